@@ -43,12 +43,12 @@ export interface AppOptions {
   workerNumber?: number
   /** The role of the process in its server; by default it runs alone. */
   place?: ProcessRole
-  /** True if a supervisor starts the scan worker that requests wait for; the default depends on `place`. */
+  /** True if a supervisor starts the scan worker that requests wait for; the default depends on `processRole`. */
   awaitsWorker?: boolean
   /** Plugin packages to use in place of those on disk. */
   packages?: PluginPackage[]
   /** Timeouts for loading plugins and for keeping them running. */
-  loading?: Pick<LoaderOptions, 'startTimeoutMs' | 'patience'>
+  loading?: Pick<LoaderOptions, 'startTimeoutMs' | 'timeouts'>
 }
 
 declare module 'fastify' {
@@ -133,9 +133,9 @@ export async function buildApp (options: AppOptions): Promise<App> {
   await app.register(workers, { url, role, isSupervised })
   await app.register(auth, { config, secrets })
   await app.register(sockets, { config, accepts: role === 'web', workerNumber: options.workerNumber ?? 0 })
-  await app.register(jobs, { url, works })
+  await app.register(jobs, { url, runsJobs: works })
   await app.register(await openRegistry(app, {
-    config, works, createServices: await createPluginServices(app, config),
+    config, runsPlugins: works, createServices: await createPluginServices(app, config),
     serverFields: await features.loadFieldNames(),
     ...options.loading,
     ...(options.packages === undefined ? {} : { packages: options.packages })
@@ -146,7 +146,7 @@ export async function buildApp (options: AppOptions): Promise<App> {
     await app.register(openapi, { config, version: VERSION, tags: features.tags, introduction })
     await app.register(asyncapi, { config, version: VERSION })
   }
-  const place = options.place ?? { name: role }
-  for (const plugin of await features.loadPlugins(role)) await app.register(plugin, { config, role, place })
+  const processRole = options.place ?? { name: role }
+  for (const plugin of await features.loadPlugins(role)) await app.register(plugin, { config, role, processRole })
   return app
 }

@@ -7,7 +7,7 @@ import type { Environment } from './config/environment.ts'
 import type { ConfigSection } from './config/section.ts'
 import type { Entities, Migrations } from './database/database.ts'
 import type { Role } from './jobs/workers.ts'
-import type { ServerMeasured } from './metrics/metric-snapshot.ts'
+import type { ServerSnapshot } from './metrics/metric-snapshot.ts'
 import type { EventDescriptions, ServerEvents } from './sockets/sockets.ts'
 import type { App } from './typebox.ts'
 import type { Tag } from './web/openapi.ts'
@@ -17,7 +17,7 @@ export interface ProcessRole {
   /** A name such as `web worker 2`. */
   name: string
   /** Reads the measurements of all processes; undefined for a process that runs alone. */
-  readAllMeasured?: () => Promise<ServerMeasured>
+  readAllMeasured?: () => Promise<ServerSnapshot>
 }
 
 /** A database whose schema is about to be changed. */
@@ -39,7 +39,7 @@ export interface FormerCluster {
 export type MoveCluster = (cluster: FormerCluster) => Promise<void>
 
 /** The options that every feature gets. */
-export interface FeatureOptions { config: Config, role: Role, place: ProcessRole }
+export interface FeatureOptions { config: Config, role: Role, processRole: ProcessRole }
 
 /** Sets a feature up in every process: decorators, tasks, jobs. @returns the parts that its routes use */
 export type FeaturePlugin<Parts = void> = (app: FastifyInstance, options: FeatureOptions) => Promise<Parts>

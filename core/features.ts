@@ -25,18 +25,18 @@ export interface FeatureList {
  * @throws Error naming a need that does not exist, or features that need each other
  */
 export function sortByNeeds (features: readonly Feature[]): Feature[] {
-  const known = new Map<string, Feature>()
+  const byName = new Map<string, Feature>()
   for (const feature of features) {
-    if (known.has(feature.name)) throw new Error(`Two features have the name '${feature.name}'`)
-    known.set(feature.name, feature)
+    if (byName.has(feature.name)) throw new Error(`Two features have the name '${feature.name}'`)
+    byName.set(feature.name, feature)
   }
   const sorted = new Set<Feature>()
-  function add (feature: Feature, way: readonly string[]): void {
+  function add (feature: Feature, path: readonly string[]): void {
     if (sorted.has(feature)) return
-    const names = [...way, feature.name]
-    if (way.includes(feature.name)) throw new Error(`Features need each other: ${names.slice(names.indexOf(feature.name)).join(' → ')}`)
+    const names = [...path, feature.name]
+    if (path.includes(feature.name)) throw new Error(`Features need each other: ${names.slice(names.indexOf(feature.name)).join(' → ')}`)
     for (const need of feature.needs ?? []) {
-      const needed = known.get(need)
+      const needed = byName.get(need)
       if (needed !== undefined) add(needed, names)
       else if (!CORE_PARTS.has(need)) throw new Error(`The feature '${feature.name}' needs '${need}', which is neither a feature nor a part of core`)
     }

@@ -2,7 +2,7 @@ export interface LruCacheOptions<Key, Value> {
   /** The most that all entries together may weigh. */
   max: number
   /** Weighs an entry; without it each entry weighs 1, so that `max` counts entries. */
-  weigh? (value: Value, key: Key): number
+  weightOf? (value: Value, key: Key): number
   /** Called with each value that the cache evicts. */
   onEvict? (value: Value): void
 }
@@ -20,7 +20,7 @@ export interface LruCache<Key, Value> {
 
 /** Creates a cache that evicts the least recently used entries. Maps iterate in the order of insertion. */
 export function createLruCache<Key, Value> (
-  { max, weigh = () => 1, onEvict }: LruCacheOptions<Key, Value>
+  { max, weightOf = () => 1, onEvict }: LruCacheOptions<Key, Value>
 ): LruCache<Key, Value> {
   const entries = new Map<Key, { value: Value, weight: number }>()
   let total = 0
@@ -48,7 +48,7 @@ export function createLruCache<Key, Value> (
     },
     set (key, value) {
       remove(key)
-      const weight = weigh(value, key)
+      const weight = weightOf(value, key)
       if (weight > max) return
       entries.set(key, { value, weight })
       total += weight

@@ -1,8 +1,8 @@
-interface Shared { callbacks: Set<() => void>, listener: () => void }
+interface SharedListener { callbacks: Set<() => void>, listener: () => void }
 
-const shared = new WeakMap<AbortSignal, Shared>()
+const shared = new WeakMap<AbortSignal, SharedListener>()
 
-function share (signal: AbortSignal): Shared {
+function share (signal: AbortSignal): SharedListener {
   const callbacks = new Set<() => void>()
   const listener = () => { for (const callback of callbacks) callback() }
   signal.addEventListener('abort', listener, { once: true })

@@ -8,13 +8,13 @@ export function bindToRequests<Key extends keyof FastifyRequest> (
 ): void {
   app.decorateRequest(key)
   app.addHook('onRequest', (request, reply, done) => {
-    const own = begin(request, reply)
-    request[key] = own
-    storage.run(own, done)
+    const value = begin(request, reply)
+    request[key] = value
+    storage.run(value, done)
   })
   // The body arrives in the async context of the connection, not in that of the request.
-  app.addHook('preValidation', ({ [key]: own }, _reply, done) => {
-    if (storage.getStore() === own) done()
-    else storage.run(own, done)
+  app.addHook('preValidation', ({ [key]: value }, _reply, done) => {
+    if (storage.getStore() === value) done()
+    else storage.run(value, done)
   })
 }

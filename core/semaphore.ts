@@ -1,7 +1,7 @@
 /** Limits how much runs at once, in tasks or in another unit; the others wait in order of arrival. */
 export interface Semaphore {
   /** Changes the limit for later tasks; running tasks continue. */
-  setMost (most: number): void
+  setLimit (limit: number): void
   /**
    * Runs work when a slot is free.
    *
@@ -16,52 +16,52 @@ export interface Semaphore {
  * Creates a semaphore. p-queue is not used: its events, ids and priorities cost as much as an HTTP request to a
  * provider.
  */
-export function createSemaphore (most = Infinity): Semaphore {
+export function createSemaphore (limit = Infinity): Semaphore {
   const waiting: { begin: () => void, weight: number }[] = []
-  let taken = 0
+  let running = 0
 
   /** Work that is heavier than the limit runs alone. */
-  const fits = (weight: number) => taken === 0 || taken + weight <= most
+  const fits = (weight: number) => running === 0 || running + weight <= limit
 
-  function fill (): void {
+  function startWaiting (): void {
     for (let [next] = waiting; next !== undefined && fits(next.weight); [next] = waiting) {
       waiting.shift()
-      taken += next.weight
+      running += next.weight
       next.begin()
     }
   }
 
   function wait (weight: number, signal?: AbortSignal): Promise<void> {
     const { promise, resolve, reject } = Promise.withResolvers<void>()
-    function leave (): void {
+    function leaveQueue (): void {
       waiting.splice(waiting.indexOf(waiter), 1)
       reject(signal?.reason)
-      fill()
+      startWaiting()
     }
     function begin (): void {
-      signal?.removeEventListener('abort', leave)
+      signal?.removeEventListener('abort', leaveQueue)
       resolve()
     }
     const waiter = { begin, weight }
-    signal?.addEventListener('abort', leave, { once: true })
+    signal?.addEventListener('abort', leaveQueue, { once: true })
     waiting.push(waiter)
     return promise
   }
 
   return {
-    setMost (given) {
-      most = given
-      fill()
+    setLimit (given) {
+      limit = given
+      startWaiting()
     },
     async run (work, signal, weight = 1) {
       signal?.throwIfAborted()
-      if (waiting.length === 0 && fits(weight)) taken += weight
+      if (waiting.length === 0 && fits(weight)) running += weight
       else await wait(weight, signal)
       try {
         return await work()
       } finally {
-        taken -= weight
-        fill()
+        running -= weight
+        startWaiting()
       }
     }
   }

@@ -4,13 +4,13 @@ import type { Logger } from 'pino'
 import { buildApp } from './app.ts'
 import type { Config } from './config/config.ts'
 import { migrate } from './database/database.ts'
-import { adopt } from './database/identity.ts'
+import { joinDatabase } from './database/identity.ts'
 import type { Features, ProcessRole, Upgrade } from './feature.ts'
 import { migrateJobs } from './jobs/boss.ts'
 import { forwardForeignSessions } from './sockets/forward-sessions.ts'
 import { createDrain } from './supervisor/drain.ts'
 import { explainListenError } from './supervisor/port.ts'
-import { giveWay } from './supervisor/priority.ts'
+import { lowerPriority } from './supervisor/priority.ts'
 import { collectSooner } from './supervisor/start-memory.ts'
 import type { App } from './typebox.ts'
 import type { Role } from './jobs/workers.ts'
@@ -80,7 +80,7 @@ export async function prepareDatabase (features: Features, options: Upgrade): Pr
 /** Writes the identity of this database to the data directory. @returns the identity that both have now */
 export async function adoptDatabase (features: Features, options: Upgrade): Promise<string> {
   await migrateDatabase(features, options)
-  return await withPool(options.databaseUrl, (pool) => adopt(options.config.data_dir, pool))
+  return await withPool(options.databaseUrl, (pool) => joinDatabase(options.config.data_dir, pool))
 }
 
 async function listen (app: App, host: string, port: number): Promise<number> {
@@ -108,7 +108,7 @@ export async function startRole (options: RoleOptions): Promise<RunningRole> {
     const port = role === 'web' ? await listen(app, config.server.host, options.port ?? config.server.port) : null
     if (role === 'worker') {
       collectSooner()
-      giveWay()
+      lowerPriority()
     }
     return {
       app,

@@ -33,7 +33,7 @@ export interface Caller {
 }
 
 /** The credentials and address that a request or a socket handshake presents. */
-export interface Presented {
+export interface RequestCredentials {
   authorization: string | undefined
   cookies: Readonly<Record<string, string | undefined>>
   /** The peer's address. */
@@ -48,7 +48,7 @@ export interface AuthScheme {
   /** True if a socket of the main endpoint may be opened with this credential. */
   opensSockets: boolean
   /** Returns the caller, or null if no live credential of this kind was presented. */
-  authenticate (presented: Presented): Promise<Caller | null>
+  authenticate (credentials: RequestCredentials): Promise<Caller | null>
 }
 
 export interface RouteAccess {
@@ -75,7 +75,7 @@ export interface RouteAccess {
   /**
    * Returns true for requests that need no authentication, such as those from an address that the operator configured.
    */
-  opensFor?: (request: FastifyRequest) => boolean
+  skipsAuthentication?: (request: FastifyRequest) => boolean
   /** The route changes data but needs no CSRF token. */
   csrfExempt?: boolean
   /** The route reads the Authorization header itself, so that only a cookie authenticates the caller. */
@@ -154,9 +154,9 @@ export function isAdministrator (caller: Caller): boolean {
   return caller.role === 'admin' && (isSignedIn(caller) || caller.scopes.has('users.write'))
 }
 
-function holdsScopes (caller: Caller, { scopes = [], orScopes }: RouteAccess): boolean {
-  const holdsAll = (wanted: readonly Scope[]) => wanted.every((scope) => caller.scopes.has(scope))
-  return holdsAll(scopes) || (orScopes !== undefined && holdsAll(orScopes))
+function hasScopes (caller: Caller, { scopes = [], orScopes }: RouteAccess): boolean {
+  const hasAll = (wanted: readonly Scope[]) => wanted.every((scope) => caller.scopes.has(scope))
+  return hasAll(scopes) || (orScopes !== undefined && hasAll(orScopes))
 }
 
 /** @throws ApiError if the caller of a route may not call it. */
@@ -164,7 +164,7 @@ function checkAccess (caller: Caller | null, access: RouteAccess, method: string
   if (caller === null) throw new ApiError('NOT_AUTHENTICATED')
   // Some routes that change the library need only read scopes, but a guest must not change anything.
   if (caller.credential === 'kiosk' && !SAFE_METHODS.has(method)) throw new ApiError('FORBIDDEN')
-  if (!holdsScopes(caller, access)) throw new ApiError('FORBIDDEN')
+  if (!hasScopes(caller, access)) throw new ApiError('FORBIDDEN')
   if (access.admin === true && !isAdministrator(caller)) throw new ApiError('INSUFFICIENT_PERMISSIONS')
   if (access.grant !== undefined) requireGrant(caller, ...access.grant)
   if (access.signedIn) requireSignIn(caller, access.signedIn === 'partly')
@@ -215,9 +215,9 @@ export default fp<{ config: Config, secrets: Secrets }>(async (app, { config, se
   const csrfCookies = cookieNames('csrftoken', config)
   const cookiePath = `${new URL(config.server.base_url).pathname.replace(/\/+$/, '')}/`
 
-  async function authenticate (presented: Presented, tried: AuthScheme[]): Promise<Caller | null> {
+  async function authenticate (credentials: RequestCredentials, tried: AuthScheme[]): Promise<Caller | null> {
     for (const scheme of tried) {
-      const caller = await scheme.authenticate(presented)
+      const caller = await scheme.authenticate(credentials)
       if (caller !== null) return caller
     }
     return null
@@ -237,9 +237,9 @@ export default fp<{ config: Config, secrets: Secrets }>(async (app, { config, se
   async function identify (request: FastifyRequest, isOpen: boolean): Promise<Caller | null> {
     const authorization = readAuthorization(request)
     // A getter, because the address is costly to determine behind proxies and few schemes need it.
-    const presented = { authorization, cookies: request.cookies, get address () { return request.ip } }
+    const credentials = { authorization, cookies: request.cookies, get address () { return request.ip } }
     try {
-      return await authenticate(presented, schemes)
+      return await authenticate(credentials, schemes)
     } catch (err) {
       if (isOpen && err instanceof ApiError && err.code === 'TOO_MANY_REQUESTS') return null
       throw err
@@ -253,12 +253,12 @@ export default fp<{ config: Config, secrets: Secrets }>(async (app, { config, se
       schemes.sort((a, b) => a.order - b.order)
     },
     identifyHandshake (handshake: IncomingMessage) {
-      const presented = {
+      const credentials = {
         authorization: undefined,
         cookies: app.parseCookie(handshake.headers.cookie ?? ''),
         address: handshake.socket.remoteAddress ?? ''
       }
-      return authenticate(presented, schemes.filter((scheme) => scheme.opensSockets))
+      return authenticate(credentials, schemes.filter((scheme) => scheme.opensSockets))
     },
     identifyToken: (token: string, address: string) =>
       authenticate({ authorization: `Bearer ${token}`, cookies: {}, address }, schemes)
@@ -276,10 +276,10 @@ export default fp<{ config: Config, secrets: Secrets }>(async (app, { config, se
       return
     }
     const isOpen = access.public === true || (access.download === true && config.auth.disable_download_endpoint_auth) ||
-      access.opensFor?.(request) === true
+      access.skipsAuthentication?.(request) === true
     const caller = await identify(request, isOpen)
     // A download URL without credentials is served as to a guest; a token without the needed scopes gives no more.
-    const isOther = isOpen && access.download === true && caller !== null && !holdsScopes(caller, access)
+    const isOther = isOpen && access.download === true && caller !== null && !hasScopes(caller, access)
     request.caller = isOther ? null : caller
     if (isGuest(request.caller)) await app.limitGuest(request)
     if (needsCsrf(request)) {
@@ -297,7 +297,7 @@ export default fp<{ config: Config, secrets: Secrets }>(async (app, { config, se
     if (!isOpen) checkAccess(request.caller, access, request.method)
   })
 
-  function giveCsrf (request: FastifyRequest, reply: FastifyReply): void {
+  function sendCsrfCookies (request: FastifyRequest, reply: FastifyReply): void {
     const valid = readCookies(request.cookies, csrfCookies).find((cookie) => csrf.isValid(cookie, request.caller))
     const value = valid ?? csrf.issue(request.caller)
     for (const name of csrfCookies.filter((one) => request.cookies[one] !== value)) {
@@ -309,7 +309,7 @@ export default fp<{ config: Config, secrets: Secrets }>(async (app, { config, se
     const { caller, headers } = request
     // Responses for one caller must not be stored by shared caches; file routes set their own header.
     if (caller !== null && !reply.hasHeader('cache-control')) reply.header('cache-control', 'private, no-store')
-    if (headers.authorization === undefined || caller?.credential === 'session') giveCsrf(request, reply)
+    if (headers.authorization === undefined || caller?.credential === 'session') sendCsrfCookies(request, reply)
     done(null, payload)
   })
 }, { name: 'auth-core', fastify: '5.x', dependencies: ['database', 'limits', '@fastify/cookie'] })

@@ -8,13 +8,13 @@ import { CALLERS_CHANNEL, type CallerCache, createCallerCache } from './caller-c
  * change.
  */
 export function openCallerCache (app: FastifyInstance): CallerCache {
-  const kept = createCallerCache()
-  app.addHook('onReady', async () => { await app.workers.hear(CALLERS_CHANNEL, kept.forget) })
+  const cache = createCallerCache()
+  app.addHook('onReady', async () => { await app.workers.listen(CALLERS_CHANNEL, cache.clear) })
   // Clears the cache after every write, because a caller's next request must see its own change even before the
   // notification arrives.
   app.addHook('onSend', (request, _reply, payload, done) => {
-    if (!SAFE_METHODS.has(request.method)) kept.forget()
+    if (!SAFE_METHODS.has(request.method)) cache.clear()
     done(null, payload)
   })
-  return kept
+  return cache
 }

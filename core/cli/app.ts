@@ -15,7 +15,7 @@ import type { App } from '../typebox.ts'
  * Raises the log level, because warnings such as skipped plugins belong to the server's log and would hide the
  * command's output.
  */
-function quieten (config: Config, level: 'error' | 'fatal' = 'error'): { config: Config, logger: Logger } {
+function withoutLogs (config: Config, level: 'error' | 'fatal' = 'error'): { config: Config, logger: Logger } {
   const quiet: Config = {
     ...config, server: { ...config.server, log_level: level }, metrics: { ...config.metrics, enabled: false }
   }
@@ -38,21 +38,21 @@ async function runApp<T> (
 export async function withApp<T> (features: Features, config: Config, work: (app: App) => Promise<T>): Promise<T> {
   const databaseUrl = await findDatabaseUrl(config)
   const awaitsWorker = readServerState(config.data_dir) !== null
-  return await runApp({ ...quieten(config), features, role: 'web', databaseUrl, awaitsWorker }, work)
+  return await runApp({ ...withoutLogs(config), features, role: 'web', databaseUrl, awaitsWorker }, work)
 }
 
 /** True if a scan worker is alive on a database that several machines may use. */
-async function findsWorker (features: Features, config: Config): Promise<boolean> {
+async function isWorkerAlive (features: Features, config: Config): Promise<boolean> {
   return config.database.url !== undefined && await withApp(features, config, (app) => app.workers.isAlive('worker'))
 }
 
 /** Runs `work` with a scan worker: that of the running server, else this process for the duration of `work`. */
 export async function withWorker<T> (features: Features, config: Config, work: (app: App) => Promise<T>): Promise<T> {
   await waitForStart(config)
-  const hasWorker = readServerState(config.data_dir) !== null || await findsWorker(features, config)
+  const hasWorker = readServerState(config.data_dir) !== null || await isWorkerAlive(features, config)
   if (hasWorker) return await withApp(features, config, work)
   // The command itself reports the failure of its task.
-  const quiet = quieten(config, 'fatal')
+  const quiet = withoutLogs(config, 'fatal')
   await createLayout(config)
   return await withDatabase(features, quiet.config, async (databaseUrl) => {
     await prepareDatabase(features, { config: quiet.config, databaseUrl, log: quiet.logger })

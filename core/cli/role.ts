@@ -1,6 +1,6 @@
 import { StartError } from '../errors.ts'
 import type { Features } from '../feature.ts'
-import { endAtOwnErrors } from '../loader/fault.ts'
+import { exitOnServerErrors } from '../loader/fault.ts'
 import { createLogger } from '../log.ts'
 import { listRuntimeWarnings } from '../runtime.ts'
 import { type RunningRole, prepareDatabase, startRole } from '../server.ts'
@@ -33,7 +33,7 @@ export async function runRole (features: Features, role: Role): Promise<void> {
       'PostgreSQL 15 or later, or use svc start to run everything on this machine.')
   }
   const logger = createLogger(config, `svc-${role}`)
-  endAtOwnErrors(() => logger, `svc ${role} fails`)
+  exitOnServerErrors(() => logger, `svc ${role} fails`)
   for (const warning of [...warnings, ...listRuntimeWarnings()]) logger.warn(warning)
   await createLayout(config)
   const folder = await openSocketFolder(config)

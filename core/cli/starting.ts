@@ -7,7 +7,7 @@ import { readServerState } from '../supervisor/server-state.ts'
 
 /** A first start creates a database, and an upgrade changes one. */
 const START_MS = 120_000
-const LOOK_MS = 200
+const POLL_MS = 200
 
 /** True if a server has locked the data directory but does not listen yet. */
 function isStarting (dataDir: string): boolean {
@@ -20,5 +20,5 @@ export async function waitForStart ({ data_dir: dataDir }: Pick<Config, 'data_di
   if (!isStarting(dataDir)) return
   process.stderr.write('svc: waiting for the server, which is starting\n')
   const deadline = performance.now() + START_MS
-  while (isStarting(dataDir) && performance.now() < deadline) await sleep(LOOK_MS)
+  while (isStarting(dataDir) && performance.now() < deadline) await sleep(POLL_MS)
 }

@@ -1,9 +1,9 @@
-import { useSettings } from '../config/environment.ts'
+import { setSettings } from '../config/environment.ts'
 import { StartError } from '../errors.ts'
-import { endAtOwnErrors } from '../loader/fault.ts'
+import { exitOnServerErrors } from '../loader/fault.ts'
 import { createLogger, passLine } from '../log.ts'
 import { createAllMeasured } from '../supervisor/request-metrics.ts'
-import { ALIVE_MS, type News, type StartOrder, isOrder } from '../supervisor/messages.ts'
+import { ALIVE_MS, type ProcessMessage, type StartMessage, isSupervisorMessage } from '../supervisor/messages.ts'
 import type * as Server from '../server.ts'
 import type { RunningRole } from '../server.ts'
 import { endAbandonedServer } from '../postgres/abandoned.ts'
@@ -35,36 +35,36 @@ async function loadModules (): Promise<typeof Server> {
   return server
 }
 
-function report (news: News): Promise<void> {
+function report (message: ProcessMessage): Promise<void> {
   return new Promise((resolve) => {
     if (process.send === undefined || !process.connected) resolve()
-    else process.send(news, undefined, undefined, () => { resolve() })
+    else process.send(message, undefined, undefined, () => { resolve() })
   })
 }
 
 const allMeasured = createAllMeasured(report)
 
-async function tellMeasured (id: number): Promise<void> {
+async function sendMetrics (id: number): Promise<void> {
   await report({ type: 'measured', id, measured: await running?.app.metrics.readOwn() ?? [] })
 }
 
-async function start (order: StartOrder): Promise<void> {
-  useSettings(order.settings)
+async function start (message: StartMessage): Promise<void> {
+  setSettings(message.settings)
   const { config } = await features.loadConfig()
   log = createLogger(config, `svc-${role}`)
   if (role === 'web') drainSeconds = config.server.drain_seconds
   const { prepareDatabase, startRole } = await modules
-  if (order.migrate) await prepareDatabase(features, { config, databaseUrl: order.database_url, log })
+  if (message.migrate) await prepareDatabase(features, { config, databaseUrl: message.database_url, log })
   running = await startRole({
     features,
     config,
     role,
-    databaseUrl: order.database_url,
+    databaseUrl: message.database_url,
     logger: log,
-    place: { name: order.name, readAllMeasured: allMeasured.read },
-    workerNumber: order.worker_number,
-    socketDir: order.socket_dir,
-    port: order.port
+    place: { name: message.name, readAllMeasured: allMeasured.read },
+    workerNumber: message.worker_number,
+    socketDir: message.socket_dir,
+    port: message.port
   })
   if (isStopping) return
   await report({
@@ -100,28 +100,28 @@ const endWell = (uploadSeconds = drainSeconds) => {
   })
 }
 
-function obey (order: StartOrder): void {
+function handleMessage (message: StartMessage): void {
   const isFirst = databaseUrl === null
-  const isElsewhere = !isFirst && databaseUrl !== order.database_url
-  databasePid = order.database_pid
-  databaseUrl = order.database_url
-  if (isFirst) start(order).catch(fail)
+  const isElsewhere = !isFirst && databaseUrl !== message.database_url
+  databasePid = message.database_pid
+  databaseUrl = message.database_url
+  if (isFirst) start(message).catch(fail)
   // The database runs elsewhere now; the replacement of this process connects to it. Uploads cannot be stored any more.
   if (isElsewhere) endWell(0)
 }
 
 process.on('message', (message) => {
-  if (!isOrder(message)) return
+  if (!isSupervisorMessage(message)) return
   if (message.type === 'line') {
     passLine(log, message.line)
   } else if (message.type === 'measure') {
-    tellMeasured(message.id).catch((err: unknown) => { log.warn({ err }, 'the metrics of the process could not be sent') })
+    sendMetrics(message.id).catch((err: unknown) => { log.warn({ err }, 'the metrics of the process could not be sent') })
   } else if (message.type === 'all_measured') {
     allMeasured.receive(message.id, message.server)
   } else if (message.type === 'stop') {
     endWell()
   } else {
-    obey(message)
+    handleMessage(message)
   }
 })
 // Ctrl-C in a terminal reaches every process; only the supervisor decides.
@@ -131,7 +131,7 @@ process.on('disconnect', () => {
   isAbandoned = true
   endWell(0)
 })
-endAtOwnErrors(() => log, 'the process failed and is restarted')
+exitOnServerErrors(() => log, 'the process failed and is restarted')
 let lastLoop = performance.eventLoopUtilization()
 setInterval(() => {
   const loop = performance.eventLoopUtilization()

@@ -9,21 +9,21 @@ const FAILURE = 1
 const USAGE = 2
 const TEMPORARY = 75
 
-const say = (text: string) => { process.stderr.write(`svc: ${text}\n`) }
+const printLine = (text: string) => { process.stderr.write(`svc: ${text}\n`) }
 
 /** Prints an error and returns its exit code: expected failures in one line, bugs with all details for a report. */
 function explain (err: unknown): number {
   // The parser has printed it already.
   if (err instanceof CommanderError) return err.exitCode === 0 ? 0 : USAGE
   if (err instanceof StartError) {
-    say(err.message)
+    printLine(err.message)
     return err.exitCode
   }
   if (err instanceof ApiError) {
-    say(err.message)
+    printLine(err.message)
     return err.code === 'CONFLICT' || err.code === 'UNAVAILABLE' ? TEMPORARY : FAILURE
   }
-  say(`this is a bug; please report it with what follows\n${err instanceof Error ? err.stack ?? err.message : String(err)}`)
+  printLine(`this is a bug; please report it with what follows\n${err instanceof Error ? err.stack ?? err.message : String(err)}`)
   return FAILURE
 }
 

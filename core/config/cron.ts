@@ -1,14 +1,14 @@
-interface Field { min: number, max: number, names?: string, specials?: RegExp }
+interface Field { min: number, max: number, names?: string, extraPattern?: RegExp }
 
 /** Minute, hour, day of the month, month and weekday, in the order of a cron line. */
 const FIELDS: readonly Field[] = [
   { min: 0, max: 59 },
   { min: 0, max: 23 },
   // L is the last day of the month.
-  { min: 1, max: 31, specials: /^L$/ },
+  { min: 1, max: 31, extraPattern: /^L$/ },
   { min: 1, max: 12, names: 'jan feb mar apr may jun jul aug sep oct nov dec' },
   // 5L is the last Friday of the month, 5#2 the second one.
-  { min: 0, max: 7, names: 'sun mon tue wed thu fri sat', specials: /^[0-7](?:L|#[1-5])$/ }
+  { min: 0, max: 7, names: 'sun mon tue wed thu fri sat', extraPattern: /^[0-7](?:L|#[1-5])$/ }
 ]
 
 function readNumber (text: string, { min, max, names }: Field): number | null {
@@ -20,7 +20,7 @@ function readNumber (text: string, { min, max, names }: Field): number | null {
 
 /** True for one item of a list: `*`, `5`, `mon-fri`, `H`, `H(0-29)`, each with an optional step such as `/15`. */
 function isItem (item: string, field: Field): boolean {
-  if (field.specials?.test(item) === true) return true
+  if (field.extraPattern?.test(item) === true) return true
   const [base = '', step, ...rest] = item.split('/')
   if (rest.length > 0 || (step !== undefined && !/^0*[1-9]\d?$/.test(step))) return false
   if (base === '*' || base === '?' || base === 'H') return true

@@ -5,14 +5,14 @@ import { errorCode } from '../files/fs-error.ts'
 import { StartError } from '../errors.ts'
 
 const FULL = 'The disk is full: free at least 1 GiB, or set'
-const TAKEN = 'A file has the name of a folder: move the file away, or set'
+const FILE_IN_PLACE = 'A file has the name of a folder: move the file away, or set'
 
 /** Beginnings of the sentence with the remedy, by error code. */
 const REMEDIES: Readonly<Record<string, string>> = {
   ENOSPC: FULL,
   EDQUOT: FULL,
-  EEXIST: TAKEN,
-  ENOTDIR: TAKEN,
+  EEXIST: FILE_IN_PLACE,
+  ENOTDIR: FILE_IN_PLACE,
   ENOENT: 'That file system does not allow new folders: set',
   EROFS: 'The file system is read-only: mount it writable, or set'
 }

@@ -29,8 +29,8 @@ let settings: Environment = process.env
 export const settingsEnvironment = (): Environment => settings
 
 /** Replaces the variables that settings are read from by those that the parent process removed from its own. */
-export function useSettings (given: Environment): void {
-  settings = given
+export function setSettings (variables: Environment): void {
+  settings = variables
 }
 
 /**

@@ -20,7 +20,7 @@ function follow (first: Config, live: readonly string[], stamp: string, readAnew
   let [current, seen] = [first, stamp]
   let problem: string | null = null
 
-  function look (): Config {
+  function reloadIfChanged (): Config {
     try {
       const now = stampOf(path)
       if (now === seen) return current
@@ -34,12 +34,12 @@ function follow (first: Config, live: readonly string[], stamp: string, readAnew
     return current
   }
 
-  const file: ConfigFile = { ...first.file, findProblem: () => { look(); return problem } }
-  const followed = { ...first, file: Object.freeze(file) }
+  const file: ConfigFile = { ...first.file, findProblem: () => { reloadIfChanged(); return problem } }
+  const followedConfig = { ...first, file: Object.freeze(file) }
   for (const name of live) {
-    Object.defineProperty(followed, name, { enumerable: true, get: () => Reflect.get(look(), name) as unknown })
+    Object.defineProperty(followedConfig, name, { enumerable: true, get: () => Reflect.get(reloadIfChanged(), name) as unknown })
   }
-  return Object.freeze(followed)
+  return Object.freeze(followedConfig)
 }
 
 /** Reads a configuration and follows the changes of its file in the live sections. */

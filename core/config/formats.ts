@@ -3,7 +3,7 @@ import proxyAddr from '@fastify/proxy-addr'
 import { isCron } from './cron.ts'
 
 interface Format {
-  fits: (text: string) => boolean
+  isValid: (text: string) => boolean
   /** A noun phrase for messages: "… is not <words>". */
   words: string
 }
@@ -38,46 +38,46 @@ function isDatabaseUrl (text: string): boolean {
 /** The formats of text settings. */
 const FORMATS = {
   'http-url': {
-    fits: hasHttp,
+    isValid: hasHttp,
     words: 'an address that begins with http:// or https://, such as https://games.example.org'
   },
   'http-base': {
-    fits: (text) => hasHttp(text) && !/[\s?#]/.test(text),
+    isValid: (text) => hasHttp(text) && !/[\s?#]/.test(text),
     words: 'an address that begins with http:// or https:// and has no ? or #, such as https://games.example.org'
   },
   'database-url': {
-    fits: isDatabaseUrl,
+    isValid: isDatabaseUrl,
     words: 'an address such as postgres://user:password@host:5432/database, with %23 for # and %2F for / in the password'
   },
   origin: {
-    fits: (text) => text === '*' || /^[a-z][a-z0-9+.-]*:\/\/[^/?#\s]+$/.test(text),
+    isValid: (text) => text === '*' || /^[a-z][a-z0-9+.-]*:\/\/[^/?#\s]+$/.test(text),
     words: 'a scheme and a host without a path, such as https://app.example.org, or *'
   },
   'connect-origin': {
-    fits: (text) => /^(https?|wss?):\/\/[A-Za-z0-9.*:[\]-]+$/.test(text),
+    isValid: (text) => /^(https?|wss?):\/\/[A-Za-z0-9.*:[\]-]+$/.test(text),
     words: 'a scheme and a host without a path, such as https://api.github.com or wss://*.example.org'
   },
   network: {
-    fits: isNetwork,
+    isValid: isNetwork,
     words: 'an IP address or a network, such as 172.30.80.2 or 172.30.80.0/24'
   },
   cron: {
-    fits: isCron,
+    isValid: isCron,
     words: 'five cron fields (minute, hour, day, month, weekday), such as "0 3 * * *" for 03:00 each day'
   },
   'folder-name': {
-    fits: (text) => /^[^/\\]+$/.test(text) && text !== '.' && text !== '..',
+    isValid: (text) => /^[^/\\]+$/.test(text) && text !== '.' && text !== '..',
     words: 'the name of one folder, without / and \\'
   },
   'token-prefix': {
-    fits: (text) => /^[a-z0-9]+_$/.test(text),
+    isValid: (text) => /^[a-z0-9]+_$/.test(text),
     words: 'lower-case letters and digits with one _ at the end, such as rmm_'
   }
 } as const satisfies Record<string, Format>
 
 export type FormatName = keyof typeof FORMATS
 
-for (const [name, { fits }] of Object.entries(FORMATS)) FormatRegistry.Set(name, fits)
+for (const [name, { isValid: fits }] of Object.entries(FORMATS)) FormatRegistry.Set(name, fits)
 
 const isFormatName = (name: unknown): name is FormatName => typeof name === 'string' && name in FORMATS
 

@@ -45,17 +45,17 @@ async function findOwnFolder (real: string, dataDir: string): Promise<string | n
  * Returns why a folder must not be the root of a library; null if it may be. The folder is judged by its path without
  * symbolic links, because the server writes, serves and deletes files in it.
  *
- * @param others the roots of the other libraries; a folder of one in another would belong to both
+ * @param libraries the roots of the other libraries; a folder of one in another would belong to both
  */
 export async function findFolderRefusal (
-  path: string, others: readonly NamedFolder[], dataDir: string
+  path: string, libraries: readonly NamedFolder[], dataDir: string
 ): Promise<FolderRefusal | null> {
   const dir = resolve(path)
   const real = await readRealPath(dir)
-  for (const other of others) {
-    const root = await readRealPath(other.dir)
+  for (const library of libraries) {
+    const root = await readRealPath(library.dir)
     if (!isInside(root, real) && !isInside(real, root)) continue
-    return { isTaken: true, reason: `'${dir}' overlaps with the library '${other.name}'; choose a folder outside of it` }
+    return { isTaken: true, reason: `'${dir}' overlaps with the library '${library.name}'; choose a folder outside of it` }
   }
   if (isBelow(SYSTEM_TREES, real) || isAt(SHARED_FOLDERS, real)) {
     return { isTaken: false, reason: `'${dir}' is a folder of the system; choose a folder that contains only the library` }

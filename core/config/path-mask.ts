@@ -22,11 +22,11 @@ export const listRoots = (libraries: Config['libraries']): string[] => Object.va
  * operator read them.
  */
 export function createPathMask (config: MaskedPaths): (text: string) => string {
-  let made: { of: MaskedPaths['libraries'], mask: (text: string) => string } | null = null
+  let cached: { libraries: MaskedPaths['libraries'], mask: (text: string) => string } | null = null
   return (text) => {
     const { libraries } = config
-    if (made?.of !== libraries) made = { of: libraries, mask: createMask(config) }
-    return made.mask(text)
+    if (cached?.libraries !== libraries) cached = { libraries: libraries, mask: createMask(config) }
+    return cached.mask(text)
   }
 }
 

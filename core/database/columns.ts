@@ -32,4 +32,4 @@ export function hasValues (
 export const escapeLike = (text: string): string => text.replaceAll(/[\\%_]/g, '\\$&')
 
 /** Selects a column of times as milliseconds since 1970, for queries that bypass the entities. */
-export const milliseconds = (column: string) => sql<number>`round(date_part('epoch', ${sql.ref(column)}) * 1000)`
+export const selectMilliseconds = (column: string) => sql<number>`round(date_part('epoch', ${sql.ref(column)}) * 1000)`

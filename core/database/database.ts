@@ -7,7 +7,7 @@ import { PostgresDialect } from 'kysely'
 import pg from 'pg'
 import { Installation, PluginCacheEntry, Worker, PluginIndex, PluginLimits, PluginSnapshot } from '../entities.ts'
 import { Db, type Queryable } from './db.ts'
-import { mindPool } from './pool.ts'
+import { watchPool } from './pool.ts'
 import { limitRequests } from './request-time.ts'
 import { prepareStatements } from './statements.ts'
 import { StartError } from '../errors.ts'
@@ -61,8 +61,8 @@ export interface MigrationOptions extends DatabaseOptions {
 
 /** Returns the limits that the driver and the database enforce themselves. */
 function driverOptions ({ limits, application }: DatabaseOptions): pg.PoolConfig {
-  const { totalMs: _ours, ...theirs } = limits ?? {}
-  return { ...theirs, ...(application === undefined ? {} : { application_name: application }) }
+  const { totalMs: _ours, ...driverLimits } = limits ?? {}
+  return { ...driverLimits, ...(application === undefined ? {} : { application_name: application }) }
 }
 
 /** Creates a pool, which connects on demand. @param onLost gets the errors of connections that break */
@@ -106,8 +106,8 @@ export async function listExecuted (db: Queryable): Promise<string[]> {
  * first one created the database.
  */
 export function findNewer (executed: readonly string[], migrations: Migrations): string | undefined {
-  const known = new Set(migrations.map(({ name }) => name))
-  return executed.find((name) => !known.has(name))
+  const knownNames = new Set(migrations.map(({ name }) => name))
+  return executed.find((name) => !knownNames.has(name))
 }
 
 /** @throws StartError if the database has migrations that this release does not know */
@@ -154,22 +154,22 @@ async function migrateFrom (executed: readonly string[], options: MigrationOptio
   if (executed.length === options.migrations.length) return []
   if (executed.length > 0) await options.beforeChange?.()
   const orm = await openOrm({ ...options, poolSize: 1 })
-  let taken: { name: string }[]
+  let applied: { name: string }[]
   try {
-    taken = await orm.migrator.up()
+    applied = await orm.migrator.up()
   } catch (err) {
     // Not awaited: a connection lost within a transaction never returns to its pool.
     void orm.close()
     throw err
   }
   await orm.close()
-  return taken.map(({ name }) => name)
+  return applied.map(({ name }) => name)
 }
 
 export default fp<DatabaseOptions>(async (app, options) => {
   const pool = createPool(options, (err) => { app.log.debug({ err }, 'database connection lost') })
   const orm = await openOrm(options, pool)
-  mindPool(pool)
+  watchPool(pool)
   if (options.prepares === true) prepareStatements(pool)
   // Another release may have migrated the database since this process started, or from another machine.
   requireKnownSchema(await listExecuted(pool), options.migrations)

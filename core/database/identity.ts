@@ -12,7 +12,7 @@ import { errorCode } from '../files/fs-error.ts'
 const FILE = 'identity'
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
-export interface Halves {
+export interface DatabasePair {
   dataDir: string
   pool: Queryable
   /** True if the directory contains uploads of which the database knows none. */
@@ -57,7 +57,7 @@ async function writeDatabase (pool: Queryable, identity: string): Promise<string
   return await readDatabase(pool) ?? identity
 }
 
-const refused = ({ dataDir, adoptCommand }: Halves, reason: string) => new StartError(
+const refusePair = ({ dataDir, adoptCommand }: DatabasePair, reason: string) => new StartError(
   `The data directory ${dataDir} and the database do not belong together: ${reason}. Nothing was changed. Point SVC_DATA_DIR ` +
   'and SVC_DATABASE_URL at a matching pair, or restore the missing one from a backup. To join these two from ' +
   `now on: ${adoptCommand}`)
@@ -68,15 +68,15 @@ const refused = ({ dataDir, adoptCommand }: Halves, reason: string) => new Start
  *
  * @throws StartError with the remedy if they do not belong together.
  */
-export async function requirePair (halves: Halves): Promise<void> {
-  const { dataDir, pool } = halves
-  const [own, theirs] = [await readDirectory(dataDir), await readDatabase(pool)]
-  if (own !== null && own === theirs) return
-  if (own !== null && theirs !== null) throw refused(halves, `the directory is ${own}, the database is that of ${theirs}`)
-  if (await halves.isForeign()) throw refused(halves, 'the database knows none of the saves, states and screenshots in that directory')
-  const identity = await writeDatabase(pool, own ?? theirs ?? randomUUID())
-  if (own === null) await writeDirectory(dataDir, identity)
-  else if (own !== identity) throw refused(halves, `the directory is ${own}, the database is that of ${identity}`)
+export async function requirePair (pair: DatabasePair): Promise<void> {
+  const { dataDir, pool } = pair
+  const [folderIdentity, databaseIdentity] = [await readDirectory(dataDir), await readDatabase(pool)]
+  if (folderIdentity !== null && folderIdentity === databaseIdentity) return
+  if (folderIdentity !== null && databaseIdentity !== null) throw refusePair(pair, `the directory is ${folderIdentity}, the database is that of ${databaseIdentity}`)
+  if (await pair.isForeign()) throw refusePair(pair, 'the database knows none of the saves, states and screenshots in that directory')
+  const identity = await writeDatabase(pool, folderIdentity ?? databaseIdentity ?? randomUUID())
+  if (folderIdentity === null) await writeDirectory(dataDir, identity)
+  else if (folderIdentity !== identity) throw refusePair(pair, `the directory is ${folderIdentity}, the database is that of ${identity}`)
 }
 
 /**
@@ -84,7 +84,7 @@ export async function requirePair (halves: Halves): Promise<void> {
  *
  * @returns the identity that both have now
  */
-export async function adopt (dataDir: string, pool: Queryable): Promise<string> {
+export async function joinDatabase (dataDir: string, pool: Queryable): Promise<string> {
   const identity = await writeDatabase(pool, randomUUID())
   await writeDirectory(dataDir, identity)
   return identity

@@ -1,5 +1,5 @@
 /** Characters that JSON text may contain but PostgreSQL refuses: NUL, and halves of surrogate pairs. */
-const SUSPECT = /\\u(?:0000|d[89a-f])/i
+const UNSTORABLE = /\\u(?:0000|d[89a-f])/i
 
 const cleanText = (text: string) => text.replaceAll('\0', '').toWellFormed()
 
@@ -13,7 +13,7 @@ function clean (value: unknown): unknown {
 /** Returns JSON that a `jsonb` column accepts, whatever names and texts the value contains. */
 export function toDatabaseJson (value: unknown): string {
   const json = JSON.stringify(value)
-  return SUSPECT.test(json) ? JSON.stringify(clean(JSON.parse(json))) : json
+  return UNSTORABLE.test(json) ? JSON.stringify(clean(JSON.parse(json))) : json
 }
 
 /** Returns a copy that a `jsonb` column stores without changes. */

@@ -1,6 +1,6 @@
 import type pg from 'pg'
-import { isAway } from './errors.ts'
-import { type RequestTime, outOfTime, timeOfRequest } from './request-time.ts'
+import { isUnavailable } from './errors.ts'
+import { type RequestTime, outOfTimeError, timeOfRequest } from './request-time.ts'
 
 type Callback = Parameters<pg.Pool['connect']>[0]
 type Connect = (callback: Callback) => void
@@ -13,9 +13,9 @@ const ending = new WeakSet<pg.PoolClient>()
  * fails, and the database rolls it back. An ended connection is released to the pool here, because its user may only
  * release connections that still respond.
  */
-function mind (client: pg.PoolClient, time: RequestTime | undefined): void {
-  const giveBack = client.release.bind(client)
-  const stop = time?.spend(() => { void client.end() })
+function watchConnection (client: pg.PoolClient, time: RequestTime | undefined): void {
+  const release = client.release.bind(client)
+  const stop = time?.count(() => { void client.end() })
   let hasEnded = false
   const onEnd = () => {
     client.release(true)
@@ -26,19 +26,19 @@ function mind (client: pg.PoolClient, time: RequestTime | undefined): void {
     if (hasEnded) return
     client.off('end', onEnd)
     stop?.()
-    giveBack(err ?? ending.has(client))
+    release(err ?? ending.has(client))
   }
 }
 
 /** Waits for a connection no longer than the request's time allows. */
 function connectInTime (connect: Connect, time: RequestTime | undefined, callback: Callback): void {
-  const refuse = () => { callback(outOfTime(), undefined, () => {}) }
+  const refuse = () => { callback(outOfTimeError(), undefined, () => {}) }
   if (time !== undefined && time.leftMs <= 0) {
     refuse()
     return
   }
   let isLate = false
-  const stop = time?.spend(() => {
+  const stop = time?.count(() => {
     isLate = true
     stop?.()
     refuse()
@@ -50,16 +50,16 @@ function connectInTime (connect: Connect, time: RequestTime | undefined, callbac
       return
     }
     stop?.()
-    if (client !== undefined) mind(client, time)
+    if (client !== undefined) watchConnection(client, time)
     callback(err, client, client?.release ?? release)
   })
 }
 
 /** Makes a pool enforce the time limit of requests and watch its connections while they are in use. */
-export function mindPool (pool: pg.Pool): void {
+export function watchPool (pool: pg.Pool): void {
   const original = pool.connect.bind(pool)
   const connect: Connect = (callback) => { original(callback) }
-  const connectMinded = (callback?: Callback): Promise<pg.PoolClient> | undefined => {
+  const connectWatched = (callback?: Callback): Promise<pg.PoolClient> | undefined => {
     const time = timeOfRequest()
     if (callback !== undefined) {
       connectInTime(connect, time, callback)
@@ -67,13 +67,13 @@ export function mindPool (pool: pg.Pool): void {
     }
     return new Promise((resolve, reject) => {
       connectInTime(connect, time, (err, client) => {
-        if (client === undefined) reject(err ?? outOfTime())
+        if (client === undefined) reject(err ?? outOfTimeError())
         else resolve(client)
       })
     })
   }
   pool.on('connect', (client) => {
-    client.connection.on('errorMessage', (err) => { if (isAway(err)) ending.add(client) })
+    client.connection.on('errorMessage', (err) => { if (isUnavailable(err)) ending.add(client) })
   })
-  pool.connect = connectMinded as typeof pool.connect
+  pool.connect = connectWatched as typeof pool.connect
 }

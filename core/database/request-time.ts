@@ -32,18 +32,18 @@ export class RequestTime {
   }
 
   /** Removes the limit, because nobody waits for the response any more. */
-  lift (): void {
+  removeLimit (): void {
     this.#leftMs = Infinity
     clearTimeout(this.#timer)
   }
 
   /** Counts time until the returned function is called; overlapping work counts once. */
-  spend (onGone: () => void): () => void {
+  count (onTimeout: () => void): () => void {
     if (this.#open.size === 0) this.#since = performance.now()
-    this.#open.add(onGone)
+    this.#open.add(onTimeout)
     if (this.#leftMs !== Infinity) this.#timer ??= this.#watch()
     return () => {
-      if (this.#open.delete(onGone) && this.#open.size === 0) this.#leftMs -= performance.now() - this.#since
+      if (this.#open.delete(onTimeout) && this.#open.size === 0) this.#leftMs -= performance.now() - this.#since
     }
   }
 
@@ -53,7 +53,7 @@ export class RequestTime {
       this.#timer = undefined
       if (this.#open.size === 0) return
       if (this.leftMs > 0) this.#timer = this.#watch()
-      else for (const onGone of [...this.#open]) onGone()
+      else for (const onTimeout of [...this.#open]) onTimeout()
     }, Math.max(1, this.leftMs))
   }
 }
@@ -61,19 +61,19 @@ export class RequestTime {
 const current = new AsyncLocalStorage<RequestTime | undefined>()
 
 /** Runs work outside the time limit of the request, because it has its own limit. */
-export const apartFromRequest = <T>(work: () => T): T => current.run(undefined, work)
+export const outsideRequestTime = <T>(work: () => T): T => current.run(undefined, work)
 
 /** Returns the time of the current request; undefined outside requests. */
 export const timeOfRequest = () => current.getStore()
 
-export const outOfTime = () => Object.assign(new Error('The request used up its time limit for the database'), { code: OUT_OF_TIME })
+export const outOfTimeError = () => Object.assign(new Error('The request used up its time limit for the database'), { code: OUT_OF_TIME })
 
 /** Limits the time with the database of every request of an app; a route may set another limit. */
 export function limitRequests (app: FastifyInstance, limitMs: number): void {
   bindToRequests(app, 'databaseTime', current, ({ routeOptions: { config } }, reply) => {
     const time = new RequestTime(config.databaseMs ?? limitMs)
     // Work that continues after the response, timers included, is not limited.
-    reply.raw.once('close', () => { time.lift() })
+    reply.raw.once('close', () => { time.removeLimit() })
     return time
   })
 }

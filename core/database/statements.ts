@@ -25,8 +25,8 @@ export function createNames (now: () => number = Date.now) {
   }
 
   return (text: string): string | undefined => {
-    const known = names.get(text)
-    if (known !== undefined) return known
+    const statement = names.get(text)
+    if (statement !== undefined) return statement
     if (names.size >= NAMES_MAX || count(text) < TIMES_MIN) return undefined
     counts.delete(text)
     names.set(text, `svc_${names.size + 1}`)

@@ -1,16 +1,16 @@
 import type { Db } from './db.ts'
-import { isCrossed } from './errors.ts'
+import { isSerializationFailure } from './errors.ts'
 
 /** After this many conflicts with other transactions, the cause is probably something else. */
 const TRIES_MAX = 5
 
 /** Retries work that was rolled back because of another transaction. */
 async function retry<T> (work: () => Promise<T>): Promise<T> {
-  for (let tries = 1; ; tries++) {
+  for (let attempts = 1; ; attempts++) {
     try {
       return await work()
     } catch (err) {
-      if (!isCrossed(err) || tries === TRIES_MAX) throw err
+      if (!isSerializationFailure(err) || attempts === TRIES_MAX) throw err
     }
   }
 }

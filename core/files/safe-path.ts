@@ -28,7 +28,7 @@ const DRIVE_PATH = /^[a-z]:[\\/]/i
  * @throws {PathRefusedError}
  */
 export function safeName (name: string): string {
-  const reason = refusalOfName(name)
+  const reason = explainRefusedName(name)
   if (reason !== null) throw new PathRefusedError(name, reason)
   return name
 }
@@ -150,7 +150,7 @@ export async function isPresent (path: string): Promise<boolean> {
   }
 }
 
-function refusalOfName (name: string): string | null {
+function explainRefusedName (name: string): string | null {
   if (name === '') return 'it is empty'
   if (name === '.' || name === '..') return 'it names a folder, not a file'
   if (CONTROL_CHARACTERS.test(name)) return 'it holds a control character'

@@ -7,7 +7,7 @@ import { onAbort } from '../on-abort.ts'
  *
  * @throws the reason of a signal that aborted before the work began, and the errors of the work
  */
-export async function endWith<T> (
+export async function abortWith<T> (
   signals: readonly AbortSignal[], work: (ending: AbortController) => Promise<T>
 ): Promise<T> {
   for (const signal of signals) signal.throwIfAborted()

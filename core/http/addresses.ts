@@ -93,7 +93,7 @@ export function checkUrl (url: URL, rules: AddressRules = {}): void {
     throw new AddressRefusedError(`The address '${url.protocol}//${url.host}' is refused: use http or https`)
   }
   if (isTrusted(originOf(url), rules)) return
-  if (!isGlobalHost(url.hostname)) throw refusal(originOf(url))
+  if (!isGlobalHost(url.hostname)) throw refuseAddress(originOf(url))
   if (rules.hosts !== undefined && !isNamed(url.hostname, rules.hosts)) {
     throw new AddressRefusedError(`The host '${url.hostname}' is refused, because the plugin does not declare it: ` +
       'its author has to add it to "svc.hosts" of its package.json')
@@ -104,7 +104,7 @@ export function isTrusted (origin: string, { allowPrivate = false, trustedOrigin
   return allowPrivate || trustedOrigins.some((trusted) => trusted.toLowerCase() === origin)
 }
 
-export function refusal (origin: string, address?: string): AddressRefusedError {
+export function refuseAddress (origin: string, address?: string): AddressRefusedError {
   const found = address === undefined ? '' : `, which is '${address}',`
   return new AddressRefusedError(`The address '${origin}'${found} is not in the public internet and is refused: ` +
     'use a public address, or let an administrator configure exactly this host and port')
@@ -119,8 +119,8 @@ export function createLookup (resolve: Resolve, isAllowed: (address: string) => 
   return (hostname, options, callback) => {
     resolve(hostname).then((answers) => {
       const bad = answers.find(({ address }) => !isAllowed(address))
-      if (bad !== undefined) throw refusal(hostname, bad.address)
-      return pickAnswers(hostname, answers, options)
+      if (bad !== undefined) throw refuseAddress(hostname, bad.address)
+      return pickAddresses(hostname, answers, options)
     }).then((answers) => {
       if (options.all === true) callback(null, answers)
       else callback(null, answers[0].address, answers[0].family)
@@ -128,9 +128,9 @@ export function createLookup (resolve: Resolve, isAllowed: (address: string) => 
   }
 }
 
-function pickAnswers (hostname: string, answers: readonly LookupAddress[], { family }: LookupOptions) {
-  const wanted = family === 4 || family === 'IPv4' ? 4 : family === 6 || family === 'IPv6' ? 6 : null
-  const [first, ...rest] = answers.filter((answer) => wanted === null || answer.family === wanted)
+function pickAddresses (hostname: string, answers: readonly LookupAddress[], { family }: LookupOptions) {
+  const family4or6 = family === 4 || family === 'IPv4' ? 4 : family === 6 || family === 'IPv6' ? 6 : null
+  const [first, ...rest] = answers.filter((answer) => family4or6 === null || answer.family === family4or6)
   if (first === undefined) throw new Error(`The name '${hostname}' has no address; check its spelling`)
   return [first, ...rest] satisfies [LookupAddress, ...LookupAddress[]]
 }

@@ -1,7 +1,7 @@
 import { isIP } from 'node:net'
 import { Agent, buildConnector } from 'undici'
 import {
-  type AddressRules, createLookup, isGlobalAddress, isTrusted, joinOrigin, refusal, resolveName
+  type AddressRules, createLookup, isGlobalAddress, isTrusted, joinOrigin, refuseAddress, resolveName
 } from './addresses.ts'
 
 const CONNECT_TIMEOUT_MS = 10_000
@@ -29,7 +29,7 @@ export function createConnector (rules: AddressRules = {}): buildConnector.conne
     const origin = joinOrigin(hostname, target.port, target.protocol)
     if (isTrusted(origin, rules)) return connectAnywhere(target, callback)
     // IP addresses in URLs never reach the lookup, so they are checked here.
-    if (isIP(hostname) !== 0 && !isGlobalAddress(hostname)) return callback(refusal(origin), null)
+    if (isIP(hostname) !== 0 && !isGlobalAddress(hostname)) return callback(refuseAddress(origin), null)
     connectGlobal(target, callback)
   }
 }

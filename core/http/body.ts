@@ -53,7 +53,7 @@ function collect (stream: Readable, maxBytes: number): Promise<Buffer> {
     stream.on('data', (chunk: Buffer) => {
       bytes += chunk.length
       chunks.push(chunk)
-      if (bytes > maxBytes) stream.destroy(tooLarge(maxBytes))
+      if (bytes > maxBytes) stream.destroy(tooLargeError(maxBytes))
     })
     stream.on('error', reject)
     stream.on('end', () => { resolve(Buffer.concat(chunks)) })
@@ -130,7 +130,7 @@ export async function * openBody (
 ): AsyncGenerator<Buffer> {
   if (length !== null && length > maxBytes) {
     stream.destroy()
-    throw tooLarge(maxBytes)
+    throw tooLargeError(maxBytes)
   }
   const packed = limit(stream, maxBytes)
   if (isPlain({ encoding })) yield * packed
@@ -141,12 +141,12 @@ async function * limit (chunks: AsyncIterable<Buffer>, maxBytes: number): AsyncG
   let bytes = 0
   for await (const chunk of chunks) {
     bytes += chunk.length
-    if (bytes > maxBytes) throw tooLarge(maxBytes)
+    if (bytes > maxBytes) throw tooLargeError(maxBytes)
     yield chunk
   }
 }
 
-function tooLarge (maxBytes: number): BadBodyError {
+function tooLargeError (maxBytes: number): BadBodyError {
   return new BadBodyError(`answered with more than the ${maxBytes.toLocaleString('en')} bytes allowed`)
 }
 

@@ -4,22 +4,22 @@ import type { Cache, Logger } from '@svc/plugin-sdk'
 import { createLruCache } from '../lru-cache.ts'
 
 /** A cached response: everything that a caller sees. */
-export interface Answer {
+export interface ResponseContent {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
   readonly bytes: Uint8Array
 }
 
-interface CachedAnswer {
-  readonly answer: Answer
+interface CachedResponse {
+  readonly answer: ResponseContent
   /** Milliseconds since 1970. */
-  readonly keptAt: number
+  readonly storedAt: number
 }
 
 export interface AnswerCache {
   /** Returns the cached response to an equal request if it is younger than `maxAgeMs`, or null. */
-  get (key: string, maxAgeMs: number): Promise<Answer | null>
-  set (key: string, answer: Answer, maxAgeMs: number): Promise<void>
+  get (key: string, maxAgeMs: number): Promise<ResponseContent | null>
+  set (key: string, answer: ResponseContent, maxAgeMs: number): Promise<void>
 }
 
 export interface AnswerCacheOptions {
@@ -40,27 +40,27 @@ const STORED_MAX_BYTES = 8 * 1024 * 1024
 const ENTRY_BYTES = 1024
 
 export function createAnswerCache ({ log, store, now, maxBytes = DEFAULT_MAX_BYTES }: AnswerCacheOptions): AnswerCache {
-  const memory = createLruCache<string, CachedAnswer>({
-    max: maxBytes, weigh: ({ answer }) => answer.bytes.byteLength + ENTRY_BYTES
+  const memory = createLruCache<string, CachedResponse>({
+    max: maxBytes, weightOf: ({ answer }) => answer.bytes.byteLength + ENTRY_BYTES
   })
 
   return {
     async get (key, maxAgeMs) {
-      const isFresh = (cached: CachedAnswer | null) =>
-        cached !== null && now() - cached.keptAt < maxAgeMs ? cached.answer : null
-      const remembered = isFresh(memory.get(key) ?? null)
-      if (remembered !== null || store === undefined) return remembered
+      const isFresh = (cached: CachedResponse | null) =>
+        cached !== null && now() - cached.storedAt < maxAgeMs ? cached.answer : null
+      const inMemory = isFresh(memory.get(key) ?? null)
+      if (inMemory !== null || store === undefined) return inMemory
       const stored = await readStored(store, key, log)
       if (stored !== null) memory.set(key, stored)
       return isFresh(stored)
     },
 
     async set (key, answer, maxAgeMs) {
-      const kept = { answer, keptAt: now() }
-      memory.set(key, kept)
+      const entry = { answer, storedAt: now() }
+      memory.set(key, entry)
       if (store === undefined || answer.bytes.byteLength > STORED_MAX_BYTES) return
       try {
-        await store.set(key, await toStored(kept), maxAgeMs)
+        await store.set(key, await toStored(entry), maxAgeMs)
       } catch (err) {
         log.warn({ err }, 'response could not be stored in the cache')
       }
@@ -68,12 +68,12 @@ export function createAnswerCache ({ log, store, now, maxBytes = DEFAULT_MAX_BYT
   }
 }
 
-async function toStored ({ answer, keptAt }: CachedAnswer): Promise<object> {
+async function toStored ({ answer, storedAt }: CachedResponse): Promise<object> {
   const packed = await promisify(gzip)(answer.bytes)
-  return { status: answer.status, headers: answer.headers, kept_at: keptAt, gzip: packed.toString('base64') }
+  return { status: answer.status, headers: answer.headers, kept_at: storedAt, gzip: packed.toString('base64') }
 }
 
-async function readStored (store: Cache, key: string, log: Logger): Promise<CachedAnswer | null> {
+async function readStored (store: Cache, key: string, log: Logger): Promise<CachedResponse | null> {
   try {
     return await fromStored(await store.get(key))
   } catch (err) {
@@ -82,15 +82,15 @@ async function readStored (store: Cache, key: string, log: Logger): Promise<Cach
   }
 }
 
-async function fromStored (value: unknown): Promise<CachedAnswer | null> {
+async function fromStored (value: unknown): Promise<CachedResponse | null> {
   if (!isStored(value)) return null
   const bytes = await promisify(gunzip)(Buffer.from(value.gzip, 'base64'), { maxOutputLength: STORED_MAX_BYTES })
-  return { answer: { status: value.status, headers: value.headers, bytes }, keptAt: value.kept_at }
+  return { answer: { status: value.status, headers: value.headers, bytes }, storedAt: value.kept_at }
 }
 
-interface Stored { status: number, headers: Record<string, string>, kept_at: number, gzip: string }
+interface StoredResponse { status: number, headers: Record<string, string>, kept_at: number, gzip: string }
 
-function isStored (value: unknown): value is Stored {
+function isStored (value: unknown): value is StoredResponse {
   return typeof value === 'object' && value !== null &&
     'status' in value && typeof value.status === 'number' &&
     'kept_at' in value && typeof value.kept_at === 'number' &&

@@ -3,16 +3,16 @@ import type { Allowance, Cache, HttpClient, HttpResponse, Logger, RequestOptions
 import type { Agent } from 'undici'
 import type { AddressRules } from './addresses.ts'
 import { BadBodyError, readBody, writeBody } from './body.ts'
-import { createAnswerCache, type Answer } from './cache.ts'
-import { endWith } from './abort-with.ts'
-import { exchange, isWanted, nameRequest, type Limits, type Reader, type Wire } from './exchange.ts'
-import { createFlights } from './shared-requests.ts'
+import { createAnswerCache, type ResponseContent } from './cache.ts'
+import { abortWith } from './abort-with.ts'
+import { exchange, isAccepted, nameRequest, type Limits, type Reader, type Wire } from './exchange.ts'
+import { createSharedRequests } from './shared-requests.ts'
 import { createRoute } from './gateway.ts'
 import { createMask } from './mask.ts'
 import { createRateLimiter, type RateLimit, type Waiter } from './rate-limit.ts'
 import { digestRequest, listParts, prepareRequest, type PreparedRequest } from './request.ts'
-import { type GivenAnswer, toResponse } from './response.ts'
-import { sleep, tryAgain, type RetryOptions } from './retry.ts'
+import { type ClientResponse, toResponse } from './response.ts'
+import { sleep, runWithRetries, type RetryOptions } from './retry.ts'
 import { createPipe } from './stream.ts'
 import { unzip } from './unzip.ts'
 
@@ -29,7 +29,7 @@ export interface HttpClientOptions extends AddressRules {
   /** The gateway for requests to the public internet, as in createRoute; by default requests are sent directly. */
   gateway?: string | undefined
   /** The rate limit of the service. Shared and cached responses do not count. */
-  pace?: RateLimit
+  rateLimit?: RateLimit
   /** A store for responses to requests with `cacheMs`, which outlive a restart. */
   store?: Cache
   /** Aborts every request of the client; the callers get its reason. */
@@ -97,14 +97,14 @@ export interface OutgoingClient extends DownloadingClient {
   /**
    * Returns a client with the same connections, rate limit and cache, for work that ends with `signal`.
    *
-   * @param options `tellsLimits`: report a rate limit at once instead of waiting; `onWait`: as in Waiter
+   * @param options `throwsRateLimits`: report a rate limit at once instead of waiting; `onWait`: as in Waiter
    */
   withSignal (signal: AbortSignal, options?: CallerOptions): DownloadingClient
   /** Aborts running requests and closes all connections. */
   close (): Promise<void>
 }
 
-type CallerOptions = Partial<Pick<RetryOptions, 'tellsLimits'>> & Pick<Waiter, 'onWait'>
+type CallerOptions = Partial<Pick<RetryOptions, 'throwsRateLimits'>> & Pick<Waiter, 'onWait'>
 
 const DEFAULT_TIMEOUT_MS = 30_000
 /** The most bytes of a response that does not say otherwise. */
@@ -133,9 +133,9 @@ export function createHttpClient (options: HttpClientOptions): OutgoingClient {
   const send = createSender(options, { dispatcher, target: route.target }, signal)
 
   return {
-    ...bind(send, { signal, tellsLimits: false }),
-    withSignal: (narrower, { tellsLimits = false, onWait } = {}) =>
-      bind(send, { signal: narrower, tellsLimits, onWait }),
+    ...bind(send, { signal, throwsRateLimits: false }),
+    withSignal: (innerSignal, { throwsRateLimits = false, onWait } = {}) =>
+      bind(send, { signal: innerSignal, throwsRateLimits, onWait }),
     async close () {
       closing.abort(new Error(`The HTTP client of '${options.name}' is closed`))
       await (await agent)?.destroy()
@@ -149,7 +149,7 @@ export async function openAgent (rules: AddressRules): Promise<Agent> {
 }
 
 /** The caller that a request is sent for. */
-type Caller = Pick<RetryOptions, 'signal' | 'tellsLimits'> & Waiter
+type Caller = Pick<RetryOptions, 'signal' | 'throwsRateLimits'> & Waiter
 
 interface Sender extends Pick<HttpClient, 'setLimits' | 'setAllowance'> {
   request (url: string, options: RequestOptions, caller: Caller): Promise<HttpResponse>
@@ -180,16 +180,16 @@ function bind (send: Sender, caller: Caller): DownloadingClient {
   }
 }
 
-/** @param life aborts every request, of all callers */
+/** @param lifetime aborts every request, of all callers */
 function createSender (
-  options: HttpClientOptions, line: Pick<Wire, 'dispatcher' | 'target'>, life: AbortSignal
+  options: HttpClientOptions, line: Pick<Wire, 'dispatcher' | 'target'>, lifetime: AbortSignal
 ): Sender {
   const { log, userAgent, now = Date.now } = options
   const mask = createMask(options.secrets ?? [])
   const wire: Wire = { ...line, rules: options, mask, log, now, onEnd: options.onEnd ?? (() => {}) }
   const cache = createAnswerCache({ log, now, store: options.store, maxBytes: options.cacheBytes })
-  const flights = createFlights<GivenAnswer>(life)
-  const turns = createRateLimiter(options.pace ?? {})
+  const sharedRequests = createSharedRequests<ClientResponse>(lifetime)
+  const rateLimiter = createRateLimiter(options.rateLimit ?? {})
   const waits = {
     sleep: options.sleep ?? sleep,
     random: options.random ?? Math.random,
@@ -203,20 +203,20 @@ function createSender (
     const { host } = request.url
     const isRepeatable = given.retry ?? (request.method === 'GET' || request.method === 'HEAD')
     const waiter = { ...caller, signal: ending.signal }
-    const attempt = () => turns.run(host, () => exchange(request, read, toLimits(given), ending, wire), waiter)
-    return tryAgain(attempt, { ...waits, ...waiter, isRepeatable })
+    const attempt = () => rateLimiter.run(host, () => exchange(request, read, toLimits(given), ending, wire), waiter)
+    return runWithRetries(attempt, { ...waits, ...waiter, isRepeatable })
   }
 
   async function fetchAnswer (
     request: PreparedRequest, given: RequestOptions, caller: Caller, ending: AbortController
-  ): Promise<GivenAnswer> {
+  ): Promise<ClientResponse> {
     const { cacheMs = 0, maxBytes = DEFAULT_MAX_BYTES, accept = [] } = given
     const fetch = () => send(request, createAnswerReader(maxBytes), given, caller, ending)
     if (cacheMs === 0) return { ...await fetch(), isReused: false }
     const key = digestRequest(request)
-    const kept = await cache.get(key, cacheMs)
-    if (kept !== null && kept.bytes.byteLength <= maxBytes && isWanted(kept.status, accept)) {
-      return { ...kept, isReused: true }
+    const cached = await cache.get(key, cacheMs)
+    if (cached !== null && cached.bytes.byteLength <= maxBytes && isAccepted(cached.status, accept)) {
+      return { ...cached, isReused: true }
     }
     const answer = await fetch()
     if (isLasting(answer.status)) await cache.set(key, answer, cacheMs)
@@ -227,7 +227,7 @@ function createSender (
     tempDir: options.tempDir ?? tmpdir(),
 
     setLimits (limits) {
-      turns.set({ ...options.pace, ...limits })
+      rateLimiter.set({ ...options.rateLimit, ...limits })
       options.onLimits?.(limits)
     },
 
@@ -236,7 +236,7 @@ function createSender (
     stream (url, given, caller) {
       const request = prepareRequest(url, given, { userAgent, mask })
       const timeoutMs = given.timeoutMs ?? STREAM_TIMEOUT_MS
-      const read = (pour: Reader<number>, ended: AbortSignal) => endWith([life, caller.signal, ended],
+      const read = (pour: Reader<number>, ended: AbortSignal) => abortWith([lifetime, caller.signal, ended],
         (ending) => send(request, pour, { ...given, timeoutMs }, caller, ending))
       return createPipe(read, given.maxBytes ?? Infinity)
     },
@@ -244,14 +244,14 @@ function createSender (
     async request (url, given, caller) {
       const request = prepareRequest(url, given, { userAgent, mask })
       const start = (ending: AbortController) => fetchAnswer(request, given, caller, ending)
-      const answer = await flights.join(shareKey(request, given, caller), caller.signal, start)
+      const answer = await sharedRequests.join(shareKey(request, given, caller), caller.signal, start)
       return toResponse(answer, () => nameRequest(request, mask), mask)
     },
 
     async download (url, given, caller) {
       const request = prepareRequest(url, given, { userAgent, mask })
       const timeoutMs = given.timeoutMs ?? DOWNLOAD_TIMEOUT_MS
-      return endWith([life, caller.signal],
+      return abortWith([lifetime, caller.signal],
         (ending) => send(request, createFileReader(given), { ...given, timeoutMs }, caller, ending))
     }
   }
@@ -265,10 +265,10 @@ function toLimits (given: RequestOptions & Pick<DownloadOptions, 'rules'>): Limi
 /**
  * Returns a key for sharing responses. Requests without effect are shared, and requests whose responses may be cached.
  */
-function shareKey (request: PreparedRequest, given: RequestOptions, { tellsLimits }: Caller): string | null {
+function shareKey (request: PreparedRequest, given: RequestOptions, { throwsRateLimits }: Caller): string | null {
   const { accept, timeoutMs, cacheMs = 0, maxBytes, retry, redirects } = given
   if (request.method !== 'GET' && request.method !== 'HEAD' && cacheMs === 0) return null
-  return JSON.stringify([...listParts(request), accept, timeoutMs, cacheMs, maxBytes, retry, redirects, tellsLimits])
+  return JSON.stringify([...listParts(request), accept, timeoutMs, cacheMs, maxBytes, retry, redirects, throwsRateLimits])
 }
 
 /** True if a response describes the requested resource, not the state of the service. */
@@ -276,7 +276,7 @@ function isLasting (status: number): boolean {
   return (status >= 200 && status < 300) || status === 404 || status === 410
 }
 
-function createAnswerReader (maxBytes: number): Reader<Answer> {
+function createAnswerReader (maxBytes: number): Reader<ResponseContent> {
   return async ({ status, headers, body }) => {
     const bytes = await readBody(body, maxBytes)
     return { result: { status, headers, bytes }, bytes: bytes.byteLength }

@@ -29,14 +29,14 @@ export interface Limits {
 }
 
 /** A response whose body is still arriving. */
-export interface IncomingAnswer {
+export interface IncomingResponse {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
   readonly body: IncomingBody
 }
 
 /** Turns an accepted response into a result and counts the bytes of its body. */
-export type Reader<Result> = (answer: IncomingAnswer) => Promise<{ result: Result, bytes: number }>
+export type Reader<Result> = (response: IncomingResponse) => Promise<{ result: Result, bytes: number }>
 
 const LONGEST_TIMER_MS = 2 ** 31 - 1
 const ERROR_BODY_BYTES = 16 * 1024
@@ -70,7 +70,7 @@ async function exchangeInTime<Result> (
   try {
     return await follow(request, read, limits, signal, wire)
   } catch (err) {
-    if (isLate) return fail(timedOut(request, limits, wire))
+    if (isLate) return fail(timeoutError(request, limits, wire))
     signal.throwIfAborted()
     return describeFailure(err, request, wire)
   } finally {
@@ -84,29 +84,29 @@ async function follow<Result> (
   let current = request
   for (let hops = 0; ; hops++) {
     checkUrl(current.url, { ...wire.rules, ...limits.rules })
-    const hop = await sendOnce(current, signal, wire)
+    const received = await sendOnce(current, signal, wire)
     try {
-      const next = limits.accept.includes(hop.answer.status) || hops >= limits.redirects
+      const next = limits.accept.includes(received.response.status) || hops >= limits.redirects
         ? null
-        : prepareRedirect(current, hop.answer.status, hop.answer.headers['location'], wire.mask)
-      if (next === null) return await finishExchange(current, hop, read, limits, wire)
-      await hop.stream.dump({ limit: REDIRECT_BODY_BYTES, signal })
-      logHop(current, hop, 0, wire)
+        : prepareRedirect(current, received.response.status, received.response.headers['location'], wire.mask)
+      if (next === null) return await finishExchange(current, received, read, limits, wire)
+      await received.stream.dump({ limit: REDIRECT_BODY_BYTES, signal })
+      logResponse(current, received, 0, wire)
       current = next
     } finally {
-      hop.stream.destroy()
+      received.stream.destroy()
     }
   }
 }
 
-interface Hop {
-  readonly answer: IncomingAnswer
+interface ReceivedResponse {
+  readonly response: IncomingResponse
   readonly stream: Dispatcher.ResponseData['body']
   readonly startedAt: number
 }
 
 async function sendOnce ({ url, method, headers, body }: PreparedRequest, signal: AbortSignal, wire: Wire):
-Promise<Hop> {
+Promise<ReceivedResponse> {
   const [{ request: send }, dispatcher] = await Promise.all([import('undici'), wire.dispatcher()])
   const startedAt = wire.now()
   // The exchange has the only timer, because undici's timeouts measure pauses, not the whole exchange.
@@ -114,17 +114,17 @@ Promise<Hop> {
     { method, headers, body, signal, dispatcher, headersTimeout: 0, bodyTimeout: 0 })
   // The reader of the body gets its error; the error of a body without a reader must not end the process.
   response.body.on('error', () => {})
-  const answerHeaders = flatten(response.headers)
+  const responseHeaders = flatten(response.headers)
   return {
     startedAt,
     stream: response.body,
-    answer: {
+    response: {
       status: response.statusCode,
-      headers: answerHeaders,
+      headers: responseHeaders,
       body: {
         stream: response.body,
-        length: method === 'HEAD' ? null : parseLength(answerHeaders['content-length']),
-        encoding: (answerHeaders['content-encoding'] ?? '').trim().toLowerCase()
+        length: method === 'HEAD' ? null : parseLength(responseHeaders['content-length']),
+        encoding: (responseHeaders['content-encoding'] ?? '').trim().toLowerCase()
       }
     }
   }
@@ -143,34 +143,34 @@ function parseLength (header: string | undefined): number | null {
 }
 
 async function finishExchange<Result> (
-  request: PreparedRequest, hop: Hop, read: Reader<Result>, limits: Limits, wire: Wire
+  request: PreparedRequest, received: ReceivedResponse, read: Reader<Result>, limits: Limits, wire: Wire
 ): Promise<Outcome<Result>> {
-  if (isWanted(hop.answer.status, limits.accept)) {
-    const { result, bytes } = await read(hop.answer)
-    logHop(request, hop, bytes, wire)
+  if (isAccepted(received.response.status, limits.accept)) {
+    const { result, bytes } = await read(received.response)
+    logResponse(request, received, bytes, wire)
     return { result }
   }
-  const start = await readStart(hop.answer.body, ERROR_BODY_BYTES)
-  logHop(request, hop, start.byteLength, wire)
-  return refuse(request, hop.answer, start, wire)
+  const start = await readStart(received.response.body, ERROR_BODY_BYTES)
+  logResponse(request, received, start.byteLength, wire)
+  return refuse(request, received.response, start, wire)
 }
 
-export function isWanted (status: number, accept: readonly number[]): boolean {
+export function isAccepted (status: number, accept: readonly number[]): boolean {
   return (status >= 200 && status < 300) || accept.includes(status)
 }
 
-function refuse (request: PreparedRequest, answer: IncomingAnswer, start: Buffer, wire: Wire): Outcome<never> {
-  const { status, headers } = answer
-  const afterMs = parseRetryAfter(headers['retry-after'], wire.now())
+function refuse (request: PreparedRequest, response: IncomingResponse, start: Buffer, wire: Wire): Outcome<never> {
+  const { status, headers } = response
+  const retryAfterMs = parseRetryAfter(headers['retry-after'], wire.now())
   const name = `${nameRequest(request, wire.mask)} answered ${status}`
   if (status === 429) {
-    const when = afterMs === null ? 'later' : `in ${Math.ceil(afterMs / 1000)} s`
-    const failure = new RateLimitedError(`${name}: the service asks to slow down; try again ${when}`, afterMs ?? undefined)
-    return { failure, again: true, afterMs, pauses: true }
+    const when = retryAfterMs === null ? 'later' : `in ${Math.ceil(retryAfterMs / 1000)} s`
+    const failure = new RateLimitedError(`${name}: the service asks to slow down; try again ${when}`, retryAfterMs ?? undefined)
+    return { failure, mayRetry: true, retryAfterMs, isPauseRequested: true }
   }
   if (status >= 500) {
     const failure = new ServiceDownError(`${name}: the service is down; try again later`)
-    return { failure, again: status >= 502 && status <= 504, afterMs, pauses: afterMs !== null }
+    return { failure, mayRetry: status >= 502 && status <= 504, retryAfterMs, isPauseRequested: retryAfterMs !== null }
   }
   const body = wire.mask.text(start.toString('utf8')).slice(0, ERROR_BODY_CHARACTERS)
   return fail(new HttpStatusError(status, `${name}: ${explain(status, headers['location'], wire.mask)}`, body))
@@ -192,7 +192,7 @@ export function nameRequest ({ method, url }: Pick<PreparedRequest, 'method' | '
   return `${method} ${mask.url(url)}`
 }
 
-function logHop ({ method, url }: PreparedRequest, { answer, startedAt }: Hop, bytes: number, wire: Wire): void {
+function logResponse ({ method, url }: PreparedRequest, { response, startedAt }: ReceivedResponse, bytes: number, wire: Wire): void {
   const ms = Math.round(wire.now() - startedAt)
   const { mask } = wire
   // Getters, because masking is only needed if the line is logged, which is rare.
@@ -200,13 +200,13 @@ function logHop ({ method, url }: PreparedRequest, { answer, startedAt }: Hop, b
     method,
     get host () { return mask.text(url.host) },
     get path () { return mask.path(url) },
-    status: answer.status,
+    status: response.status,
     ms,
     bytes
   }, 'request answered')
 }
 
-function timedOut (request: PreparedRequest, { timeoutMs }: Limits, wire: Wire): ServiceDownError {
+function timeoutError (request: PreparedRequest, { timeoutMs }: Limits, wire: Wire): ServiceDownError {
   const name = nameRequest(request, wire.mask)
   return logFailure(new ServiceDownError(`${name} took longer than ${timeoutMs} ms; try again later`), request, wire)
 }
@@ -224,11 +224,11 @@ function describeFailure (err: unknown, request: PreparedRequest, wire: Wire): O
   }
   if (findCode(err) === 'UND_ERR_INVALID_ARG') return fail(new TypeError(`${name} cannot be sent: ${reason}`))
   const failure = new ServiceDownError(`${name} failed: ${reason}; check that the service can be reached`, { cause: err })
-  return { failure: logFailure(failure, request, wire), again: true, afterMs: null, pauses: false }
+  return { failure: logFailure(failure, request, wire), mayRetry: true, retryAfterMs: null, isPauseRequested: false }
 }
 
 function fail (failure: Error): Outcome<never> {
-  return { failure, again: false, afterMs: null, pauses: false }
+  return { failure, mayRetry: false, retryAfterMs: null, isPauseRequested: false }
 }
 
 function logFailure<Failure extends Error> (failure: Failure, { method, url }: PreparedRequest, wire: Wire): Failure {

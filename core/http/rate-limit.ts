@@ -18,18 +18,18 @@ export interface RateLimiter {
    */
   run<T>(host: string, work: () => Promise<T>, waiter: Waiter): Promise<T>
   /** Replaces the limits for all later requests. A rate that stays keeps its count of sent requests. */
-  set (pace: RateLimit): void
+  set (rateLimit: RateLimit): void
 }
 
 const nameRate = ({ requests, perMs, hosts = [] }: Rate) => JSON.stringify([requests, perMs, hosts.toSorted()])
 
 /** Creates a rate limiter. All requests that use it share its limits. */
-export function createRateLimiter (given: RateLimit): RateLimiter {
+export function createRateLimiter (initialLimits: RateLimit): RateLimiter {
   const slots = createSemaphore()
   let counters = new Map<string, { rate: Rate, queue: PQueue }>()
 
   function set ({ concurrency, rates = [] }: RateLimit): void {
-    slots.setMost(concurrency ?? Infinity)
+    slots.setLimit(concurrency ?? Infinity)
     // The longest window first, because a request that waits long must not be counted in a short window before.
     const ordered = rates.toSorted((a, b) => b.perMs - a.perMs)
     counters = new Map(ordered.map((rate) => {
@@ -38,10 +38,10 @@ export function createRateLimiter (given: RateLimit): RateLimiter {
       return [name, counters.get(name) ?? { rate, queue: create() }]
     }))
   }
-  set(given)
+  set(initialLimits)
 
   /** Waits until every rate for the host allows one more request. */
-  async function pass (host: string, signal: AbortSignal): Promise<void> {
+  async function waitForRates (host: string, signal: AbortSignal): Promise<void> {
     for (const { rate, queue } of counters.values()) {
       if (rate.hosts === undefined || rate.hosts.includes(host)) await queue.add(async () => {}, { signal })
     }
@@ -50,15 +50,15 @@ export function createRateLimiter (given: RateLimit): RateLimiter {
   return {
     set,
     async run (host, work, { signal, onWait }) {
-      const begin = onWait?.() ?? (() => {})
+      const endWait = onWait?.() ?? (() => {})
       try {
         return await slots.run(async () => {
-          if (counters.size > 0) await pass(host, signal)
-          begin()
+          if (counters.size > 0) await waitForRates(host, signal)
+          endWait()
           return await work()
         }, signal)
       } finally {
-        begin()
+        endWait()
       }
     }
   }

@@ -110,8 +110,8 @@ function isCredential (name: string, value: string, mask: Mask): boolean {
 /** Returns values that are equal as JSON for equal requests. */
 export function listParts ({ method, url, headers, body }: PreparedRequest): unknown[] {
   const sorted = Object.entries(headers).sort(([a], [b]) => a < b ? -1 : 1)
-  const written = typeof body === 'object' && body !== null ? Buffer.from(body).toString('base64') : body
-  return [method, url.href, sorted, typeof body, written]
+  const bytes = typeof body === 'object' && body !== null ? Buffer.from(body).toString('base64') : body
+  return [method, url.href, sorted, typeof body, bytes]
 }
 
 /**

@@ -1,15 +1,15 @@
 import { ServiceDownError, type HttpResponse } from '@svc/plugin-sdk'
-import type { Answer } from './cache.ts'
+import type { ResponseContent } from './cache.ts'
 import type { Mask } from './mask.ts'
 
 /** A response, and whether it came from the cache or another request. */
-export type GivenAnswer = Answer & Pick<HttpResponse, 'isReused'>
+export type ClientResponse = ResponseContent & Pick<HttpResponse, 'isReused'>
 
 const QUOTED_CHARACTERS = 80
 
 /** Converts a response. @param nameRequest returns the name of the request for messages */
 export function toResponse (
-  { status, headers, bytes, isReused }: GivenAnswer, nameRequest: () => string, mask: Mask
+  { status, headers, bytes, isReused }: ClientResponse, nameRequest: () => string, mask: Mask
 ): HttpResponse {
   const text = () => decodeText(bytes, headers['content-type'])
   return {

@@ -4,14 +4,14 @@ import { RateLimitedError } from '@svc/plugin-sdk'
 /** The outcome of one attempt. A failure tells whether a retry may help and how long the service asked to wait. */
 export type Outcome<Result> =
   | { readonly result: Result }
-  | { readonly failure: Error, readonly again: boolean, readonly afterMs: number | null, readonly pauses: boolean }
+  | { readonly failure: Error, readonly mayRetry: boolean, readonly retryAfterMs: number | null, readonly isPauseRequested: boolean }
 
 export interface RetryOptions {
   readonly signal: AbortSignal
   /** True if the request may be sent more than once. */
   readonly isRepeatable: boolean
   /** True if a rate limit is reported at once, to a caller that pauses all its requests. */
-  readonly tellsLimits: boolean
+  readonly throwsRateLimits: boolean
   /** Waits; rejects with the reason of the signal if it aborts first. */
   readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>
   /** Returns a number from 0 up to, not including, 1. */
@@ -33,24 +33,24 @@ export const LONGEST_RETRY_AFTER_MS = 60_000
  *
  * @throws the failure of the last attempt
  */
-export async function tryAgain<Result> (
+export async function runWithRetries<Result> (
   attempt: () => Promise<Outcome<Result>>, options: RetryOptions
 ): Promise<Result> {
-  for (let tries = 1; ; tries++) {
+  for (let attempts = 1; ; attempts++) {
     const outcome = await attempt()
     if ('result' in outcome) return outcome.result
-    const wait = outcome.afterMs ?? backOff(tries, options.random)
-    if (outcome.pauses) options.onPause(wait)
-    const isTold = options.tellsLimits && outcome.failure instanceof RateLimitedError
-    const isWorthIt = outcome.again && !isTold && wait <= LONGEST_RETRY_AFTER_MS
-    const mayTry = options.isRepeatable && isWorthIt && tries < MAX_TRIES
-    if (!mayTry) throw outcome.failure
+    const wait = outcome.retryAfterMs ?? backOff(attempts, options.random)
+    if (outcome.isPauseRequested) options.onPause(wait)
+    const isThrownAtOnce = options.throwsRateLimits && outcome.failure instanceof RateLimitedError
+    const canHelp = outcome.mayRetry && !isThrownAtOnce && wait <= LONGEST_RETRY_AFTER_MS
+    const willRetry = options.isRepeatable && canHelp && attempts < MAX_TRIES
+    if (!willRetry) throw outcome.failure
     await options.sleep(wait, options.signal)
   }
 }
 
-function backOff (tries: number, random: () => number): number {
-  return Math.round(random() * Math.min(FIRST_WAIT_MS * 2 ** (tries - 1), LONGEST_BACK_OFF_MS))
+function backOff (attempts: number, random: () => number): number {
+  return Math.round(random() * Math.min(FIRST_WAIT_MS * 2 ** (attempts - 1), LONGEST_BACK_OFF_MS))
 }
 
 /** Returns the wait of a `Retry-After` header (RFC 9110 section 10.2.3: seconds or a date) in milliseconds, or null. */

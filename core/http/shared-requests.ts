@@ -1,5 +1,5 @@
 /** Running requests. Equal requests share a single exchange, which continues until its last caller has left. */
-export interface Flights<Result> {
+export interface SharedRequests<Result> {
   /**
    * Joins an equal running request or starts a new one.
    *
@@ -10,50 +10,50 @@ export interface Flights<Result> {
   join (key: string | null, signal: AbortSignal, start: (ending: AbortController) => Promise<Result>): Promise<Result>
 }
 
-interface Flight<Result> {
+interface SharedRequest<Result> {
   readonly promise: Promise<Result>
   readonly ending: AbortController
   callers: number
 }
 
-/** @param life aborts all running requests */
-export function createFlights<Result> (life: AbortSignal): Flights<Result> {
-  const flights = new Map<string | symbol, Flight<Result>>()
-  life.addEventListener('abort', () => {
-    for (const { ending } of flights.values()) ending.abort(life.reason)
+/** @param lifetime aborts all running requests */
+export function createSharedRequests<Result> (lifetime: AbortSignal): SharedRequests<Result> {
+  const requests = new Map<string | symbol, SharedRequest<Result>>()
+  lifetime.addEventListener('abort', () => {
+    for (const { ending } of requests.values()) ending.abort(lifetime.reason)
   }, { once: true })
 
-  function open (key: string | symbol, start: (ending: AbortController) => Promise<Result>): Flight<Result> {
+  function open (key: string | symbol, start: (ending: AbortController) => Promise<Result>): SharedRequest<Result> {
     const ending = new AbortController()
-    const flight = { promise: start(ending), ending, callers: 0 }
-    flights.set(key, flight)
-    const close = () => { if (flights.get(key) === flight) flights.delete(key) }
-    flight.promise.then(close, close)
-    return flight
+    const request = { promise: start(ending), ending, callers: 0 }
+    requests.set(key, request)
+    const close = () => { if (requests.get(key) === request) requests.delete(key) }
+    request.promise.then(close, close)
+    return request
   }
 
-  function leave (key: string | symbol, flight: Flight<Result>, reason: unknown): void {
-    flight.callers--
-    if (flight.callers > 0) return
-    if (flights.get(key) === flight) flights.delete(key)
-    flight.ending.abort(reason)
+  function leave (key: string | symbol, request: SharedRequest<Result>, reason: unknown): void {
+    request.callers--
+    if (request.callers > 0) return
+    if (requests.get(key) === request) requests.delete(key)
+    request.ending.abort(reason)
   }
 
   return {
     async join (given, signal, start) {
-      life.throwIfAborted()
+      lifetime.throwIfAborted()
       signal.throwIfAborted()
       const key = given ?? Symbol('alone')
-      const flight = flights.get(key) ?? open(key, start)
-      flight.callers++
+      const request = requests.get(key) ?? open(key, start)
+      request.callers++
       const aborted = Promise.withResolvers<never>()
       const onAbort = () => {
-        leave(key, flight, signal.reason)
+        leave(key, request, signal.reason)
         aborted.reject(signal.reason)
       }
       signal.addEventListener('abort', onAbort, { once: true })
       try {
-        return await Promise.race([flight.promise, aborted.promise])
+        return await Promise.race([request.promise, aborted.promise])
       } finally {
         signal.removeEventListener('abort', onAbort)
       }

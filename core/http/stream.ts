@@ -1,20 +1,20 @@
 import { once } from 'node:events'
 import { PassThrough } from 'node:stream'
 import { BadBodyError, openBody } from './body.ts'
-import type { IncomingAnswer, Reader } from './exchange.ts'
+import type { IncomingResponse, Reader } from './exchange.ts'
 
-/** Sends the request and passes its response to the reader `pour`; ends with the signal. */
-type Send = (pour: Reader<number>, ended: AbortSignal) => Promise<number>
+/** Sends the request and passes its response to the reader `copyBody`; ends with the signal. */
+type SendRequest = (copyBody: Reader<number>, ended: AbortSignal) => Promise<number>
 
 /**
  * Yields the bytes of a response as they arrive; no byte is fetched twice. If the consumer stops, the request is
  * aborted.
  */
-export async function * createPipe (send: Send, maxBytes: number): AsyncGenerator<Buffer> {
+export async function * createPipe (send: SendRequest, maxBytes: number): AsyncGenerator<Buffer> {
   const pipe = new PassThrough()
   const ending = new AbortController()
 
-  async function pourBody ({ body }: IncomingAnswer): Promise<number> {
+  async function writeBody ({ body }: IncomingResponse): Promise<number> {
     let bytes = 0
     for await (const chunk of openBody(body, maxBytes)) {
       bytes += chunk.length
@@ -24,9 +24,9 @@ export async function * createPipe (send: Send, maxBytes: number): AsyncGenerato
     return bytes
   }
 
-  const pour: Reader<number> = async (answer) => {
+  const copyBody: Reader<number> = async (answer) => {
     try {
-      const bytes = await pourBody(answer)
+      const bytes = await writeBody(answer)
       return { result: bytes, bytes }
     } catch (err) {
       if (err instanceof BadBodyError) throw err
@@ -35,7 +35,7 @@ export async function * createPipe (send: Send, maxBytes: number): AsyncGenerato
     }
   }
 
-  const sent = send(pour, ending.signal).catch((err: unknown) => { pipe.destroy(err as Error) })
+  const sent = send(copyBody, ending.signal).catch((err: unknown) => { pipe.destroy(err as Error) })
   try {
     for await (const chunk of pipe) yield chunk as Buffer
   } finally {

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import fp from 'fastify-plugin'
 import type { Job, PgBoss } from 'pg-boss'
-import { apartFromRequest } from '../database/request-time.ts'
+import { outsideRequestTime } from '../database/request-time.ts'
 import { ApiError } from '../errors.ts'
 import { asRequest, currentRequestId } from '../request-id.ts'
 import { createAskingBoss, createBoss } from './boss.ts'
@@ -53,27 +53,27 @@ declare module 'fastify' {
 /** The job that was queued, or the one that it joined. */
 interface QueuedJob { id: string, isJoined: boolean }
 type Running = Pick<Job<unknown>, 'id' | 'data' | 'signal'>
-interface JobsOptions { url: string, works: boolean }
+interface JobsOptions { url: string, runsJobs: boolean }
 
 /** The field of a job's data with the id of the request that queued it, beside the input. */
 const REQUEST_KEY = '$request'
 /** The data of a job as stored in the queue. */
-type Stored = Record<string, unknown> & { [REQUEST_KEY]?: string }
+type StoredData = Record<string, unknown> & { [REQUEST_KEY]?: string }
 
 const UNENDED_STATES: ReadonlySet<string> = new Set(['created', 'retry', 'active'])
-const PLACE_TRIES_MAX = 3
+const ENQUEUE_ATTEMPTS_MAX = 3
 /** A job becomes active a moment before its worker holds its lock, and completed a moment after. */
-const UNHELD_MS = 3_000
-const LOOK_AT_HOLDER_MS = 1_000
+const UNLOCKED_MS = 3_000
+const WORKER_CHECK_MS = 1_000
 const POLL_MS = [20, 30, 50, 100, 200]
 
-export default fp<JobsOptions>(async (app, { url, works }) => {
+export default fp<JobsOptions>(async (app, { url, runsJobs }) => {
   const queues = new Map<string, QueueDefinition<never>>()
   let opened: Promise<PgBoss> | undefined
   let running = 0
 
   async function openBoss (): Promise<PgBoss> {
-    const boss = works ? await createBoss(url) : await createAskingBoss(app.pg)
+    const boss = runsJobs ? await createBoss(url) : await createAskingBoss(app.pg)
     boss.on('error', (err) => { app.log.error({ err }, 'job queue failed') })
     await boss.start()
     // One after the other, because there are more queues than connections, and the wait for a connection is short.
@@ -88,7 +88,7 @@ export default fp<JobsOptions>(async (app, { url, works }) => {
 
   /** Opens the queue at first use. It outlives the request that opened it, so it runs outside of that request. */
   function useBoss (): Promise<PgBoss> {
-    opened ??= asRequest(undefined, () => apartFromRequest(openBoss)).catch((err: unknown) => {
+    opened ??= asRequest(undefined, () => outsideRequestTime(openBoss)).catch((err: unknown) => {
       opened = undefined
       throw err
     })
@@ -102,7 +102,7 @@ export default fp<JobsOptions>(async (app, { url, works }) => {
   async function runJob (
     name: string, queue: QueueDefinition<never>, { id, data, signal }: Running
   ): Promise<object | null> {
-    const { [REQUEST_KEY]: requestId, ...input } = data as Stored
+    const { [REQUEST_KEY]: requestId, ...input } = data as StoredData
     return await asRequest(requestId, async () => {
       try {
         return await queue.run(input as never, signal)
@@ -124,7 +124,7 @@ export default fp<JobsOptions>(async (app, { url, works }) => {
     }, async ([job]) => {
       running++
       try {
-        return job === undefined ? null : await app.workers.hold(job.id, () => runJob(name, queue, job))
+        return job === undefined ? null : await app.workers.runLocked(job.id, () => runJob(name, queue, job))
       } finally {
         running--
         boss.notifyWorker(worker)
@@ -135,7 +135,7 @@ export default fp<JobsOptions>(async (app, { url, works }) => {
   /**
    * Returns the id of the job in place of a new one: it was just queued under its id, or waits or runs under its key.
    */
-  async function findInPlace (name: string, { id, key }: JobOptions): Promise<string | undefined> {
+  async function findConflictingJob (name: string, { id, key }: JobOptions): Promise<string | undefined> {
     const boss = await useBoss()
     if (id !== undefined) return (await boss.findJobs(name, { id }))[0]?.id
     if (key === undefined) return undefined
@@ -147,16 +147,16 @@ export default fp<JobsOptions>(async (app, { url, works }) => {
   async function findRequest (name: string, id: string | undefined): Promise<string | undefined> {
     if (id === undefined) return undefined
     const boss = await useBoss()
-    const [job] = await boss.findJobs<Stored>(name, { id })
+    const [job] = await boss.findJobs<StoredData>(name, { id })
     return job?.data[REQUEST_KEY]
   }
 
   async function enqueue (name: string, input: object, options: JobOptions = {}): Promise<QueuedJob> {
     const boss = await useBoss()
     const requestId = currentRequestId() ?? await findRequest(name, options.id)
-    const stored: Stored = { ...input, ...(requestId === undefined ? {} : { [REQUEST_KEY]: requestId }) }
+    const stored: StoredData = { ...input, ...(requestId === undefined ? {} : { [REQUEST_KEY]: requestId }) }
     if (options.id !== undefined) await boss.deleteJob(name, options.id)
-    for (let tries = 1; tries <= PLACE_TRIES_MAX; tries++) {
+    for (let attempts = 1; attempts <= ENQUEUE_ATTEMPTS_MAX; attempts++) {
       const id = await boss.send(name, stored, {
         priority: options.priority ?? 0,
         ...(options.id === undefined ? {} : { id: options.id }),
@@ -166,35 +166,35 @@ export default fp<JobsOptions>(async (app, { url, works }) => {
       })
       if (id !== null) return { id, isJoined: false }
       // The conflicting job may end before it is found.
-      const other = await findInPlace(name, options)
+      const other = await findConflictingJob(name, options)
       if (other !== undefined) return { id: other, isJoined: true }
     }
     throw new ApiError('UNAVAILABLE', `A job could not be queued in '${name}'; try again`)
   }
 
   /** Creates a check whether the worker of a running job is gone. The check is called repeatedly. */
-  function watchHolder (id: string): (state: string | undefined) => Promise<boolean> {
-    let lookedAt = 0
-    let unheldSince: number | null = null
+  function watchWorker (id: string): (state: string | undefined) => Promise<boolean> {
+    let checkedAt = 0
+    let unlockedSince: number | null = null
     return async (state) => {
       const now = Date.now()
       if (state !== 'active') {
-        unheldSince = null
+        unlockedSince = null
         return false
       }
-      if (now - lookedAt < LOOK_AT_HOLDER_MS) return false
-      lookedAt = now
-      unheldSince = await app.workers.isHeld(id) ? null : unheldSince ?? now
-      return unheldSince !== null && now - unheldSince >= UNHELD_MS
+      if (now - checkedAt < WORKER_CHECK_MS) return false
+      checkedAt = now
+      unlockedSince = await app.workers.isLocked(id) ? null : unlockedSince ?? now
+      return unlockedSince !== null && now - unlockedSince >= UNLOCKED_MS
     }
   }
 
-  async function awaitAnswer (name: string, { id, isJoined }: QueuedJob, timeoutMs: number): Promise<unknown> {
+  async function awaitResult (name: string, { id, isJoined }: QueuedJob, timeoutMs: number): Promise<unknown> {
     const boss = await useBoss()
     const deadline = Date.now() + timeoutMs
-    const isLost = watchHolder(id)
-    for (let tries = 0; ; tries++) {
-      await sleep(POLL_MS[Math.min(tries, POLL_MS.length - 1)])
+    const isLost = watchWorker(id)
+    for (let attempts = 0; ; attempts++) {
+      await sleep(POLL_MS[Math.min(attempts, POLL_MS.length - 1)])
       const isLate = Date.now() >= deadline
       // A job that ended at the last moment is no longer canceled, and its result counts.
       if (isLate && !isJoined) await boss.cancel(name, id)
@@ -217,8 +217,8 @@ export default fp<JobsOptions>(async (app, { url, works }) => {
     },
     send: async (name, input, options) => (await enqueue(name, input, options)).id,
     async request (name, input, timeoutMs, options) {
-      const placed = await enqueue(name, input, options)
-      return await apartFromRequest(() => awaitAnswer(name, placed, timeoutMs))
+      const queued = await enqueue(name, input, options)
+      return await outsideRequestTime(() => awaitResult(name, queued, timeoutMs))
     },
     async schedule (name, key, cron, input) {
       const boss = await useBoss()
@@ -229,13 +229,13 @@ export default fp<JobsOptions>(async (app, { url, works }) => {
   } satisfies Jobs)
 
   app.addHook('onReady', async () => {
-    if (!works) return
+    if (!runsJobs) return
     const boss = await useBoss()
     for (const [name, queue] of queues) {
       for (let slot = 0; slot < queue.concurrency; slot++) await startSlot(boss, name, queue)
     }
   })
-  app.addHook('onClose', async () => { await (await opened)?.stop({ graceful: works, timeout: 8_000, close: true }) })
+  app.addHook('onClose', async () => { await (await opened)?.stop({ graceful: runsJobs, timeout: 8_000, close: true }) })
 }, { name: 'jobs', fastify: '5.x', dependencies: ['database', 'workers'] })
 
 /** Returns the message of a failed job. */

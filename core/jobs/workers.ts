@@ -31,26 +31,26 @@ declare module 'fastify' {
       /** True if this process has a duty that only one process may have: the first to claim it has it until it ends. */
       claim (duty: string): Promise<boolean>
       /** Runs work under a key that all processes can see while it runs. */
-      hold<T> (key: string, work: () => Promise<T>): Promise<T>
+      runLocked<T> (key: string, work: () => Promise<T>): Promise<T>
       /** True if a live process runs the work of this key. */
-      isHeld (key: string): Promise<boolean>
+      isLocked (key: string): Promise<boolean>
       /**
        * Runs work while no other process runs work of this key. The caller runs work of one key in sequence, because
        * all locks of a process belong to one database session.
        */
       runAlone<T> (key: string, work: () => Promise<T>): Promise<T>
       /** Calls `listener` for each notification on a channel of the database, as long as this process lives. */
-      hear (channel: string, listener: (payload: string) => void): Promise<void>
+      listen (channel: string, listener: (payload: string) => void): Promise<void>
     }
   }
 }
 
 const { connectionTimeoutMillis: CONNECT_MS } = REQUEST_LIMITS
-const BEAT_MS = 2_000
+const HEARTBEAT_MS = 2_000
 const FINISH_MS = 5_000
-const LOOK_AGAIN_MS = 200
+const RETRY_MS = 200
 /** The longest start of a scan worker, on a slow machine. */
-const COMES_MS = 15_000
+const WORKER_START_MS = 15_000
 const NO_SCAN_WORKER = 'No scan worker is running. Start one with svc worker, or the whole server with svc start.'
 /** EX_TEMPFAIL of sysexits.h: it may work later. */
 const TEMPORARY = 75
@@ -75,7 +75,7 @@ const ALIVE = `select w.id from workers w join pg_locks l on l.locktype = 'advis
   where w.seen_at > now() - interval '${SILENT_SECONDS} seconds'`
 
 /** Waits until a database accepts connections, however long it takes. */
-async function untilReachable (url: string): Promise<void> {
+async function waitForDatabase (url: string): Promise<void> {
   for (;;) {
     const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: CONNECT_MS })
     client.on('error', () => { /* the next attempt reports it */ })
@@ -85,7 +85,7 @@ async function untilReachable (url: string): Promise<void> {
       return
     } catch {
       // The database is down, or still recovering.
-      await sleep(LOOK_AGAIN_MS)
+      await sleep(RETRY_MS)
     }
   }
 }
@@ -106,18 +106,18 @@ export default fp<WorkersOptions>(async (app, { url, role, isSupervised }) => {
   const duties = new Set<string>()
   let isConnected = false
   let isClosing = false
-  let isLeaving = false
+  let isRestarting = false
   let timer: NodeJS.Timeout | undefined
 
   session.on('error', restart)
 
   function restart (err: Error): void {
-    if (isClosing || isLeaving) return
-    isLeaving = true
+    if (isClosing || isRestarting) return
+    isRestarting = true
     app.log.fatal({ err }, 'the database connection was lost; this process ends and is restarted')
     // From now on another process runs its tasks.
     if (role === 'worker') process.exit(TEMPORARY)
-    untilReachable(url).then(finish).catch((failure: unknown) => {
+    waitForDatabase(url).then(finish).catch((failure: unknown) => {
       app.log.error({ err: failure }, 'the process could not be closed cleanly')
     }).finally(() => { process.exit(TEMPORARY) })
   }
@@ -128,7 +128,7 @@ export default fp<WorkersOptions>(async (app, { url, role, isSupervised }) => {
     await app.close()
   }
 
-  async function beat (): Promise<void> {
+  async function storeHeartbeat (): Promise<void> {
     await session.query('update workers set seen_at = now() where id = $1', [id])
   }
 
@@ -138,16 +138,16 @@ export default fp<WorkersOptions>(async (app, { url, role, isSupervised }) => {
     return rows[0]?.locked === true
   }
 
-  async function isAlive (wanted: Role): Promise<boolean> {
-    const { rowCount } = await app.db.query(`${ALIVE} and w.role = $1 limit 1`, [wanted])
+  async function isAlive (role: Role): Promise<boolean> {
+    const { rowCount } = await app.db.query(`${ALIVE} and w.role = $1 limit 1`, [role])
     return rowCount === 1
   }
 
   async function requireScanWorker (): Promise<void> {
-    const deadline = performance.now() + (isSupervised ? COMES_MS : 0)
+    const deadline = performance.now() + (isSupervised ? WORKER_START_MS : 0)
     while (!await isAlive('worker')) {
       if (performance.now() >= deadline) throw new ApiError('UNAVAILABLE', NO_SCAN_WORKER)
-      await sleep(LOOK_AGAIN_MS)
+      await sleep(RETRY_MS)
     }
   }
 
@@ -162,7 +162,7 @@ export default fp<WorkersOptions>(async (app, { url, role, isSupervised }) => {
       if (await tryLock(DUTY_CLASS, duty)) duties.add(duty)
       return duties.has(duty)
     },
-    hold: async (key, work) => {
+    runLocked: async (key, work) => {
       await session.query(`select pg_advisory_lock_shared(${WORK_CLASS}, hashtext($1))`, [key])
       try {
         return await work()
@@ -170,19 +170,19 @@ export default fp<WorkersOptions>(async (app, { url, role, isSupervised }) => {
         await session.query(`select pg_advisory_unlock_shared(${WORK_CLASS}, hashtext($1))`, [key])
       }
     },
-    isHeld: async (key) => (await app.db.query(`select 1 from pg_locks where locktype = 'advisory' and classid = ${WORK_CLASS}
+    isLocked: async (key) => (await app.db.query(`select 1 from pg_locks where locktype = 'advisory' and classid = ${WORK_CLASS}
       and objid = (hashtext($1)::bigint & 4294967295)::oid and granted
       and database = (select oid from pg_database where datname = current_database())`, [key])).rowCount !== 0,
     runAlone: async (key, work) => {
       // Try again and again, because a session that waits for a lock would not write its sign of life.
-      while (!await tryLock(ALONE_CLASS, key)) await sleep(LOOK_AGAIN_MS)
+      while (!await tryLock(ALONE_CLASS, key)) await sleep(RETRY_MS)
       try {
         return await work()
       } finally {
         await session.query('select pg_advisory_unlock($1, hashtext($2))', [ALONE_CLASS, key])
       }
     },
-    hear: async (channel: string, listener: (payload: string) => void) => {
+    listen: async (channel: string, listener: (payload: string) => void) => {
       session.on('notification', (notice) => { if (notice.channel === channel) listener(notice.payload ?? '') })
       await session.query(`listen ${session.escapeIdentifier(channel)}`)
     }
@@ -195,8 +195,8 @@ export default fp<WorkersOptions>(async (app, { url, role, isSupervised }) => {
     await session.query("delete from workers where seen_at < now() - interval '1 day'")
     await session.query('insert into workers (id, role) values ($1, $2)', [id, role])
     timer = setInterval(() => {
-      beat().catch((err: unknown) => { app.log.error({ err }, 'the heartbeat of the process could not be stored') })
-    }, BEAT_MS)
+      storeHeartbeat().catch((err: unknown) => { app.log.error({ err }, 'the heartbeat of the process could not be stored') })
+    }, HEARTBEAT_MS)
   })
 
   app.addHook('onClose', async () => {

@@ -27,17 +27,17 @@ export async function callProvider<Value> (
   work: (definition: ProviderDefinition, ctx: never) => Promise<Value>, limitMs = limits.timeoutMs ?? DEFAULT_TIMEOUT_MS
 ): Promise<Value> {
   const startedAt = performance.now()
-  const tell = (failure: unknown) => {
-    providerCalls.tell({ provider: key, ms: performance.now() - startedAt, failure })
+  const trace = (failure: unknown) => {
+    providerCalls.publish({ provider: key, ms: performance.now() - startedAt, failure })
   }
   try {
     const value = await limitTime(`Provider '${key}' did not answer within`, limitMs, scope.signal,
-      (signal, hold) => work(definition, context({ ...scope, signal, hold }) as never))
-    tell(null)
+      (signal, pauseClock) => work(definition, context({ ...scope, signal, pauseClock }) as never))
+    trace(null)
     return value
   } catch (err) {
     // A call that its caller aborted says nothing about the provider.
-    if (!scope.signal.aborted) tell(err)
+    if (!scope.signal.aborted) trace(err)
     hideSecrets(err, trust.secrets)
     throw err
   }

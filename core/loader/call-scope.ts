@@ -1,5 +1,5 @@
 import type { Context, Files, LinkMatch, Match, Preferences, ProviderContext } from '@svc/plugin-sdk'
-import type { Hold } from './limit-time.ts'
+import type { PauseClock } from './limit-time.ts'
 
 /** Parameters that differ from call to call. A scan shares its memo among all ROMs. */
 export interface CallScope {
@@ -9,9 +9,9 @@ export interface CallScope {
   /** The library to read; by default the first. */
   files?: Files
   /** True if the caller handles rate limits for all calls of the plugin; else each request waits for its own. */
-  heedsLimits?: boolean
+  throwsRateLimits?: boolean
   /** Stops the caller's clock while a request waits for its turn. */
-  hold?: Hold
+  pauseClock?: PauseClock
   /** A scan's options, by the names of its payload. */
   options?: Readonly<Record<string, unknown>>
   found?: ReadonlyMap<string, Match | LinkMatch>

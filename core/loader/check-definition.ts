@@ -79,7 +79,7 @@ const COMMON = { name: Type.String({ minLength: 1, maxLength: NAME_MAX, pattern:
 const SCHEMAS = ['config', 'metadata', 'scanOptions', 'settings']
 const SCHEMAS_OF_PROGRESS = ['account', 'schema']
 
-type Parts = Readonly<Record<string, unknown>>
+type DefinitionParts = Readonly<Record<string, unknown>>
 type MemberType = 'function' | 'object' | 'string'
 
 /** Members that each kind must have; the rest of its definition is optional. */
@@ -111,19 +111,19 @@ export const isPluginKind = (kind: string): kind is PluginKind => Object.hasOwn(
 const kindOfValue = (value: unknown) => value === null ? 'null' : typeof value
 
 /** Returns the first member that is missing or of another type, such as `the function 'render'`, or undefined. */
-function findLacking (parts: Parts, required: Readonly<Record<string, MemberType>>, group = ''): string | undefined {
-  const lacking = Object.entries(required).find(([name, type]) => kindOfValue(parts[name]) !== type)
-  return lacking && `the ${lacking[1]} '${group}${lacking[0]}'`
+function findMissingPart (parts: DefinitionParts, required: Readonly<Record<string, MemberType>>, group = ''): string | undefined {
+  const missingPart = Object.entries(required).find(([name, type]) => kindOfValue(parts[name]) !== type)
+  return missingPart && `the ${missingPart[1]} '${group}${missingPart[0]}'`
 }
 
 /** Returns the problem of a provider of an older contract, without lookups, or whose matches could not be stored. */
-function findProviderProblem (parts: Parts): string | undefined {
+function findProviderProblem (parts: DefinitionParts): string | undefined {
   const [former, place] = Object.entries(MOVED).find(([name]) => parts[name] !== undefined) ?? []
   if (former !== undefined) return `its definition has '${former}', which is '${place}' since SDK 2.0.0; move it there`
   for (const [group, required] of Object.entries(GROUPS)) {
     const given = parts[group]
-    const lacking = given === undefined ? undefined : findLacking({ ...given }, required, `${group}.`)
-    if (lacking !== undefined) return `its definition lacks ${lacking}, which '${group}' needs`
+    const missingPart = given === undefined ? undefined : findMissingPart({ ...given }, required, `${group}.`)
+    if (missingPart !== undefined) return `its definition lacks ${missingPart}, which '${group}' needs`
   }
   const foreign = findForeignSetting(parts)
   if (foreign !== undefined) return foreign
@@ -139,7 +139,7 @@ function findProviderProblem (parts: Parts): string | undefined {
  * Refuses account settings with names of the server's own: an update of a user stores each field that a provider names
  * among its settings, and hands it to the provider, which could so receive passwords.
  */
-function findForeignSetting ({ key, progress }: Parts): string | undefined {
+function findForeignSetting ({ key, progress }: DefinitionParts): string | undefined {
   const { account } = (progress ?? {}) as { account?: { properties?: object } }
   const prefix = `${String(key).replaceAll('-', '_')}_`
   const foreign = Object.keys(account?.properties ?? {}).find((name) => !name.startsWith(prefix))
@@ -148,7 +148,7 @@ function findForeignSetting ({ key, progress }: Parts): string | undefined {
     : `its account has the setting '${foreign}', whose name must begin with '${prefix}'`
 }
 
-function findDataProblem (kind: PluginKind, parts: Parts): string | undefined {
+function findDataProblem (kind: PluginKind, parts: DefinitionParts): string | undefined {
   for (const [name, schema] of Object.entries({ ...COMMON, ...DATA[kind] })) {
     const value = parts[name]
     if (value === undefined || typeof value === 'function') continue
@@ -158,8 +158,8 @@ function findDataProblem (kind: PluginKind, parts: Parts): string | undefined {
   return undefined
 }
 
-function findSchemasProblem (parts: Parts): string | undefined {
-  const progress = (parts.progress ?? {}) as Parts
+function findSchemasProblem (parts: DefinitionParts): string | undefined {
+  const progress = (parts.progress ?? {}) as DefinitionParts
   const schemas = [
     ...SCHEMAS.map((name): [string, unknown] => [name, parts[name]]),
     ...SCHEMAS_OF_PROGRESS.map((name): [string, unknown] => [`progress.${name}`, progress[name]])
@@ -175,22 +175,22 @@ function findSchemasProblem (parts: Parts): string | undefined {
 
 /** Returns the problem of a definition that does not fit the contract of its kind, or undefined. */
 export function findContractProblem (kind: PluginKind, definition: Definition): string | undefined {
-  const parts: Parts = { ...definition }
-  const lacking = findLacking(parts, REQUIRED[kind])
-  if (lacking !== undefined) return `its definition lacks ${lacking}, which every ${kind} has`
+  const parts: DefinitionParts = { ...definition }
+  const missingPart = findMissingPart(parts, REQUIRED[kind])
+  if (missingPart !== undefined) return `its definition lacks ${missingPart}, which every ${kind} has`
   return kind === 'provider' ? findProviderProblem(parts) : undefined
 }
 
 /** A NUL or half of a surrogate pair in JSON. PostgreSQL stores neither, and one row has the data of all plugins. */
 const UNSTORABLE = /(?<!\\)(?:\\\\)*\\u(?:0000|d[89a-f][0-9a-f]{2})/
 
-function findTextProblem (parts: Parts): string | undefined {
+function findTextProblem (parts: DefinitionParts): string | undefined {
   const name = Object.keys(parts).find((part) => UNSTORABLE.test(JSON.stringify(pack({ [part]: parts[part] }))))
   return name && `its ${JSON.stringify(name)} has a text with a NUL or half of a surrogate pair; leave that out`
 }
 
 /** Refuses an exporter's file that could have the name of a ROM, because scans would skip that ROM. */
-function findFileNameProblem ({ fileName }: Parts): string | undefined {
+function findFileNameProblem ({ fileName }: DefinitionParts): string | undefined {
   if (EXPORT_EXTENSIONS.includes(extname(String(fileName)).toLowerCase())) return undefined
   return `its fileName ${JSON.stringify(fileName).slice(0, SHOWN_MAX)} may be that of a ROM, which scans would then skip: ` +
     `end it with ${EXPORT_EXTENSIONS.slice(0, -1).join(', ')} or ${EXPORT_EXTENSIONS.at(-1)}`
@@ -201,7 +201,7 @@ function findFileNameProblem ({ fileName }: Parts): string | undefined {
  * is used, such as while the API is built.
  */
 export function findDefinitionProblem (kind: PluginKind, definition: Definition): string | undefined {
-  const parts: Parts = { ...definition }
+  const parts: DefinitionParts = { ...definition }
   const problem = findDataProblem(kind, parts) ?? findSchemasProblem(parts)
   return problem ?? findTextProblem(parts) ?? (kind === 'exporter' ? findFileNameProblem(parts) : undefined)
 }

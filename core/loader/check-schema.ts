@@ -81,15 +81,15 @@ function findWrongKeyword (schema: TSchema): string | undefined {
     keyword.startsWith('$') || FOREIGN.includes(keyword) || VALUES.get(keyword)?.(value) === false)?.[0]
 }
 
-function listInner (schema: TSchema, path: string): [string, unknown][] {
+function listInnerSchemas (schema: TSchema, path: string): [string, unknown][] {
   const named = [schema.properties, schema.patternProperties].flatMap((inner: unknown) =>
     typeof inner === 'object' && inner !== null ? Object.entries(inner) as [string, unknown][] : [])
-  const others = INNER.flatMap((keyword) => {
+  const keywordSchemas = INNER.flatMap((keyword) => {
     const inner: unknown = schema[keyword]
     return Array.isArray(inner) ? inner as unknown[] : inner === undefined || typeof inner === 'boolean' ? [] : [inner]
   })
   return [...named.map(([name, inner]): [string, unknown] => [`${path}.${name}`, inner]),
-    ...others.map((inner): [string, unknown] => [path, inner])]
+    ...keywordSchemas.map((inner): [string, unknown] => [path, inner])]
 }
 
 /**
@@ -103,7 +103,7 @@ export function findSchemaProblem (schema: unknown, path: string, depth = 0): st
   if (typeof schema !== 'object' || schema === null) return `its ${path} ${NO_SCHEMA}`
   const keyword = findWrongKeyword(schema as TSchema)
   if (keyword !== undefined) return `its ${path} has a '${keyword}' that the server cannot use; remove it`
-  const inner = listInner(schema as TSchema, path)
+  const inner = listInnerSchemas(schema as TSchema, path)
   // Checked first, because a guard goes through all levels below, of any depth.
   for (const [name, one] of inner) {
     const problem = findSchemaProblem(one, name, depth + 1)

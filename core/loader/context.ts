@@ -9,7 +9,7 @@ import { isNotFoundError } from '../files/fs-error.ts'
 import { isInside, resolveInside } from '../files/safe-path.ts'
 import type { CallScope } from './call-scope.ts'
 import type { HostIndex } from './plugin-index.ts'
-import type { LearntLimits } from './plugin-limits.ts'
+import type { ReportedLimits } from './plugin-limits.ts'
 
 const TEXT_MAX_BYTES = 64 * 1024 * 1024
 
@@ -109,15 +109,15 @@ export interface PluginServices {
   files: Files
   folders: Readonly<Record<string, Files>>
   index: HostIndex
-  learnt: LearntLimits
+  reportedLimits: ReportedLimits
 }
 
-const NOTHING_FOUND: ReadonlyMap<string, Match> = new Map()
+const NO_MATCHES: ReadonlyMap<string, Match> = new Map()
 
 export function createContext (services: PluginServices, scope: CallScope): ProviderContext {
-  const { heedsLimits = false, hold, signal, memo, preferences } = scope
-  const { options = {}, found = NOTHING_FOUND, report = () => {}, explain = () => {}, files = services.files } = scope
-  const http = services.http.withSignal(signal, { tellsLimits: heedsLimits, onWait: hold })
-  const { learnt: _learnt, ...shared } = services
+  const { throwsRateLimits = false, pauseClock, signal, memo, preferences } = scope
+  const { options = {}, found = NO_MATCHES, report = () => {}, explain = () => {}, files = services.files } = scope
+  const http = services.http.withSignal(signal, { throwsRateLimits: throwsRateLimits, onWait: pauseClock })
+  const { reportedLimits: _learnt, ...shared } = services
   return { ...shared, files, http, signal, memo, preferences, options, found, report, explain }
 }

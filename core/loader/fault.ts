@@ -25,7 +25,7 @@ function iterateAs (plugin: string, iterable: AsyncIterable<unknown>): AsyncIter
 }
 
 /** Returns a copy of the definition whose functions run in the plugin's async context. */
-export function ownCalls<Definition extends object> (plugin: string, definition: Definition): Definition {
+export function attributeCalls<Definition extends object> (plugin: string, definition: Definition): Definition {
   const paths = Object.keys(METHODS).filter((path) => findMethod(definition, path) !== undefined)
   return withMethods(definition, paths, (path) => (...args) => {
     const answer = runAs(plugin, () => findMethod(definition, path)?.(...args))
@@ -34,7 +34,7 @@ export function ownCalls<Definition extends object> (plugin: string, definition:
 }
 
 /** Ends the process at an unhandled error, unless a plugin caused it: then all other work continues. */
-export function endAtOwnErrors (log: () => Pick<FastifyBaseLogger, 'error' | 'fatal'>, message: string): void {
+export function exitOnServerErrors (log: () => Pick<FastifyBaseLogger, 'error' | 'fatal'>, message: string): void {
   process.on('uncaughtException', (err) => {
     const plugin = running.getStore()
     if (plugin !== undefined) {

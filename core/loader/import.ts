@@ -4,14 +4,14 @@ import { Value } from '@sinclair/typebox/value'
 import satisfies from 'semver/functions/satisfies.js'
 import validRange from 'semver/ranges/valid.js'
 import { findContractProblem, findDefinitionProblem, isPluginKind } from './check-definition.ts'
-import { ownCalls, runAs } from './fault.ts'
+import { attributeCalls, runAs } from './fault.ts'
 import { LoadError, limitLoading } from './load-error.ts'
 import type { PluginPackage } from './packages.ts'
 import { type Descriptor, type UncheckedPlugin, readExport, rebuildDefinition } from './process/descriptor.ts'
 import type { PluginProcess } from './process/plugin-process.ts'
 import type { Definition } from './registry.ts'
 
-export interface Exported { kind: PluginKind, definition: Definition }
+export interface PluginExport { kind: PluginKind, definition: Definition }
 
 const NO_PLUGIN = 'its default export is not the result of defineProvider, defineChannel or defineExporter of SDK ' +
   `${SDK_VERSION}; export this result, and do not bundle @svc/plugin-sdk`
@@ -43,7 +43,7 @@ export function readManifest (pack: PluginPackage): Manifest {
  */
 export async function importPlugin (
   pack: PluginPackage & { entry: string }, manifest: Manifest, timeoutMs: number
-): Promise<Exported> {
+): Promise<PluginExport> {
   try {
     const { href } = pathToFileURL(pack.entry)
     const imported = runAs(pack.name, () => import(href) as Promise<{ default?: unknown }>)
@@ -51,7 +51,7 @@ export async function importPlugin (
     const plugin = readExport(exported)
     if (plugin === null) throw new LoadError('failed', NO_PLUGIN)
     const { kind, definition } = checkPlugin(plugin, manifest)
-    return { kind, definition: ownCalls(pack.name, definition) }
+    return { kind, definition: attributeCalls(pack.name, definition) }
   } catch (err) {
     throw err instanceof LoadError ? err : new LoadError('failed', await describeImportError(err, pack))
   }
@@ -62,7 +62,7 @@ export async function importPlugin (
  *
  * @throws LoadError if it cannot be loaded or does not match the manifest.
  */
-export async function importApart (pack: PluginPackage, manifest: Manifest, process: PluginProcess): Promise<Exported> {
+export async function importApart (pack: PluginPackage, manifest: Manifest, process: PluginProcess): Promise<PluginExport> {
   try {
     const descriptor = await process.load()
     if (descriptor === null) throw new LoadError('failed', NO_PLUGIN)
@@ -79,14 +79,14 @@ export async function importApart (pack: PluginPackage, manifest: Manifest, proc
  */
 export function readDescriptor (
   descriptor: Descriptor, manifest: Manifest, callOf: (method: string) => (...args: unknown[]) => unknown
-): Exported {
+): PluginExport {
   return checkPlugin({ kind: descriptor.kind, definition: rebuildDefinition(descriptor, callOf) }, manifest)
 }
 
 /** @throws LoadError if the plugin is not the one of its manifest, or its definition cannot be used. */
-function checkPlugin (exported: UncheckedPlugin, manifest: Manifest): Exported {
+function checkPlugin (exported: UncheckedPlugin, manifest: Manifest): PluginExport {
   if (!isPluginKind(exported.kind)) throw new LoadError('failed', NO_PLUGIN)
-  const plugin = exported as Exported
+  const plugin = exported as PluginExport
   if (plugin.kind !== manifest.kind) {
     throw new LoadError('failed', `its package.json says ${manifest.kind}, its code is a ${plugin.kind}`)
   }
@@ -106,11 +106,11 @@ const SDK_PARTS = ['', '/readers', '/titles', '/xml', '/scene'].map((part) => `@
 async function describeSdkImport (message: string): Promise<string | null> {
   const [, part, name = ''] = /'(@svc\/plugin-sdk[^']*)' does not provide an export named '(\w+)'/.exec(message) ?? []
   if (part === undefined) return null
-  const modules = await Promise.all(SDK_PARTS.map((home) => import(home) as Promise<object>))
-  const home = SDK_PARTS[modules.findIndex((module) => name in module)]
-  const remedy = home === undefined
+  const modules = await Promise.all(SDK_PARTS.map((sdkPart) => import(sdkPart) as Promise<object>))
+  const sdkPart = SDK_PARTS[modules.findIndex((module) => name in module)]
+  const remedy = sdkPart === undefined
     ? 'see the CHANGELOG.md of the SDK for what replaces it'
-    : `import it from '${home}'`
+    : `import it from '${sdkPart}'`
   return `it imports '${name}' from '${part}', which does not export it in SDK ${SDK_VERSION}; ${remedy}`
 }
 

@@ -10,12 +10,12 @@ import type { PluginPackage } from './packages.ts'
 import { bootsMs } from './process/plugin-process.ts'
 
 /** The order for the process. It contains the settings, because other users may read the environment of a process. */
-export interface InspectOrder {
+export interface InspectRequest {
   settings: Environment
-  works: boolean
+  runsPlugins: boolean
   packages: PluginPackage[]
 }
-export type InspectNews = { inspection: Inspection, problem: null } | { inspection: null, problem: string }
+export type InspectResult = { inspection: Inspection, problem: null } | { inspection: null, problem: string }
 
 const ENTRY = join(SERVER_DIR, 'core', 'composition', 'inspect-process.ts')
 const FLAGS = ['--conditions=svc:source', '--disable-warning=ExperimentalWarning', DISABLE_DEBUGGER, '--max-semi-space-size=4']
@@ -24,7 +24,7 @@ const INSPECT_MS = 30_000
 
 export interface InspectOptions {
   /** True if the plugins are also set up. */
-  works: boolean
+  runsPlugins: boolean
   packages: PluginPackage[]
   settings?: Environment
 }
@@ -34,8 +34,8 @@ export interface InspectOptions {
  *
  * @throws StartError if that fails or takes too long
  */
-export async function inspectApart (
-  { works, packages, settings = settingsEnvironment() }: InspectOptions
+export async function inspectInProcess (
+  { runsPlugins: works, packages, settings = settingsEnvironment() }: InspectOptions
 ): Promise<Inspection> {
   const { promise, resolve, reject } = Promise.withResolvers<Inspection>()
   const ms = INSPECT_MS + bootsMs(packages.filter(({ origin }) => origin === 'community').length)
@@ -46,7 +46,7 @@ export async function inspectApart (
       'less busy'))
   }, ms)
   child.once('message', (message) => {
-    const { inspection, problem } = message as InspectNews
+    const { inspection, problem } = message as InspectResult
     if (inspection === null) reject(new StartError(problem))
     else resolve(inspection)
   })
@@ -54,7 +54,7 @@ export async function inspectApart (
   child.once('exit', (code, signal) => {
     reject(new StartError(`The process that inspects the plugins ended with ${signal ?? `code ${code}`}`))
   })
-  child.send({ settings: { ...settings }, works, packages } satisfies InspectOrder)
+  child.send({ settings: { ...settings }, runsPlugins: works, packages } satisfies InspectRequest)
   try {
     return await promise
   } finally {

@@ -6,7 +6,7 @@ import { createFiles } from './context.ts'
 import { linkSdkFor, loadPlugins } from './loader.ts'
 import type { PluginPackage } from './packages.ts'
 import { NO_INDEX } from './plugin-index.ts'
-import { NOTHING_LEARNT, createLearntLimits } from './plugin-limits.ts'
+import { NO_LIMITS, createReportedLimits } from './plugin-limits.ts'
 import type { Description, PluginRecord } from './registry.ts'
 import { USER_AGENT } from './services.ts'
 
@@ -40,16 +40,16 @@ export async function inspectPlugins (
     linkSdkFor(app, config.data_dir)
     const { descriptions, records } = await loadPlugins(app, {
       config,
-      works,
+      runsPlugins: works,
       packages,
-      createServices (_kind, key, { config: pluginConfig, secrets, origins, pace, hosts }) {
+      createServices (_kind, key, { config: pluginConfig, secrets, origins, rateLimit, hosts }) {
         const cache = createMemoryCache()
         const http = createHttpClient({
-          name: key, userAgent: USER_AGENT, log, secrets, trustedOrigins: origins, store: cache, pace, hosts
+          name: key, userAgent: USER_AGENT, log, secrets, trustedOrigins: origins, store: cache, rateLimit, hosts
         })
         app.addHook('onClose', async () => { await http.close() })
-        const learnt = createLearntLimits(NOTHING_LEARNT)
-        return { config: pluginConfig, http, log, cache, files, folders: {}, index: NO_INDEX, learnt }
+        const reportedLimits = createReportedLimits(NO_LIMITS)
+        return { config: pluginConfig, http, log, cache, files, folders: {}, index: NO_INDEX, reportedLimits }
       }
     })
     return { descriptions: [...descriptions], records: structuredClone([...records]) }

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
-import { inspectApart } from './inspect-in-process.ts'
+import { inspectInProcess } from './inspect-in-process.ts'
 import { type LoaderOptions, linkSdkFor, loadPlugins } from './loader.ts'
 import { type PluginPackage, listPluginPackages } from './packages.ts'
 import type { Description } from './registry.ts'
@@ -11,10 +11,10 @@ async function findDescriptions (
   app: FastifyInstance, packages: PluginPackage[], fingerprint: string
 ): Promise<readonly Description[]> {
   if (packages.length === 0) return []
-  const known = await readSnapshot(app.db, fingerprint)
-  if (known !== null) return known.descriptions
+  const snapshot = await readSnapshot(app.db, fingerprint)
+  if (snapshot !== null) return snapshot.descriptions
   try {
-    const { descriptions } = await inspectApart({ works: false, packages })
+    const { descriptions } = await inspectInProcess({ runsPlugins: false, packages })
     await storeDescriptions(app.db, fingerprint, descriptions)
     return descriptions
   } catch (err) {
@@ -25,7 +25,7 @@ async function findDescriptions (
 }
 
 /** Stores the state of plugins, in the process that runs them, for all other processes. */
-async function tellOthers (app: FastifyInstance, fingerprint: string): Promise<void> {
+async function publishState (app: FastifyInstance, fingerprint: string): Promise<void> {
   await storeDescriptions(app.db, fingerprint, app.registry.descriptions)
   /** One write after the other, because the last state must win. */
   let storing: Promise<void> = Promise.resolve()
@@ -40,22 +40,22 @@ async function tellOthers (app: FastifyInstance, fingerprint: string): Promise<v
 }
 
 /** Loads the state of plugins, in a process that runs none. Only reports of a live scan worker count. */
-async function hearFromWorker (app: FastifyInstance, fingerprint: string): Promise<void> {
-  async function adopt (): Promise<void> {
+async function followWorker (app: FastifyInstance, fingerprint: string): Promise<void> {
+  async function applyReports (): Promise<void> {
     const snapshot = await readSnapshot(app.db, fingerprint)
     if (snapshot === null || snapshot.worker === null) return
-    if ((await app.workers.listAlive()).includes(snapshot.worker)) app.registry.adopt(snapshot.reports)
+    if ((await app.workers.listAlive()).includes(snapshot.worker)) app.registry.applyReports(snapshot.reports)
   }
   /** One read after the other, because an older state must not replace a newer one. */
-  let adopting: Promise<void> = Promise.resolve()
+  let applying: Promise<void> = Promise.resolve()
   app.addHook('onReady', async () => {
-    await app.workers.hear(PLUGINS_CHANGED, (changed) => {
+    await app.workers.listen(PLUGINS_CHANGED, (changed) => {
       if (changed !== fingerprint) return
-      adopting = adopting.then(adopt)
+      applying = applying.then(applyReports)
         .catch((err: unknown) => { app.log.warn({ err }, 'the status of the plugins could not be read') })
     })
-    adopting = adopt()
-    await adopting
+    applying = applyReports()
+    await applying
   })
 }
 
@@ -65,7 +65,7 @@ async function hearFromWorker (app: FastifyInstance, fingerprint: string): Promi
  * limit.
  */
 export async function openRegistry (app: FastifyInstance, options: LoaderOptions) {
-  const { config, works } = options
+  const { config, runsPlugins: works } = options
   linkSdkFor(app, config.data_dir)
   const packages = options.packages ?? listPluginPackages(config.data_dir)
   const fingerprint = fingerprintOf(packages)
@@ -73,7 +73,7 @@ export async function openRegistry (app: FastifyInstance, options: LoaderOptions
   const registry = await loadPlugins(app, { ...options, packages, descriptions })
   return fp(async (instance) => {
     instance.decorate('registry', registry)
-    if (works) await tellOthers(instance, fingerprint)
-    else await hearFromWorker(instance, fingerprint)
+    if (works) await publishState(instance, fingerprint)
+    else await followWorker(instance, fingerprint)
   }, { name: 'loader', fastify: '5.x', dependencies: ['database', 'workers'] })
 }

@@ -4,7 +4,7 @@ import { onAbort } from '../on-abort.ts'
  * Stops the clock of a time limit until the returned function is called; with several holds, until the last one is
  * released.
  */
-export type Hold = () => () => void
+export type PauseClock = () => () => void
 
 /** A plugin exceeded its time limit. */
 export class TimeLimitError extends Error {
@@ -15,11 +15,11 @@ export class TimeLimitError extends Error {
  * Runs a plugin's work for at most `ms` milliseconds and no longer than `outer`. A plugin that ignores its signal must
  * not block its caller, so its result is then no longer awaited.
  *
- * @param late the beginning of the message on timeout; the limit follows
- * @throws TimeLimitError with `late`, the reason of `outer`, and the errors of the work
+ * @param timeoutMessage the beginning of the message on timeout; the limit follows
+ * @throws TimeLimitError with `timeoutMessage`, the reason of `outer`, and the errors of the work
  */
 export async function limitTime<T> (
-  late: string, ms: number, outer: AbortSignal, work: (signal: AbortSignal, hold: Hold) => Promise<T>
+  timeoutMessage: string, ms: number, outer: AbortSignal, work: (signal: AbortSignal, pauseClock: PauseClock) => Promise<T>
 ): Promise<T> {
   outer.throwIfAborted()
   // AbortSignal.any is not used: a long-lived signal, such as that of a scan, would keep every call made under it.
@@ -31,9 +31,9 @@ export async function limitTime<T> (
     ending.abort(reason)
   }
   const stop = onAbort(outer, () => { end(outer.reason) })
-  const clock = createClock(ms, () => { end(new TimeLimitError(`${late} ${ms / 1_000} s`)) })
+  const clock = createClock(ms, () => { end(new TimeLimitError(`${timeoutMessage} ${ms / 1_000} s`)) })
   try {
-    return await Promise.race([work(ending.signal, clock.hold), promise])
+    return await Promise.race([work(ending.signal, clock.pause), promise])
   } finally {
     clock.stop()
     stop()
@@ -46,37 +46,37 @@ export const NEVER = new AbortController().signal
 /** Creates a clock with one timer, even if it is often stopped: a timer that fires too early is set again. */
 function createClock (ms: number, onEnd: () => void) {
   let endsAt = performance.now() + ms
-  let heldAt = 0
-  let holds = 0
-  let isOut = false
+  let pausedAt = 0
+  let pauses = 0
+  let hasFired = false
   let timer = setTimeout(runOut, ms)
 
   function runOut (): void {
-    isOut = holds > 0
-    if (isOut) return
+    hasFired = pauses > 0
+    if (hasFired) return
     const leftMs = endsAt - performance.now()
     // Timers may be a millisecond early.
     if (leftMs < 1) onEnd()
     else timer = setTimeout(runOut, leftMs)
   }
 
-  function release (): void {
-    holds--
-    if (holds > 0) return
-    endsAt += performance.now() - heldAt
-    if (isOut) runOut()
+  function resume (): void {
+    pauses--
+    if (pauses > 0) return
+    endsAt += performance.now() - pausedAt
+    if (hasFired) runOut()
   }
   return {
-    hold (): () => void {
-      if (holds++ === 0) heldAt = performance.now()
-      let isReleased = false
+    pause (): () => void {
+      if (pauses++ === 0) pausedAt = performance.now()
+      let isResumed = false
       return () => {
-        if (!isReleased) release()
-        isReleased = true
+        if (!isResumed) resume()
+        isResumed = true
       }
     },
     stop () {
-      holds = Infinity
+      pauses = Infinity
       clearTimeout(timer)
     }
   }

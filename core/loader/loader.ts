@@ -7,7 +7,7 @@ import { createMemo } from './memo.ts'
 import { followSettings, listVariables, readPluginConfig } from './plugin-config.ts'
 import { createVariableOwners } from './plugin-variables.ts'
 import {
-  type Exported, importApart, importPlugin, messageOf, readDescriptor, readManifest
+  type PluginExport, importApart, importPlugin, messageOf, readDescriptor, readManifest
 } from './import.ts'
 import { LoadError, limitLoading } from './load-error.ts'
 import { type MediaRules, createMediaCheck } from './media-hosts.ts'
@@ -16,27 +16,27 @@ import { type PluginPackage, linkSdk, listPluginPackages } from './packages.ts'
 import { describePlugin } from './process/descriptor.ts'
 import { type PluginProcess, type PluginProcessOptions, createPluginProcess } from './process/plugin-process.ts'
 import { checkProviderFields } from './provider-fields.ts'
-import { findCircle } from './provider-order.ts'
+import { findCycle } from './provider-order.ts'
 import { checkLimits } from './check-definition.ts'
 import { readScanOptions } from './scan-options.ts'
-import type { WantedServices } from './services.ts'
-import { type Definition, type Description, type Loaded, type PluginRecord, type Registry, type Trust, createRegistry } from './registry.ts'
+import type { ServiceOptions } from './services.ts'
+import { type Definition, type Description, type Loaded, type PluginRecord, type Registry, type OperatorTrust, createRegistry } from './registry.ts'
 
 export interface LoaderOptions {
   config: Config
   packages?: PluginPackage[]
   /** True if plugins are set up to work here; else only their schemas and status are needed. */
-  works: boolean
+  runsPlugins: boolean
   /** The description of each package, in their order. With them, no plugin's code runs. */
   descriptions?: readonly Description[] | undefined
   /** Milliseconds that all plugins together may take to load, again to set up, and again to close. */
   startTimeoutMs?: number
   /** Timeouts for plugins in their own processes. */
-  patience?: Pick<PluginProcessOptions, 'pingMs' | 'restartMs'>
+  timeouts?: Pick<PluginProcessOptions, 'pingMs' | 'restartMs'>
   /** The server's own fields of ROMs and users, which no provider may replace. */
   serverFields?: ReadonlySet<string>
   /** Creates the services of a plugin. */
-  createServices (kind: PluginKind, key: string, wanted: WantedServices): PluginServices
+  createServices (kind: PluginKind, key: string, options: ServiceOptions): PluginServices
 }
 
 /** Loading and setting up, one after the other, must fit into the limit of the application's own start. */
@@ -46,12 +46,12 @@ const START_TIMEOUT_MS = 5_000
 interface Candidate {
   pack: PluginPackage
   manifest: Manifest | null
-  plugin: Exported | null
+  plugin: PluginExport | null
   /** The process that runs the plugin; null if it runs in this one. */
   process: PluginProcess | null
   services: PluginServices | null
   limits: Limits
-  trust: Trust
+  trust: OperatorTrust
   /** Paths of the folders that its configuration names, by property. */
   folders: Readonly<Record<string, string>>
   mask: (text: string) => string
@@ -95,7 +95,7 @@ function toDescription ({ plugin, failure }: Candidate): Description {
 }
 
 /** Returns a provider's limits. The host itself limits the deliveries of channels. */
-async function limitsOf ({ kind, definition }: Exported, config: unknown): Promise<Limits> {
+async function limitsOf ({ kind, definition }: PluginExport, config: unknown): Promise<Limits> {
   const { limits = {} } = kind === 'provider' ? definition as ProviderDefinition : {}
   if (typeof limits !== 'function') return limits
   // For a plugin in its own process the result is a promise.
@@ -129,10 +129,10 @@ function register (app: FastifyInstance, name: string, closers: (() => Promise<v
 const refuseCall = () => () => { throw new Error('Plugins are called in the scan worker only; queue a job for it') }
 
 export async function loadPlugins (app: FastifyInstance, options: LoaderOptions): Promise<Registry> {
-  const { config, works, descriptions, startTimeoutMs = START_TIMEOUT_MS, serverFields = new Set() } = options
+  const { config, runsPlugins: works, descriptions, startTimeoutMs = START_TIMEOUT_MS, serverFields = new Set() } = options
   const { registry, define, describe, add, setDown } = createRegistry()
   /** Keys in use; the first of two plugins with one key wins. */
-  const taken = new Map<string, string>()
+  const usedKeys = new Map<string, string>()
   const variableOwners = createVariableOwners()
   const ordered: ProviderDefinition[] = []
   const packages = options.packages ?? listPluginPackages(config.data_dir)
@@ -144,7 +144,7 @@ export async function loadPlugins (app: FastifyInstance, options: LoaderOptions)
       pack,
       log: app.log,
       importMs: startTimeoutMs,
-      ...options.patience,
+      ...options.timeouts,
       onChange (reason) {
         const record = records.get(candidate)
         if (record !== undefined) setDown(record, reason === null ? null : candidate.mask(reason))
@@ -177,7 +177,7 @@ export async function loadPlugins (app: FastifyInstance, options: LoaderOptions)
     const { kind, definition } = plugin
     if (kind === 'provider') checkProviderFields(definition, serverFields)
     const id = `${kind} '${definition.key}'`
-    const twin = taken.get(id)
+    const twin = usedKeys.get(id)
     if (twin !== undefined) throw new LoadError('failed', `the ${id} is already installed, by ${twin}`)
     const owner = { key: definition.key, package: pack.name, origin: pack.origin }
     const variables = listVariables(definition)
@@ -188,7 +188,7 @@ export async function loadPlugins (app: FastifyInstance, options: LoaderOptions)
     }
     const settings = readPluginConfig(kind, definition, config)
     if (settings.status !== 'failed') {
-      taken.set(id, pack.name)
+      usedKeys.set(id, pack.name)
       variableOwners.add(owner, variables)
       define({ kind, definition })
     }
@@ -208,7 +208,7 @@ export async function loadPlugins (app: FastifyInstance, options: LoaderOptions)
       config: value,
       secrets,
       origins,
-      pace: candidate.limits,
+      rateLimit: candidate.limits,
       hosts: candidate.manifest?.hosts,
       folders,
       buildIndex: index === undefined ? undefined : (scope) => index.build(createContext(services, scope) as never)
@@ -218,10 +218,10 @@ export async function loadPlugins (app: FastifyInstance, options: LoaderOptions)
   }
 
   /** Orders the available providers. The one that closes a cycle is skipped, in load order. */
-  function putInOrder ({ plugin }: Candidate): void {
+  function addToOrder ({ plugin }: Candidate): void {
     if (plugin?.kind !== 'provider') return
     const definition = plugin.definition as ProviderDefinition
-    const circle = findCircle(ordered, definition)
+    const circle = findCycle(ordered, definition)
     if (circle !== null) {
       throw new LoadError('failed', `its order is a cycle: ${circle.join(' → ')}, each called before the next; ` +
         "change its 'order'")
@@ -235,8 +235,8 @@ export async function loadPlugins (app: FastifyInstance, options: LoaderOptions)
     const closers: (() => Promise<void>)[] = []
     function open (): ProviderContext {
       const ending = new AbortController()
-      const late = new LoadError('failed', `its setup does not end within ${startTimeoutMs / 1_000} seconds`)
-      setTimeout(() => { ending.abort(late) }, startTimeoutMs).unref()
+      const timeoutError = new LoadError('failed', `its setup does not end within ${startTimeoutMs / 1_000} seconds`)
+      setTimeout(() => { ending.abort(timeoutError) }, startTimeoutMs).unref()
       return createContext(services as PluginServices, {
         signal: ending.signal, memo: createMemo(), preferences: readPreferences(config)
       })
@@ -275,15 +275,15 @@ export async function loadPlugins (app: FastifyInstance, options: LoaderOptions)
       http: services.http,
       mediaRules,
       allowsMedia: createMediaCheck(pack.name, mediaRules, app.log),
-      learnt: services.learnt,
+      reportedLimits: services.reportedLimits,
       context: (scope) => createContext(services, { ...scope, options: readScanOptions(scanOptions, scope.options) }),
       rebuildIndex: 'index' in definition ? services.index.rebuild : null
     }
   }
 
   // All at once, because then several hanging plugins cost no more time than one.
-  await Promise.all(candidates.map((candidate, place) =>
-    attempt(candidate, () => importOne(candidate, descriptions?.[place]))))
+  await Promise.all(candidates.map((candidate, index) =>
+    attempt(candidate, () => importOne(candidate, descriptions?.[index]))))
   for (const candidate of candidates) describe(toDescription(candidate))
   const sections = candidates.flatMap(({ manifest, plugin }) => manifest === null || manifest.kind === 'exporter'
     ? []
@@ -292,7 +292,7 @@ export async function loadPlugins (app: FastifyInstance, options: LoaderOptions)
     app.log.warn({ key }, 'no plugin has this section of plugins in config.yml; it is ignored')
   }
   for (const candidate of candidates) await attempt(candidate, () => configure(candidate))
-  for (const candidate of candidates) await attempt(candidate, () => { putInOrder(candidate) })
+  for (const candidate of candidates) await attempt(candidate, () => { addToOrder(candidate) })
   if (works) await Promise.all(candidates.map((candidate) => attempt(candidate, () => setUp(candidate))))
   else for (const { process } of candidates) process?.end()
   for (const candidate of candidates) {

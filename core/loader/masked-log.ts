@@ -11,14 +11,14 @@ const TEXT_MAX = 10_000
 const OWN_FIELDS = new Set(['level', 'time', 'pid', 'hostname', 'plugin', 'reqId', 'msg'])
 
 /** One line that is being copied: its mask, and how many values it may still have. */
-interface Line { mask: Mask, left: number }
+interface LineBudget { mask: Mask, remaining: number }
 
-function maskText (text: string, { mask }: Line): string {
+function maskText (text: string, { mask }: LineBudget): string {
   const masked = mask.text(text)
   return masked.length <= TEXT_MAX ? masked : `${masked.slice(0, TEXT_MAX)}…`
 }
 
-function maskError (err: Error, line: Line, depth: number): Error {
+function maskError (err: Error, line: LineBudget, depth: number): Error {
   const masked = new Error(maskText(String(err.message), line))
   masked.name = String(err.name)
   if (err.cause !== undefined) masked.cause = maskValue(err.cause, line, depth + 1)
@@ -26,19 +26,19 @@ function maskError (err: Error, line: Line, depth: number): Error {
   return masked
 }
 
-function maskValue (value: unknown, line: Line, depth: number): unknown {
+function maskValue (value: unknown, line: LineBudget, depth: number): unknown {
   if (typeof value === 'string') return maskText(value, line)
   if (typeof value !== 'object' || value === null) return value
-  if (depth > DEPTH_MAX || line.left <= 0) return '…'
+  if (depth > DEPTH_MAX || line.remaining <= 0) return '…'
   if (value instanceof Error) return maskError(value, line, depth)
-  if (Array.isArray(value)) return takeSome(value, line).map((each) => maskValue(each, line, depth + 1))
-  return Object.fromEntries(takeSome(Object.entries(value), line)
+  if (Array.isArray(value)) return takeWithinBudget(value, line).map((each) => maskValue(each, line, depth + 1))
+  return Object.fromEntries(takeWithinBudget(Object.entries(value), line)
     .map(([name, each]) => [name, maskValue(each, line, depth + 1)]))
 }
 
-function takeSome<Item> (items: readonly Item[], line: Line): readonly Item[] {
-  const taken = items.length <= line.left ? items : items.slice(0, Math.max(line.left, 0))
-  line.left -= taken.length
+function takeWithinBudget<Item> (items: readonly Item[], line: LineBudget): readonly Item[] {
+  const taken = items.length <= line.remaining ? items : items.slice(0, Math.max(line.remaining, 0))
+  line.remaining -= taken.length
   return taken
 }
 
@@ -46,9 +46,9 @@ function takeSome<Item> (items: readonly Item[], line: Line): readonly Item[] {
 export function createMaskedLog (log: Logger, secrets: readonly string[]): Logger {
   const mask = createMask(secrets)
   const write = (level: keyof Logger) => (fields: object, message: string) => {
-    const line = { mask, left: VALUES_MAX }
-    const own = Object.fromEntries(Object.entries(fields).filter(([name]) => !OWN_FIELDS.has(name)))
-    log[level](maskValue(own, line, 0) as object, maskText(String(message), line))
+    const line = { mask, remaining: VALUES_MAX }
+    const allowed = Object.fromEntries(Object.entries(fields).filter(([name]) => !OWN_FIELDS.has(name)))
+    log[level](maskValue(allowed, line, 0) as object, maskText(String(message), line))
   }
   return { debug: write('debug'), info: write('info'), warn: write('warn'), error: write('error') }
 }

@@ -4,11 +4,11 @@ import type { Context } from '@svc/plugin-sdk'
 export function createMemo (): Context['memo'] {
   const promises = new Map<string, Promise<unknown>>()
   return async function memo<T> (key: string, create: () => Promise<T>): Promise<T> {
-    const known = promises.get(key)
-    if (known !== undefined) return await known as T
-    const made = create()
-    promises.set(key, made)
-    made.catch(() => { promises.delete(key) })
-    return await made
+    const cached = promises.get(key)
+    if (cached !== undefined) return await cached as T
+    const created = create()
+    promises.set(key, created)
+    created.catch(() => { promises.delete(key) })
+    return await created
   }
 }

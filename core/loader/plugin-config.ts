@@ -22,14 +22,14 @@ const sectionOf = (parent: unknown, key: string): Record<string, unknown> => {
 }
 
 /** Returns the name of a setting for messages: its variable, or its path in config.yml. */
-const nameOf = (key: string, property: string, schema: TSchema, place: string) =>
-  typeof schema.env === 'string' ? schema.env : `${place}.${key}.${property} in config.yml`
+const nameOf = (key: string, property: string, schema: TSchema, sectionName: string) =>
+  typeof schema.env === 'string' ? schema.env : `${sectionName}.${key}.${property} in config.yml`
 
 /**
  * Returns the section for a kind of plugin. Exporters are configured in `scan.<key>`, the established place of
  * frontends' settings.
  */
-const placeOf = (kind: string) => kind === 'exporter' ? 'scan' : 'plugins'
+const sectionNameOf = (kind: string) => kind === 'exporter' ? 'scan' : 'plugins'
 
 /** Returns the server's own setting with a variable of that name, from `config.yml` or the variable. */
 function readShared (name: string, config: Config): unknown {
@@ -44,7 +44,7 @@ const readVariable = (schema: TSchema, env: Environment): unknown => {
 
 /** Collects the settings that the operator set for the plugin, in `config.yml` or by its variables. */
 function collectOwn (kind: string, key: string, properties: Record<string, TSchema>, config: Config, env: Environment) {
-  const values = structuredClone(sectionOf(config[placeOf(kind)], key))
+  const values = structuredClone(sectionOf(config[sectionNameOf(kind)], key))
   if (kind === 'exporter') delete values.export
   for (const [property, schema] of Object.entries(properties)) {
     const value = isShared(String(schema.env)) ? undefined : readVariable(schema, env)
@@ -58,11 +58,11 @@ function collectOwn (kind: string, key: string, properties: Record<string, TSche
  * server's.
  */
 function collectShared (
-  own: Record<string, unknown>, properties: Record<string, TSchema>, config: Config, env: Environment
+  values: Record<string, unknown>, properties: Record<string, TSchema>, config: Config, env: Environment
 ) {
   const shared = Object.entries(properties).filter(([, schema]) => isShared(String(schema.env)))
   return Object.fromEntries(shared.flatMap(([property, schema]) => {
-    const value = readVariable(schema, env) ?? own[property] ?? readShared(String(schema.env), config)
+    const value = readVariable(schema, env) ?? values[property] ?? readShared(String(schema.env), config)
     return value === undefined ? [] : [[property, value]]
   }))
 }
@@ -76,7 +76,7 @@ export function nameCredentials (kind: string, key: string, schema: TSchema | un
   const required: unknown[] = Array.isArray(schema?.required) ? schema.required : []
   const isNeeded = (name: string, property: TSchema) => required.includes(name) && !('default' in property)
   return properties.filter(([name, property]) => property.writeOnly === true || isNeeded(name, property))
-    .map(([name, property]) => nameOf(key, name, property, placeOf(kind)))
+    .map(([name, property]) => nameOf(key, name, property, sectionNameOf(kind)))
 }
 
 /**
@@ -103,9 +103,9 @@ function refuseVariables (
   if (isMail(String(env))) {
     return `its setting ${property} names the variable ${String(env)}, which only channels may read, because it belongs to the account of the mail server`
   }
-  const own = plugin.key.toUpperCase().replaceAll('-', '_')
-  return `its setting ${property} names the variable ${String(env)}, which is not its own: use one that begins with ${own}_, ` +
-    `such as ${own}_${property.replaceAll(/(?<=[a-z])(?=[A-Z])/g, '_').toUpperCase()}`
+  const prefix = plugin.key.toUpperCase().replaceAll('-', '_')
+  return `its setting ${property} names the variable ${String(env)}, which is not its own: use one that begins with ${prefix}_, ` +
+    `such as ${prefix}_${property.replaceAll(/(?<=[a-z])(?=[A-Z])/g, '_').toUpperCase()}`
 }
 
 const isFolder = (schema: TSchema) => schema.folder === true
@@ -149,31 +149,31 @@ export function readPluginConfig (
   const properties: Record<string, TSchema> = schema?.properties ?? {}
   const refusal = refuseVariables(kind, plugin, properties, config) ?? refuseFolderSchemas(properties)
   if (refusal !== undefined) return { status: 'failed', reason: refusal }
-  const own = collectOwn(kind, key, properties, config, env)
-  const values = { ...own, ...collectShared(own, properties, config, env) }
+  const given = collectOwn(kind, key, properties, config, env)
+  const values = { ...given, ...collectShared(given, properties, config, env) }
   if (values.enabled === false) {
-    return { status: 'disabled', reason: `switched off by ${nameOf(key, 'enabled', properties.enabled ?? {} as TSchema, placeOf(kind))}` }
+    return { status: 'disabled', reason: `switched off by ${nameOf(key, 'enabled', properties.enabled ?? {} as TSchema, sectionNameOf(kind))}` }
   }
-  const known = schema ?? Type.Object({})
-  const filled = Value.Default(known, values) as Record<string, unknown>
+  const configSchema = schema ?? Type.Object({})
+  const filled = Value.Default(configSchema, values) as Record<string, unknown>
   if (filled.enabled === false) {
-    const name = nameOf(key, 'enabled', properties.enabled ?? {} as TSchema, placeOf(kind))
+    const name = nameOf(key, 'enabled', properties.enabled ?? {} as TSchema, sectionNameOf(kind))
     return { status: 'disabled', reason: `off unless ${name} is true` }
   }
   const required = Array.isArray(schema?.required) ? schema.required : []
   const missing = required.filter((property) => filled[property] === undefined)
   if (missing.length > 0) {
-    const names = missing.map((property) => nameOf(key, property, properties[property] ?? {} as TSchema, placeOf(kind)))
+    const names = missing.map((property) => nameOf(key, property, properties[property] ?? {} as TSchema, sectionNameOf(kind)))
     return { status: 'disabled', reason: `set ${names.join(' and ')}` }
   }
-  const [problem] = [...Value.Errors(known, filled)]
+  const [problem] = [...Value.Errors(configSchema, filled)]
   if (problem !== undefined) {
     const property = problem.path.split('/')[1] ?? ''
     const propertySchema = properties[property] ?? problem.schema
     const shown = propertySchema.writeOnly === true ? 'the value given' : JSON.stringify(problem.value)
     return {
       status: 'failed',
-      reason: `${nameOf(key, property, propertySchema, placeOf(kind))}: ${shown} is not ${describeType(problem.schema)}`
+      reason: `${nameOf(key, property, propertySchema, sectionNameOf(kind))}: ${shown} is not ${describeType(problem.schema)}`
     }
   }
   const secrets = Object.entries(properties).filter(([, property]) => property.writeOnly === true)
@@ -182,10 +182,10 @@ export function readPluginConfig (
   for (const [property, path] of Object.entries(folders)) {
     const reason = refuseFolder(path)
     if (reason === undefined) continue
-    const name = nameOf(key, property, properties[property] ?? {} as TSchema, placeOf(kind))
+    const name = nameOf(key, property, properties[property] ?? {} as TSchema, sectionNameOf(kind))
     return { status: 'failed', reason: `${name}: '${path}' ${reason}` }
   }
-  return { status: 'ready', value: filled, secrets, origins: findOrigins(own), folders }
+  return { status: 'ready', value: filled, secrets, origins: findOrigins(given), folders }
 }
 
 /** Makes an exporter's settings follow its section of `config.yml`. Invalid content leaves the settings unchanged. */

@@ -32,7 +32,7 @@ const tableOf = (generation: number) => `"plugin_index_${generation}"`
 const isUsable = (key: string) => key.length <= KEY_MAX_CHARACTERS && !key.includes(SEPARATOR) && !key.includes('\0')
 
 type Rows = ReadonlyMap<string, readonly unknown[]>
-interface Waiting { keys: readonly string[], resolve (rows: Rows): void, reject (err: unknown): void }
+interface WaitingLookup { keys: readonly string[], resolve (rows: Rows): void, reject (err: unknown): void }
 
 /** The index of a plugin that declares none. */
 export const NO_INDEX: HostIndex = {
@@ -53,8 +53,8 @@ export function createIndex (
   let building: Promise<number> | null = null
   /** The table that was current at the last lookup. */
   let table: string | null = null
-  const waiting: Waiting[] = []
-  let isAsking = false
+  const waiting: WaitingLookup[] = []
+  let isAnswering = false
 
   async function readCurrent (): Promise<{ generation: number, built_at: Date } | null> {
     const { rows } = await db.query<{ generation: number, built_at: Date }>(
@@ -62,33 +62,33 @@ export function createIndex (
     return rows[0] ?? null
   }
 
-  async function write (into: string, rows: readonly IndexEntry[], first: number): Promise<void> {
+  async function write (table: string, rows: readonly IndexEntry[], first: number): Promise<void> {
     const keys = rows.map(([key]) => key).join(SEPARATOR)
     const values = rows.map(([, value]) => JSON.stringify(value ?? null)).join(SEPARATOR)
-    await db.query(`insert into ${into} (position, key, value)
+    await db.query(`insert into ${table} (position, key, value)
       select $1::int + n, key, value
       from unnest(string_to_array($2, $4), string_to_array($3, $4)) with ordinality as e(key, value, n)`,
     [first, keys, values, SEPARATOR])
   }
 
   /** Fills a table. While some rows are written, the plugin prepares the next ones. */
-  async function fill (into: string, scope: CallScope): Promise<number> {
+  async function fill (table: string, scope: CallScope): Promise<number> {
     let count = 0
     let rows: IndexEntry[] = []
     let writing: Promise<void> = Promise.resolve()
-    let isTold = false
+    let isReported = false
     const report: CallScope['report'] = (progress) => {
-      isTold = true
+      isReported = true
       scope.report?.(progress)
     }
     async function flush (): Promise<void> {
       await writing
-      writing = write(into, rows, count)
+      writing = write(table, rows, count)
       // Awaited before the next write, which then throws its error.
       writing.catch(() => {})
       count += rows.length
       rows = []
-      if (!isTold) scope.report?.({ done: count })
+      if (!isReported) scope.report?.({ done: count })
     }
     for await (const batch of build({ ...scope, report })) {
       scope.signal.throwIfAborted()
@@ -104,7 +104,7 @@ export function createIndex (
     await inTransaction(db, async (tx) => {
       const { rows } = await tx.query<{ generation: number }>(
         'select generation from plugin_indexes where plugin = $1 and generation <> $2', [plugin, generation])
-      for (const old of rows) await tx.query(`drop table if exists ${tableOf(old.generation)}`)
+      for (const former of rows) await tx.query(`drop table if exists ${tableOf(former.generation)}`)
       await tx.query('delete from plugin_indexes where plugin = $1 and generation <> $2', [plugin, generation])
       await tx.query('update plugin_indexes set built_at = now() where generation = $1', [generation])
     })
@@ -119,16 +119,16 @@ export function createIndex (
     const { rows: [row] } = await db.query<{ generation: number }>(
       'insert into plugin_indexes (plugin) values ($1) returning generation', [plugin])
     const generation = row?.generation ?? 0
-    const into = tableOf(generation)
+    const table = tableOf(generation)
     try {
-      await db.query(`create table ${into} (position int not null, key text not null, value text not null)`)
-      const count = await fill(into, scope)
+      await db.query(`create table ${table} (position int not null, key text not null, value text not null)`)
+      const count = await fill(table, scope)
       if (count === 0) {
         await drop(generation)
         return count
       }
-      await db.query(`create index on ${into} (key)`)
-      await db.query(`analyze ${into}`)
+      await db.query(`create index on ${table} (key)`)
+      await db.query(`analyze ${table}`)
       await swap(generation)
       return count
     } catch (err) {
@@ -143,57 +143,57 @@ export function createIndex (
   }
 
   async function findTable (): Promise<string> {
-    const known = await readCurrent()
-    if (known !== null) return tableOf(known.generation)
+    const current = await readCurrent()
+    if (current !== null) return tableOf(current.generation)
     await rebuild(scopeOfFirst())
     const built = await readCurrent()
     if (built === null) throw new PluginAnswerError(`The index of ${plugin} is empty, because its build returned no entry; check the configuration of the plugin`)
     return tableOf(built.generation)
   }
 
-  async function select (keys: readonly string[], tries: number): Promise<Rows> {
+  async function select (keys: readonly string[], retries: number): Promise<Rows> {
     table ??= await findTable()
     try {
       const { rows } = await db.query<{ key: string, value: string }>(
         `select key, value from ${table} where key = any($1::text[]) order by position`, [keys])
       const found = Map.groupBy(rows, ({ key }) => key)
-      return new Map([...found].map(([key, some]) => [key, some.map(({ value }) => JSON.parse(value) as unknown)]))
+      return new Map([...found].map(([key, rowsOfKey]) => [key, rowsOfKey.map(({ value }) => JSON.parse(value) as unknown)]))
     } catch (err) {
       const isSwapped = (err as { code?: unknown }).code === UNDEFINED_TABLE
-      if (!isSwapped || tries === 0) throw err
+      if (!isSwapped || retries === 0) throw err
       table = null
-      return await select(keys, tries - 1)
+      return await select(keys, retries - 1)
     }
   }
 
   /** Takes as many waiting lookups as fit into one query. */
-  function takeBatch (): Waiting[] {
+  function takeBatch (): WaitingLookup[] {
     let keys = 0
     const end = waiting.findIndex((one) => (keys += one.keys.length) > KEYS_MAX)
     return waiting.splice(0, end === -1 ? waiting.length : Math.max(1, end))
   }
 
-  async function ask (): Promise<void> {
-    isAsking = true
+  async function answerWaiting (): Promise<void> {
+    isAnswering = true
     while (waiting.length > 0) {
-      const some = takeBatch()
+      const batch = takeBatch()
       try {
-        const rows = await select([...new Set(some.flatMap(({ keys }) => keys))], SWAPS_MAX)
-        for (const { keys, resolve } of some) {
+        const rows = await select([...new Set(batch.flatMap(({ keys }) => keys))], SWAPS_MAX)
+        for (const { keys, resolve } of batch) {
           resolve(new Map(keys.flatMap((key) => rows.has(key) ? [[key, rows.get(key) ?? []]] : [])))
         }
       } catch (err) {
-        for (const { reject } of some) reject(err)
+        for (const { reject } of batch) reject(err)
       }
     }
-    isAsking = false
+    isAnswering = false
   }
 
   return {
     rebuild,
     getMany: (keys) => new Promise((resolve, reject) => {
       waiting.push({ keys: keys.filter(isUsable), resolve, reject })
-      if (!isAsking) void ask()
+      if (!isAnswering) void answerWaiting()
     }),
     builtAt: async () => (await readCurrent())?.built_at.getTime()
   }

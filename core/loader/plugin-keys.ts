@@ -11,7 +11,7 @@ export interface PluginSection {
 }
 
 /** Settings that every section may contain: the switch, and the schedules of its index and of its users' progress. */
-const OF_EVERY_PLUGIN = ['enabled', 'refresh_cron', 'progress_cron', 'progress_sync']
+const COMMON_SETTINGS = ['enabled', 'refresh_cron', 'progress_cron', 'progress_sync']
 /** Below this similarity, a name is more likely a different one than a typing error. */
 const LIKENESS = 0.8
 
@@ -28,9 +28,9 @@ export function checkPluginKeys (config: Pick<Config, 'plugins' | 'data_dir'>, s
   const keys = new Set(sections.map(({ key }) => key))
   const unknown = Object.keys(config.plugins).filter((key) => !keys.has(key))
   for (const key of unknown) {
-    const meant = nearest(key, keys)
-    if (meant === undefined) continue
-    throw new StartError(`plugins.${key} in ${file} belongs to no plugin. Did you mean plugins.${meant}?`)
+    const suggestion = nearest(key, keys)
+    if (suggestion === undefined) continue
+    throw new StartError(`plugins.${key} in ${file} belongs to no plugin. Did you mean plugins.${suggestion}?`)
   }
   for (const [key, values] of Object.entries(config.plugins)) {
     checkProperties(`plugins.${key}`, Object.keys(values), sections.filter((section) => section.key === key), file)
@@ -39,13 +39,13 @@ export function checkPluginKeys (config: Pick<Config, 'plugins' | 'data_dir'>, s
 }
 
 /** Checks the properties of a section. Plugins of several kinds may share a key, and so a section. */
-function checkProperties (place: string, names: string[], sections: readonly PluginSection[], file: string): void {
+function checkProperties (sectionName: string, names: string[], sections: readonly PluginSection[], file: string): void {
   if (sections.length === 0 || sections.some(({ properties }) => properties === undefined)) return
-  const known = new Set([...OF_EVERY_PLUGIN, ...sections.flatMap(({ properties }) => Object.keys(properties ?? {}))])
-  const wrong = names.find((name) => !known.has(name))
-  if (wrong === undefined) return
-  const meant = nearest(wrong, known)
-  throw new StartError(`${place}.${wrong} in ${file} is not a setting of this plugin. ` + (meant === undefined
-    ? `Remove it; the settings are: ${[...known].join(', ')}.`
-    : `Did you mean ${place}.${meant}?`))
+  const knownNames = new Set([...COMMON_SETTINGS, ...sections.flatMap(({ properties }) => Object.keys(properties ?? {}))])
+  const unknownName = names.find((name) => !knownNames.has(name))
+  if (unknownName === undefined) return
+  const suggestion = nearest(unknownName, knownNames)
+  throw new StartError(`${sectionName}.${unknownName} in ${file} is not a setting of this plugin. ` + (suggestion === undefined
+    ? `Remove it; the settings are: ${[...knownNames].join(', ')}.`
+    : `Did you mean ${sectionName}.${suggestion}?`))
 }

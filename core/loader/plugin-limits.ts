@@ -6,19 +6,19 @@ import { toDatabaseJson } from '../database/json.ts'
 import type { RateLimit } from '../http/rate-limit.ts'
 
 /** The rate limits and allowances that a plugin's service reported. */
-export interface LearntLimits {
+export interface ReportedLimits {
   /** Null if the service reported none: the declared limits apply. */
-  pace (): RateLimit | null
+  rateLimit (): RateLimit | null
   /** Allowances that have not been reset yet. */
   allowances (): Allowance[]
   /** The spent allowance with the latest reset; null while none is spent. */
-  spent (): Allowance | null
-  learnPace (pace: RateLimit): void
+  findSpent (): Allowance | null
+  setRateLimit (rateLimit: RateLimit): void
   /** @throws TypeError for an invalid allowance */
-  learnAllowance (allowance: Allowance): void
+  setAllowance (allowance: Allowance): void
 }
 
-interface Learnt { pace: RateLimit | null, allowances: Record<string, Allowance> }
+interface LimitState { rateLimit: RateLimit | null, allowances: Record<string, Allowance> }
 
 /** An allowance changes with every response, so writes are delayed. A spent one is written at once. */
 const WRITE_DELAY_MS = 1_000
@@ -34,33 +34,33 @@ const AllowanceSchema = Type.Object({
   resetsAt: Type.Number({ minimum: 0, maximum: LATEST_MS })
 })
 
-export const NOTHING_LEARNT: Learnt = { pace: null, allowances: {} }
+export const NO_LIMITS: LimitState = { rateLimit: null, allowances: {} }
 
 /** @param onChange receives the state to store, and whether that is urgent */
-export function createLearntLimits (
-  known: Learnt, onChange: (learnt: Learnt, isUrgent: boolean) => void = () => {}, now: () => number = Date.now
-): LearntLimits {
-  let { pace } = known
-  const byName = new Map(Object.entries(known.allowances))
+export function createReportedLimits (
+  stored: LimitState, onChange: (state: LimitState, isUrgent: boolean) => void = () => {}, now: () => number = Date.now
+): ReportedLimits {
+  let { rateLimit } = stored
+  const byName = new Map(Object.entries(stored.allowances))
   const current = () => [...byName.values()].filter(({ resetsAt }) => resetsAt > now())
   const change = (isUrgent: boolean) => {
-    onChange({ pace, allowances: Object.fromEntries(current().map((one) => [one.name, one])) }, isUrgent)
+    onChange({ rateLimit, allowances: Object.fromEntries(current().map((one) => [one.name, one])) }, isUrgent)
   }
 
   return {
-    pace: () => pace,
+    rateLimit: () => rateLimit,
     allowances: current,
     // Called before each call; most services report no allowance.
-    spent: () => byName.size === 0
+    findSpent: () => byName.size === 0
       ? null
       : current().filter(({ remaining }) => remaining <= 0)
         .toSorted((a, b) => b.resetsAt - a.resetsAt)[0] ?? null,
-    learnPace (learnt) {
-      if (JSON.stringify(learnt) === JSON.stringify(pace)) return
-      pace = learnt
+    setRateLimit (reported) {
+      if (JSON.stringify(reported) === JSON.stringify(rateLimit)) return
+      rateLimit = reported
       change(true)
     },
-    learnAllowance (allowance) {
+    setAllowance (allowance) {
       const [problem] = [...Value.Errors(AllowanceSchema, allowance)]
       if (problem !== undefined) {
         throw new TypeError(`The allowance has the ${problem.path.slice(1)} ${JSON.stringify(problem.value)}: ` +
@@ -77,21 +77,21 @@ export function createLearntLimits (
 
 /** Stores learnt limits in the table `plugin_limits`, so that they apply after a restart. */
 export async function createLimitsStore (db: Db, onError: (err: unknown) => void) {
-  const { rows } = await db.query<{ plugin: string, limits: RateLimit | null, allowances: Learnt['allowances'] }>(
+  const { rows } = await db.query<{ plugin: string, limits: RateLimit | null, allowances: LimitState['allowances'] }>(
     'select plugin, limits, allowances from plugin_limits')
-  const known = new Map(rows.map(({ plugin, limits, allowances }) => [plugin, { pace: limits, allowances }]))
-  const waiting = new Map<string, Learnt>()
+  const stored = new Map(rows.map(({ plugin, limits, allowances }) => [plugin, { rateLimit: limits, allowances }]))
+  const waiting = new Map<string, LimitState>()
   let timer: NodeJS.Timeout | null = null
   let writing: Promise<void> = Promise.resolve()
 
   async function write (): Promise<void> {
-    const learnt = [...waiting].map(([plugin, { pace, allowances }]) => ({ plugin, limits: pace, allowances }))
+    const states = [...waiting].map(([plugin, { rateLimit, allowances }]) => ({ plugin, limits: rateLimit, allowances }))
     waiting.clear()
-    if (learnt.length === 0) return
+    if (states.length === 0) return
     await db.query(`insert into plugin_limits (plugin, limits, allowances)
       select plugin, limits, allowances from jsonb_to_recordset($1::jsonb) as l(plugin text, limits jsonb, allowances jsonb)
       on conflict (plugin) do update set limits = excluded.limits, allowances = excluded.allowances`,
-    [toDatabaseJson(learnt)])
+    [toDatabaseJson(states)])
   }
 
   /** One write after the other, because an older state must never replace a newer one. */
@@ -103,9 +103,9 @@ export async function createLimitsStore (db: Db, onError: (err: unknown) => void
   }
 
   return {
-    of: (plugin: string): LearntLimits => createLearntLimits(known.get(plugin) ?? NOTHING_LEARNT,
-      (learnt, isUrgent) => {
-        waiting.set(plugin, learnt)
+    of: (plugin: string): ReportedLimits => createReportedLimits(stored.get(plugin) ?? NO_LIMITS,
+      (state, isUrgent) => {
+        waiting.set(plugin, state)
         if (isUrgent) void flush()
         else timer ??= setTimeout(() => { void flush() }, WRITE_DELAY_MS).unref()
       }),

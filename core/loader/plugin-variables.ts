@@ -32,9 +32,9 @@ export function mayRead (kind: string, plugin: { key: string }, variable: string
   if (isShared(variable)) return kind === 'channel' || !isMail(variable)
   if (isOfServer(variable, config) || isSystemVariable(variable)) return false
   const words = variable.split('_')
-  const own = words[0] === 'SVC' ? words.slice(1) : words
+  const ownWords = words[0] === 'SVC' ? words.slice(1) : words
   const name = BUILT_IN_NAMES.get(plugin.key)
-  return startsWithName(own, compact(plugin.key)) || (name !== undefined && containsName(words, [name]))
+  return startsWithName(ownWords, compact(plugin.key)) || (name !== undefined && containsName(words, [name]))
 }
 
 function startsWithName (words: readonly string[], name: string): boolean {

@@ -14,15 +14,15 @@ function precedes (earlier: OrderedProvider, later: OrderedProvider): boolean {
 }
 
 /** The keys on a way from one provider to another, both included; null when none leads there. */
-function findWay (
-  places: readonly OrderedProvider[], from: OrderedProvider, to: OrderedProvider, passed = new Set<string>()
+function findPath (
+  providers: readonly OrderedProvider[], from: OrderedProvider, to: OrderedProvider, passed = new Set<string>()
 ): string[] | null {
   if (precedes(from, to)) return [from.key, to.key]
   passed.add(from.key)
-  for (const next of places) {
+  for (const next of providers) {
     if (passed.has(next.key) || !precedes(from, next)) continue
-    const way = findWay(places, next, to, passed)
-    if (way !== null) return [from.key, ...way]
+    const path = findPath(providers, next, to, passed)
+    if (path !== null) return [from.key, ...path]
   }
   return null
 }
@@ -30,23 +30,23 @@ function findWay (
 /**
  * Returns the keys of the cycle that an added provider closes, with its own key first and last; null if it closes none.
  */
-export function findCircle (places: readonly OrderedProvider[], added: OrderedProvider): string[] | null {
-  return findWay([...places, added], added, added)
+export function findCycle (providers: readonly OrderedProvider[], added: OrderedProvider): string[] | null {
+  return findPath([...providers, added], added, added)
 }
 
 /** Returns for each provider all providers that it waits for, directly or through others. */
-export function listPredecessors (places: readonly OrderedProvider[]): ReadonlyMap<string, ReadonlySet<string>> {
+export function listPredecessors (providers: readonly OrderedProvider[]): ReadonlyMap<string, ReadonlySet<string>> {
   const before = new Map<string, Set<string>>()
-  function collect (place: OrderedProvider): Set<string> {
-    const known = before.get(place.key)
-    if (known !== undefined) return known
+  function collect (provider: OrderedProvider): Set<string> {
+    const collected = before.get(provider.key)
+    if (collected !== undefined) return collected
     const keys = new Set<string>()
-    before.set(place.key, keys)
-    for (const earlier of places) {
-      if (precedes(earlier, place)) for (const key of [earlier.key, ...collect(earlier)]) keys.add(key)
+    before.set(provider.key, keys)
+    for (const earlier of providers) {
+      if (precedes(earlier, provider)) for (const key of [earlier.key, ...collect(earlier)]) keys.add(key)
     }
     return keys
   }
-  for (const place of places) collect(place)
+  for (const provider of providers) collect(provider)
   return before
 }

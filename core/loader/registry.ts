@@ -4,7 +4,7 @@ import type {
 import type { OutgoingClient } from '../http/client.ts'
 import type { CallScope } from './call-scope.ts'
 import type { MediaRules } from './media-hosts.ts'
-import type { LearntLimits } from './plugin-limits.ts'
+import type { ReportedLimits } from './plugin-limits.ts'
 import type { Descriptor } from './process/descriptor.ts'
 
 export type PluginStatus = 'active' | 'disabled' | 'unsupported' | 'failed'
@@ -39,7 +39,7 @@ export interface Description {
 }
 
 /** The secrets and trusted addresses in the operator's configuration of a plugin. */
-export interface Trust {
+export interface OperatorTrust {
   /** Values masked in its logs. */
   secrets: readonly string[]
   /** `host:port` that may be a private address. */
@@ -50,7 +50,7 @@ export interface Trust {
 export interface Loaded<Definition> {
   key: string
   definition: Definition
-  trust: Trust
+  trust: OperatorTrust
   /** The limits of a provider with its configuration; empty for other kinds. */
   limits: Limits
   /** Paths of the folders that its configuration names, by property. */
@@ -62,7 +62,7 @@ export interface Loaded<Definition> {
   /** True if its media may come from this URL. */
   allowsMedia (url: string): boolean
   /** The rate limits and allowances that its service reported. */
-  learnt: LearntLimits
+  reportedLimits: ReportedLimits
   context (scope: CallScope): ProviderContext
   /** Rebuilds its local index; null for a plugin without one. */
   rebuildIndex: ((scope: CallScope) => Promise<number>) | null
@@ -86,7 +86,7 @@ export interface Registry {
   /** What became of each plugin, in load order. */
   report (): PluginReport[]
   /** Applies the reports of the process that runs the plugins: plugins that failed there are not offered here. */
-  adopt (reports: readonly PluginReport[]): void
+  applyReports (reports: readonly PluginReport[]): void
   /** Calls `listener` after each change of a record. */
   onChange (listener: () => void): void
 }
@@ -112,10 +112,10 @@ export function createRegistry () {
     return true
   }
 
-  const tell = () => { for (const listener of listeners) listener() }
+  const notifyListeners = () => { for (const listener of listeners) listener() }
 
   /** @returns whether that is news */
-  function noteRefused (provider: string, isRefused: boolean): boolean {
+  function updateRefused (provider: string, isRefused: boolean): boolean {
     if (refused.has(provider) === isRefused) return false
     if (isRefused) refused.add(provider)
     else refused.delete(provider)
@@ -130,17 +130,17 @@ export function createRegistry () {
     definitions,
     descriptions,
     refused,
-    setRefused (provider, isRefused) { if (noteRefused(provider, isRefused)) tell() },
+    setRefused (provider, isRefused) { if (updateRefused(provider, isRefused)) notifyListeners() },
     report: () => records.map((record) => ({
       record, is_offered: added.has(idOf(record)), is_refused: record.kind === 'provider' && refused.has(record.key)
     })),
-    adopt (known) {
-      const byId = new Map(known.map((report) => [idOf(report.record), report]))
+    applyReports (reports) {
+      const byId = new Map(reports.map((report) => [idOf(report.record), report]))
       for (const record of records) {
         const found = byId.get(idOf(record))
         if (found === undefined) continue
         update(record, found.record)
-        if (record.kind === 'provider') noteRefused(record.key, found.is_refused)
+        if (record.kind === 'provider') updateRefused(record.key, found.is_refused)
         const entry = added.get(idOf(record))
         if (entry === undefined) continue
         if (found.is_offered) maps[entry.kind].set(record.key, entry.loaded)
@@ -163,7 +163,7 @@ export function createRegistry () {
     },
     /** Records that an active plugin is down, or works again; it stays callable. */
     setDown (record: PluginRecord, reason: string | null): void {
-      if (update(record, { status: reason === null ? 'active' : 'failed', reason })) tell()
+      if (update(record, { status: reason === null ? 'active' : 'failed', reason })) notifyListeners()
     }
   }
 }

@@ -15,13 +15,13 @@ import { VERSION } from '../version.ts'
 export const USER_AGENT = `Svc/${VERSION}`
 
 /** The parts of a plugin's configuration and limits that determine its services. */
-export interface WantedServices {
+export interface ServiceOptions {
   config: unknown
   /** Values masked in its logs. */
   secrets: string[]
   /** `host:port` that may be a private address. */
   origins: string[]
-  pace: RateLimit
+  rateLimit: RateLimit
   /** The only hosts that it may reach; undefined for all. */
   hosts: readonly string[] | undefined
   /** Folders that it may read besides the library, by the property that names them. */
@@ -41,13 +41,13 @@ export async function createPluginServices (app: FastifyInstance, config: Config
   app.addHook('onClose', async () => { closing.abort(new Error('The server stops')) })
   const scopeOfFirstBuild = (): CallScope =>
     ({ signal: closing.signal, memo: createMemo(), preferences: readPreferences(config) })
-  return (kind: PluginKind, key: string, wanted: WantedServices): PluginServices => {
-    const { config: pluginConfig, secrets, origins, pace, hosts, buildIndex } = wanted
-    const folders = Object.fromEntries(Object.entries(wanted.folders).map(([name, path]) => [name, createFiles(path)]))
+  return (kind: PluginKind, key: string, options: ServiceOptions): PluginServices => {
+    const { config: pluginConfig, secrets, origins, rateLimit, hosts, buildIndex } = options
+    const folders = Object.fromEntries(Object.entries(options.folders).map(([name, path]) => [name, createFiles(path)]))
     const ownLog = app.log.child({ plugin: `${kind}/${key}` })
     const log = createMaskedLog(ownLog, secrets)
     const cache = createCache(app.db, `${kind}/${key}`)
-    const learnt = limits.of(`${kind}/${key}`)
+    const reportedLimits = limits.of(`${kind}/${key}`)
     const http = createHttpClient({
       name: key,
       userAgent: USER_AGENT,
@@ -57,14 +57,14 @@ export async function createPluginServices (app: FastifyInstance, config: Config
       trustedOrigins: origins,
       gateway: kind === 'provider' ? config.outgoing.gateway : undefined,
       store: cache,
-      pace: { ...pace, ...learnt.pace() },
+      rateLimit: { ...rateLimit, ...reportedLimits.rateLimit() },
       hosts,
-      onEnd: (ms, failure) => { pluginRequests.tell({ plugin: `${kind}/${key}`, ms, failure }) },
-      onLimits: learnt.learnPace,
-      onAllowance: learnt.learnAllowance
+      onEnd: (ms, failure) => { pluginRequests.publish({ plugin: `${kind}/${key}`, ms, failure }) },
+      onLimits: reportedLimits.setRateLimit,
+      onAllowance: reportedLimits.setAllowance
     })
     app.addHook('onClose', async () => { await http.close() })
     const index = buildIndex === undefined ? NO_INDEX : createIndex(app.db, `${kind}/${key}`, buildIndex, scopeOfFirstBuild)
-    return { config: pluginConfig, http, log, cache, files, folders, index, learnt }
+    return { config: pluginConfig, http, log, cache, files, folders, index, reportedLimits }
   }
 }

@@ -1,7 +1,7 @@
 import type { MetricObjectWithValues, MetricValue } from 'prom-client'
 
 /** A metric with its values, in the form in which prom-client aggregates processes. */
-export interface Measured {
+export interface MetricSnapshot {
   name: string
   help: string
   type: string
@@ -14,14 +14,14 @@ export interface ProcessMeasured {
   name: string
   /** True if the process answered the last query. */
   is_up: boolean
-  measured: Measured[]
+  measured: MetricSnapshot[]
 }
 
 /** The metrics of all processes of a server, and the totals of processes that ended. */
-export interface ServerMeasured { processes: ProcessMeasured[], former: Measured[] }
+export interface ServerSnapshot { processes: ProcessMeasured[], former: MetricSnapshot[] }
 
 /** Converts metrics for the channel between processes, which carries no NaN or Infinity. */
-export const toMeasured = (all: readonly MetricObjectWithValues<MetricValue<string>>[]): Measured[] =>
+export const toMeasured = (all: readonly MetricObjectWithValues<MetricValue<string>>[]): MetricSnapshot[] =>
   all.map(({ name, help, type, aggregator, values }) =>
     ({ name, help, type: String(type), aggregator, values: values.filter(({ value }) => Number.isFinite(value)) }))
 
@@ -29,7 +29,7 @@ export const toMeasured = (all: readonly MetricObjectWithValues<MetricValue<stri
  * Returns the totals (counters and histograms) for the whole server, because they must not fall when a process ends or
  * does not answer. Values with the label of a process are dropped, because they restart with it.
  */
-export const listTotals = (all: readonly Measured[]): Measured[] => all.flatMap((metric) => {
+export const listTotals = (all: readonly MetricSnapshot[]): MetricSnapshot[] => all.flatMap((metric) => {
   if (metric.type !== 'counter' && metric.type !== 'histogram') return []
   return [{ ...metric, values: metric.values.filter(({ labels }) => labels.process === undefined) }]
 })

@@ -73,7 +73,7 @@ export async function prepareCluster (dataDir: string, binaries: Binaries, accou
   const version = await readVersion(dataDir)
   if (version === undefined) await createCluster(dataDir, binaries, account)
   else if (version !== binaries.major) throw wrongMajor(dataDir, version, binaries.major)
-  if (account !== undefined) await handOver(dataDir, account)
+  if (account !== undefined) await changeOwner(dataDir, account)
   // PostgreSQL refuses a folder that others can read, and copies and network shares often widen its permissions.
   await chmod(dataDir, 0o700)
   return { dataDir, name: await nameCluster(dataDir), password: await readPassword(dataDir) }
@@ -90,7 +90,7 @@ export function serverProcessOptions (dataDir: string, account?: Account) {
  * Returns the folder as its server names it. On Linux this is the link to the working directory, which is set before
  * root drops its rights. Unlike a path, the link needs no access to the parent folders.
  */
-export function ownFolder (dataDir: string): string {
+export function descriptorPath (dataDir: string): string {
   return process.platform === 'linux' ? '/proc/self/cwd' : dataDir
 }
 
@@ -130,17 +130,17 @@ async function createCluster (dataDir: string, binaries: Binaries, account?: Acc
   await requireSpace(dataDir)
   const staging = await mkdtemp(`${dataDir}${UNFINISHED}`)
   try {
-    const fresh = join(staging, 'cluster')
+    const newFolder = join(staging, 'cluster')
     const password = join(staging, 'password')
-    await mkdir(fresh, { mode: 0o700 })
+    await mkdir(newFolder, { mode: 0o700 })
     await writeDurably(password, randomBytes(24).toString('base64url'))
     if (account !== undefined) {
-      for (const path of [password, fresh, staging]) await chown(path, account.uid, account.gid)
+      for (const path of [password, newFolder, staging]) await chown(path, account.uid, account.gid)
     }
-    await runInitdb(fresh, binaries, account)
-    await rename(password, join(fresh, PASSWORD_FILE))
-    await syncFolder(fresh)
-    await moveIntoPlace(fresh, dataDir)
+    await runInitdb(newFolder, binaries, account)
+    await rename(password, join(newFolder, PASSWORD_FILE))
+    await syncFolder(newFolder)
+    await moveIntoPlace(newFolder, dataDir)
   } finally {
     await rm(staging, { recursive: true, force: true, maxRetries: 5 })
   }
@@ -148,9 +148,9 @@ async function createCluster (dataDir: string, binaries: Binaries, account?: Acc
 
 async function runInitdb (folder: string, binaries: Binaries, account?: Account): Promise<void> {
   const args = [
-    '-D', ownFolder(folder), '-U', SUPERUSER,
+    '-D', descriptorPath(folder), '-U', SUPERUSER,
     // join() is not used: it would shorten "cwd/..", which is another folder if cwd is a link.
-    `--pwfile=${ownFolder(folder)}/../password`,
+    `--pwfile=${descriptorPath(folder)}/../password`,
     '--auth=scram-sha-256', '--encoding=UTF8', '--locale=C', '--locale-provider=builtin',
     '--builtin-locale=C.UTF-8', '--set=huge_pages=off', '--no-instructions'
   ]
@@ -162,10 +162,10 @@ async function runInitdb (folder: string, binaries: Binaries, account?: Account)
   }
 }
 
-async function moveIntoPlace (fresh: string, dataDir: string): Promise<void> {
+async function moveIntoPlace (newFolder: string, dataDir: string): Promise<void> {
   try {
     await rmdir(dataDir).catch(undefinedIf('ENOENT'))
-    await rename(fresh, dataDir)
+    await rename(newFolder, dataDir)
   } catch (err) {
     throw new StartError(`The new database cannot be moved to ${dataDir}: ${String(err)}. If that folder is a mount ` +
       'point, mount the folder above it instead.', { cause: err })
@@ -206,7 +206,7 @@ async function removeUnfinished (dataDir: string): Promise<void> {
 }
 
 /** Changes the owner of a cluster, because a backup restored by root belongs to root, which PostgreSQL refuses. */
-async function handOver (dataDir: string, { uid, gid }: Account): Promise<void> {
+async function changeOwner (dataDir: string, { uid, gid }: Account): Promise<void> {
   if ((await stat(dataDir)).uid === uid) return
   for (const entry of await readdir(dataDir, { recursive: true })) await lchown(join(dataDir, entry), uid, gid)
   await chown(dataDir, uid, gid)
@@ -277,11 +277,11 @@ async function endOrphans (cluster: Cluster, orphans: Running[]): Promise<void> 
   const servers = orphans.filter(({ command }) => isServer(command))
   signalAll(servers, 'SIGINT')
   // Backends without a server hold the shared memory until their statement ends, so there is no shutdown to wait for.
-  if (servers.length > 0 && await areGone(cluster, FAST_SHUTDOWN_MS)) return
+  if (servers.length > 0 && await waitForExit(cluster, FAST_SHUTDOWN_MS)) return
   signalAll(await findOrphans(cluster), 'SIGQUIT')
-  if (await areGone(cluster, IMMEDIATE_SHUTDOWN_MS)) return
+  if (await waitForExit(cluster, IMMEDIATE_SHUTDOWN_MS)) return
   signalAll(await findOrphans(cluster), 'SIGKILL')
-  if (await areGone(cluster, IMMEDIATE_SHUTDOWN_MS)) return
+  if (await waitForExit(cluster, IMMEDIATE_SHUTDOWN_MS)) return
   const pids = (await findOrphans(cluster)).map(({ pid }) => pid)
   throw new StartError(`An earlier PostgreSQL server of ${cluster.dataDir} (process ${pids.join(', ')}) cannot be ended. ` +
     'Its disk may hang: check it, then end the process or restart the machine.')
@@ -297,7 +297,7 @@ function signalAll (targets: Running[], signal: NodeJS.Signals): void {
   }
 }
 
-async function areGone (cluster: Cluster, withinMs: number): Promise<boolean> {
+async function waitForExit (cluster: Cluster, withinMs: number): Promise<boolean> {
   for (const deadline = Date.now() + withinMs; Date.now() < deadline; await sleep(POLL_MS)) {
     if ((await findOrphans(cluster)).length === 0) return true
   }
@@ -313,7 +313,7 @@ async function releaseLockFile ({ dataDir }: Cluster): Promise<void> {
   const [pid, ...rest] = await readLockFile(dataDir)
   const running = (await listRunning()).find((candidate) => candidate.pid === Number(pid))
   if (running === undefined) return
-  if (/\bpostgres\b/.test(running.command) && await worksIn(running.pid, dataDir)) {
+  if (/\bpostgres\b/.test(running.command) && await runsIn(running.pid, dataDir)) {
     throw new StartError(`A PostgreSQL server that svc did not start (process ${pid}) uses ${dataDir}. Stop it first.`)
   }
   const path = join(dataDir, LOCK_FILE)
@@ -328,7 +328,7 @@ async function releaseLockFile ({ dataDir }: Cluster): Promise<void> {
 }
 
 /** True if a process works in the folder, or if the system does not tell. */
-async function worksIn (pid: number, dataDir: string): Promise<boolean> {
+async function runsIn (pid: number, dataDir: string): Promise<boolean> {
   if (process.platform !== 'linux') return true
   const folder = await readlink(`/proc/${pid}/cwd`).catch(undefinedIf('ENOENT', 'ESRCH', 'EACCES', 'EPERM'))
   return folder === undefined || folder === await realpath(dataDir)

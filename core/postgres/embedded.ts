@@ -9,7 +9,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { StartError } from '../errors.ts'
 import { locateBinaries, undefinedIf } from './binaries.ts'
 import type { Account, BinarySource, Binaries } from './binaries.ts'
-import { FAST_SHUTDOWN_MS, IMMEDIATE_SHUTDOWN_MS, SUPERUSER, chooseAccount, clearLeftovers, ownFolder, prepareCluster, readLockFile, serverProcessOptions } from './cluster.ts'
+import { FAST_SHUTDOWN_MS, IMMEDIATE_SHUTDOWN_MS, SUPERUSER, chooseAccount, clearLeftovers, descriptorPath, prepareCluster, readLockFile, serverProcessOptions } from './cluster.ts'
 import type { Cluster } from './cluster.ts'
 import { DATABASE, MAINTENANCE_DATABASE, SERVER_ROLE, derivePassword, prepareDatabase } from './server-role.ts'
 
@@ -104,21 +104,21 @@ export async function startEmbeddedPostgres (options: EmbeddedPostgresOptions): 
     const port = options.port ?? await findFreePort()
     options.signal?.throwIfAborted()
     const server = spawnServer(cluster, binaries, port, options, account)
-    const giveUp = () => { sendSignal(server.child, 'SIGQUIT', binaries) }
-    options.signal?.addEventListener('abort', giveUp)
+    const quitServer = () => { sendSignal(server.child, 'SIGQUIT', binaries) }
+    options.signal?.addEventListener('abort', quitServer)
     try {
       return await openServer(server, cluster, binaries, port)
     } catch (err) {
       await stopServer(server, binaries)
-      const says = (text: string) => server.lines.some((line) => line.includes(text))
+      const hasLine = (text: string) => server.lines.some((line) => line.includes(text))
       // The port was free a moment ago; another program took it.
-      const lostPort = options.port === undefined && attempt < PORT_ATTEMPTS && says('could not bind')
+      const lostPort = options.port === undefined && attempt < PORT_ATTEMPTS && hasLine('could not bind')
       // A killed process releases its shared memory a moment after it disappears from the process list.
-      const isMemoryHeld = attempt < MEMORY_ATTEMPTS && says('pre-existing shared memory block')
+      const isMemoryHeld = attempt < MEMORY_ATTEMPTS && hasLine('pre-existing shared memory block')
       if (!lostPort && !isMemoryHeld) throw err
       if (isMemoryHeld) await sleep(MEMORY_WAIT_MS)
     } finally {
-      options.signal?.removeEventListener('abort', giveUp)
+      options.signal?.removeEventListener('abort', quitServer)
     }
   }
 }
@@ -154,7 +154,7 @@ function spawnServer (cluster: Cluster, binaries: Binaries, port: number, option
     lc_messages: 'C'
   }
   const args = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])
-  const child = spawn(binaries.postgres, ['-D', ownFolder(cluster.dataDir), ...args], {
+  const child = spawn(binaries.postgres, ['-D', descriptorPath(cluster.dataDir), ...args], {
     ...serverProcessOptions(cluster.dataDir, account),
     // In its own process group, because Ctrl-C in a terminal is for the supervisor, which stops the server last.
     detached: true,

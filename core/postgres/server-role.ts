@@ -95,9 +95,9 @@ async function createDatabase (client: pg.Client): Promise<void> {
 }
 
 function withDatabase (url: string, name: string): string {
-  const other = new URL(url)
-  other.pathname = `/${encodeURIComponent(name)}`
-  return other.href
+  const serverUrl = new URL(url)
+  serverUrl.pathname = `/${encodeURIComponent(name)}`
+  return serverUrl.href
 }
 
 /**

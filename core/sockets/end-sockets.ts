@@ -14,8 +14,8 @@ export const END_CHANNEL = 'svc_sockets_end'
  * Makes every web worker disconnect the sockets of an owner, once the transaction is committed. It needs only the
  * database, because the command line also uses it beside a running server.
  */
-export async function announceSocketEnd (tx: Db, who: SocketOwner): Promise<void> {
-  await tx.query('select pg_notify($1, $2)', [END_CHANNEL, JSON.stringify(who)])
+export async function announceSocketEnd (tx: Db, owner: SocketOwner): Promise<void> {
+  await tx.query('select pg_notify($1, $2)', [END_CHANNEL, JSON.stringify(owner)])
 }
 
 /** Returns the owner in an announcement; null if it is invalid. */

@@ -6,7 +6,7 @@ import { Server } from 'socket.io'
 import type { Config } from '../config/config.ts'
 import { corsOptionsFor } from '../web/origins.ts'
 import { AdapterPool } from './adapter-pool.ts'
-import { MESSAGE_MAX_BYTES, type SocketPlace, checkSocketRequest } from './request.ts'
+import { MESSAGE_MAX_BYTES, type SocketPath, checkSocketRequest } from './request.ts'
 import { type Connection, limitRate, limitSockets, limitWaiting } from './traffic.ts'
 
 /** socket.io's own values in the version that clients use. */
@@ -26,12 +26,12 @@ const CONNECTIONS = 2
 
 export interface EndpointOptions {
   config: Config
-  place: SocketPlace
+  path: SocketPath
   /** The prefix of the channels for its events between processes, unique for each endpoint. */
   channel: string
   /** The first part of every session id, by which any worker finds the session's owner. */
   workerNumber: number
-  isAdmitted (request: IncomingMessage): Promise<boolean>
+  isAllowed (request: IncomingMessage): Promise<boolean>
   /** Called when a connection was opened; its caller is not yet known. */
   connected (connection: Connection): void
 }
@@ -39,7 +39,7 @@ export interface EndpointOptions {
 /** An address for sockets, with its own rooms that no other endpoint reaches. */
 export interface Endpoint {
   io: Server
-  place: SocketPlace
+  path: SocketPath
   /** Accepts clients from now on. */
   attach (): void
   /** Returns the number of connections to this process. */
@@ -63,18 +63,18 @@ async function closeAll (connections: readonly Connection[]): Promise<void> {
     connection.once('close', () => { resolve() })
     connection.close()
   }))
-  const late = new AbortController()
+  const timeout = new AbortController()
   await Promise.race([
-    Promise.all(closing), pause(CLOSE_TIMEOUT_MS * 2, undefined, { signal: late.signal }).catch(() => {})
+    Promise.all(closing), pause(CLOSE_TIMEOUT_MS * 2, undefined, { signal: timeout.signal }).catch(() => {})
   ])
-  late.abort()
+  timeout.abort()
 }
 
 export function createEndpoint (app: FastifyInstance, options: EndpointOptions): Endpoint {
-  const { config, place, channel, workerNumber } = options
+  const { config, path, channel, workerNumber } = options
   const pool = createPool(app)
   const io = new Server({
-    path: place.path,
+    path: path.path,
     pingInterval: PING_INTERVAL_MS,
     pingTimeout: PING_TIMEOUT_MS,
     maxHttpBufferSize: MESSAGE_MAX_BYTES,
@@ -84,7 +84,7 @@ export function createEndpoint (app: FastifyInstance, options: EndpointOptions):
     destroyUpgrade: false,
     cors: ({ headers }, answer) => { answer(null, corsOptionsFor(headers.origin, config)) },
     allowRequest: (request, answer) => {
-      options.isAdmitted(request).then((isIn) => { answer(null, isIn) }, (err: unknown) => {
+      options.isAllowed(request).then((isAdmitted) => { answer(null, isAdmitted) }, (err: unknown) => {
         app.log.warn({ err }, 'socket could not be identified')
         answer(null, false)
       })
@@ -108,7 +108,7 @@ export function createEndpoint (app: FastifyInstance, options: EndpointOptions):
 
   return {
     io,
-    place,
+    path,
     attach () {
       io.attach(app.server)
       isAttached = true

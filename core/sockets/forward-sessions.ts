@@ -131,9 +131,9 @@ function forwardUpgrade (request: IncomingMessage, socket: Duplex, head: Buffer,
 }
 
 /** Creates the server for requests from other workers, with one exchange per connection. */
-function createOwnerServer (endpoints: readonly SocketServer[], own: string): HttpServer {
+function createOwnerServer (endpoints: readonly SocketServer[], ownerKey: string): HttpServer {
   const findEngine = ({ url = '' }: IncomingMessage) =>
-    endpoints.find((endpoint) => readOwner(url, endpoint.path()) === own)?.engine
+    endpoints.find((endpoint) => readOwner(url, endpoint.path()) === ownerKey)?.engine
   const server = createServer((request, response) => {
     const engine = findEngine(request)
     if (engine === undefined) answerUnknown(response)
@@ -161,12 +161,12 @@ function listen (server: HttpServer, path: string): Promise<void> {
 
 type Listener = (...args: unknown[]) => void
 
-/** Passes each event to `divert` first; events that it does not handle go to the former listeners. */
-function intercept (server: HttpServer, event: 'request' | 'upgrade', divert: (...args: never[]) => boolean): void {
+/** Passes each event to `handle` first; events that it does not handle go to the former listeners. */
+function intercept (server: HttpServer, event: 'request' | 'upgrade', handle: (...args: never[]) => boolean): void {
   const before = server.listeners(event) as Listener[]
   server.removeAllListeners(event)
   server.on(event, (...args: unknown[]) => {
-    if (divert(...args as never[])) return
+    if (handle(...args as never[])) return
     for (const listener of before) listener.apply(server, args)
   })
 }
@@ -177,8 +177,8 @@ function intercept (server: HttpServer, event: 'request' | 'upgrade', divert: (.
  * in any session.
  */
 export async function forwardForeignSessions (app: App, folder: string, workerNumber: number): Promise<void> {
-  const own = ownerOf(workerNumber)
-  const socketPath = ownerSocket(folder, own)
+  const ownerKey = ownerOf(workerNumber)
+  const socketPath = ownerSocket(folder, ownerKey)
   let server: HttpServer | null = null
 
   function findOwner (request: IncomingMessage): Owner | null {
@@ -186,13 +186,13 @@ export async function forwardForeignSessions (app: App, folder: string, workerNu
     for (const endpoint of app.sockets.listEndpoints()) {
       const path = endpoint.path()
       const owner = readOwner(request.url ?? '', path)
-      if (owner !== null && owner !== own) return { socketPath: ownerSocket(folder, owner), path }
+      if (owner !== null && owner !== ownerKey) return { socketPath: ownerSocket(folder, owner), path }
     }
     return null
   }
 
   app.addHook('onReady', async () => {
-    server = createOwnerServer(app.sockets.listEndpoints(), own)
+    server = createOwnerServer(app.sockets.listEndpoints(), ownerKey)
     if (process.platform !== 'win32') rmSync(socketPath, { force: true })
     await listen(server, socketPath)
     intercept(app.server, 'request', (request: IncomingMessage, response: ServerResponse) => {

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { NO_HOST, lacksHost } from '../web/framework-errors.ts'
+import { NO_HOST, isHostMissing } from '../web/framework-errors.ts'
 
 /** The path of sockets for browsers and devices, below the path of the base URL. */
 export const SOCKET_PATH = '/ws/socket.io'
@@ -18,23 +18,23 @@ function hasBody ({ headers }: IncomingMessage): boolean {
 }
 
 /** The path of an endpoint: below the path of the base URL, and without that path, because a proxy may have cut it. */
-export interface SocketPlace { readonly path: string, readonly bare: string }
+export interface SocketPath { readonly path: string, readonly bare: string }
 
 /** True if a request is for an endpoint, with or without a trailing slash. */
-export function isSocketUrl (url: string, { path, bare }: SocketPlace): boolean {
+export function isSocketUrl (url: string, { path, bare }: SocketPath): boolean {
   if (!url.startsWith(path) && !url.startsWith(bare)) return false
   const [pathname = ''] = url.split('?', 1)
   return [path, bare].includes(pathname.replace(/\/$/, ''))
 }
 
 /** Restores the path of the base URL that a proxy cut off, because engine.io compares with the full path. */
-export function restorePrefix (request: IncomingMessage, { path, bare }: SocketPlace): void {
+export function restorePrefix (request: IncomingMessage, { path, bare }: SocketPath): void {
   const { url = '' } = request
   if (!url.startsWith(path)) request.url = path + url.slice(bare.length)
 }
 
 /** True if a request is for a WebSocket but has no upgrade header, because a proxy removed the header. */
-export function lacksUpgrade ({ url = '', headers }: IncomingMessage): boolean {
+export function isUpgradeMissing ({ url = '', headers }: IncomingMessage): boolean {
   return headers.upgrade === undefined && new URLSearchParams(url.split('?', 2)[1]).get('transport') === 'websocket'
 }
 
@@ -42,13 +42,13 @@ export function lacksUpgrade ({ url = '', headers }: IncomingMessage): boolean {
  * True if a request may upgrade to a WebSocket. Clients also offer protocols that are not supported, such as h2c, and
  * expect a plain response: https://www.rfc-editor.org/rfc/rfc9110#section-7.8
  */
-export function isSocketUpgrade (request: IncomingMessage, place: SocketPlace): boolean {
+export function isSocketUpgrade (request: IncomingMessage, socketPath: SocketPath): boolean {
   return request.method === 'GET' && request.headers.upgrade?.toLowerCase() === 'websocket' && !hasBody(request) &&
-    !lacksHost(request) && isSocketUrl(request.url ?? '', place)
+    !isHostMissing(request) && isSocketUrl(request.url ?? '', socketPath)
 }
 
 function findFault (request: IncomingMessage): Fault | null {
-  if (lacksHost(request)) return { status: 400, detail: NO_HOST }
+  if (isHostMissing(request)) return { status: 400, detail: NO_HOST }
   const { method = '', headers } = request
   if (!METHODS.includes(method)) return { status: 405, detail: 'Method Not Allowed' }
   if (method === 'GET' && hasBody(request)) return { status: 400, detail: 'A GET request has no body here; send the body with POST' }

@@ -11,8 +11,8 @@ import { createReader } from '../web/validation.ts'
 import type { Scope } from '../access/scopes.ts'
 import { type Endpoint, createEndpoint } from './endpoint.ts'
 import { createGuestCount } from './guests.ts'
-import { SOCKET_PATH, isSocketUpgrade, isSocketUrl, lacksUpgrade, restorePrefix } from './request.ts'
-import { createSigns } from './proxy-signs.ts'
+import { SOCKET_PATH, isSocketUpgrade, isSocketUrl, isUpgradeMissing, restorePrefix } from './request.ts'
+import { createProxyProblems } from './proxy-problems.ts'
 import { type SocketOwner, END_CHANNEL, readEnd } from './end-sockets.ts'
 import { limitSockets } from './traffic.ts'
 import { asRequest } from '../request-id.ts'
@@ -75,7 +75,7 @@ export interface Sockets {
   /** Returns the number of connections to all processes. Rejects if one of them does not answer. */
   countConnections (): Promise<number>
   /** Disconnects the sockets of an ended session, token, device or account, at every endpoint and in every process. */
-  end (who: SocketOwner): void
+  end (owner: SocketOwner): void
   /** Adds a user's open sockets to the administrators' room, or removes them. */
   setAdmin (userId: number, isAdmin: boolean): void
   /** Declares an event that clients may send on the main endpoint. */
@@ -184,10 +184,10 @@ export default fp<SocketsOptions>(async (app, { config, accepts, workerNumber })
   function addEndpoint (path: string, channel: string): Endpoint {
     const endpoint = createEndpoint(app, {
       config,
-      place: { path: `${basePath(config)}${path}`, bare: path },
+      path: { path: `${basePath(config)}${path}`, bare: path },
       channel,
       workerNumber,
-      isAdmitted,
+      isAllowed: isAdmitted,
       connected: (connection) => { guests.add(connection, networkOfRequest(connection.request)) }
     })
     endpoints.push(endpoint)
@@ -195,36 +195,36 @@ export default fp<SocketsOptions>(async (app, { config, accepts, workerNumber })
   }
   const main = addEndpoint(SOCKET_PATH, 'socket.io')
   const { io } = main
-  const signs = createSigns(io)
+  const signs = createProxyProblems(io)
   app.decorate('signs', signs)
 
   /** Admits a connection. Callers with a credential are admitted even if their network has too many guests. */
   async function isAdmitted (request: IncomingMessage): Promise<boolean> {
     if (!isAllowedOrigin(request, config)) {
-      noteOrigin(request.headers.origin ?? '')
+      recordOrigin(request.headers.origin ?? '')
       return false
     }
     return guests.hasRoom(networkOfRequest(request)) || await app.auth.identifyHandshake(request) !== null
   }
 
-  function noteOrigin (origin: string): void {
-    if (!signs.note('origin_refused', origin)) return
+  function recordOrigin (origin: string): void {
+    if (!signs.record('origin_refused', origin)) return
     app.log.warn({ origin, base_url: config.server.base_url }, 'pages of this origin may not open sockets: if it is the address ' +
       'of this server, set SVC_BASE_URL to it; if it is another site of yours, add it to SVC_CORS_ALLOWED_ORIGINS')
   }
 
-  const findEndpoint = ({ url = '' }: IncomingMessage) => endpoints.find(({ place }) => isSocketUrl(url, place))
+  const findEndpoint = ({ url = '' }: IncomingMessage) => endpoints.find(({ path: place }) => isSocketUrl(url, place))
 
   function examine (request: IncomingMessage): void {
     const endpoint = findEndpoint(request)
     if (endpoint === undefined) return
-    restorePrefix(request, endpoint.place)
+    restorePrefix(request, endpoint.path)
     const { remoteAddress } = request.socket
     if (remoteAddress === undefined) return
     const peer = networkOf(remoteAddress)
     if (request.headers.upgrade !== undefined) {
       signs.clear('upgrade_missing', peer)
-    } else if (lacksUpgrade(request) && signs.note('upgrade_missing', peer)) {
+    } else if (isUpgradeMissing(request) && signs.record('upgrade_missing', peer)) {
       app.log.warn({ address: peer }, 'a proxy at this address does not forward WebSocket upgrades, so sockets use only polling: configure it to ' +
         'forward the headers Upgrade and Connection; examples/self-host has a configuration for each proxy')
     }
@@ -232,10 +232,10 @@ export default fp<SocketsOptions>(async (app, { config, accepts, workerNumber })
 
   /** Handles the events of a socket one after the other, because a stop event must not overtake its start event. */
   function listen (socket: Socket): void {
-    let turn = Promise.resolve()
+    let last = Promise.resolve()
     for (const [name, event] of events) {
       socket.on(name, (payload: unknown) => {
-        turn = turn.then(() => asRequest(crypto.randomUUID(), () => receive(name, event, payload, socket)))
+        last = last.then(() => asRequest(crypto.randomUUID(), () => receive(name, event, payload, socket)))
       })
     }
   }
@@ -259,18 +259,18 @@ export default fp<SocketsOptions>(async (app, { config, accepts, workerNumber })
   }
 
   /** Binds a socket to its credential, and disconnects it if its session or token ended meanwhile. */
-  async function bind (socket: Socket, rooms: string[], who: Identify): Promise<void> {
+  async function bind (socket: Socket, rooms: string[], identify: Identify): Promise<void> {
     if (!socket.connected) return
     socket.on('disconnect', () => { bound.delete(socket) })
-    bound.set(socket, who)
+    bound.set(socket, identify)
     guests.remove(socket.conn)
     await socket.join(rooms)
     // The credential may have ended before the socket could be found by its room.
-    await check([socket, who])
+    await check([socket, identify])
   }
 
-  async function check ([socket, who]: [Socket, Identify]): Promise<void> {
-    const caller = await who(socket)
+  async function check ([socket, identify]: [Socket, Identify]): Promise<void> {
+    const caller = await identify(socket)
     if (caller === null) socket.disconnect(true)
     else if (caller.role !== 'admin') await socket.leave(ADMIN_ROOM)
   }
@@ -284,14 +284,14 @@ export default fp<SocketsOptions>(async (app, { config, accepts, workerNumber })
    * Closes the connection of a socket that could not be identified. Its client then reconnects, which it would not do
    * after a disconnect packet.
    */
-  function giveUp (socket: Socket, err: unknown): void {
+  function disconnectFailed (socket: Socket, err: unknown): void {
     warn(err)
     socket.conn.close()
   }
 
   io.on('connection', (socket) => {
     listen(socket)
-    bindSession(socket, sessionRooms).catch((err: unknown) => { giveUp(socket, err) })
+    bindSession(socket, sessionRooms).catch((err: unknown) => { disconnectFailed(socket, err) })
   })
 
   const namespaces = [io.of('/')]
@@ -300,22 +300,22 @@ export default fp<SocketsOptions>(async (app, { config, accepts, workerNumber })
   function guard (namespace: Namespace, { refusal, identify: who, connected }: NamespaceOptions): void {
     const admitted = new WeakMap<Socket, Caller>()
 
-    async function admit (socket: Socket): Promise<string | null> {
+    async function checkSocket (socket: Socket): Promise<string | null> {
       const caller = refusal === null ? await who(socket) : null
       if (caller === null) return refusal ?? 'unauthorized'
       admitted.set(socket, caller)
       return null
     }
     namespace.use((socket, next) => {
-      admit(socket).catch((err: unknown) => {
-        giveUp(socket, err)
+      checkSocket(socket).catch((err: unknown) => {
+        disconnectFailed(socket, err)
         return 'unavailable'
       }).then((reason) => { next(reason === null ? undefined : new Error(reason)) }, warn)
     })
     namespace.on('connection', (socket) => {
       const caller = admitted.get(socket)
       if (caller === undefined) return
-      bind(socket, tokenRooms(caller), who).catch((err: unknown) => { giveUp(socket, err) })
+      bind(socket, tokenRooms(caller), who).catch((err: unknown) => { disconnectFailed(socket, err) })
       connected(socket, caller)
     })
     limitSockets(namespace)
@@ -345,8 +345,8 @@ export default fp<SocketsOptions>(async (app, { config, accepts, workerNumber })
       const others = await io.serverSideEmitWithAck(COUNT_EVENT) as number[]
       return others.reduce((sum, count) => sum + count, main.countHere())
     },
-    end (who) {
-      for (const namespace of namespaces) namespace.in(ownerRoom(who)).disconnectSockets(true)
+    end (owner) {
+      for (const namespace of namespaces) namespace.in(ownerRoom(owner)).disconnectSockets(true)
     },
     setAdmin (userId, isAdmin) {
       const sockets = io.in(userRoom(userId))
@@ -368,13 +368,13 @@ export default fp<SocketsOptions>(async (app, { config, accepts, workerNumber })
       namespaces.push(server.of('/'))
       server.on('connection', (socket) => {
         connected(socket)
-        bindSession(socket, ownerRooms).catch((err: unknown) => { giveUp(socket, err) })
+        bindSession(socket, ownerRooms).catch((err: unknown) => { disconnectFailed(socket, err) })
       })
       return server
     },
     identify,
     listEndpoints: () => endpoints.map((endpoint) => endpoint.io),
-    isUpgrade: (request) => endpoints.some(({ place }) => isSocketUpgrade(request, place)),
+    isUpgrade: (request) => endpoints.some(({ path: place }) => isSocketUpgrade(request, place)),
     describe (described, namespace = '/') {
       for (const [name, description] of Object.entries<EventDescription<unknown> | undefined>(described)) {
         if (description !== undefined) sent.push({ namespace, name, from: 'server', scopes: [], ...description })
@@ -388,14 +388,14 @@ export default fp<SocketsOptions>(async (app, { config, accepts, workerNumber })
   } satisfies Sockets)
 
   /** Disconnects the sockets of an owner in this process. */
-  function endHere (who: SocketOwner): void {
-    for (const namespace of namespaces) namespace.local.in(ownerRoom(who)).disconnectSockets(true)
+  function endHere (owner: SocketOwner): void {
+    for (const namespace of namespaces) namespace.local.in(ownerRoom(owner)).disconnectSockets(true)
   }
 
   io.on(COUNT_EVENT, (answer: (count: number) => void) => { answer(main.countHere()) })
   app.addHook('onReady', async () => {
     if (!accepts) return
-    await app.workers.hear(END_CHANNEL, (payload) => {
+    await app.workers.listen(END_CHANNEL, (payload) => {
       const who = readEnd(payload)
       if (who !== null) endHere(who)
     })

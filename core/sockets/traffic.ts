@@ -15,10 +15,10 @@ const bytesOf = ({ data }: { data?: unknown }): number =>
 
 /** Closes a connection that exceeds the rate, with all its sockets. Opening a namespace also needs a packet. */
 export function limitRate (connection: Connection): void {
-  let [packets, bytes, since] = [0, 0, Date.now()]
+  let [packets, bytes, windowStart] = [0, 0, Date.now()]
   connection.on('packet', (packet: { data?: unknown }) => {
     const now = Date.now()
-    if (now - since >= SECOND_MS) [packets, bytes, since] = [0, 0, now]
+    if (now - windowStart >= SECOND_MS) [packets, bytes, windowStart] = [0, 0, now]
     packets++
     bytes += bytesOf(packet)
     if (packets > PACKETS_PER_SECOND || bytes > BYTES_PER_SECOND) connection.close(true)

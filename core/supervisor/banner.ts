@@ -2,10 +2,10 @@ import { join, relative } from 'node:path'
 import { type Config, basePath, shareableBaseUrl } from '../config/config.ts'
 import { listRoots } from '../config/path-mask.ts'
 import { SERVER_DIR } from '../server-dir.ts'
-import type { ReadyNews } from './messages.ts'
+import type { ReadyMessage } from './messages.ts'
 import { VERSION } from '../version.ts'
 
-type Plugin = ReadyNews['plugins'][number]
+type Plugin = ReadyMessage['plugins'][number]
 
 const EVERYWHERE = new Set(['0.0.0.0', '::', '[::]', ''])
 
@@ -21,9 +21,9 @@ const quote = (text: string) => /^[\w./:\\@-]+$/.test(text) ? text : `"${text}"`
 /** Returns the command of this installation's command line, relative to the current folder. */
 export function commandLine (config: Config, ...args: string[]): string {
   const script = join(SERVER_DIR, 'core', 'svc.js')
-  const near = relative(process.cwd(), script)
+  const relativePath = relative(process.cwd(), script)
   const isDefault = config.data_dir === join(process.cwd(), 'data')
-  return ['node', quote(near.startsWith('..') ? script : near),
+  return ['node', quote(relativePath.startsWith('..') ? script : relativePath),
     ...(isDefault ? [] : ['--data-dir', quote(config.data_dir)]), ...args].join(' ')
 }
 

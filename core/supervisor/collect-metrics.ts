@@ -1,4 +1,4 @@
-import { type Measured, type ServerMeasured, type ProcessMeasured, listTotals, toMeasured } from '../metrics/metric-snapshot.ts'
+import { type MetricSnapshot, type ServerSnapshot, type ProcessMeasured, listTotals, toMeasured } from '../metrics/metric-snapshot.ts'
 import { measureProcess } from '../metrics/process.ts'
 
 /** The timeout of a process; afterwards its last metrics are used. */
@@ -6,22 +6,22 @@ export const ANSWER_MS = 2_000
 const OWN_NAME = 'supervisor'
 
 /** A slot whose process may be running. */
-interface Source { name: string, readMeasured (ms: number): Promise<Measured[] | null> }
+interface MetricsSource { name: string, readMeasured (ms: number): Promise<MetricSnapshot[] | null> }
 
 /** Sums up the totals of ended processes. */
-async function addUp (all: readonly Measured[][]): Promise<Measured[]> {
+async function addUp (all: readonly MetricSnapshot[][]): Promise<MetricSnapshot[]> {
   const { AggregatorRegistry } = await import('prom-client')
   return toMeasured(await AggregatorRegistry.aggregate([...all]).getMetricsAsJSON())
 }
 
 /** Collects the metrics of all processes, for any process that requests them. */
-export function createMeasures (listSources: () => readonly Source[]) {
+export function createMeasures (listSources: () => readonly MetricsSource[]) {
   /** The last metrics of each slot. */
-  const last = new Map<string, Measured[]>()
-  let former: Promise<Measured[]> = Promise.resolve([])
-  let own: ReturnType<typeof measureProcess> | undefined
+  const last = new Map<string, MetricSnapshot[]>()
+  let former: Promise<MetricSnapshot[]> = Promise.resolve([])
+  let ownMetrics: ReturnType<typeof measureProcess> | undefined
 
-  async function read (source: Source): Promise<ProcessMeasured> {
+  async function read (source: MetricsSource): Promise<ProcessMeasured> {
     const { name } = source
     const measured = await source.readMeasured(ANSWER_MS)
     if (measured === null) return { name, is_up: false, measured: listTotals(last.get(name) ?? []) }
@@ -30,21 +30,21 @@ export function createMeasures (listSources: () => readonly Source[]) {
   }
 
   async function readOwn (): Promise<ProcessMeasured> {
-    own ??= measureProcess(OWN_NAME)
-    return { name: OWN_NAME, is_up: true, measured: await (await own)() }
+    ownMetrics ??= measureProcess(OWN_NAME)
+    return { name: OWN_NAME, is_up: true, measured: await (await ownMetrics)() }
   }
 
   return {
-    async readAll (): Promise<ServerMeasured> {
+    async readAll (): Promise<ServerSnapshot> {
       const processes = await Promise.all([readOwn(), ...listSources().map(read)])
       return { processes, former: await former }
     },
 
     /** Keeps the totals of a process that ended. */
-    bury (name: string): void {
-      const gone = listTotals(last.get(name) ?? [])
+    keepTotals (name: string): void {
+      const totals = listTotals(last.get(name) ?? [])
       last.delete(name)
-      if (gone.length > 0) former = former.then((known) => addUp([known, gone]))
+      if (totals.length > 0) former = former.then((known) => addUp([known, totals]))
     }
   }
 }

@@ -7,38 +7,38 @@ interface ClusterMessage { cmd: 'NODE_CLUSTER', act?: string, seq?: number, ack?
  * The workers that accept connections of one address. When the last one has left, connections are no longer passed on;
  * later workers form a new set.
  */
-type Takers = Set<ChildProcess>
+type Listeners = Set<ChildProcess>
 
 /** The wait for the last replies of a worker, because a connection that it returned goes to another one. */
-const LAST_WORDS_MS = 100
+const LAST_REPLIES_MS = 100
 
-const takersByKey = new Map<string, Takers>()
+const listenersByKey = new Map<string, Listeners>()
 
 const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null
 const isHandle = (value: unknown): value is Handle => isObject(value) && 'close' in value
 const isClusterMessage = (value: unknown): value is ClusterMessage =>
   isObject(value) && 'cmd' in value && value.cmd === 'NODE_CLUSTER'
 
-function findTakers (key: string): Takers {
-  const takers = takersByKey.get(key) ?? new Set()
-  takersByKey.set(key, takers)
-  return takers
+function findListeners (key: string): Listeners {
+  const listeners = listenersByKey.get(key) ?? new Set()
+  listenersByKey.set(key, listeners)
+  return listeners
 }
 
-function leave (key: string, child: ChildProcess): void {
-  const takers = findTakers(key)
-  takers.delete(child)
-  if (takers.size === 0) takersByKey.delete(key)
+function removeListener (key: string, child: ChildProcess): void {
+  const listeners = findListeners(key)
+  listeners.delete(child)
+  if (listeners.size === 0) listenersByKey.delete(key)
 }
 
 /**
  * Emits a missing 'disconnect'. A worker's channel that ends while it carries a connection never emits it. node:cluster
  * listens to no other event after the exit and would wait for that worker for ever.
  */
-function tellOfEnd (child: ChildProcess): void {
-  let isTold = false
-  child.once('disconnect', () => { isTold = true })
-  child.once('close', () => { if (!isTold) child.emit('disconnect') })
+function emitDisconnect (child: ChildProcess): void {
+  let isEmitted = false
+  child.once('disconnect', () => { isEmitted = true })
+  child.once('close', () => { if (!isEmitted) child.emit('disconnect') })
 }
 
 /**
@@ -46,35 +46,35 @@ function tellOfEnd (child: ChildProcess): void {
  * while no other worker existed. node:cluster keeps a copy of each until a worker accepts it, so the client would wait
  * for ever.
  */
-export function closeUntaken (child: ChildProcess): void {
-  const open = new Map<number, { handle: Handle, takers: Takers }>()
+export function closeUnaccepted (child: ChildProcess): void {
+  const open = new Map<number, { handle: Handle, listeners: Listeners }>()
 
-  function noteSent ({ act, seq, ack, key }: ClusterMessage, handle: unknown): void {
+  function trackSent ({ act, seq, ack, key }: ClusterMessage, handle: unknown): void {
     if (key === undefined) return
     // The reply to a worker that wants to listen.
-    if (ack !== undefined) findTakers(key).add(child)
-    if (act === 'newconn' && seq !== undefined && isHandle(handle)) open.set(seq, { handle, takers: findTakers(key) })
+    if (ack !== undefined) findListeners(key).add(child)
+    if (act === 'newconn' && seq !== undefined && isHandle(handle)) open.set(seq, { handle, listeners: findListeners(key) })
   }
 
-  function noteReceived ({ act, ack, key, accepted }: ClusterMessage): void {
-    if (act === 'close' && key !== undefined) leave(key, child)
-    const handed = ack === undefined ? undefined : open.get(ack)
-    if (ack === undefined || handed === undefined) return
+  function trackReply ({ act, ack, key, accepted }: ClusterMessage): void {
+    if (act === 'close' && key !== undefined) removeListener(key, child)
+    const sent = ack === undefined ? undefined : open.get(ack)
+    if (ack === undefined || sent === undefined) return
     open.delete(ack)
     // Otherwise node:cluster passes it to one of the others.
-    if (accepted !== true && handed.takers.size === 0) handed.handle.close()
+    if (accepted !== true && sent.listeners.size === 0) sent.handle.close()
   }
 
   const send = child.send.bind(child) as (...args: unknown[]) => boolean
   Reflect.set(child, 'send', (...args: unknown[]) => {
     const [message, handle] = args
-    if (isClusterMessage(message)) noteSent(message, handle)
+    if (isClusterMessage(message)) trackSent(message, handle)
     return send(...args)
   })
-  child.on('internalMessage', (message: unknown) => { if (isClusterMessage(message)) noteReceived(message) })
-  tellOfEnd(child)
-  child.once('disconnect', () => { for (const key of [...takersByKey.keys()]) leave(key, child) })
+  child.on('internalMessage', (message: unknown) => { if (isClusterMessage(message)) trackReply(message) })
+  emitDisconnect(child)
+  child.once('disconnect', () => { for (const key of [...listenersByKey.keys()]) removeListener(key, child) })
   child.once('close', () => {
-    setTimeout(() => { for (const { handle } of open.values()) handle.close() }, LAST_WORDS_MS).unref()
+    setTimeout(() => { for (const { handle } of open.values()) handle.close() }, LAST_REPLIES_MS).unref()
   })
 }

@@ -21,7 +21,7 @@ export interface DatabaseEvents {
   /** Called when it runs again, perhaps at another URL. */
   onRestored (url: string): void
   /** Called when it ended and cannot be started again. */
-  onHopeless (reason: string): void
+  onRestartImpossible (reason: string): void
 }
 
 /**
@@ -103,7 +103,7 @@ export async function openDatabase (
         log.error({ err }, 'the database could not be restarted')
       }
     }
-    events.onHopeless(reason)
+    events.onRestartImpossible(reason)
   }
 
   function guard (): void {
@@ -115,7 +115,7 @@ export async function openDatabase (
       deaths = performance.now() - startedAt > STEADY_MS ? 1 : deaths + 1
       log.error(exit, 'the database ended and is restarted')
       events.onLost()
-      if (deaths > DEATHS_MAX) events.onHopeless(`it ended ${deaths} times in a row; see its lines at log level debug`)
+      if (deaths > DEATHS_MAX) events.onRestartImpossible(`it ended ${deaths} times in a row; see its lines at log level debug`)
       else restarted = restart()
     })
   }

@@ -1,13 +1,13 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
-import type { Measured, ServerMeasured } from '../metrics/metric-snapshot.ts'
+import type { MetricSnapshot, ServerSnapshot } from '../metrics/metric-snapshot.ts'
 import { Nullable, StringEnum } from '../typebox.ts'
 
 /**
  * Messages from the supervisor to a process. They carry secrets, because other users may read the environment of a
  * process.
  */
-export const OrderSchema = Type.Union([
+export const SupervisorMessageSchema = Type.Union([
   Type.Object({
     type: Type.Literal('start'),
     /** The name of the process in the server. */
@@ -32,12 +32,12 @@ export const OrderSchema = Type.Union([
   /** Requests the metrics of the process. */
   Type.Object({ type: Type.Literal('measure'), id: Type.Integer() }),
   /** The metrics of all processes, for the process that requested them. */
-  Type.Object({ type: Type.Literal('all_measured'), id: Type.Integer(), server: Type.Unsafe<ServerMeasured>(Type.Object({})) }),
+  Type.Object({ type: Type.Literal('all_measured'), id: Type.Integer(), server: Type.Unsafe<ServerSnapshot>(Type.Object({})) }),
   /** A line of the supervisor's log, for readers of the log of all processes. */
   Type.Object({ type: Type.Literal('line'), line: Type.String() })
 ])
-export type Order = Static<typeof OrderSchema>
-export type StartOrder = Extract<Order, { type: 'start' }>
+export type SupervisorMessage = Static<typeof SupervisorMessageSchema>
+export type StartMessage = Extract<SupervisorMessage, { type: 'start' }>
 
 const PluginRecordSchema = Type.Object({
   kind: Nullable(StringEnum(['provider', 'channel', 'exporter'])),
@@ -51,7 +51,7 @@ const PluginRecordSchema = Type.Object({
 })
 
 /** Messages from a process to its supervisor. */
-export const NewsSchema = Type.Union([
+export const ProcessMessageSchema = Type.Union([
   /** Sent every few seconds: the event loop runs, with the busy share of its time since the last message. */
   Type.Object({ type: Type.Literal('alive'), busy: Type.Number() }),
   Type.Object({
@@ -61,17 +61,17 @@ export const NewsSchema = Type.Union([
     plugins: Type.Array(PluginRecordSchema)
   }),
   /** The metrics of the process. */
-  Type.Object({ type: Type.Literal('measured'), id: Type.Integer(), measured: Type.Array(Type.Unsafe<Measured>(Type.Object({}))) }),
+  Type.Object({ type: Type.Literal('measured'), id: Type.Integer(), measured: Type.Array(Type.Unsafe<MetricSnapshot>(Type.Object({}))) }),
   /** Requests the metrics of all processes. */
   Type.Object({ type: Type.Literal('measure_all'), id: Type.Integer() }),
   /** A start that can never succeed; the process ends. */
   Type.Object({ type: Type.Literal('failed'), message: Type.String(), exit_code: Type.Integer() })
 ])
-export type News = Static<typeof NewsSchema>
-export type ReadyNews = Extract<News, { type: 'ready' }>
+export type ProcessMessage = Static<typeof ProcessMessageSchema>
+export type ReadyMessage = Extract<ProcessMessage, { type: 'ready' }>
 
-export const isOrder = (value: unknown): value is Order => Value.Check(OrderSchema, value)
-export const isNews = (value: unknown): value is News => Value.Check(NewsSchema, value)
+export const isSupervisorMessage = (value: unknown): value is SupervisorMessage => Value.Check(SupervisorMessageSchema, value)
+export const isProcessMessage = (value: unknown): value is ProcessMessage => Value.Check(ProcessMessageSchema, value)
 
 /** The interval of the alive messages. */
 export const ALIVE_MS = 5_000

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { isAlive } from '../process-alive.ts'
 
 /** The interval of the check for npm, because no event reports its end. */
-const LOOK_MS = 500
+const CHECK_MS = 500
 
 interface Ancestor { parent: number, command: string }
 
@@ -43,6 +43,6 @@ export function watchNpm (onGone: () => void): () => void {
     if (process.ppid === parent && (npm === null || isAlive(npm))) return
     clearInterval(timer)
     onGone()
-  }, LOOK_MS).unref()
+  }, CHECK_MS).unref()
   return () => { clearInterval(timer) }
 }

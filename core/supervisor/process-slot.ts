@@ -1,7 +1,7 @@
 import type { ChildProcess } from 'node:child_process'
 import type { Logger } from 'pino'
-import type { Measured, ServerMeasured } from '../metrics/metric-snapshot.ts'
-import { ALIVE_MS, type News, type Order, type ReadyNews, type StartOrder, isNews } from './messages.ts'
+import type { MetricSnapshot, ServerSnapshot } from '../metrics/metric-snapshot.ts'
+import { ALIVE_MS, type ProcessMessage, type SupervisorMessage, type ReadyMessage, type StartMessage, isProcessMessage } from './messages.ts'
 
 const RESTART_MIN_MS = 200
 const RESTART_MAX_MS = 30_000
@@ -16,11 +16,11 @@ export interface SlotOptions {
   name: string
   fork (): ChildProcess
   log: Logger
-  onReady (news: ReadyNews): void
+  onReady (message: ReadyMessage): void
   /** Called when the process reported that it can never start. */
-  onHopeless (message: string, exitCode: number): void
+  onStartImpossible (message: string, exitCode: number): void
   /** Returns the metrics of all processes, which the process requested. */
-  readAllMeasured? (): Promise<ServerMeasured>
+  readAllMeasured? (): Promise<ServerSnapshot>
   /** Called when the process ended unexpectedly; `failures` counts those in a row that never got ready. */
   onLost? (failures: number): void
 }
@@ -32,60 +32,60 @@ export interface Slot {
   /** The busy share of the process, 0 to 1, in the last interval; 0 if unknown. */
   readonly busy: number
   /** Starts a process now; it loads its modules and waits for its order. */
-  fill (): void
+  startProcess (): void
   /** Sets the order for every process of this slot. Starts a process if the slot is empty. */
-  order (start: StartOrder): void
+  start (start: StartMessage): void
   /** Starts no replacement for an ended process until the next order. */
   pause (): void
   /** Passes on a line of the supervisor's log if the process is ready. @returns true if it is */
-  pass (line: string): boolean
+  forwardLine (line: string): boolean
   /** Returns the metrics of the process; null if there is none or it does not answer in time. */
-  readMeasured (ms: number): Promise<Measured[] | null>
+  readMeasured (ms: number): Promise<MetricSnapshot[] | null>
   /** Asks the process to close; resolves when it has ended. */
   stop (): Promise<void>
   kill (): void
 }
 
 /** Returns the restart delay, which doubles from 0.2 to 30 seconds with each death in a row. */
-export const restartDelay = (deaths: number) => Math.min(RESTART_MAX_MS, RESTART_MIN_MS * 2 ** Math.min(deaths, 20))
+export const restartDelay = (exits: number) => Math.min(RESTART_MAX_MS, RESTART_MIN_MS * 2 ** Math.min(exits, 20))
 
-export function createSlot ({ name, fork, log, onReady, onHopeless, onLost, readAllMeasured }: SlotOptions): Slot {
+export function createSlot ({ name, fork, log, onReady, onStartImpossible, onLost, readAllMeasured }: SlotOptions): Slot {
   let child: ChildProcess | null = null
-  let current: StartOrder | null = null
+  let current: StartMessage | null = null
   let isStopping = false
-  let deaths = 0
+  let exits = 0
   let failures = 0
   let silentTicks = 0
   let busy = 0
   let isStarting = true
   let restart: NodeJS.Timeout | undefined
-  let lastQuestion = 0
-  const questions = new Map<number, (measured: Measured[] | null) => void>()
-  let resolveGone: () => void = () => {}
-  const gone = new Promise<void>((resolve) => { resolveGone = resolve })
+  let lastRequest = 0
+  const pendingRequests = new Map<number, (measured: MetricSnapshot[] | null) => void>()
+  let resolveExited: () => void = () => {}
+  const exited = new Promise<void>((resolve) => { resolveExited = resolve })
 
-  function tell (order: Order): void {
-    child?.send(order, (err) => {
+  function sendMessage (message: SupervisorMessage): void {
+    child?.send(message, (err) => {
       // The process may be dying just now; its exit is what counts.
       if (err !== null) log.debug({ err, process: name }, 'the process could not be sent an order')
     })
   }
 
-  function receive (news: News): void {
+  function receive (message: ProcessMessage): void {
     silentTicks = 0
-    if (news.type === 'alive') busy = news.busy
-    if (news.type === 'failed') onHopeless(news.message, news.exit_code)
-    if (news.type === 'measured') questions.get(news.id)?.(news.measured)
-    if (news.type === 'measure_all') void answerAll(news.id)
-    if (news.type !== 'ready') return
+    if (message.type === 'alive') busy = message.busy
+    if (message.type === 'failed') onStartImpossible(message.message, message.exit_code)
+    if (message.type === 'measured') pendingRequests.get(message.id)?.(message.measured)
+    if (message.type === 'measure_all') void answerAll(message.id)
+    if (message.type !== 'ready') return
     failures = 0
     isStarting = false
-    onReady(news)
+    onReady(message)
   }
 
   async function answerAll (id: number): Promise<void> {
     const server = await readAllMeasured?.()
-    if (server !== undefined) tell({ type: 'all_measured', id, server })
+    if (server !== undefined) sendMessage({ type: 'all_measured', id, server })
   }
 
   function watch (watched: ChildProcess): NodeJS.Timeout {
@@ -96,48 +96,48 @@ export function createSlot ({ name, fork, log, onReady, onHopeless, onLost, read
     }, ALIVE_MS)
   }
 
-  function fill (): void {
+  function startProcess (): void {
     if (child !== null || isStopping) return
     clearTimeout(restart)
     const startedAt = performance.now()
-    const born = fork()
-    child = born
+    const started = fork()
+    child = started
     silentTicks = 0
     isStarting = true
-    const watchdog = watch(born)
-    born.on('message', (message) => { if (isNews(message)) receive(message) })
-    born.on('error', (err) => { log.error({ err, process: name }, 'the process could not be started or reached') })
-    born.once('exit', (code, signal) => {
+    const watchdog = watch(started)
+    started.on('message', (message) => { if (isProcessMessage(message)) receive(message) })
+    started.on('error', (err) => { log.error({ err, process: name }, 'the process could not be started or reached') })
+    started.once('exit', (code, signal) => {
       clearInterval(watchdog)
       child = null
       busy = 0
-      bury(performance.now() - startedAt, { child: born.pid, code, signal })
+      handleExit(performance.now() - startedAt, { child: started.pid, code, signal })
     })
-    if (current !== null) tell(current)
+    if (current !== null) sendMessage(current)
   }
 
-  function bury (lifeMs: number, facts: object): void {
+  function handleExit (lifeMs: number, facts: object): void {
     if (isStopping) {
-      resolveGone()
+      resolveExited()
       return
     }
-    if (lifeMs > STEADY_MS) deaths = 0
-    const delayMs = restartDelay(deaths++)
+    if (lifeMs > STEADY_MS) exits = 0
+    const delayMs = restartDelay(exits++)
     failures++
     log.error({ process: name, ...facts, restartMs: delayMs }, 'the process ended and is restarted')
     onLost?.(failures)
-    if (current !== null) restart = setTimeout(fill, delayMs)
+    if (current !== null) restart = setTimeout(startProcess, delayMs)
   }
 
-  function ask (ms: number): Promise<Measured[] | null> {
-    const { promise, resolve } = Promise.withResolvers<Measured[] | null>()
-    const id = ++lastQuestion
-    const late = setTimeout(() => { resolve(null) }, ms)
-    questions.set(id, resolve)
-    tell({ type: 'measure', id })
+  function requestMetrics (ms: number): Promise<MetricSnapshot[] | null> {
+    const { promise, resolve } = Promise.withResolvers<MetricSnapshot[] | null>()
+    const id = ++lastRequest
+    const timeout = setTimeout(() => { resolve(null) }, ms)
+    pendingRequests.set(id, resolve)
+    sendMessage({ type: 'measure', id })
     return promise.finally(() => {
-      clearTimeout(late)
-      questions.delete(id)
+      clearTimeout(timeout)
+      pendingRequests.delete(id)
     })
   }
 
@@ -145,31 +145,31 @@ export function createSlot ({ name, fork, log, onReady, onHopeless, onLost, read
     name,
     get pid () { return child?.pid },
     get busy () { return isStarting ? 0 : busy },
-    fill,
-    order (start) {
+    startProcess,
+    start (start) {
       current = start
-      if (child === null) fill()
-      else tell(start)
+      if (child === null) startProcess()
+      else sendMessage(start)
     },
     pause () {
       current = null
       clearTimeout(restart)
     },
-    pass (line) {
+    forwardLine (line) {
       if (child === null || isStarting) return false
       // Errors are ignored: the process may be dying just now, and a log line about that would be passed on in turn.
-      child.send({ type: 'line', line } satisfies Order, () => {})
+      child.send({ type: 'line', line } satisfies SupervisorMessage, () => {})
       return true
     },
     async readMeasured (ms) {
-      return child === null || isStarting ? null : await ask(ms)
+      return child === null || isStarting ? null : await requestMetrics(ms)
     },
     async stop () {
       isStopping = true
       clearTimeout(restart)
       if (child === null) return
-      tell({ type: 'stop' })
-      await gone
+      sendMessage({ type: 'stop' })
+      await exited
     },
     kill () { child?.kill('SIGKILL') }
   }

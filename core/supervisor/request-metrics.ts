@@ -1,17 +1,17 @@
-import type { ServerMeasured } from '../metrics/metric-snapshot.ts'
+import type { ServerSnapshot } from '../metrics/metric-snapshot.ts'
 import { NEVER, limitTime } from '../loader/limit-time.ts'
 import { ANSWER_MS } from './collect-metrics.ts'
-import type { News } from './messages.ts'
+import type { ProcessMessage } from './messages.ts'
 
 /** Creates the client of the supervisor's metrics, in a process that `svc start` runs. */
-export function createAllMeasured (report: (news: News) => Promise<void>) {
-  const waiting = new Map<number, (server: ServerMeasured) => void>()
+export function createAllMeasured (report: (message: ProcessMessage) => Promise<void>) {
+  const waiting = new Map<number, (server: ServerSnapshot) => void>()
   let last = 0
 
   return {
     /** Returns the metrics of all processes. @throws TimeLimitError if the supervisor does not answer in time */
-    async read (): Promise<ServerMeasured> {
-      const { promise, resolve } = Promise.withResolvers<ServerMeasured>()
+    async read (): Promise<ServerSnapshot> {
+      const { promise, resolve } = Promise.withResolvers<ServerSnapshot>()
       const id = ++last
       waiting.set(id, resolve)
       try {
@@ -23,6 +23,6 @@ export function createAllMeasured (report: (news: News) => Promise<void>) {
         waiting.delete(id)
       }
     },
-    receive (id: number, server: ServerMeasured): void { waiting.get(id)?.(server) }
+    receive (id: number, server: ServerSnapshot): void { waiting.get(id)?.(server) }
   }
 }

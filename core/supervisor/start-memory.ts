@@ -2,7 +2,7 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 
 /** Long enough for the first requests, which still allocate memory, to end. */
-const SETTLED_MS = 5_000
+const STEADY_MS = 5_000
 
 /**
  * Releases the memory of loading and compiling, and the code of functions that only the start needed. V8 would keep
@@ -19,7 +19,7 @@ export function releaseStartMemory (isBusy = () => false): void {
     setFlagsFromString('--expose-gc')
     const collect = runInNewContext('gc') as (options: object) => void
     collect({ type: 'major', execution: 'sync', flavor: 'last-resort' })
-  }, SETTLED_MS).unref()
+  }, STEADY_MS).unref()
 }
 
 /** The growth of the heap, in per cent of the used part, before the next collection. */

@@ -12,10 +12,10 @@ import { type Database, openDatabase } from './database.ts'
 import { type SocketFolder, clearOldSockets, createLayout, openSocketFolder } from './folders.ts'
 import { killMs } from './drain.ts'
 import { FIRST_WEB_WORKERS, createGrowth } from './grow-workers.ts'
-import { closeUntaken } from './connection-handover.ts'
+import { closeUnaccepted } from './connection-handover.ts'
 import { type DataLock, lockDataDir } from './lock.ts'
 import { createMeasures } from './collect-metrics.ts'
-import { ALIVE_MS, type ReadyNews } from './messages.ts'
+import { ALIVE_MS, type ReadyMessage } from './messages.ts'
 import { WEB_FLAGS, WORKER_FLAGS } from '../node-flags.ts'
 import { watchNpm } from './parent.ts'
 import { checkPort } from './port.ts'
@@ -41,29 +41,29 @@ const SAME_SIGNAL_MS = 1_000
 /** The most failures in a row of the first process, before the start fails. */
 const FIRST_FAILURES_MAX = 5
 /** A process that takes longer to start does not delay the next one. */
-const PATIENCE_MS = 10_000
+const START_WAIT_MS = 10_000
 /** The banner waits no longer for the scan worker, which has the state of plugins. */
 const BANNER_WAIT_MS = 10_000
 const STOP_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 /** EX_TEMPFAIL of sysexits.h: it may work later. */
 const TEMPORARY = 75
 
-interface End { code: number, failure: StartError | null }
+interface RunEnd { code: number, failure: StartError | null }
 
 function claimDataDir ({ data_dir: dataDir }: Config): DataLock {
   const lock = lockDataDir(dataDir)
   if (lock !== null) return lock
   const state = readLastState(dataDir)
-  const who = state === null ? '' : ` (process ${state.pid}, since ${state.started_at})`
+  const running = state === null ? '' : ` (process ${state.pid}, since ${state.started_at})`
   const remedy = state === null ? 'Stop it' : `Stop it with: kill ${state.pid}`
-  throw new StartError(`svc is already running on ${dataDir}${who}. ${remedy}, or set SVC_DATA_DIR to another folder.`,
+  throw new StartError(`svc is already running on ${dataDir}${running}. ${remedy}, or set SVC_DATA_DIR to another folder.`,
     { exitCode: TEMPORARY })
 }
 
 function forkWeb ({ data_dir: dataDir }: Config): ChildProcess {
   cluster.setupPrimary({ exec: ENTRY, args: ['web'], execArgv: [...WEB_FLAGS, ...strippedFlags(dataDir)], windowsHide: true })
   const { process: child } = cluster.fork(MEMORY_ENVIRONMENT)
-  closeUntaken(child)
+  closeUnaccepted(child)
   return child
 }
 
@@ -76,7 +76,7 @@ class Run {
   readonly #options: SuperviseOptions
   readonly #port: number
   readonly #startedAt = new Date().toISOString()
-  readonly #end = Promise.withResolvers<End>()
+  readonly #end = Promise.withResolvers<RunEnd>()
   readonly #firstWeb: Slot
   /** Slots that are not filled yet. They start one after the other, because the first requests need a processor. */
   readonly #waiting: { slot: Slot, number: number }[] = []
@@ -85,7 +85,7 @@ class Run {
   readonly #measures: ReturnType<typeof createMeasures> | null
   #database: Database | null = null
   #socketFolder: SocketFolder | null = null
-  #ready: ReadyNews | null = null
+  #ready: ReadyMessage | null = null
   readonly #stopping = new AbortController()
   #filling: Promise<void> | null = null
   #stoppedAt = 0
@@ -95,14 +95,14 @@ class Run {
   constructor (options: SuperviseOptions, port: number) {
     this.#options = options
     this.#port = port
-    this.#firstWeb = this.#addSlot('web worker 1', 1, forkWeb, (news) => { this.#open(news) }, (failures) => {
+    this.#firstWeb = this.#addSlot('web worker 1', 1, forkWeb, (message) => { this.#open(message) }, (failures) => {
       if (this.#ready === null && failures >= FIRST_FAILURES_MAX) {
         this.#fail(`The web worker ended ${failures} times while starting; the log above says why.`)
       }
     })
     const next = () => { this.#fillNext() }
-    const worker = this.#addSlot('scan worker', 0, forkWorker, (news) => {
-      this.#announce(news)
+    const worker = this.#addSlot('scan worker', 0, forkWorker, (message) => {
+      this.#announce(message)
       next()
     }, next)
     this.#waiting.push({ slot: worker, number: 0 })
@@ -110,18 +110,18 @@ class Run {
       this.#waiting.push({ slot: this.#addSlot(`web worker ${number}`, number, forkWeb, next, next), number })
     }
     this.#measures = options.config.metrics.enabled ? createMeasures(() => this.#slots.map(({ slot }) => slot)) : null
-    const look = createGrowth({
+    const growth = createGrowth({
       listBusy: () => this.#listWebs().map(({ slot }) => slot.busy),
       grow: () => { this.#grow() }
     })
-    this.#growing = setInterval(() => { look() }, ALIVE_MS)
+    this.#growing = setInterval(() => { growth() }, ALIVE_MS)
   }
 
   get #isStopping () {
     return this.#stopping.signal.aborted
   }
 
-  #addSlot (name: string, number: number, forkOne: (config: Config) => ChildProcess, onReady: (news: ReadyNews) => void,
+  #addSlot (name: string, number: number, forkOne: (config: Config) => ChildProcess, onReady: (message: ReadyMessage) => void,
     onLost: (failures: number) => void): Slot {
     const slot = createSlot({
       name,
@@ -129,11 +129,11 @@ class Run {
       log: this.#options.log,
       onReady,
       onLost: (failures) => {
-        this.#measures?.bury(name)
+        this.#measures?.keepTotals(name)
         onLost(failures)
       },
       readAllMeasured: async () => await this.#measures?.readAll() ?? { processes: [], former: [] },
-      onHopeless: (message, exitCode) => { this.#fail(message, exitCode) }
+      onStartImpossible: (message, exitCode) => { this.#fail(message, exitCode) }
     })
     this.#slots.push({ slot, number })
     return slot
@@ -149,7 +149,7 @@ class Run {
     for (const signal of STOP_SIGNALS) process.on(signal, listener)
     const stopWatching = watchNpm(() => { if (!this.#isStopping) this.#receive('SIGTERM') })
     // Any one ready process may take the line, because all processes share one log.
-    const stopReading = readLines(this.#options.log, (line) => { this.#slots.some(({ slot }) => slot.pass(line)) })
+    const stopReading = readLines(this.#options.log, (line) => { this.#slots.some(({ slot }) => slot.forwardLine(line)) })
     try {
       this.#filling = this.#fillFirst()
       await Promise.all([this.#filling, this.#startDatabase()])
@@ -174,7 +174,7 @@ class Run {
       log.warn({ err }, 'the code could not be prepared, which costs each process time and memory at its start: free more than 1 GiB for ' +
         'the data directory')
     }
-    if (!this.#isStopping) this.#firstWeb.fill()
+    if (!this.#isStopping) this.#firstWeb.startProcess()
   }
 
   async #startDatabase (): Promise<void> {
@@ -188,7 +188,7 @@ class Run {
           if (!this.#waiting.some((waiting) => waiting.slot === slot)) this.#order(slot, number)
         }
       },
-      onHopeless: (reason) => { this.#fail(`The embedded database cannot run: ${reason}`) }
+      onRestartImpossible: (reason) => { this.#fail(`The embedded database cannot run: ${reason}`) }
     }, this.#stopping.signal)
     this.#database = await opening.catch((err: unknown) => {
       // A stop during the start is no failure.
@@ -200,7 +200,7 @@ class Run {
 
   #order (slot: Slot, number: number): void {
     if (this.#isStopping || this.#database === null) return
-    slot.order({
+    slot.start({
       type: 'start',
       name: slot.name,
       settings: this.#options.settings,
@@ -218,7 +218,7 @@ class Run {
     const next = this.#waiting.shift()
     if (next === undefined) return
     this.#order(next.slot, next.number)
-    this.#patience = setTimeout(() => { this.#fillNext() }, PATIENCE_MS)
+    this.#patience = setTimeout(() => { this.#fillNext() }, START_WAIT_MS)
   }
 
   #listWebs () {
@@ -234,17 +234,17 @@ class Run {
   }
 
   /** Starts all other processes, because the first web worker listens. */
-  #open (news: ReadyNews): void {
+  #open (message: ReadyMessage): void {
     if (this.#ready !== null) return
-    this.#ready = news
+    this.#ready = message
     this.#writeState()
     // Orders the first slot again without the migration, because its replacement finds a migrated database.
     this.#order(this.#firstWeb, 1)
-    this.#bannerTimer = setTimeout(() => { this.#announce(news) }, BANNER_WAIT_MS)
+    this.#bannerTimer = setTimeout(() => { this.#announce(message) }, BANNER_WAIT_MS)
     this.#fillNext()
   }
 
-  #announce (news: ReadyNews): void {
+  #announce (message: ReadyMessage): void {
     if (this.#bannerTimer === undefined) return
     clearTimeout(this.#bannerTimer)
     this.#bannerTimer = undefined
@@ -254,8 +254,8 @@ class Run {
       config,
       port: this.#port,
       isEmbedded: this.#database?.isEmbedded ?? false,
-      setupCode: news.setup_code,
-      plugins: news.plugins
+      setupCode: message.setup_code,
+      plugins: message.plugins
     }))
   }
 

@@ -21,7 +21,7 @@ const toPascal = (field: string) => field.split(/[^A-Za-z0-9]+/)
 /** Returns the name of a nested schema: its owner and the field, in the owner's spelling. */
 const join = (owner: string, field: string) => /^[a-z]/.test(owner) ? `${owner}_${field}` : owner + toPascal(field)
 
-const oneOf = (plural: string) => plural.replace(/([^s])s$/, '$1')
+const toSingular = (plural: string) => plural.replace(/([^s])s$/, '$1')
 
 /**
  * Moves each schema with a `title` to the components, under that name, and replaces it by a reference, because
@@ -36,19 +36,19 @@ export function nameSchemas (paths: Json, components: Json): { paths: Json, sche
   const names = new Map<string, string>()
 
   function isTaken (name: string, schema: unknown): boolean {
-    const known = schemas[name] ?? components[name]
-    return known !== undefined && !isDeepStrictEqual(known, schema)
+    const knownName = schemas[name] ?? components[name]
+    return knownName !== undefined && !isDeepStrictEqual(knownName, schema)
   }
 
   /** @returns the name of the component */
   function addComponent (name: string, schema: unknown): string {
     let free = name
     for (let number = 2; isTaken(free, schema); number++) free = `${name}_${number}`
-    keep(free, schema)
+    registerComponent(free, schema)
     return free
   }
 
-  function keep (name: string, schema: unknown): void {
+  function registerComponent (name: string, schema: unknown): void {
     schemas[name] = schema
     const text = JSON.stringify(schema)
     if (!names.has(text)) names.set(text, name)
@@ -60,7 +60,7 @@ export function nameSchemas (paths: Json, components: Json): { paths: Json, sche
   function readKeyword (keyword: string, value: unknown, owner: string | null): unknown {
     if (VALUES.has(keyword)) return value
     if (keyword === 'properties' && isObject(value)) return readFields(value, owner)
-    return read(value, keyword === 'items' && owner !== null ? oneOf(owner) : owner)
+    return read(value, keyword === 'items' && owner !== null ? toSingular(owner) : owner)
   }
 
   const readInside = (object: Json, owner: string | null): Json => Object.fromEntries(Object.entries(object)
@@ -72,14 +72,14 @@ export function nameSchemas (paths: Json, components: Json): { paths: Json, sche
     if (!isObject(value)) return value
     const title = titleOf(value)
     const name = title ?? (hasFields(value) ? owner : null)
-    const whole = readInside(value, title ?? owner)
-    if (name === null) return whole
-    const known = title === null ? names.get(JSON.stringify(whole)) : undefined
-    return { $ref: `#/components/schemas/${known ?? addComponent(name, whole)}` }
+    const schema = readInside(value, title ?? owner)
+    if (name === null) return schema
+    const knownName = title === null ? names.get(JSON.stringify(schema)) : undefined
+    return { $ref: `#/components/schemas/${knownName ?? addComponent(name, schema)}` }
   }
 
   for (const [name, schema] of Object.entries(components)) {
-    keep(name, isObject(schema) ? readInside(schema, name) : schema)
+    registerComponent(name, isObject(schema) ? readInside(schema, name) : schema)
   }
   return { paths: readInside(paths, null), schemas }
 }

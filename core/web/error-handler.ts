@@ -8,7 +8,7 @@ import { type SchemaProblem, toViolation } from './violations.ts'
 /** The time that the supervisor needs to replace an ended process. */
 const RETRY_AFTER_SECONDS = 10
 
-const PLACES: Record<string, string> = { querystring: 'query', params: 'path', headers: 'header', body: 'body' }
+const REQUEST_PARTS: Record<string, string> = { querystring: 'query', params: 'path', headers: 'header', body: 'body' }
 
 function inputOf (request: FastifyRequest, context: string): unknown {
   return { querystring: request.query, params: request.params, headers: request.headers, body: request.body }[context]
@@ -62,7 +62,7 @@ export default fp(async (app) => {
       const context = error.validationContext ?? 'body'
       const input = inputOf(request, context)
       const problems = error.validation as SchemaProblem[]
-      const lines = problems.map((problem) => toViolation(problem, PLACES[context] ?? context, input))
+      const lines = problems.map((problem) => toViolation(problem, REQUEST_PARTS[context] ?? context, input))
       void reply.code(422).send({ detail: lines })
     } else if (error.code === 'FST_ERR_CTP_INVALID_JSON_BODY') {
       void reply.code(422).send({ detail: [{ type: 'json_invalid', loc: ['body'], msg: error.message }] })

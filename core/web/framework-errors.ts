@@ -30,11 +30,11 @@ export function refuseExpectation ({ headers }: IncomingMessage, reply: ServerRe
 }
 
 /** True if the required Host header is missing: RFC 9112, 3.2. */
-export const lacksHost = ({ httpVersion, headers }: IncomingMessage) => httpVersion === '1.1' && headers.host === undefined
+export const isHostMissing = ({ httpVersion, headers }: IncomingMessage) => httpVersion === '1.1' && headers.host === undefined
 export const NO_HOST = 'The request names no host; send a Host header'
 
 export function requireHost ({ raw }: FastifyRequest, reply: FastifyReply, done: () => void): void {
-  if (!lacksHost(raw)) return done()
+  if (!isHostMissing(raw)) return done()
   reply.header('connection', 'close')
   throw badRequest(NO_HOST)
 }

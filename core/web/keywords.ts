@@ -18,13 +18,13 @@ function makeOptional (schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(makeOptional)
   if (!isObject(schema)) return schema
   const { required, properties } = schema
-  const inner = Object.fromEntries(Object.entries(schema).map(([key, value]) => [key, key === 'default' ? value : makeOptional(value)]))
-  if (!Array.isArray(required) || !isObject(properties)) return inner
+  const fields = Object.fromEntries(Object.entries(schema).map(([key, value]) => [key, key === 'default' ? value : makeOptional(value)]))
+  if (!Array.isArray(required) || !isObject(properties)) return fields
   const isNeeded = (name: unknown) => {
     const property = properties[String(name)]
     return !isObject(property) || !('default' in property)
   }
-  return { ...inner, required: required.filter(isNeeded) }
+  return { ...fields, required: required.filter(isNeeded) }
 }
 
 /** True if the name of a field is that of an id. No column holds an id beyond 32 bits. */
@@ -70,12 +70,12 @@ const VALUES = new Set(['default', 'enum', 'const', 'example', 'examples'])
 export function describeTypes (schema: unknown, field = ''): unknown {
   if (Array.isArray(schema)) return schema.map((one) => describeTypes(one, field))
   if (!isObject(schema)) return schema
-  const inner = Object.fromEntries(Object.entries(schema).map(([key, value]) => {
+  const fields = Object.fromEntries(Object.entries(schema).map(([key, value]) => {
     if (VALUES.has(key)) return [key, value]
     if (key !== 'properties' || !isObject(value)) return [key, describeTypes(value, field)]
     return [key, Object.fromEntries(Object.entries(value).map(([name, one]) => [name, describeTypes(one, name)]))]
   }))
-  return splitTypes(isLong(inner, field) ? { ...inner, format: 'int64' } : inner)
+  return splitTypes(isLong(fields, field) ? { ...fields, format: 'int64' } : fields)
 }
 
 /**
@@ -86,20 +86,20 @@ function explainDefaults (schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(explainDefaults)
   if (!isObject(schema)) return schema
   const { default: value, ...rest } = schema
-  const inner = Object.fromEntries(Object.entries(rest)
+  const fields = Object.fromEntries(Object.entries(rest)
     .map(([key, one]) => [key, VALUES.has(key) ? one : explainDefaults(one)]))
-  if (value === undefined) return inner
+  if (value === undefined) return fields
   // A property may be named `default`.
-  if (isObject(value)) return { ...inner, default: explainDefaults(value) }
+  if (isObject(value)) return { ...fields, default: explainDefaults(value) }
   const note = `Default: ${JSON.stringify(value)}`
-  return { ...inner, description: typeof inner.description === 'string' ? `${inner.description}. ${note}` : note }
+  return { ...fields, description: typeof fields.description === 'string' ? `${fields.description}. ${note}` : note }
 }
 
 /** Describes a body as callers send it: properties with a default are optional. */
 export const describeBody = (schema: unknown): unknown => explainDefaults(makeOptional(schema))
 
 /** Returns an operation's inputs as callers send them, because the server applies the defaults. */
-export const takeDefaults = ({ body, querystring }: { body?: unknown, querystring?: unknown }): Json => ({
+export const withoutDefaults = ({ body, querystring }: { body?: unknown, querystring?: unknown }): Json => ({
   ...(body === undefined ? {} : { body: describeBody(body) }),
   ...(querystring === undefined ? {} : { querystring: makeOptional(querystring) })
 })

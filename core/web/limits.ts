@@ -29,10 +29,10 @@ declare module 'fastify' {
 
 function limitBodyTime ({ raw }: FastifyRequest, ms: number): void {
   if (raw.complete) return
-  const late = setTimeout(() => {
+  const timer = setTimeout(() => {
     if (!raw.complete) raw.destroy()
   }, ms).unref()
-  raw.once('close', () => { clearTimeout(late) })
+  raw.once('close', () => { clearTimeout(timer) })
 }
 
 export default fp<Partial<GuestLimits>>(async (app, options) => {

@@ -30,7 +30,7 @@ export function copyForm ({ form, consumes = [] }: { form?: TSchema, consumes?: 
 const contentOf = (response: Json) => response.content as Content | undefined
 
 /** Sets the media type of files to the one in their schema. */
-function typeContent (response: Json): Json {
+function setMediaType (response: Json): Json {
   const content = contentOf(response)
   if (content === undefined) return response
   const typed = Object.values(content).find(({ schema }) => schema.contentMediaType !== undefined)
@@ -46,7 +46,7 @@ function describeForm ({ [KEY]: files, ...operation }: Operation): Operation {
 
 function describeOperation (operation: Operation): Operation {
   const responses = Object.entries(operation.responses ?? {})
-    .map(([status, response]) => [status, typeContent(response)])
+    .map(([status, response]) => [status, setMediaType(response)])
   const described = Object.fromEntries(responses) as Record<string, Json>
   return describeRanges({ ...describeForm(operation), responses: described })
 }

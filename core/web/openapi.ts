@@ -7,7 +7,7 @@ import { type Config, basePath } from '../config/config.ts'
 import { ErrorSchema, ValidationErrorSchema } from '../typebox.ts'
 import { nameSchemas } from './components.ts'
 import createDocsPages, { LOGO_PATH } from './docs-pages.ts'
-import { describeTypes, isId, markKeywords, takeDefaults } from './keywords.ts'
+import { describeTypes, isId, markKeywords, withoutDefaults } from './keywords.ts'
 import { describeMedia, copyForm } from './media.ts'
 import { type Operation, describeResponses } from './responses.ts'
 
@@ -36,15 +36,15 @@ function createOperationCheck () {
     if (schema?.hide === true || !route.url.startsWith('/api/')) return
     const methods = [route.method].flat().filter((method) => method !== 'HEAD')
     if (methods.length === 0) return
-    const place = `${methods.join(',')} ${route.url}`
+    const operation = `${methods.join(',')} ${route.url}`
     if (schema?.operationId === undefined || (schema.tags ?? []).length === 0 || schema.response === undefined) {
-      throw new Error(`Route ${place} needs schema.operationId, schema.tags and schema.response`)
+      throw new Error(`Route ${operation} needs schema.operationId, schema.tags and schema.response`)
     }
     const twin = seen.get(schema.operationId)
-    if (twin !== undefined && twin !== place) {
-      throw new Error(`operationId '${schema.operationId}' names both ${twin} and ${place}`)
+    if (twin !== undefined && twin !== operation) {
+      throw new Error(`operationId '${schema.operationId}' names both ${twin} and ${operation}`)
     }
-    seen.set(schema.operationId, place)
+    seen.set(schema.operationId, operation)
   }
 }
 
@@ -162,7 +162,7 @@ export default fp<OpenapiOptions>(async (app, { config, version, tags, introduct
         url,
         schema: {
           ...operation,
-          ...takeDefaults(operation),
+          ...withoutDefaults(operation),
           ...copyForm(operation),
           description: [operation.description, note].filter(Boolean).join('\n\n'),
           security: isPublic

@@ -22,8 +22,8 @@ const compilers = new Map<string, Ajv>()
 
 function compilerFor (coerces: boolean, allErrors: boolean): Ajv {
   const kind = `${coerces} ${allErrors}`
-  const known = compilers.get(kind)
-  if (known !== undefined) return known
+  const compiled = compilers.get(kind)
+  if (compiled !== undefined) return compiled
   const ajv = new Ajv({
     coerceTypes: coerces ? 'array' : false, useDefaults: true, removeAdditional: false, allErrors,
     strict: false, validateFormats: true, addUsedSchema: false
@@ -71,9 +71,9 @@ export function createValidatorCompiler (allErrors = true): FastifySchemaCompile
 }
 
 /** A value with its defaults applied, or a text that names each invalid field. */
-export type Read = { value: unknown } | { problem: string }
+export type ReadResult = { value: unknown } | { problem: string }
 
-function tell ({ loc, msg, type, input }: Violation): string {
+function describeViolation ({ loc, msg, type, input }: Violation): string {
   const given = input === undefined || type === 'additionalProperties' ? '' : `, not ${JSON.stringify(input).slice(0, SHOWN_MAX)}`
   return `${loc.slice(1).join('.') || 'payload'}: ${msg}${given}`
 }
@@ -82,11 +82,11 @@ function tell ({ loc, msg, type, input }: Violation): string {
  * Creates a reader for payloads from other channels than HTTP. It validates them as request bodies and applies the
  * defaults in place.
  */
-export function createReader (schema: TSchema): (given: unknown) => Read {
+export function createReader (schema: TSchema): (given: unknown) => ReadResult {
   const validate = createValidatorCompiler()({ schema, httpPart: 'body', method: '', url: '' }) as ValidateFunction
   return (given) => {
     if (validate(given)) return { value: given }
-    const lines = (validate.errors ?? []).map((problem) => tell(toViolation(problem, 'payload', given)))
+    const lines = (validate.errors ?? []).map((problem) => describeViolation(toViolation(problem, 'payload', given)))
     return { problem: [...new Set(lines)].join('; ') }
   }
 }

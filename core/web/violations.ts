@@ -19,7 +19,7 @@ function valueAt (input: unknown, path: (string | number)[]): unknown {
 }
 
 /** Converts a validator's error to one entry of a 422 response; its place includes the invalid key. */
-export function toViolation (problem: SchemaProblem, place: string, input: unknown): Violation {
+export function toViolation (problem: SchemaProblem, location: string, input: unknown): Violation {
   const path = problem.instancePath.split('/').slice(1).map(toKey)
   const params = problem.params ?? {}
   const named = params.additionalProperty ?? params.missingProperty
@@ -32,7 +32,7 @@ export function toViolation (problem: SchemaProblem, place: string, input: unkno
   const value = problem.keyword === 'required' ? undefined : valueAt(input, loc)
   // Objects are not repeated, because they may be large, or nested deeper than JSON can be written.
   const isShown = value !== undefined && (typeof value !== 'object' || value === null)
-  return { type: problem.keyword, loc: [place, ...loc], msg: message, ...(isShown ? { input: value } : {}) }
+  return { type: problem.keyword, loc: [location, ...loc], msg: message, ...(isShown ? { input: value } : {}) }
 }
 
 function describeMessage (problem: SchemaProblem): string {

@@ -31,14 +31,14 @@ const refuse = () => {}
 
 /** Registers the socket events with which browsers report their games. */
 export function listenForActivity (app: FastifyInstance): void {
-  const followed = new WeakSet<Socket>()
-  const drops = new Set<Promise<void>>()
+  const bound = new WeakSet<Socket>()
+  const endings = new Set<Promise<void>>()
 
   function drop (socket: Socket): void {
     const dropping = app.activity.drop(app.db, socket.id)
       .catch((err: unknown) => { app.log.warn({ err }, 'the games of a closed socket could not be ended') })
-      .finally(() => { drops.delete(dropping) })
-    drops.add(dropping)
+      .finally(() => { endings.delete(dropping) })
+    endings.add(dropping)
   }
 
   async function ignoreUnknown (work: Promise<unknown>): Promise<void> {
@@ -49,12 +49,12 @@ export function listenForActivity (app: FastifyInstance): void {
     }
   }
 
-  async function beat (given: Heartbeat, caller: Caller, socket: Socket, starts: boolean): Promise<void> {
-    if (!followed.has(socket)) {
-      followed.add(socket)
+  async function handleHeartbeat (heartbeat: Heartbeat, caller: Caller, socket: Socket, starts: boolean): Promise<void> {
+    if (!bound.has(socket)) {
+      bound.add(socket)
       socket.once('disconnect', () => { drop(socket) })
     }
-    await ignoreUnknown(app.activity.beat({ db: app.db, caller }, given, { socket_id: socket.id, starts }))
+    await ignoreUnknown(app.activity.storeHeartbeat({ db: app.db, caller }, heartbeat, { socket_id: socket.id, starts }))
     // The socket closed meanwhile, and its disconnect handler ran before the entry existed.
     if (!socket.connected) drop(socket)
   }
@@ -62,19 +62,19 @@ export function listenForActivity (app: FastifyInstance): void {
   app.sockets.describe(activityEvents)
   app.sockets.on<Heartbeat>('activity:start', {
     summary: 'A game starts on a device',
-    scopes, schema: HeartbeatSchema, refuse, handle: (given, caller, socket) => beat(given, caller, socket, true)
+    scopes, schema: HeartbeatSchema, refuse, handle: (heartbeat, caller, socket) => handleHeartbeat(heartbeat, caller, socket, true)
   })
   app.sockets.on<Heartbeat>('activity:heartbeat', {
     summary: 'A game continues; send this at least every minute',
-    scopes, schema: HeartbeatSchema, refuse, handle: (given, caller, socket) => beat(given, caller, socket, false)
+    scopes, schema: HeartbeatSchema, refuse, handle: (heartbeat, caller, socket) => handleHeartbeat(heartbeat, caller, socket, false)
   })
   app.sockets.on<Stop>('activity:stop', {
     summary: 'A game ended',
     scopes,
     schema: StopSchema,
     refuse,
-    handle: (given, caller, socket) =>
-      ignoreUnknown(app.activity.stopGame({ db: app.db, caller }, given, socket.id))
+    handle: (heartbeat, caller, socket) =>
+      ignoreUnknown(app.activity.stopGame({ db: app.db, caller }, heartbeat, socket.id))
   })
-  app.addHook('onClose', async () => { await Promise.all(drops) })
+  app.addHook('onClose', async () => { await Promise.all(endings) })
 }

@@ -30,9 +30,9 @@ export function createRefresh (app: FastifyInstance) {
   }
 
   async function run (): Promise<void> {
-    const mustTell = await isOurs()
+    const mustPublish = await isOurs()
     pending = null
-    if (mustTell) app.sockets.publish(null, 'activity:refresh', {})
+    if (mustPublish) app.sockets.publish(null, 'activity:refresh', {})
   }
 
   app.addHook('onClose', async () => {

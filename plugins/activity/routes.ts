@@ -28,7 +28,7 @@ const routes: Routes = async (app) => {
     },
     config: { scopes: ['roms.user.write'] }
   }, async (request) =>
-    app.activity.beat(contextOf(request), request.body, { socket_id: null, starts: false }))
+    app.activity.storeHeartbeat(contextOf(request), request.body, { socket_id: null, starts: false }))
 
   app.delete('/api/activity/heartbeat', {
     schema: {

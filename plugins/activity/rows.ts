@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import type { Context } from '../../core/access/context.ts'
-import { hasValues, milliseconds } from '../../core/database/columns.ts'
+import { hasValues, selectMilliseconds } from '../../core/database/columns.ts'
 import type { Db } from '../../core/database/db.ts'
 import { newestThumbnail } from '../assets/thumbnail-rows.ts'
 import type { AnyCaller } from '../platforms/visibility.ts'
@@ -20,9 +20,9 @@ const DEVICE_ID = sql`case when d.is_numbered then to_jsonb(d.id) else to_jsonb(
 
 const COLUMNS = sql`a.user_id, u.username, u.avatar_path, a.rom_id,
   coalesce(nullif(r.name, ''), r.fs_name) as rom_name, r.path_cover_small, r.path_screenshots, r.media,
-  ${milliseconds('r.updated_at')} as rom_updated_at, p.slug as platform_slug,
+  ${selectMilliseconds('r.updated_at')} as rom_updated_at, p.slug as platform_slug,
   coalesce(p.custom_name, p.name) as platform_name, ${DEVICE_ID} as device_id, d.client, a.socket_id is not null as by_socket,
-  ${milliseconds('a.started_at')} as started_at, (${THUMBNAIL}) as thumbnail`
+  ${selectMilliseconds('a.started_at')} as started_at, (${THUMBNAIL}) as thumbnail`
 /** Joins that the columns need, for entries aliased `a`. */
 const SUBJECTS = sql`join users u on u.id = a.user_id join devices d on d.id = a.device_id
   join roms r on r.id = a.rom_id join platforms p on p.id = r.platform_id`
@@ -46,7 +46,7 @@ export async function selectEntries (
   return rows
 }
 
-export interface Beat {
+export interface ActivityUpdate {
   rom_id: number
   /** Integer id of the device. */
   device_id: number
@@ -71,7 +71,7 @@ export async function findPlayed (db: Db, userId: number, deviceId: number): Pro
  *   player
  */
 export async function upsertEntry (
-  { db, caller: player }: Context<NonNullable<AnyCaller>>, beat: Beat
+  { db, caller: player }: Context<NonNullable<AnyCaller>>, beat: ActivityUpdate
 ): Promise<ActivityRow & { former_rom_id: number | null } | undefined> {
   const { rows: [row] } = await sql<ActivityRow & { former_rom_id: number | null }>`with former as (
       select rom_id from activity_entries

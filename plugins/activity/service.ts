@@ -59,7 +59,7 @@ export function createActivity (app: FastifyInstance) {
      *
      * @throws ApiError NOT_FOUND for a device of another user or a ROM that is not visible to the caller
      */
-    async beat (
+    async storeHeartbeat (
       context: Context, { rom_id: romId, device_id: reference }: Heartbeat, origin: Origin
     ): Promise<ActivityEntryView> {
       const { db, caller } = context
@@ -72,8 +72,8 @@ export function createActivity (app: FastifyInstance) {
       const rooms = await findRooms(played === null || played === romId ? [romId] : [played, romId])
       const row = await upsertEntry(context, { rom_id: romId, device_id: id, ...origin })
       if (row === undefined) throw notFound(`ROM with ID '${romId}' not found`)
-      const { former_rom_id: former, ...beaten } = row
-      const entry = toActivityView(beaten, app.resources.marked)
+      const { former_rom_id: former, ...stored } = row
+      const entry = toActivityView(stored, app.resources.marked)
       // Some users who saw the last game may not see this one.
       if (former !== null && former !== romId) {
         announce(rooms, 'activity:clear', { user_id: caller.id, device_id: deviceIdOf(device), rom_id: former })

@@ -7,7 +7,7 @@ import { BADGE_FOLDER, badgeStem } from '../resources/badges.ts'
 import type { Rom, StoredMedia } from '../roms/entities.ts'
 import { type ArtworkStoreError, createArtworkFailures, isDiskFull } from './failures.ts'
 import { createArtworkFiles } from './files.ts'
-import { type Origins, type Piece, PlaceholderError } from './origins.ts'
+import { type Origins, type ArtworkFile, PlaceholderError } from './origins.ts'
 import { selectFolderNames, updateArtwork } from './rows.ts'
 import { createStaging } from './staging.ts'
 import type { ScanProblem } from '../matching/scan-types.ts'
@@ -55,65 +55,65 @@ export function createArtwork (services: Services, signal: AbortSignal) {
   const failures = createArtworkFailures(resourcesDir)
   let full: { until: number, err: ArtworkStoreError } | null = null
 
-  function checkRoom (): void {
+  function checkSpace (): void {
     if (full !== null && Date.now() < full.until) throw full.err
     full = null
   }
 
-  function fail (subject: ArtworkSubject, what: string, err: unknown): void {
+  function reportFailure (subject: ArtworkSubject, kind: string, err: unknown): void {
     failures.add(subject.platform_id, err)
     if (full !== null && err === full.err) return
-    log.warn({ err, rom: subject.id, what }, 'artwork could not be fetched and stored')
+    log.warn({ err, rom: subject.id, what: kind }, 'artwork could not be fetched and stored')
     if (isDiskFull(err)) full = { until: Date.now() + FULL_PAUSE_MS, err }
   }
 
   /** Runs work for one picture; a failure affects only this picture. */
-  async function attempt<T> (subject: ArtworkSubject, what: string, work: () => Promise<T>, fallback: T): Promise<T> {
+  async function attempt<T> (subject: ArtworkSubject, kind: string, work: () => Promise<T>, fallback: T): Promise<T> {
     try {
-      checkRoom()
+      checkSpace()
       return await work()
     } catch (err) {
       signal.throwIfAborted()
-      if (!(err instanceof PlaceholderError)) fail(subject, what, err)
+      if (!(err instanceof PlaceholderError)) reportFailure(subject, kind, err)
       return fallback
     }
   }
 
-  const toPiece = ({ providers, library_id: library }: ArtworkSubject, kind: MediaKind, url: string): Piece =>
+  const toPiece = ({ providers, library_id: library }: ArtworkSubject, kind: MediaKind, url: string): ArtworkFile =>
     ({ kind, url, provider: providers.get(url) ?? null, library_id: library })
 
   async function fetchCover (subject: ArtworkSubject, folder: string): Promise<CoverPaths> {
-    const kept = { large: subject.path_cover_large ?? null, small: subject.path_cover_small ?? null }
+    const stored = { large: subject.path_cover_large ?? null, small: subject.path_cover_small ?? null }
     const { url_cover: url } = subject
-    if (!isSet(url) || await files.isThere(kept.large)) return kept
+    if (!isSet(url) || await files.isPresent(stored.large)) return stored
     const none: CoverPaths = { large: null, small: null }
-    return await attempt(subject, 'cover', () => files.bringCover(toPiece(subject, 'cover', url), coverStems(folder)), none)
+    return await attempt(subject, 'cover', () => files.downloadCover(toPiece(subject, 'cover', url), coverStems(folder)), none)
   }
 
   async function fetchScreenshots (subject: ArtworkSubject, folder: string): Promise<string[]> {
-    const { url_screenshots: urls, path_screenshots: kept } = subject
-    if (kept.length > 0 && (await Promise.all(kept.map(files.isThere))).every(Boolean)) return kept
+    const { url_screenshots: urls, path_screenshots: stored } = subject
+    if (stored.length > 0 && (await Promise.all(stored.map(files.isPresent))).every(Boolean)) return stored
     const paths = await Promise.all(urls.map((url, index) =>
       attempt(subject, 'screenshot', () =>
-        files.bringImage(toPiece(subject, 'screenshot', url), `${folder}/screenshots/${index}`), null)))
+        files.downloadImage(toPiece(subject, 'screenshot', url), `${folder}/screenshots/${index}`), null)))
     return paths.filter((path) => path !== null)
   }
 
   async function fetchManual (subject: ArtworkSubject, folder: string): Promise<string | null> {
-    const { url_manual: url, path_manual: kept } = subject
-    if (!isSet(url) || await files.isThere(kept)) return kept ?? null
+    const { url_manual: url, path_manual: stored } = subject
+    if (!isSet(url) || await files.isPresent(stored)) return stored ?? null
     const piece = toPiece(subject, 'manual', url)
-    return await attempt(subject, 'manual', () => files.bringDocument(piece, `${folder}/manual/${subject.id}.pdf`), null)
+    return await attempt(subject, 'manual', () => files.downloadDocument(piece, `${folder}/manual/${subject.id}.pdf`), null)
   }
 
   async function fetchMedium (
     subject: ArtworkSubject, folder: string, kind: MediaKind, { url, path }: StoredMedia
   ): Promise<StoredMedia> {
-    if (await files.isThere(path)) return { url, path }
+    if (await files.isPresent(path)) return { url, path }
     const stem = `${folder}/${kind}/${kind}`
     const piece = toPiece(subject, kind, url)
-    const bring = () => FILM_KINDS.includes(kind) ? files.bringFilm(piece, `${stem}.mp4`) : files.bringImage(piece, stem)
-    return { url, path: await attempt(subject, kind, bring, null) }
+    const download = () => FILM_KINDS.includes(kind) ? files.downloadFilm(piece, `${stem}.mp4`) : files.downloadImage(piece, stem)
+    return { url, path: await attempt(subject, kind, download, null) }
   }
 
   async function fetchMedia (subject: ArtworkSubject, folder: string): Promise<Rom['media']> {
@@ -126,10 +126,10 @@ export function createArtwork (services: Services, signal: AbortSignal) {
   async function fetchBadge (subject: ArtworkSubject, folder: string, url: string): Promise<string | null> {
     const stem = badgeStem(url)
     if (stem === null) return null
-    const kept = subject.badges.find((name) => badgeStem(name) === stem)
-    if (kept !== undefined && await files.isThere(`${folder}/${kept}`)) return kept
+    const stored = subject.badges.find((name) => badgeStem(name) === stem)
+    if (stored !== undefined && await files.isPresent(`${folder}/${stored}`)) return stored
     const piece = toPiece(subject, 'badge', url)
-    const path = await attempt(subject, 'badge', () => files.bringImage(piece, `${folder}/${stem}`), null)
+    const path = await attempt(subject, 'badge', () => files.downloadImage(piece, `${folder}/${stem}`), null)
     return path === null ? null : basename(path)
   }
 
@@ -150,7 +150,7 @@ export function createArtwork (services: Services, signal: AbortSignal) {
    * delay others.
    */
   function queueOf (urls: readonly string[], providers: ArtworkSubject['providers']): PQueue {
-    const name = origins.pacing(urls.map((url) => providers.get(url) ?? null)).join()
+    const name = origins.listOwnDownloaders(urls.map((url) => providers.get(url) ?? null)).join()
     const queue = queues.get(name) ?? new PQueue({ concurrency: DOWNLOADS_AT_ONCE })
     queues.set(name, queue)
     return queue
@@ -202,8 +202,8 @@ export function createArtwork (services: Services, signal: AbortSignal) {
     remove: files.remove,
 
     /** Deletes the stored artwork of some ROMs, except some paths. */
-    async drop (roms: readonly { id: number, platform_id: number, kept: readonly string[] }[]): Promise<void> {
-      for (const { id, platform_id: platformId, kept } of roms) await files.drop(artworkFolder(platformId, id), kept)
+    async deleteOf (roms: readonly { id: number, platform_id: number, kept: readonly string[] }[]): Promise<void> {
+      for (const { id, platform_id: platformId, kept: keptPaths } of roms) await files.deleteExcept(artworkFolder(platformId, id), keptPaths)
     }
   }
 }

@@ -17,7 +17,7 @@ export class ArtworkStoreError extends Error {
   }
 }
 
-interface Failure { count: number, sentence: string }
+interface Failure { count: number, message: string }
 
 const FULL = ['ENOSPC', 'EDQUOT', 'EROFS', 'NO_FREE_SPACE']
 
@@ -67,27 +67,27 @@ export async function onDisk<T> (write: () => Promise<T>): Promise<T> {
 export function createArtworkFailures (resourcesDir: string) {
   const platforms = new Map<number, Map<string, Failure>>()
 
-  function explain (err: unknown): { key: string, sentence: string } {
+  function explain (err: unknown): { key: string, message: string } {
     if (err instanceof ArtworkStoreError) {
       const sentence = `${describe(err.code)}. ${remedyOf(err.code, resourcesDir)}, then run an update scan`
-      return { key: err.code, sentence: `could not be stored: ${sentence}` }
+      return { key: err.code, message: `could not be stored: ${sentence}` }
     }
     const { name, message } = err instanceof Error ? err : new Error(String(err))
-    return { key: name, sentence: `could not be fetched, the first because ${message}` }
+    return { key: name, message: `could not be fetched, the first because ${message}` }
   }
 
   return {
     add (platformId: number, err: unknown): void {
       const failures = platforms.get(platformId) ?? new Map<string, Failure>()
       platforms.set(platformId, failures)
-      const { key, sentence } = explain(err)
-      const failure = failures.get(key) ?? { count: 0, sentence }
+      const { key, message: sentence } = explain(err)
+      const failure = failures.get(key) ?? { count: 0, message: sentence }
       failures.set(key, { ...failure, count: failure.count + 1 })
     },
 
     /** @param nameOf returns the folder name of a platform */
     list (nameOf: (platformId: number) => string): { platform: string, reason: string }[] {
-      return [...platforms].flatMap(([id, failures]) => [...failures.values()].map(({ count, sentence }) => {
+      return [...platforms].flatMap(([id, failures]) => [...failures.values()].map(({ count, message: sentence }) => {
         const platform = nameOf(id)
         return { platform, reason: `${count} artwork ${count === 1 ? 'file' : 'files'} of '${platform}' ${sentence}` }
       }))

@@ -1,9 +1,9 @@
 import { glob, mkdir, open, readdir, rename, rm, writeFile } from 'node:fs/promises'
 import { basename, dirname, extname, join } from 'node:path'
-import { makeSmallCover, openImage } from '../resources/image.ts'
+import { createSmallCover, openImage } from '../resources/image.ts'
 import { isNotFoundError } from '../../core/files/fs-error.ts'
 import { ArtworkError, onDisk } from './failures.ts'
-import type { Origins, Piece } from './origins.ts'
+import type { Origins, ArtworkFile } from './origins.ts'
 import type { Staging } from './staging.ts'
 
 const IMAGE_EXTENSIONS: Record<string, string> = { jpeg: 'jpg', png: 'png', webp: 'webp', gif: 'gif', heif: 'avif' }
@@ -67,14 +67,14 @@ export function createArtworkFiles ({ origins, resourcesDir, staging }: Services
     return path
   }
 
-  /** Downloads to a temporary name. That file is deleted at the end unless `take` moved it. */
-  async function bring<T> (
-    piece: Piece, acceptType: (type: string) => boolean, take: (part: string) => Promise<T>
+  /** Downloads to a temporary name. That file is deleted at the end unless `store` moved it. */
+  async function downloadAndStore<T> (
+    piece: ArtworkFile, acceptType: (type: string) => boolean, store: (part: string) => Promise<T>
   ): Promise<T> {
     const part = await onDisk(staging.next)
     try {
-      await origins.bring(piece, part, acceptType)
-      return await take(part)
+      await origins.writeTo(piece, part, acceptType)
+      return await store(part)
     } finally {
       await rm(part, { force: true })
     }
@@ -92,7 +92,7 @@ export function createArtworkFiles ({ origins, resourcesDir, staging }: Services
 
   async function publishCover (part: string, stems: CoverStems) {
     const { extension, height } = await readImage(part)
-    const content = await makeSmallCover(part, extension, height)
+    const content = await createSmallCover(part, extension, height)
     const small = await publishSmall(content, `${stems.small}.${extension}`)
     try {
       return { large: await publishFile(part, `${stems.large}.${extension}`), small }
@@ -107,29 +107,29 @@ export function createArtworkFiles ({ origins, resourcesDir, staging }: Services
      * @param stem path in the resources folder, without extension
      * @returns the path with extension
      */
-    bringImage: (piece: Piece, stem: string): Promise<string> => bring(piece, acceptsImage, async (part) => {
+    downloadImage: (piece: ArtworkFile, stem: string): Promise<string> => downloadAndStore(piece, acceptsImage, async (part) => {
       const { extension } = await readImage(part)
       return await publishFile(part, `${stem}.${extension}`)
     }),
 
     /** Stores a cover and its small copy, both or neither. */
-    bringCover: (piece: Piece, stems: CoverStems) => bring(piece, acceptsImage, (part) => publishCover(part, stems)),
+    downloadCover: (piece: ArtworkFile, stems: CoverStems) => downloadAndStore(piece, acceptsImage, (part) => publishCover(part, stems)),
 
     /** Stores a cover from a picture on the same disk, which is moved. */
-    settleCover: publishCover,
+    publishCover: publishCover,
 
-    bringDocument: (piece: Piece, path: string): Promise<string> => bring(piece, acceptsDocument, async (part) => {
+    downloadDocument: (piece: ArtworkFile, path: string): Promise<string> => downloadAndStore(piece, acceptsDocument, async (part) => {
       await checkDocument(part)
       return await publishFile(part, path)
     }),
 
-    bringFilm: (piece: Piece, path: string): Promise<string> => bring(piece, acceptsFilm, async (part) => {
+    downloadFilm: (piece: ArtworkFile, path: string): Promise<string> => downloadAndStore(piece, acceptsFilm, async (part) => {
       await checkFilm(part)
       return await publishFile(part, path)
     }),
 
     /** True if the file of a stored path exists. A file that cannot be checked counts as existing. */
-    async isThere (path: string | null | undefined): Promise<boolean> {
+    async isPresent (path: string | null | undefined): Promise<boolean> {
       if (path === null || path === undefined || path === '') return false
       try {
         await (await open(join(resourcesDir, path))).close()
@@ -144,11 +144,11 @@ export function createArtworkFiles ({ origins, resourcesDir, staging }: Services
     },
 
     /** Deletes all files of one ROM, except some paths. */
-    async drop (folder: string, kept: readonly string[]): Promise<void> {
+    async deleteExcept (folder: string, keptPaths: readonly string[]): Promise<void> {
       const path = join(resourcesDir, folder)
-      if (kept.length === 0) return await rm(path, { recursive: true, force: true })
-      const staying = new Set(kept.map((one) => join(resourcesDir, one)))
-      for await (const file of glob(join(path, '*', '*'))) if (!staying.has(file)) await rm(file, { recursive: true })
+      if (keptPaths.length === 0) return await rm(path, { recursive: true, force: true })
+      const keptFiles = new Set(keptPaths.map((one) => join(resourcesDir, one)))
+      for await (const file of glob(join(path, '*', '*'))) if (!keptFiles.has(file)) await rm(file, { recursive: true })
     }
   }
 }

@@ -19,7 +19,7 @@ type Provider = Loaded<ProviderDefinition>
 type Providers = ReadonlyMap<string, Provider>
 
 /** One file of artwork with the provider that offers it; null if the ROM itself is the picture. */
-export interface Piece extends Media {
+export interface ArtworkFile extends Media {
   provider: string | null
   /** The library of files that are already on disk. */
   library_id: number
@@ -33,7 +33,7 @@ export class PlaceholderError extends Error {
 interface Services {
   http: DownloadingClient
   /** Returns undefined for a library that cannot be read. */
-  dirOf: (libraryId: number) => string | undefined
+  findLibraryDir: (libraryId: number) => string | undefined
   providers: Providers
   breakerOf: (key: string) => Breaker
   /** The scope that calls to providers share. */
@@ -47,7 +47,7 @@ const FOLDER = /^folder:\/\/(?<property>[^/]+)\/(?<path>.+)$/s
  * Returns the provider of every address in these matches. If several name one address, a provider with its own
  * `media.fetch` is chosen, because the others may be unable to download it.
  */
-export function findOfferers (matches: ProviderMatches, providers: Providers): Map<string, string> {
+export function findProvidersOfUrls (matches: ProviderMatches, providers: Providers): Map<string, string> {
   const keys = new Map<string, string>()
   for (const [key, found] of matches) {
     const media = 'id' in found ? found.media ?? [] : []
@@ -88,7 +88,7 @@ async function copy (from: FileHandle, target: string, signal: AbortSignal): Pro
 }
 
 /** Copies or downloads files: from the library, a folder of a provider, its own client, or the internet. */
-export function createOrigins ({ http, dirOf, providers, breakerOf, scope }: Services) {
+export function createOrigins ({ http, findLibraryDir, providers, breakerOf, scope }: Services) {
   const { signal } = scope
   /** Addresses of placeholders, which are not requested again. */
   const placeholders = new Set<string>()
@@ -108,24 +108,24 @@ export function createOrigins ({ http, dirOf, providers, breakerOf, scope }: Ser
     return folder
   }
 
-  function libraryOf ({ library_id: id }: Piece): string {
-    const dir = dirOf(id)
+  function libraryOf ({ library_id: id }: ArtworkFile): string {
+    const dir = findLibraryDir(id)
     if (dir === undefined) throw new ArtworkError(`The library with ID '${id}' cannot be read; mount its disk`)
     return dir
   }
 
   /** Downloads with the provider's own client: with its additions to the request, its rate limit and its masks. */
   async function downloadAs (
-    provider: Provider, { kind, url }: Piece, toFile: string, acceptType: (type: string) => boolean
+    provider: Provider, { kind, url }: ArtworkFile, toFile: string, acceptType: (type: string) => boolean
   ): Promise<Download> {
     checkCircuit(provider, breakerOf(provider.key))
-    const { url: wanted, query, headers, timeoutMs } = await callProvider(provider, scope, async (definition, ctx) =>
+    const { url: address, query, headers, timeoutMs } = await callProvider(provider, scope, async (definition, ctx) =>
       await definition.media?.fetch({ kind, url }, ctx) ?? { url })
-    return await provider.http.withSignal(signal).download(wanted, { query, headers, timeoutMs, toFile, acceptType })
+    return await provider.http.withSignal(signal).download(address, { query, headers, timeoutMs, toFile, acceptType })
   }
 
   async function download (
-    piece: Piece, provider: Provider | undefined, toFile: string, acceptType: (type: string) => boolean
+    piece: ArtworkFile, provider: Provider | undefined, toFile: string, acceptType: (type: string) => boolean
   ): Promise<Download> {
     try {
       return provider?.definition.media === undefined
@@ -138,7 +138,7 @@ export function createOrigins ({ http, dirOf, providers, breakerOf, scope }: Ser
   }
 
   async function checkAccepted (
-    provider: Provider | undefined, { kind, url }: Piece, { path, contentType }: Download
+    provider: Provider | undefined, { kind, url }: ArtworkFile, { path, contentType }: Download
   ): Promise<void> {
     if (provider?.definition.media?.accept === undefined) return
     const file = await describeFile(path, contentType)
@@ -158,7 +158,7 @@ export function createOrigins ({ http, dirOf, providers, breakerOf, scope }: Ser
      * @param acceptType returns true for an accepted media type of a download
      * @throws PlaceholderError for a file that its provider refuses
      */
-    async bring (piece: Piece, target: string, acceptType: (type: string) => boolean): Promise<void> {
+    async writeTo (piece: ArtworkFile, target: string, acceptType: (type: string) => boolean): Promise<void> {
       const { url, provider: key } = piece
       const provider = key === null ? undefined : providers.get(key)
       const inLibrary = LIBRARY.exec(url)?.groups?.path
@@ -172,7 +172,7 @@ export function createOrigins ({ http, dirOf, providers, breakerOf, scope }: Ser
     },
 
     /** Returns the providers that download their own files, and therefore with their own rate limit. */
-    pacing: (keys: readonly (string | null)[]): string[] =>
+    listOwnDownloaders: (keys: readonly (string | null)[]): string[] =>
       [...new Set(keys)].filter((key) => key !== null)
         .filter((key) => providers.get(key)?.definition.media !== undefined).sort()
   }

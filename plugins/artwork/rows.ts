@@ -23,7 +23,7 @@ export async function updateArtwork (
 }
 
 /** Clears artwork, except media that a person set. */
-const FORGET = `update roms set url_screenshots = '{}', path_screenshots = '{}', media = '{}',
+const CLEAR = `update roms set url_screenshots = '{}', path_screenshots = '{}', media = '{}',
     url_cover = case when own_fields && '{url_cover}' then url_cover end,
     path_cover_large = case when own_fields && '{url_cover}' then path_cover_large end,
     path_cover_small = case when own_fields && '{url_cover}' then path_cover_small end,
@@ -38,8 +38,8 @@ const FORGET = `update roms set url_screenshots = '{}', path_screenshots = '{}',
  *
  * @returns the paths that their rows still contain
  */
-export async function forgetArtwork (db: Db, ids: readonly number[]): Promise<{ id: number, kept: string[] }[]> {
-  const { rows } = await db.query<{ id: number, kept: string[] }>(FORGET, [ids])
+export async function clearArtwork (db: Db, ids: readonly number[]): Promise<{ id: number, kept: string[] }[]> {
+  const { rows } = await db.query<{ id: number, kept: string[] }>(CLEAR, [ids])
   return rows
 }
 

@@ -32,7 +32,7 @@ async function isEdited (path: string): Promise<boolean> {
  */
 export function createStaging (db: Db, resourcesDir: string, taskId: string) {
   const all = join(resourcesDir, FOLDER)
-  const own = join(all, taskId)
+  const taskFolder = join(all, taskId)
   let count = 0
 
   return {
@@ -52,12 +52,12 @@ export function createStaging (db: Db, resourcesDir: string, taskId: string) {
      * @throws ApiError NO_FREE_SPACE
      */
     async next (): Promise<string> {
-      await requireFreeSpace(own, ARTWORK_MAX_BYTES)
-      await mkdir(own, { recursive: true })
-      return join(own, `${++count}.part`)
+      await requireFreeSpace(taskFolder, ARTWORK_MAX_BYTES)
+      await mkdir(taskFolder, { recursive: true })
+      return join(taskFolder, `${++count}.part`)
     },
 
-    remove: (): Promise<void> => rm(own, { recursive: true, force: true })
+    remove: (): Promise<void> => rm(taskFolder, { recursive: true, force: true })
   }
 }
 export type Staging = ReturnType<typeof createStaging>

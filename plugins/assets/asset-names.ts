@@ -2,7 +2,7 @@ import { extname } from 'node:path'
 import { badRequest } from '../../core/errors.ts'
 import { PathRefusedError, safeName } from '../../core/files/safe-path.ts'
 import { BIDI_CONTROLS } from '../../core/typebox.ts'
-import { untagged } from './base-rows.ts'
+import { withoutDateTag } from './base-rows.ts'
 
 const DISK_NAME_BYTES = 200
 const NAME_BYTES = 255
@@ -65,14 +65,14 @@ function withAddition (name: string, addition: string): string {
 /** Returns `<stem> [YYYY-MM-DD_HH-MM-SS]<ext>`; an older date tag is replaced. */
 export function withDateTag (fileName: string, at: Date): string {
   const [date, time = ''] = at.toISOString().slice(0, 19).split('T')
-  return withAddition(untagged(fileName), ` [${date}_${time.replaceAll(':', '-')}]`)
+  return withAddition(withoutDateTag(fileName), ` [${date}_${time.replaceAll(':', '-')}]`)
 }
 
 /** Returns the name of a conflict copy, which stores the content of the other side. */
 export function conflictName (fileName: string, at: Date, deviceLabel: string): string {
   const stamp = at.toISOString().slice(0, 19).replaceAll(/[-:]/g, '')
   const label = clean(deviceLabel).replaceAll(/[^\p{L}\p{N}_-]+/gu, '-').slice(0, LABEL_MAX).toWellFormed()
-  return withAddition(untagged(fileName), `.conflict-${stamp}Z-${label}`)
+  return withAddition(withoutDateTag(fileName), `.conflict-${stamp}Z-${label}`)
 }
 
 /** Returns the name on disk, which is never used twice and is short enough for every file system. */

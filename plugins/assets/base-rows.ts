@@ -4,13 +4,13 @@ import type { AssetKind } from './entities.ts'
 const DATE_TAG = / ?\[\d{4}-\d{2}-\d{2}_\d{2}-\d{2}-\d{2}\]/g
 
 /** Returns a file name without the date tag that saves of a slot have. */
-export const untagged = (fileName: string): string => fileName.includes('[') ? fileName.replace(DATE_TAG, '') : fileName
+export const withoutDateTag = (fileName: string): string => fileName.includes('[') ? fileName.replace(DATE_TAG, '') : fileName
 
 /** Prefixes of base keys: one for file names, one for slots. */
 export const NAME_KEY_START = 'file:'
 export const SLOT_KEY_START = 'slot:'
 
-export const nameKey = (fileName: string) => NAME_KEY_START + untagged(fileName)
+export const nameKey = (fileName: string) => NAME_KEY_START + withoutDateTag(fileName)
 export const slotKey = (slot: string) => SLOT_KEY_START + slot
 
 /**
@@ -24,7 +24,7 @@ export function baseKeysOf ({ slot, file_name: fileName }: { slot?: string | nul
 }
 
 /** A base: content that a device and the server agree on from now on. */
-export interface Agreement {
+export interface BaseWrite {
   device_id: number
   rom_id: number
   kind: AssetKind
@@ -41,7 +41,7 @@ const STAMP = `insert into sync_bases (device_id, rom_id, kind, key, sha1, conte
   on conflict (device_id, rom_id, kind, key) do update
   set sha1 = excluded.sha1, content_hash = excluded.content_hash, updated_at = excluded.updated_at`
 
-export async function stampBase (db: Db, base: Agreement): Promise<void> {
+export async function stampBase (db: Db, base: BaseWrite): Promise<void> {
   await db.query(STAMP, [
     base.device_id, base.rom_id, base.kind, base.key, base.sha1, base.content_hash, base.updated_at.toISOString()
   ])

@@ -4,7 +4,7 @@ import type { Db } from '../../core/database/db.ts'
 const REATTACH = `update assets a set rom_id = r.id from roms r join platforms p on p.id = r.platform_id
   where a.rom_id is null and p.fs_slug = a.platform_fs_slug and r.fs_name = a.rom_fs_name`
 /** Updates the stored names of ROMs that were renamed or moved. */
-const FOLLOW = `update assets a set platform_fs_slug = p.fs_slug, rom_fs_name = r.fs_name
+const UPDATE_NAMES = `update assets a set platform_fs_slug = p.fs_slug, rom_fs_name = r.fs_name
   from roms r join platforms p on p.id = r.platform_id
   where a.rom_id = r.id and (a.platform_fs_slug, a.rom_fs_name) is distinct from (p.fs_slug, r.fs_name)`
 
@@ -15,6 +15,6 @@ export async function reattachUploadsOf (tx: Db, romId: number): Promise<void> {
 
 /** Attaches saves to all ROMs that are back in the library. */
 export async function reattachUploads (db: Db): Promise<void> {
-  await db.query(FOLLOW)
+  await db.query(UPDATE_NAMES)
   await db.query(REATTACH)
 }

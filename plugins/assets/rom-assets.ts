@@ -60,8 +60,8 @@ async function selectThumbnailPaths (
 /** Asset fields and filters that ROMs include. */
 export const romAssets: UserFiles = {
   fields: RomAssetFields,
-  nothing: NO_ASSETS,
+  emptyDetails: NO_ASSETS,
   select: selectRomAssets,
   selectPictures: selectThumbnailPaths,
-  has: hasAsset
+  hasFilesCondition: hasAsset
 }

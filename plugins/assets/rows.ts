@@ -1,7 +1,7 @@
 import { basename, dirname } from 'node:path/posix'
 import { type RawBuilder, sql } from 'kysely'
 import type { Context } from '../../core/access/context.ts'
-import { milliseconds } from '../../core/database/columns.ts'
+import { selectMilliseconds } from '../../core/database/columns.ts'
 import type { Db } from '../../core/database/db.ts'
 import type { AnyCaller } from '../platforms/visibility.ts'
 import { isRomVisible } from '../roms/visibility.ts'
@@ -42,9 +42,9 @@ export type AssetCondition = RawBuilder<boolean>
 
 const COLUMNS = sql`a.id, a.kind, a.user_id, a.rom_id, a.file_name, a.file_size_bytes::float8 as file_size_bytes, a.sha1,
   a.content_hash, a.disk_path, a.emulator, a.slot, a.is_public, a.is_gallery, a.missing_from_fs, a.conflict_of,
-  d.device_id as origin_device_id, ${milliseconds('a.client_mtime')} as client_mtime, ${milliseconds('a.deleted_at')} as deleted_at,
-  ${milliseconds('a.created_at')} as created_at, ${milliseconds('a.updated_at')} as updated_at,
-  o.username, o.avatar_path as user_avatar_path, ${milliseconds('o.updated_at')} as user_updated_at`
+  d.device_id as origin_device_id, ${selectMilliseconds('a.client_mtime')} as client_mtime, ${selectMilliseconds('a.deleted_at')} as deleted_at,
+  ${selectMilliseconds('a.created_at')} as created_at, ${selectMilliseconds('a.updated_at')} as updated_at,
+  o.username, o.avatar_path as user_avatar_path, ${selectMilliseconds('o.updated_at')} as user_updated_at`
 
 export const userIdOf = (caller: AnyCaller) => caller?.id ?? -1
 
@@ -105,7 +105,7 @@ export async function selectScreenshotsOf (db: Db, assets: readonly AssetRow[]):
 export async function selectSyncs (db: Db, assets: readonly AssetRow[]): Promise<SyncRow[]> {
   const { rows } = await sql<SyncRow>`
     select s.asset_id, s.device_id, d.device_id as device_uuid, d.name as device_name, s.is_untracked,
-      ${milliseconds('s.last_synced_at')} as last_synced_at
+      ${selectMilliseconds('s.last_synced_at')} as last_synced_at
     from device_syncs s join devices d on d.id = s.device_id
     where s.asset_id = any(${assets.map((row) => row.id)}::int[]) order by s.last_synced_at desc, s.device_id`
     .execute(db)

@@ -20,7 +20,7 @@ import {
 } from './read-assets.ts'
 import { type AssetRow, selectOwnIds } from './rows.ts'
 import type { ContentInput, ListInput, SaveView, ScreenshotView, StateView, VersionInput, VersionView } from './schemas.ts'
-import { putScreenshot } from './uploads/screenshots.ts'
+import { storeScreenshot } from './uploads/screenshots.ts'
 import { createThumbnailStore } from './uploads/thumbnail-store.ts'
 import { createUploads, findRom, readMtime } from './uploads/upload-assets.ts'
 import { getVersion, listVersions } from './versions.ts'
@@ -42,7 +42,7 @@ export function createAssets (app: FastifyInstance, config: Config, files: Files
   const thumbnails = createThumbnailStore(writes)
   const services = { writes, stamps, thumbnails }
   const changes = createChanges(services)
-  const named = (acting: ActingDevice | null) => acting?.is_named === true ? acting.device : null
+  const namedDevice = (acting: ActingDevice | null) => acting?.is_named === true ? acting.device : null
 
   /** Opens content with its headers. A browser shows only pictures that are not saves inline. */
   async function openContent (row: AssetRow, content: { disk_path: string, sha1: string }, at: Date) {
@@ -79,7 +79,7 @@ export function createAssets (app: FastifyInstance, config: Config, files: Files
     ): Promise<SaveView> {
       const { db } = context
       const acting = await stamps.find(context, reference, 'devices.write')
-      return (await toSaveViews(db, [await getOwnOrDeleted(context, 'save', id)], named(acting)))[0] as SaveView
+      return (await toSaveViews(db, [await getOwnOrDeleted(context, 'save', id)], namedDevice(acting)))[0] as SaveView
     },
 
     async viewSave (
@@ -87,7 +87,7 @@ export function createAssets (app: FastifyInstance, config: Config, files: Files
     ): Promise<SaveView> {
       const { db } = context
       const acting = await stamps.find(context, device.reference, device.scope)
-      return (await toSaveViews(db, [await getOwn(context, 'save', id)], named(acting)))[0] as SaveView
+      return (await toSaveViews(db, [await getOwn(context, 'save', id)], namedDevice(acting)))[0] as SaveView
     },
 
     async viewState (context: Context, id: number): Promise<StateView> {
@@ -98,7 +98,7 @@ export function createAssets (app: FastifyInstance, config: Config, files: Files
     async listSaves (context: Context, input: ListInput): Promise<SaveView[]> {
       const { db } = context
       const acting = await stamps.find(context, input.device_id, 'devices.read')
-      return await toSaveViews(db, await listOwn(context, 'save', input), named(acting))
+      return await toSaveViews(db, await listOwn(context, 'save', input), namedDevice(acting))
     },
 
     listStates: async (context: Context, input: ListInput): Promise<StateView[]> =>
@@ -144,7 +144,7 @@ export function createAssets (app: FastifyInstance, config: Config, files: Files
       const { row, content } = await this.open(context, kind, id)
       try {
         const isOwn = row.user_id === caller.id && kind !== 'screenshot'
-        if (isOwn && input.optimistic && acting !== null) await stamps.served(db, acting.device, row)
+        if (isOwn && input.optimistic && acting !== null) await stamps.storeDownloadStart(db, acting.device, row)
         await stamps.count(context, acting, input.session_id, row.file_name)
         return content
       } catch (err) {
@@ -154,7 +154,7 @@ export function createAssets (app: FastifyInstance, config: Config, files: Files
     },
 
     /** Stores content as a former one. @throws ApiError BAD_REQUEST, NOT_FOUND */
-    async keepVersion (
+    async addVersion (
       context: Context, kind: 'save' | 'state', id: number, input: VersionInput, file: StagedFile | null
     ): Promise<VersionView> {
       const acting = await stamps.findSender(context, input.device_id)
@@ -197,7 +197,7 @@ export function createAssets (app: FastifyInstance, config: Config, files: Files
       await readPicture({ path: file.path, head: file.head, name })
       const lineage = { user_id: caller.id, rom_id: rom.id, kind: 'screenshot' as const }
       const id = await writes.run(db, [lineage], async (writing) => {
-        const screenshot = await putScreenshot(writes, writing,
+        const screenshot = await storeScreenshot(writes, writing,
           { lineage, rom, file_name: name, is_public: false, is_gallery: true, origin_device_id: null }, file)
         // New content is private, even if the former content was public.
         screenshot.is_public = false

@@ -10,10 +10,10 @@ import { type Content, selectContents } from './clean-up/janitor-rows.ts'
 import { PLURALS } from './views.ts'
 
 /** Folders of a user with published uploads. The avatar has its own folder beside them. */
-const SETTLED = Object.values(PLURALS)
+const PUBLISHED_FOLDERS = Object.values(PLURALS)
 
 /** Returns the result of `list`, or an empty list if the folder does not exist. */
-async function orNothing<T> (list: Promise<T[]>): Promise<T[]> {
+async function orEmptyList<T> (list: Promise<T[]>): Promise<T[]> {
   return await list.catch((err: unknown) => {
     if (errorCode(err) === 'ENOENT') return []
     throw err
@@ -22,17 +22,17 @@ async function orNothing<T> (list: Promise<T[]>): Promise<T[]> {
 
 /** Lists all files of a folder below the assets folder, as paths below the assets folder. */
 export async function listFiles (base: string, folder: string): Promise<string[]> {
-  const entries = await orNothing(readdir(join(base, folder), { recursive: true, withFileTypes: true }))
+  const entries = await orEmptyList(readdir(join(base, folder), { recursive: true, withFileTypes: true }))
   return entries.filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name).slice(base.length + 1))
 }
 
 /** Lists all uploaded files: published ones, and staged ones. */
-export async function listUploads (base: string): Promise<{ settled: string[], incoming: string[] }> {
-  const found = { settled: [] as string[], incoming: [] as string[] }
-  for (const user of await orNothing(readdir(join(base, 'users')))) {
+export async function listUploads (base: string): Promise<{ published: string[], incoming: string[] }> {
+  const found = { published: [] as string[], incoming: [] as string[] }
+  for (const user of await orEmptyList(readdir(join(base, 'users')))) {
     found.incoming.push(...await listFiles(base, join('users', user, INCOMING)))
-    for (const folder of SETTLED) found.settled.push(...await listFiles(base, join('users', user, folder)))
+    for (const folder of PUBLISHED_FOLDERS) found.published.push(...await listFiles(base, join('users', user, folder)))
   }
   return found
 }
@@ -42,11 +42,11 @@ export async function loadNamed (pool: Queryable): Promise<Map<string, Content>>
   return new Map((await selectContents(pool)).map((row) => [row.disk_path, row]))
 }
 
-async function holdsForeign (config: Config, pool: Queryable): Promise<boolean> {
-  const { settled } = await listUploads(join(config.data_dir, 'assets'))
-  if (settled.length === 0) return false
+async function hasForeignFiles (config: Config, pool: Queryable): Promise<boolean> {
+  const { published } = await listUploads(join(config.data_dir, 'assets'))
+  if (published.length === 0) return false
   const named = await loadNamed(pool)
-  return !settled.some((path) => named.has(path))
+  return !published.some((path) => named.has(path))
 }
 
 /**
@@ -58,6 +58,6 @@ async function holdsForeign (config: Config, pool: Queryable): Promise<boolean> 
 export const requireOwnUploads = (config: Config, pool: Queryable): Promise<void> => requirePair({
   dataDir: config.data_dir,
   pool,
-  isForeign: () => holdsForeign(config, pool),
+  isForeign: () => hasForeignFiles(config, pool),
   adoptCommand: commandLine(config, 'database', 'adopt')
 })

@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from 'kysely'
-import { milliseconds } from '../../core/database/columns.ts'
+import { selectMilliseconds } from '../../core/database/columns.ts'
 import type { Db } from '../../core/database/db.ts'
 import type { AssetRow } from './rows.ts'
 
@@ -16,7 +16,7 @@ const stem = (column: string) => sql`regexp_replace(${sql.ref(column)}, '\\.[^.]
  */
 export const newestThumbnail = (
   of: { user: RawBuilder<unknown>, rom: RawBuilder<unknown> }, condition: RawBuilder<boolean>
-) => sql`select jsonb_build_object('id', t.id, 'updated_at', ${milliseconds('t.updated_at')})
+) => sql`select jsonb_build_object('id', t.id, 'updated_at', ${selectMilliseconds('t.updated_at')})
   from assets s join assets t on t.user_id = s.user_id and t.rom_id = s.rom_id and t.kind = 'screenshot'
     and not t.is_gallery and t.deleted_at is null and ${condition}
     and (t.file_name in (s.file_name, ${stem('s.file_name')}) or ${stem('t.file_name')} in (s.file_name, ${stem('s.file_name')}))

@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { type Presented, isSecureRequest } from '../../core/access/auth.ts'
+import { type RequestCredentials, isSecureRequest } from '../../core/access/auth.ts'
 import { type Config, basePath } from '../../core/config/config.ts'
 import { cookieNames, readCookies } from '../../core/access/names.ts'
 
@@ -15,7 +15,7 @@ export const cookieOptions = (config: Config, request: FastifyRequest) => ({
 })
 
 /** Returns the session secret of a request. */
-export const readSessionCookie = (config: Config, cookies: Presented['cookies']): string | undefined =>
+export const readSessionCookie = (config: Config, cookies: RequestCredentials['cookies']): string | undefined =>
   readCookies(cookies, cookieNames('session', config))[0]
 
 export function setSessionCookie (config: Config, request: FastifyRequest, reply: FastifyReply, token: string): void {

@@ -1,5 +1,5 @@
 import { type InferEntity, defineEntity, p } from '@mikro-orm/core'
-import { announcesCallers } from '../../core/access/caller-cache.ts'
+import { callersTrigger } from '../../core/access/caller-cache.ts'
 import { columns } from '../../core/database/columns.ts'
 import { Device } from '../devices/entities.ts'
 import { User } from '../users/entities.ts'
@@ -10,7 +10,7 @@ const SESSION_CHANGES = 'delete or update of "user_id", "device_id", "token_hash
 export const Session = defineEntity({
   name: 'Session',
   tableName: 'sessions',
-  triggers: [announcesCallers('sessions', SESSION_CHANGES)],
+  triggers: [callersTrigger('sessions', SESSION_CHANGES)],
   properties: {
     id: columns.id(),
     token_hash: columns.text().unique(),

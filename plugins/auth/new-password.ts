@@ -6,7 +6,7 @@ import { OneTimeToken } from './entities.ts'
 import { deleteSessions } from './rows.ts'
 
 /** The credentials that a new password does not revoke. */
-export interface KeptSignIns {
+export interface RemainingSignIns {
   /** Client tokens, and the devices that are connected by them. */
   keep_tokens?: boolean | null | undefined
 }
@@ -17,12 +17,12 @@ export interface KeptSignIns {
  * process makes it.
  */
 export async function replacePassword (
-  tx: Db, userId: number, passwordHash: string, kept: KeptSignIns = {}
+  tx: Db, userId: number, passwordHash: string, remaining: RemainingSignIns = {}
 ): Promise<void> {
   await tx.em.nativeUpdate(User, { id: userId }, { password_hash: passwordHash })
   await tx.em.nativeDelete(OneTimeToken, { user: userId })
   const sessions = await deleteSessions(tx, userId)
-  if (kept.keep_tokens === true) {
+  if (remaining.keep_tokens === true) {
     for (const { id } of sessions) await announceSocketEnd(tx, { kind: 'session', id })
   } else {
     await tx.em.nativeDelete(ClientToken, { user: userId })

@@ -47,7 +47,7 @@ export const hashPassword = (password: string) => enqueue(() => hash(normalize(p
 /** Verifies a password. It takes as long for an unknown account (`null`) as for a known one. */
 export async function verifyPassword (passwordHash: string | null, password: string): Promise<boolean> {
   dummy ??= hash('no account has this password', OPTIONS)
-  const known = passwordHash ?? await dummy
-  const matches = await enqueue(() => verify(known, normalize(password)))
+  const storedHash = passwordHash ?? await dummy
+  const matches = await enqueue(() => verify(storedHash, normalize(password)))
   return matches && passwordHash !== null
 }

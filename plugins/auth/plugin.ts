@@ -19,7 +19,7 @@ declare module 'fastify' {
 const CLEAN_UP_MS = 60 * 60_000
 
 /** The ways to sign in that only routes use. */
-export interface Entrances {
+export interface SignInMethods {
   signIn: SignIn
   oauth: ReturnType<typeof createOauth>
   resets: ReturnType<typeof createResets>
@@ -29,13 +29,13 @@ export interface Entrances {
 function cleanUpHourly (app: FastifyInstance): void {
   const throttle = createThrottle(app.db)
   const timer = setInterval(() => {
-    Promise.all([app.sessions.dropExpired(), throttle.dropOld(), dropExpiredCache(app.db)])
+    Promise.all([app.sessions.dropExpired(), throttle.deleteOld(), dropExpiredCache(app.db)])
       .catch((err: unknown) => { app.log.warn({ err }, 'expired sessions, tokens and cached responses could not be deleted') })
   }, CLEAN_UP_MS)
   app.addHook('onClose', async () => { clearInterval(timer) })
 }
 
-const plugin: FeaturePlugin<Entrances> = async (app, { config, role }) => {
+const plugin: FeaturePlugin<SignInMethods> = async (app, { config, role }) => {
   const signIn = createSignIn(app)
   const sessions = createSessions(app, config, openCallerCache(app), signIn)
   const jwts = createJwts(app.secrets)
@@ -49,7 +49,7 @@ const plugin: FeaturePlugin<Entrances> = async (app, { config, role }) => {
   warnOfUntrustedProxies(app)
   warnOfTrustedVisitors(app, config)
   app.addHook('onSend', (request, reply) => sessions.renew(request, reply))
-  app.addHook('onClose', async () => { await resets.settle() })
+  app.addHook('onClose', async () => { await resets.flush() })
   if (role === 'worker') cleanUpHourly(app)
   return { signIn, oauth, resets }
 }

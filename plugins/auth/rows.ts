@@ -45,10 +45,10 @@ export async function deleteSession (db: Db, id: number): Promise<string | null>
 
 /** Deletes a user's sessions, all or all but one. @returns the deleted sessions */
 export async function deleteSessions (
-  tx: Db, userId: number, kept: number | null = null
+  tx: Db, userId: number, remainingId: number | null = null
 ): Promise<{ id: number }[]> {
   return (await tx.query<{ id: number }>(
-    'delete from sessions where user_id = $1 and id is distinct from $2 returning id', [userId, kept])).rows
+    'delete from sessions where user_id = $1 and id is distinct from $2 returning id', [userId, remainingId])).rows
 }
 
 /** Locks an account until the transaction ends: nobody signs in to it, and no new row refers to it. */
@@ -65,7 +65,7 @@ export async function lockEnabledUser (
   return account
 }
 
-export async function noteSignIn (tx: Db, userId: number): Promise<void> {
+export async function storeSignIn (tx: Db, userId: number): Promise<void> {
   await tx.query('update users set last_login = now(), last_active = now() where id = $1', [userId])
 }
 

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { LockMode } from '@mikro-orm/core'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { type AuthScheme, type Caller, type Presented, callerOf } from '../../core/access/auth.ts'
+import { type AuthScheme, type Caller, type RequestCredentials, callerOf } from '../../core/access/auth.ts'
 import type { CachedCaller, CallerCache } from '../../core/access/caller-cache.ts'
 import type { Config } from '../../core/config/config.ts'
 import type { Db } from '../../core/database/db.ts'
@@ -9,11 +9,11 @@ import { inTransaction } from '../../core/database/transaction.ts'
 import { ApiError, forbidden, notFound } from '../../core/errors.ts'
 import { sha256 } from '../../core/access/secrets.ts'
 import { User } from '../users/entities.ts'
-import { noteActivity } from './activity-rows.ts'
+import { storeLastActive } from './activity-rows.ts'
 import { clearSessionCookie, readSessionCookie, setSessionCookie } from './cookie.ts'
 import { OneTimeToken, Session } from './entities.ts'
 import type { SignIn } from './sign-in/sign-in.ts'
-import { deleteSession, deleteSessions, findLiveSession, lockUser, noteSignIn, renewSession } from './rows.ts'
+import { deleteSession, deleteSessions, findLiveSession, lockUser, storeSignIn, renewSession } from './rows.ts'
 
 /** Time after a sign-in in which the present password is not asked again. */
 const FRESH_MS = 5 * 60_000
@@ -31,21 +31,21 @@ export interface SignInExtra {
 }
 
 /** The response to a sign-out from a session that an OpenID provider opened. */
-export interface Farewell { oidc_logout_url: string | null }
+export interface SignOutView { oidc_logout_url: string | null }
 
 /** Browser sessions: rows that are found by the hash of their cookie. */
-export function createSessions (app: FastifyInstance, config: Config, kept: CallerCache, signIn: SignIn) {
+export function createSessions (app: FastifyInstance, config: Config, callerCache: CallerCache, signIn: SignIn) {
   const { session_max_age_seconds: idleSeconds, session_absolute_max_age_seconds: absoluteSeconds } = config.auth
   const renewAfterMs = Math.min(RENEW_AFTER_MS, idleSeconds * 100)
   /** Callers whose session is extended with the response. */
   const due = new WeakSet<Caller>()
-  let sayFarewell: ((idToken: string) => Promise<Farewell | null>) | null = null
+  let signOutAtProvider: ((idToken: string) => Promise<SignOutView | null>) | null = null
 
-  async function look (tokenHash: string): Promise<CachedCaller | null> {
+  async function findCaller (tokenHash: string): Promise<CachedCaller | null> {
     const session = await findLiveSession(app.db, tokenHash, absoluteSeconds)
     if (session === null) return null
     const user = { ...session, id: session.user_id }
-    await noteActivity(app.db, user)
+    await storeLastActive(app.db, user)
     const caller = await app.permissions.toCaller(user, {
       credential: 'session', session_id: session.id, device_id: session.device_id
     })
@@ -53,11 +53,11 @@ export function createSessions (app: FastifyInstance, config: Config, kept: Call
     return { caller, expires_at: session.expires_at }
   }
 
-  async function authenticate ({ cookies }: Presented): Promise<Caller | null> {
+  async function authenticate ({ cookies }: RequestCredentials): Promise<Caller | null> {
     const token = readSessionCookie(config, cookies)
     if (token === undefined) return null
     const tokenHash = sha256(token)
-    return await kept.find(tokenHash, () => look(tokenHash))
+    return await callerCache.find(tokenHash, () => findCaller(tokenHash))
   }
 
   const scheme: AuthScheme = { name: 'session', order: 10, opensSockets: true, authenticate }
@@ -83,7 +83,7 @@ export function createSessions (app: FastifyInstance, config: Config, kept: Call
         id_token: idToken === undefined ? null : app.secrets.seal(ID_TOKEN_PURPOSE, idToken),
         expires_at: new Date(Date.now() + Math.min(idleSeconds, absoluteSeconds) * 1_000)
       })
-      await noteSignIn(tx, user.id)
+      await storeSignIn(tx, user.id)
       return { session_id: session, device_id: device?.id ?? null }
     })
     return { token, caller: await app.permissions.toCaller(user, { credential: 'session', ...ids }) }
@@ -92,25 +92,25 @@ export function createSessions (app: FastifyInstance, config: Config, kept: Call
   /** Ends a session and disconnects its sockets. @returns the OpenID provider's proof, if one opened the session */
   async function end (id: number): Promise<string | null> {
     const sealed = await deleteSession(app.db, id)
-    kept.forget()
+    callerCache.clear()
     app.sockets.end({ kind: 'session', id })
     return sealed === null ? null : app.secrets.open(ID_TOKEN_PURPOSE, sealed)
   }
 
   /** Ends a user's sessions, all or all but one, with their sockets, and the OAuth2 sign-ins with all their tokens. */
-  async function endAll (userId: number, kept: number | null = null): Promise<void> {
+  async function endAll (userId: number, remainingId: number | null = null): Promise<void> {
     const ended = await inTransaction(app.db, async (tx) => {
       // Wait for a refresh that is running, because its new token would not be found yet.
       await lockUser(tx, userId)
       await tx.em.nativeDelete(OneTimeToken, { user: userId, purpose: 'refresh' })
-      return await deleteSessions(tx, userId, kept)
+      return await deleteSessions(tx, userId, remainingId)
     })
     for (const { id } of ended) app.sockets.end({ kind: 'session', id })
-    if (kept === null) app.sockets.end({ kind: 'user', id: userId })
+    if (remainingId === null) app.sockets.end({ kind: 'user', id: userId })
   }
 
   /** From here on the response belongs to no caller, and its browser deletes the session cookie. */
-  function forget (request: FastifyRequest, reply: FastifyReply): void {
+  function clearSession (request: FastifyRequest, reply: FastifyReply): void {
     request.caller = null
     clearSessionCookie(config, reply)
   }
@@ -161,17 +161,17 @@ export function createSessions (app: FastifyInstance, config: Config, kept: Call
      * Ends the caller's session. @returns the address at which to sign out too, if an OpenID provider opened the
      * session
      */
-    async signOut (request: FastifyRequest, reply: FastifyReply): Promise<Farewell | null> {
+    async signOut (request: FastifyRequest, reply: FastifyReply): Promise<SignOutView | null> {
       const { caller } = request
       const idToken = caller === null || caller.session_id === null ? null : await end(caller.session_id)
       if (caller?.credential === 'session') await app.audit.record({ event: 'sign_out', user: caller, address: request.ip })
-      forget(request, reply)
-      return idToken === null || sayFarewell === null ? null : await sayFarewell(idToken)
+      clearSession(request, reply)
+      return idToken === null || signOutAtProvider === null ? null : await signOutAtProvider(idToken)
     },
 
     /** Sets the function that answers a sign-out from a session with an OpenID provider's proof. */
-    onSignOut (answer: (idToken: string) => Promise<Farewell | null>): void {
-      sayFarewell = answer
+    onSignOut (answer: (idToken: string) => Promise<SignOutView | null>): void {
+      signOutAtProvider = answer
     },
 
     list: async (db: Db, { id }: Caller): Promise<Session[]> => await db.em.find(Session,
@@ -184,18 +184,18 @@ export function createSessions (app: FastifyInstance, config: Config, kept: Call
       if (!isOwn) throw notFound(`Session with ID '${id}' not found`)
       await end(id)
       await app.audit.record({ event: 'session.revoked', user: caller, address: request.ip, details: { session_id: id } })
-      if (id === caller.session_id) forget(request, reply)
+      if (id === caller.session_id) clearSession(request, reply)
     },
 
     /** Ends all of the caller's sessions, or all but the current one, and its OAuth2 sign-ins. */
     async revokeAll (request: FastifyRequest, reply: FastifyReply, withCurrent: boolean): Promise<void> {
       const caller = callerOf(request)
-      const kept = withCurrent ? null : caller.session_id
-      await endAll(caller.id, kept)
+      const remainingId = withCurrent ? null : caller.session_id
+      await endAll(caller.id, remainingId)
       await app.audit.record({
-        event: 'session.revoked', user: caller, address: request.ip, details: { all: true, kept_current: kept !== null }
+        event: 'session.revoked', user: caller, address: request.ip, details: { all: true, kept_current: remainingId !== null }
       })
-      if (withCurrent && caller.session_id !== null) forget(request, reply)
+      if (withCurrent && caller.session_id !== null) clearSession(request, reply)
     },
 
     /**
@@ -208,16 +208,16 @@ export function createSessions (app: FastifyInstance, config: Config, kept: Call
       if (caller === null || !due.delete(caller)) return
       const token = readSessionCookie(config, request.cookies)
       if (token === undefined) return
-      const isThere = await renewSession(app.db, caller.session_id, idleSeconds, absoluteSeconds)
-      if (isThere) setSessionCookie(config, request, reply, token)
+      const isRenewed = await renewSession(app.db, caller.session_id, idleSeconds, absoluteSeconds)
+      if (isRenewed) setSessionCookie(config, request, reply, token)
     },
 
     /** Deletes expired sessions and one-time tokens. */
     async dropExpired (): Promise<void> {
       const db = app.db
-      const isOver = { expires_at: { $lt: new Date() } }
-      await db.em.nativeDelete(Session, isOver)
-      await db.em.nativeDelete(OneTimeToken, isOver)
+      const isExpired = { expires_at: { $lt: new Date() } }
+      await db.em.nativeDelete(Session, isExpired)
+      await db.em.nativeDelete(OneTimeToken, isExpired)
     }
   }
 }

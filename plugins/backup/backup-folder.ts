@@ -6,7 +6,7 @@ import { errorCode } from '../../core/files/fs-error.ts'
 import { backupConfig } from './config.ts'
 
 /** The default names of backups. */
-const MADE_HERE = /^svc-\d{8}T\d{6}Z\.tar\.gz$/
+const DEFAULT_NAME = /^svc-\d{8}T\d{6}Z\.tar\.gz$/
 
 export const backupFolder = (config: Config): string => backupConfig.of(config).dir ?? join(config.data_dir, 'backups')
 
@@ -29,11 +29,11 @@ export async function listMade (folder: string): Promise<string[]> {
     if (errorCode(err) === 'ENOENT') return []
     throw err
   })
-  return names.filter((name) => MADE_HERE.test(name)).sort()
+  return names.filter((name) => DEFAULT_NAME.test(name)).sort()
 }
 
 /** @returns the names of the deleted backups */
-export async function dropOld (folder: string, keep: number): Promise<string[]> {
+export async function deleteOld (folder: string, keep: number): Promise<string[]> {
   const old = (await listMade(folder)).slice(0, -keep)
   for (const name of old) await rm(join(folder, name), { force: true })
   return old

@@ -1,14 +1,14 @@
 import type { Upgrade } from '../../core/feature.ts'
 import { ApiError, StartError } from '../../core/errors.ts'
 import { backupConfig } from './config.ts'
-import { makeBackup } from './write-backup.ts'
-import { UPGRADES_KEPT, dropOld, nextPath, upgradeFolder } from './backup-folder.ts'
+import { createBackup } from './write-backup.ts'
+import { UPGRADES_KEPT, deleteOld, nextPath, upgradeFolder } from './backup-folder.ts'
 
 /** Backs up the database, for operators who want to return to the former release. */
 async function saveDatabase ({ config, databaseUrl, log }: Upgrade): Promise<void> {
   const folder = upgradeFolder(config)
   log.info({ folder }, 'the database is backed up before its schema is changed')
-  const { path, archive_bytes: bytes } = await makeBackup({
+  const { path, archive_bytes: bytes } = await createBackup({
     config,
     databaseUrl,
     path: nextPath(folder),
@@ -18,7 +18,7 @@ async function saveDatabase ({ config, databaseUrl, log }: Upgrade): Promise<voi
     signal: new AbortController().signal,
     report: () => undefined
   })
-  const deleted = await dropOld(folder, UPGRADES_KEPT)
+  const deleted = await deleteOld(folder, UPGRADES_KEPT)
   log.info({ path, bytes, deleted }, 'the database was backed up')
 }
 

@@ -8,7 +8,7 @@ import { isPresent } from '../../core/files/safe-path.ts'
 import { commandLine } from '../../core/supervisor/banner.ts'
 import { backupConfig } from './config.ts'
 import { partsFolder } from './archive/archive-parts.ts'
-import { makeBackup } from './write-backup.ts'
+import { createBackup } from './write-backup.ts'
 import { interruptible } from './interruptible.ts'
 import { backupFolder, nextPath, readPassphrase } from './backup-folder.ts'
 import { mebibytes } from './progress.ts'
@@ -28,7 +28,7 @@ export async function backup (features: Features, file: string | undefined, opti
   if (await isPresent(path)) throw new StartError(`${path} already exists. Give the name of a new file, or move the existing one away.`)
   const isIncremental = incremental ?? backupConfig.of(config).incremental
   const result = await withDatabase(features, config, (databaseUrl) => interruptible((signal, report) =>
-    makeBackup({ config, databaseUrl, path, isIncremental, holds: 'everything', passphrase, signal, report })))
+    createBackup({ config, databaseUrl, path, isIncremental, holds: 'everything', passphrase, signal, report })))
   const rows = Object.values(result.rows).reduce((sum, count) => sum + count, 0)
   print(`${path}: ${mebibytes(result.archive_bytes)}, ${rows} rows of ${Object.keys(result.rows).length} tables, ${result.files} files ` +
     `(${mebibytes(result.bytes)}).`)
@@ -46,21 +46,21 @@ export async function backup (features: Features, file: string | undefined, opti
 export async function restore (features: Features, file: string, { withoutSecretKey }: SecretOptions): Promise<void> {
   const environment = settingsEnvironment()
   const dataDir = dataDirOf(environment)
-  const { manifest, ending, migrated, kept, keptDatabase } = await interruptible((signal, report) => restoreBackup({
+  const { manifest, ending, migrated, formerFolder, formerDatabase } = await interruptible((signal, report) => restoreBackup({
     path: resolve(file),
     dataDir,
     environment,
     loadConfig: features.loadConfig,
     withoutSecrets: withoutSecretKey === true,
-    keptAs: 'before-restore',
-    goesOn: false,
+    formerPrefix: 'before-restore',
+    continuesWork: false,
     signal,
     report
   }))
   const rows = Object.values(ending.rows).reduce((sum, count) => sum + count, 0)
   print(`${dataDir} is as it was on ${manifest.created_at}: ${rows} rows, ${ending.files} files.`)
   if (migrated.length > 0) print(`The schema of the database was updated: ${migrated.join(', ')}.`)
-  if (keptDatabase !== null) print(`The former content of the database is in the database ${keptDatabase}; drop that when you do not need it any more.`)
-  if (kept !== null) print(`The former content of the data directory is in ${kept}; delete that when you do not need it any more.`)
+  if (formerDatabase !== null) print(`The former content of the database is in the database ${formerDatabase}; drop that when you do not need it any more.`)
+  if (formerFolder !== null) print(`The former content of the data directory is in ${formerFolder}; delete that when you do not need it any more.`)
   print(`Start the server with ${commandLine((await features.loadConfig()).config, 'start')}. svc scan --type complete fetches missing artwork again.`)
 }

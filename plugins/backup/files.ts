@@ -8,13 +8,13 @@ export const FOLDERS = ['assets', 'resources', 'plugins'] as const
 /** Incomplete uploads, to which nothing refers yet. */
 const UNFINISHED = /(^|\/)(\.incoming|incoming)\/|(^|\/)\.[^/]*\.tmp$|\.part$/
 /** Pictures and documents of ROMs that people chose or uploaded. A scan downloads all others again. */
-const OF_PEOPLE = /^resources\/(collections\/|.*\/manual\/[^/]+$|(.*\/)?own-[^/]*$)/
+const USER_CONTENT = /^resources\/(collections\/|.*\/manual\/[^/]+$|(.*\/)?own-[^/]*$)/
 
 /**
  * True for files that belong in a backup. Plugin packages may use any file names; the links in them are created again.
  */
 const isOwn = (path: string) => path.startsWith('plugins/') ||
-  (!UNFINISHED.test(path) && (path.startsWith('assets/') || OF_PEOPLE.test(path)))
+  (!UNFINISHED.test(path) && (path.startsWith('assets/') || USER_CONTENT.test(path)))
 
 async function * walk (dataDir: string, folder: string): AsyncGenerator<string> {
   const entries = await opendir(join(dataDir, folder)).catch((err: unknown) => {

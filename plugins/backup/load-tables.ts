@@ -22,7 +22,7 @@ const migrateTo = (url: string, wanted: typeof migrations) =>
   migrate({ url, poolSize: 1, entities: [], migrations: wanted })
 
 /** Migrates restored tables to the schema of this release. @returns the migrations that ran */
-export const bringUpToDate = (url: string): Promise<string[]> => migrateTo(url, migrations)
+export const migrateRestored = (url: string): Promise<string[]> => migrateTo(url, migrations)
 
 async function * hashed (content: AsyncIterable<Uint8Array>, hash: Hash): AsyncGenerator<Uint8Array> {
   for await (const chunk of content) {
@@ -38,8 +38,8 @@ export function createLoader (client: pg.Client, url: string) {
 
   async function open (manifest: Manifest): Promise<void> {
     requireKnownTables(manifest)
-    const had = new Set(manifest.migrations)
-    await migrateTo(url, migrations.filter(({ name }) => had.has(name)))
+    const applied = new Set(manifest.migrations)
+    await migrateTo(url, migrations.filter(({ name }) => applied.has(name)))
     opened = { manifest, keys: await openForRows(client, manifest.tables) }
   }
 

@@ -6,9 +6,9 @@ import type { FormerCluster } from '../../core/feature.ts'
 import { startEmbeddedPostgres } from '../../core/postgres/embedded.ts'
 import { commandLine } from '../../core/supervisor/banner.ts'
 import { lockDataDir } from '../../core/supervisor/lock.ts'
-import { makeBackup } from './write-backup.ts'
+import { createBackup } from './write-backup.ts'
 import { interruptible } from './interruptible.ts'
-import { UPGRADES_KEPT, backupFolder, dropOld, listMade, nextPath, upgradeFolder } from './backup-folder.ts'
+import { UPGRADES_KEPT, backupFolder, deleteOld, listMade, nextPath, upgradeFolder } from './backup-folder.ts'
 import type { Progress } from './progress.ts'
 import { replaceState, requireOneDisk } from './restore/restore-backup.ts'
 import { FORMER_VERSIONS, fetchPrograms, hasPrograms, packageOf, programsFolder, programsIn } from './cluster/programs.ts'
@@ -21,9 +21,9 @@ interface Run { signal: AbortSignal, report (progress: Progress): void }
  */
 async function findLastResort (config: Config): Promise<string> {
   const folders = [backupFolder(config), upgradeFolder(config)]
-  const made = await Promise.all(folders.map(async (folder) =>
+  const upgradeBackups = await Promise.all(folders.map(async (folder) =>
     (await listMade(folder)).map((name) => ({ name, path: join(folder, name) }))))
-  const newest = made.flat().sort((one, other) => one.name < other.name ? -1 : 1).at(-1)
+  const newest = upgradeBackups.flat().sort((one, other) => one.name < other.name ? -1 : 1).at(-1)
   if (newest === undefined) return 'There is no backup that could be restored instead.'
   return `Or restore the last backup, without later changes: ${commandLine(config, 'restore', newest.path)}`
 }
@@ -53,7 +53,7 @@ async function saveFormer (
   })
   try {
     const path = nextPath(upgradeFolder(config))
-    await makeBackup({ config, databaseUrl: server.url, path, isIncremental: false, holds: 'database', passphrase: null, signal, report })
+    await createBackup({ config, databaseUrl: server.url, path, isIncremental: false, holds: 'database', passphrase: null, signal, report })
     return path
   } finally {
     await server.stop()
@@ -66,10 +66,10 @@ async function moveWith (move: FormerCluster, run: Run): Promise<void> {
   const binaries = await installPrograms(move, run.signal)
   log.info(`the database was written by PostgreSQL ${from} and is converted to PostgreSQL ${to}`)
   const path = await saveFormer(move, binaries, run)
-  const { kept } = await replaceState({
-    path, dataDir, environment, loadConfig, withoutSecrets: true, keptAs: `postgresql-${from}`, goesOn: true, ...run
+  const { formerFolder: kept } = await replaceState({
+    path, dataDir, environment, loadConfig, withoutSecrets: true, formerPrefix: `postgresql-${from}`, continuesWork: true, ...run
   })
-  await dropOld(upgradeFolder(move.config), UPGRADES_KEPT)
+  await deleteOld(upgradeFolder(move.config), UPGRADES_KEPT)
   log.info({ kept, backup: path }, `the database was converted to PostgreSQL ${to}; the former database is kept until you delete it`)
 }
 

@@ -5,7 +5,7 @@ import { listExecuted } from '../../core/database/database.ts'
 import type { Manifest, TableDescription } from './archive/manifest.ts'
 
 /** Tables with transient state or recreated data: sessions of processes, caches, indexes of plugins. */
-const LEFT_OUT = ['migrations', 'workers', 'socket_io_attachments', 'plugin_cache', 'plugin_indexes', 'plugin_snapshots',
+const SKIPPED_TABLES = ['migrations', 'workers', 'socket_io_attachments', 'plugin_cache', 'plugin_indexes', 'plugin_snapshots',
   'device_presences', 'activity_entries']
 /**
  * The key of the advisory lock on backups: a number that nothing else uses. It allows one backup of a database at a
@@ -50,7 +50,7 @@ type DatabaseFacts = Pick<Manifest, 'identity' | 'migrations' | 'postgresql' | '
 
 /** Returns the facts of the database for the manifest. */
 export async function describeDatabase (client: pg.Client): Promise<DatabaseFacts> {
-  const tables = (await client.query<TableDescription>(COLUMNS, [LEFT_OUT])).rows
+  const tables = (await client.query<TableDescription>(COLUMNS, [SKIPPED_TABLES])).rows
   const sequences = (await client.query<{ name: string, value: string }>(`select sequencename::text as name, last_value::text as value
     from pg_sequences where schemaname = current_schema() and last_value is not null order by 1`)).rows
   const version = (await client.query<{ server_version: string }>('show server_version')).rows[0]?.server_version ?? ''
@@ -66,7 +66,7 @@ export async function describeDatabase (client: pg.Client): Promise<DatabaseFact
 export async function measureTables (client: pg.Client): Promise<{ rows: number, whole: number }> {
   const { rows: [size] } = await client.query<{ rows: string, whole: string }>(`select
     coalesce(sum(pg_table_size(oid)), 0)::text as rows, coalesce(sum(pg_total_relation_size(oid)), 0)::text as whole
-    from pg_class where relkind = 'r' and relnamespace = current_schema()::regnamespace and relname <> all($1)`, [LEFT_OUT])
+    from pg_class where relkind = 'r' and relnamespace = current_schema()::regnamespace and relname <> all($1)`, [SKIPPED_TABLES])
   return { rows: Number(size?.rows), whole: Number(size?.whole) }
 }
 
@@ -125,9 +125,9 @@ export async function closeDatabase (
 }
 
 function withName (url: string, name: string): string {
-  const other = new URL(url)
-  other.pathname = `/${name}`
-  return other.href
+  const serverUrl = new URL(url)
+  serverUrl.pathname = `/${name}`
+  return serverUrl.href
 }
 
 /** Stops tasks that ran or waited when the backup was made, because the library has changed since. */

@@ -4,8 +4,8 @@ import type { Config } from '../../core/config/config.ts'
 import { StartError, badRequest } from '../../core/errors.ts'
 import { backupConfig } from './config.ts'
 import type { TaskDefinition, TaskRun } from '../tasks/definitions.ts'
-import { makeBackup } from './write-backup.ts'
-import { backupFolder, dropOld, nextPath, readPassphrase } from './backup-folder.ts'
+import { createBackup } from './write-backup.ts'
+import { backupFolder, deleteOld, nextPath, readPassphrase } from './backup-folder.ts'
 import { dropUnusedParts } from './prune-parts.ts'
 import type { Progress } from './progress.ts'
 
@@ -16,15 +16,15 @@ const REPORT_MS = 1_000
 export function defineBackup (config: Config, databaseUrl: string): TaskDefinition {
   async function run ({ signal, report }: TaskRun): Promise<void> {
     const folder = backupFolder(config)
-    let told = 0
-    let telling = Promise.resolve()
-    const tell = (progress: Progress) => {
-      if (performance.now() - told < REPORT_MS) return
-      told = performance.now()
+    let reportedAt = 0
+    let reporting = Promise.resolve()
+    const reportProgress = (progress: Progress) => {
+      if (performance.now() - reportedAt < REPORT_MS) return
+      reportedAt = performance.now()
       // A lost progress report is harmless. The final result is reported below.
-      telling = report({ backup: { ...progress } }).catch(() => undefined)
+      reporting = report({ backup: { ...progress } }).catch(() => undefined)
     }
-    const { rows, path, ...result } = await makeBackup({
+    const { rows, path, ...result } = await createBackup({
       config,
       databaseUrl,
       path: nextPath(folder),
@@ -32,11 +32,11 @@ export function defineBackup (config: Config, databaseUrl: string): TaskDefiniti
       holds: 'everything',
       passphrase: readPassphrase(config),
       signal,
-      report: tell
+      report: reportProgress
     })
-    const deleted = await dropOld(folder, backupConfig.of(config).keep)
+    const deleted = await deleteOld(folder, backupConfig.of(config).keep)
     if (backupConfig.of(config).incremental) await dropUnusedParts(folder)
-    await telling
+    await reporting
     const rowCount = Object.values(rows).reduce((sum, count) => sum + count, 0)
     await report({ backup: { ...result, file: basename(path), rows: rowCount, deleted } })
   }

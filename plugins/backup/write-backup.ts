@@ -9,7 +9,7 @@ import { errorCode } from '../../core/files/fs-error.ts'
 import { VERSION } from '../../core/version.ts'
 import { migrations } from '../migrations.ts'
 import {
-  ENDING, type Ending, FILES, MANIFEST, type Manifest, PARTS, SECRETS, TABLES, type TableDescription, newManifest
+  ENDING, type ArchiveEnd, FILES, MANIFEST, type Manifest, PARTS, SECRETS, TABLES, type TableDescription, newManifest
 } from './archive/manifest.ts'
 import { storePart, partsFolder } from './archive/archive-parts.ts'
 import { type ArchiveWriter, writeArchive } from './archive/write-archive.ts'
@@ -25,7 +25,7 @@ const PART_BYTES = 4 * 1024 ** 2
 const READ_BYTES = 256 * 1024
 /** Files up to this size are read whole, because files that change in place must be consistent. */
 const SMALL_BYTES = 1024 ** 2
-const GONE_NAMED_MAX = 20
+const MISSING_NAMED_MAX = 20
 const NEWLINE = 10
 
 export interface BackupJob {
@@ -42,7 +42,7 @@ export interface BackupJob {
   report (progress: Progress): void
 }
 
-export interface BackupResult extends Ending, Checked { path: string, archive_bytes: number }
+export interface BackupResult extends ArchiveEnd, Checked { path: string, archive_bytes: number }
 
 /** Cuts a table's text into parts of whole rows, so that each part can be loaded alone. */
 async function * cutRows (content: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
@@ -72,7 +72,7 @@ async function * readExactly (handle: FileHandle, size: number): AsyncGenerator<
 function createRun (job: BackupJob, writer: ArchiveWriter) {
   const { config, signal, report } = job
   const progress: Progress = { phase: 'tables', rows: 0, files: 0, bytes: 0 }
-  const ending: Ending = { entries: 0, rows: {}, files: 0, bytes: 0, gone: 0, gone_files: [] }
+  const ending: ArchiveEnd = { entries: 0, rows: {}, files: 0, bytes: 0, gone: 0, gone_files: [] }
 
   async function addTable (client: pg.Client, table: TableDescription): Promise<void> {
     const { content, countRows } = copyOut(client, table)
@@ -116,7 +116,7 @@ function createRun (job: BackupJob, writer: ArchiveWriter) {
     } catch (err) {
       if (errorCode(err) !== 'ENOENT') throw err
       ending.gone++
-      if (ending.gone <= GONE_NAMED_MAX) ending.gone_files.push(path)
+      if (ending.gone <= MISSING_NAMED_MAX) ending.gone_files.push(path)
       return
     }
     try {
@@ -142,7 +142,7 @@ function createRun (job: BackupJob, writer: ArchiveWriter) {
   }
 
   return {
-    async write (client: pg.Client): Promise<Ending> {
+    async write (client: pg.Client): Promise<ArchiveEnd> {
       await beginSnapshot(client)
       const facts = await describeDatabase(client)
       requireKnownSchema(facts.migrations, migrations)
@@ -175,7 +175,7 @@ function createRun (job: BackupJob, writer: ArchiveWriter) {
  *
  * @throws StartError, ApiError (NO_FREE_SPACE, CONFLICT) if it cannot be made; then no file of it remains.
  */
-export async function makeBackup (job: BackupJob): Promise<BackupResult> {
+export async function createBackup (job: BackupJob): Promise<BackupResult> {
   const part = `${job.path}.part`
   await mkdir(dirname(part), { recursive: true, mode: 0o700 })
   const { databaseUrl, signal, report } = job
@@ -193,7 +193,7 @@ export async function makeBackup (job: BackupJob): Promise<BackupResult> {
       await rename(part, job.path)
       return { ...ending, ...checked, path: job.path }
     } catch (err) {
-      await writer.abandon()
+      await writer.abort()
       await rm(part, { force: true })
       throw errorCode(err) === 'ENOSPC'
         ? new ApiError('NO_FREE_SPACE', `No space is left for ${job.path}. Free some space, or give another path.`, { cause: err })

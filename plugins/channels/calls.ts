@@ -2,15 +2,15 @@ import type { OutgoingNotification } from '@svc/plugin-sdk'
 import type { FastifyInstance } from 'fastify'
 import { ApiError, badRequest } from '../../core/errors.ts'
 import { DEFAULT_TIMEOUT_MS, type Failure, type Host, type CallResult } from './channel-host.ts'
-import type { Subject } from './http.ts'
-import type { Inspected } from './sealed-settings.ts'
+import type { ChannelSubject } from './http.ts'
+import type { CheckedSettings } from './sealed-settings.ts'
 
-type Call =
-  | { kind: 'inspect', subject: Subject }
-  | { kind: 'deliver', subject: Subject, notification: OutgoingNotification }
-  | { kind: 'confirm', subject: Subject, code: string }
-  | { kind: 'services', subject: Subject }
-  | { kind: 'parse', subject: Subject, url: string }
+type HostCall =
+  | { kind: 'inspect', subject: ChannelSubject }
+  | { kind: 'deliver', subject: ChannelSubject, notification: OutgoingNotification }
+  | { kind: 'confirm', subject: ChannelSubject, code: string }
+  | { kind: 'services', subject: ChannelSubject }
+  | { kind: 'parse', subject: ChannelSubject, url: string }
 
 const QUEUE = 'channel-calls'
 /** Purpose of the seal of calls. Messages stay in the queue for a day, so settings and codes in them are sealed. */
@@ -20,7 +20,7 @@ const TIMEOUT_SECONDS = 150
 /** Allowance for the way through the queue and back. */
 const QUEUE_MS = 10_000
 
-async function answer (host: Host, call: Call, signal: AbortSignal): Promise<CallResult<unknown>> {
+async function callHost (host: Host, call: HostCall, signal: AbortSignal): Promise<CallResult<unknown>> {
   switch (call.kind) {
     case 'inspect': return await host.inspect(call.subject, signal)
     case 'deliver': return await host.deliver(call.subject, call.notification, signal)
@@ -30,7 +30,7 @@ async function answer (host: Host, call: Call, signal: AbortSignal): Promise<Cal
   }
 }
 
-const noFailure = (failure: Failure): never => { throw badRequest(failure.message) }
+const throwFailure = (failure: Failure): never => { throw badRequest(failure.message) }
 
 /** Calls plugins in the scan worker for a waiting request. @throws ApiError UNAVAILABLE if no worker runs */
 export function createCalls (app: FastifyInstance, host: Host) {
@@ -45,33 +45,33 @@ export function createCalls (app: FastifyInstance, host: Host) {
   app.jobs.define<{ sealed: string }>(QUEUE, {
     concurrency: CONCURRENCY,
     timeoutSeconds: TIMEOUT_SECONDS,
-    run: async (input, signal) => seal(await answer(host, open(input) as Call, signal))
+    run: async (input, signal) => seal(await callHost(host, open(input) as HostCall, signal))
   })
 
   /**
    * Runs one call per user at a time, because a slow destination of one user must not block the worker for all others.
    */
-  async function ask<Value> (userId: number, call: Call): Promise<CallResult<Value>> {
+  async function callOnce<Value> (userId: number, call: HostCall): Promise<CallResult<Value>> {
     const { timeoutMs } = app.registry.channels.get(call.subject.type)?.definition.limits ?? {}
     const limitMs = (timeoutMs ?? DEFAULT_TIMEOUT_MS) + QUEUE_MS
     const answered = await app.jobs.request(QUEUE, seal(call), limitMs, { group: `user:${userId}` })
     return open(answered) as CallResult<Value>
   }
 
-  async function require<Value> (userId: number, call: Call): Promise<Value> {
-    const outcome = await ask<Value>(userId, call)
-    return outcome.ok ? outcome.value : noFailure(outcome.failure)
+  async function require<Value> (userId: number, call: HostCall): Promise<Value> {
+    const outcome = await callOnce<Value>(userId, call)
+    return outcome.ok ? outcome.value : throwFailure(outcome.failure)
   }
 
   /** Returns a subject for a channel type without a channel. */
-  const subjectOf = (type: string): Subject => ({ type, settings: {}, secret_keys: [], is_admin: true })
+  const subjectOf = (type: string): ChannelSubject => ({ type, settings: {}, secret_keys: [], is_admin: true })
 
   return {
     /** @throws ApiError BAD_REQUEST for settings that cannot be used. */
-    inspect: (userId: number, subject: Subject) => require<Inspected>(userId, { kind: 'inspect', subject }),
-    deliver: (userId: number, subject: Subject, notification: OutgoingNotification) =>
-      ask<null>(userId, { kind: 'deliver', subject, notification }),
-    confirm: (userId: number, subject: Subject, code: string) => ask<null>(userId, { kind: 'confirm', subject, code }),
+    inspect: (userId: number, subject: ChannelSubject) => require<CheckedSettings>(userId, { kind: 'inspect', subject }),
+    deliver: (userId: number, subject: ChannelSubject, notification: OutgoingNotification) =>
+      callOnce<null>(userId, { kind: 'deliver', subject, notification }),
+    confirm: (userId: number, subject: ChannelSubject, code: string) => callOnce<null>(userId, { kind: 'confirm', subject, code }),
     /** @throws ApiError BAD_REQUEST with the message of the plugin. */
     services: (userId: number, type: string) =>
       require<unknown[]>(userId, { kind: 'services', subject: subjectOf(type) }),

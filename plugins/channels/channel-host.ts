@@ -10,9 +10,9 @@ import { limitTime } from '../../core/loader/limit-time.ts'
 import { readPreferences } from '../../core/loader/context.ts'
 import { createMemo } from '../../core/loader/memo.ts'
 import type { Loaded } from '../../core/loader/registry.ts'
-import { type Subject, createChannelHttp, listAddresses, listSecrets } from './http.ts'
-import { fitNotification } from './render.ts'
-import { type Inspected, UNREADABLE } from './sealed-settings.ts'
+import { type ChannelSubject, createChannelHttp, listAddresses, listSecrets } from './http.ts'
+import { cutNotification } from './render.ts'
+import { type CheckedSettings, UNREADABLE } from './sealed-settings.ts'
 
 /** The reason why a plugin call failed, in words that may be shown. */
 export interface Failure {
@@ -58,7 +58,7 @@ const ELSEWHERE = 'the log of the server has the reason; ask an administrator'
  * show the error. Such errors contain the address of a name, or the response of a service that the settings do not
  * name, which is the server's own.
  */
-function hideNetwork (err: unknown, { settings, is_admin: isAdmin }: Subject): string | null {
+function hideNetwork (err: unknown, { settings, is_admin: isAdmin }: ChannelSubject): string | null {
   if (isAdmin) return null
   if (err instanceof AddressRefusedError) return 'The address is not in the public internet and is refused; use a public one'
   if (listAddresses(settings).length > 0) return null
@@ -72,11 +72,11 @@ const isService = (value: unknown): value is { id: string, name: string } =>
 
 /** The plugin's own configuration was checked against its schema at load time. */
 type ChannelContext = Context<Record<string, unknown>>
-type Call<Value> = (
+type ChannelCall<Value> = (
   definition: ChannelDefinition, ctx: ChannelContext, loaded: Loaded<ChannelDefinition>
 ) => Promise<Value>
 
-const secretsOf = ({ trust, definition }: Loaded<ChannelDefinition>, subject: Subject) =>
+const secretsOf = ({ trust, definition }: Loaded<ChannelDefinition>, subject: ChannelSubject) =>
   [...trust.secrets, ...listSecrets(subject, definition)]
 
 /**
@@ -86,12 +86,12 @@ export function createHost (app: FastifyInstance, config: Config) {
   const http = createChannelHttp(app)
   const preferences = readPreferences(config)
 
-  function open (loaded: Loaded<ChannelDefinition>, subject: Subject, signal: AbortSignal): ChannelContext {
-    const context = loaded.context({ signal, memo: createMemo(), preferences, heedsLimits: true }) as ChannelContext
+  function open (loaded: Loaded<ChannelDefinition>, subject: ChannelSubject, signal: AbortSignal): ChannelContext {
+    const context = loaded.context({ signal, memo: createMemo(), preferences, throwsRateLimits: true }) as ChannelContext
     return { ...context, http: http.open(loaded, subject, context) }
   }
 
-  async function call<Value> (subject: Subject, signal: AbortSignal, work: Call<Value>): Promise<CallResult<Value>> {
+  async function call<Value> (subject: ChannelSubject, signal: AbortSignal, work: ChannelCall<Value>): Promise<CallResult<Value>> {
     const loaded = app.registry.channels.get(subject.type)
     if (loaded === undefined) {
       const message = `The channel plugin '${subject.type}' is not active; ask an administrator, for whom svc plugins shows the reason`
@@ -118,7 +118,7 @@ export function createHost (app: FastifyInstance, config: Config) {
     }
   }
 
-  async function describe (loaded: Loaded<ChannelDefinition>, subject: Subject): Promise<string> {
+  async function describe (loaded: Loaded<ChannelDefinition>, subject: ChannelSubject): Promise<string> {
     const { definition } = loaded
     try {
       return await definition.describe(subject.settings)
@@ -129,7 +129,7 @@ export function createHost (app: FastifyInstance, config: Config) {
     }
   }
 
-  async function inspect (loaded: Loaded<ChannelDefinition>, given: Subject, ctx: ChannelContext): Promise<Inspected> {
+  async function inspect (loaded: Loaded<ChannelDefinition>, given: ChannelSubject, ctx: ChannelContext): Promise<CheckedSettings> {
     const { definition } = loaded
     const { settings } = given
     await definition.check?.(settings, ctx)
@@ -160,21 +160,21 @@ export function createHost (app: FastifyInstance, config: Config) {
 
   return {
     /** Checks settings. @returns the view and destination to store with them */
-    inspect: (subject: Subject, signal: AbortSignal) =>
+    inspect: (subject: ChannelSubject, signal: AbortSignal) =>
       call(subject, signal, (_definition, ctx, loaded) => inspect(loaded, subject, ctx)),
 
-    deliver: (subject: Subject, notification: OutgoingNotification, signal: AbortSignal) =>
+    deliver: (subject: ChannelSubject, notification: OutgoingNotification, signal: AbortSignal) =>
       call(subject, signal, (definition, ctx) =>
-        definition.deliver(fitNotification(notification, definition.limits), subject.settings as never, ctx)),
+        definition.deliver(cutNotification(notification, definition.limits), subject.settings as never, ctx)),
 
-    confirm: (subject: Subject, code: string, signal: AbortSignal) =>
+    confirm: (subject: ChannelSubject, code: string, signal: AbortSignal) =>
       call(subject, signal, async (definition, ctx) => await definition.confirm?.(code, subject.settings, ctx)),
 
-    services: (subject: Subject, signal: AbortSignal) =>
+    services: (subject: ChannelSubject, signal: AbortSignal) =>
       call(subject, signal, async (definition, ctx) => await definition.services?.(ctx) ?? []),
 
     /** Returns null for a URL that no service understands. */
-    parse: (subject: Subject, url: string, signal: AbortSignal) =>
+    parse: (subject: ChannelSubject, url: string, signal: AbortSignal) =>
       call(subject, signal, async (definition, ctx) => await definition.parse?.(url, ctx) ?? null)
   }
 }

@@ -30,12 +30,12 @@ export interface Delivery {
 }
 
 /** A channel with a running delivery. */
-export type Busy = Pick<Delivery, 'channel_id' | 'user_id'>
+export type RunningDelivery = Pick<Delivery, 'channel_id' | 'user_id'>
 
 /** The single delivery that several were folded into. */
-type Folded = Pick<Delivery, 'id' | 'notification' | 'request_id'>
+type FoldedDelivery = Pick<Delivery, 'id' | 'notification' | 'request_id'>
 
-interface Head extends Delivery {
+interface DueDelivery extends Delivery {
   /** True if a try was made. The notification may have arrived already, so its text must not change. */
   was_begun: boolean
   /** Number of deliveries that may still start within this minute; null for no limit. */
@@ -46,10 +46,10 @@ interface Head extends Delivery {
   free_at: Date | null
 }
 
-export interface Failed { id: number, error: string }
-export interface Retry { id: number, attempts: number, delay_ms: number }
+export interface FailedDelivery { id: number, error: string }
+export interface DeliveryRetry { id: number, attempts: number, delay_ms: number }
 /** Results of deliveries. */
-export interface Results { arrived: number[], retries: Retry[], failed: Failed[] }
+export interface DeliveryResults { delivered: number[], retries: DeliveryRetry[], failed: FailedDelivery[] }
 
 /** A channel is disabled after this many failed deliveries in a row. */
 const FAILURES_MAX = 10
@@ -101,12 +101,12 @@ const BEGIN = `with begun as (update channel_deliveries d set worker_id = $2, de
 const POSTPONE = `update channel_deliveries d set due_at = p.due_at
   from unnest($1::bigint[], $2::timestamptz[]) as p (id, due_at) where d.id = p.id`
 
-const UNTOUCHED = 'channel_id = $1 and attempts + deaths = 0 and worker_id is null'
+const NOT_ATTEMPTED = 'channel_id = $1 and attempts + deaths = 0 and worker_id is null'
 const BURST = `select array_agg(id order by id desc) as ids, max(case notification ->> 'level'
   when 'error' then 3 when 'warning' then 2 when 'success' then 1 else 0 end) as rank
-  from (select id, notification from channel_deliveries where ${UNTOUCHED} for update) burst`
+  from (select id, notification from channel_deliveries where ${NOT_ATTEMPTED} for update) burst`
 
-const ARRIVED = `with gone as (delete from channel_deliveries where id = any($1::bigint[]) returning channel_id)
+const DELIVERED = `with gone as (delete from channel_deliveries where id = any($1::bigint[]) returning channel_id)
   update notification_channels set last_delivered_at = now(), last_error = null, consecutive_failures = 0
   where id in (select channel_id from gone)`
 const RETRY = `update channel_deliveries d set attempts = r.attempts, worker_id = null,
@@ -128,7 +128,7 @@ export async function countDeliveries (db: Db): Promise<{ type: string, count: n
   return rows
 }
 
-const toValues = (busy: readonly Busy[]) => [busy.map((one) => one.channel_id), busy.map((one) => one.user_id)]
+const toValues = (busy: readonly RunningDelivery[]) => [busy.map((running) => running.channel_id), busy.map((running) => running.user_id)]
 
 /** Access to the rows of deliveries, which are the only truth about them. Only one process at a time uses them. */
 export function createDeliveries (db: Db, workerId: string, limits: ReadonlyMap<string, number>) {
@@ -137,11 +137,11 @@ export function createDeliveries (db: Db, workerId: string, limits: ReadonlyMap<
    *
    * @returns the delivery to start, or null if all are gone
    */
-  async function fold (tx: Db, channelId: number): Promise<Folded | null> {
+  async function fold (tx: Db, channelId: number): Promise<FoldedDelivery | null> {
     const { rows: [burst] } = await tx.query<{ ids: string[] | null, rank: number }>(BURST, [channelId])
     const [newest, ...others] = (burst?.ids ?? []).map(Number)
     if (newest === undefined) return null
-    const { rows } = await tx.query<Omit<Folded, 'id'>>(
+    const { rows } = await tx.query<Omit<FoldedDelivery, 'id'>>(
       'select notification, request_id from channel_deliveries where id = any($1::bigint[]) order by id desc',
       [[newest, ...others].slice(0, SHOWN)])
     const [first, ...rest] = rows
@@ -157,51 +157,51 @@ export function createDeliveries (db: Db, workerId: string, limits: ReadonlyMap<
   }
 
   /** Runs work that changes channels and their deliveries, with the channels locked. */
-  async function locked<T> (channels: readonly number[], work: (tx: Db) => Promise<T>): Promise<T> {
+  async function withChannelsLocked<T> (channels: readonly number[], work: (tx: Db) => Promise<T>): Promise<T> {
     return await inTransaction(db, async (tx) => {
       await tx.query(LOCK, [channels])
       return await work(tx)
     })
   }
 
-  async function begin (tx: Db, heads: readonly Head[]): Promise<Delivery[]> {
+  async function begin (tx: Db, due: readonly DueDelivery[]): Promise<Delivery[]> {
     const begun: Delivery[] = []
-    for (const head of heads) {
-      const { free, waiting, was_begun: wasBegun, channel_id: channel } = head
+    for (const delivery of due) {
+      const { free, waiting, was_begun: wasBegun, channel_id: channel } = delivery
       // More deliveries wait than may start now: fold them into one.
       const isBurst = free !== null && !wasBegun && waiting > free
-      const next = isBurst ? await fold(tx, channel) : head
-      if (next !== null) begun.push({ ...head, ...next })
+      const next = isBurst ? await fold(tx, channel) : delivery
+      if (next !== null) begun.push({ ...delivery, ...next })
     }
-    const paced = heads.filter(({ free }) => free !== null).map((head) => head.channel_id)
-    const values = [begun.map(({ id }) => id), workerId, paced, begun.map(({ deaths }) => deaths)]
+    const limited = due.filter(({ free }) => free !== null).map((delivery) => delivery.channel_id)
+    const values = [begun.map(({ id }) => id), workerId, limited, begun.map(({ deaths }) => deaths)]
     const { rows } = await tx.query<{ id: string }>(BEGIN, values)
-    const there = new Set(rows.map(({ id }) => Number(id)))
-    return begun.filter(({ id }) => there.has(id))
+    const startedIds = new Set(rows.map(({ id }) => Number(id)))
+    return begun.filter(({ id }) => startedIds.has(id))
   }
 
   return {
     /** Takes due deliveries: at most one per channel and a few per user. */
-    async take (busy: readonly Busy[], max: number): Promise<Delivery[]> {
+    async claimDue (busy: readonly RunningDelivery[], max: number): Promise<Delivery[]> {
       const values = [...toValues(busy), workerId, [...limits.keys()], [...limits.values()], max]
-      const { rows } = await db.query<Omit<Head, 'id'> & { id: string }>(HEADS, values)
-      const heads = rows.map((row): Head => ({ ...row, id: Number(row.id) }))
-      const late = heads.filter(({ free }) => free !== null && free <= 0)
-      if (late.length > 0) await db.query(POSTPONE, [late.map(({ id }) => id), late.map((head) => head.free_at)])
-      const ready = heads.filter((head) => !late.includes(head))
+      const { rows } = await db.query<Omit<DueDelivery, 'id'> & { id: string }>(HEADS, values)
+      const due = rows.map((row): DueDelivery => ({ ...row, id: Number(row.id) }))
+      const postponed = due.filter(({ free }) => free !== null && free <= 0)
+      if (postponed.length > 0) await db.query(POSTPONE, [postponed.map(({ id }) => id), postponed.map((delivery) => delivery.free_at)])
+      const ready = due.filter((delivery) => !postponed.includes(delivery))
       if (ready.length === 0) return []
-      return await locked(ready.map((head) => head.channel_id), (tx) => begin(tx, ready))
+      return await withChannelsLocked(ready.map((delivery) => delivery.channel_id), (tx) => begin(tx, ready))
     },
 
     /** Returns the milliseconds until the next delivery is due, negative if one is due already; null if none waits. */
-    async findNextDue (busy: readonly Busy[]): Promise<number | null> {
+    async findNextDue (busy: readonly RunningDelivery[]): Promise<number | null> {
       const { rows: [row] } = await db.query<{ ms: number | null }>(NEXT_DUE, toValues(busy))
       return row?.ms ?? null
     },
 
     /** Stores the results of deliveries of some channels. @returns the channels that were disabled by them */
-    settle: (channels: readonly number[], { arrived, retries, failed }: Results) => locked(channels, async (tx) => {
-      if (arrived.length > 0) await tx.query(ARRIVED, [arrived])
+    storeResults: (channels: readonly number[], { delivered, retries, failed }: DeliveryResults) => withChannelsLocked(channels, async (tx) => {
+      if (delivered.length > 0) await tx.query(DELIVERED, [delivered])
       if (retries.length > 0) {
         await tx.query(RETRY, [
           retries.map(({ id }) => id), retries.map(({ attempts }) => attempts), retries.map((retry) => retry.delay_ms)

@@ -9,7 +9,7 @@ import type { Loaded } from '../../core/loader/registry.ts'
 import type { Settings } from './sealed-settings.ts'
 
 /** Settings of a channel, and the rights of its owner. */
-export interface Subject {
+export interface ChannelSubject {
   type: string
   settings: Settings
   /** Names of secrets among the fields of a service; empty if they are unknown. */
@@ -29,7 +29,7 @@ const isWebAddress = (value: unknown): value is string =>
 export const listAddresses = (settings: Settings): string[] => Object.values(settings).filter(isWebAddress)
 
 /** Returns the secrets of settings, which logs and errors must mask. */
-export function listSecrets ({ settings, secret_keys: keys }: Subject, definition: ChannelDefinition): string[] {
+export function listSecrets ({ settings, secret_keys: keys }: ChannelSubject, definition: ChannelDefinition): string[] {
   const properties = Object.entries(definition.settings.properties)
   const marked = properties.filter(([, schema]) => schema.writeOnly === true).map(([name]) => settings[name])
   const fields = (settings.fields ?? {}) as Record<string, unknown>
@@ -43,10 +43,10 @@ export function listSecrets ({ settings, secret_keys: keys }: Subject, definitio
  * the host and port of its own addresses. An admin-only channel type builds its addresses itself, and is trusted with
  * them.
  */
-function rulesOf ({ definition, trust }: Loaded<ChannelDefinition>, subject: Subject): AddressRules {
+function rulesOf ({ definition, trust }: Loaded<ChannelDefinition>, subject: ChannelSubject): AddressRules {
   const { settings, is_admin: isAdmin } = subject
-  const own = isAdmin ? listAddresses(settings).map(originOf) : []
-  return { trustedOrigins: [...trust.origins, ...own], allowPrivate: isAdmin && definition.adminOnly === true }
+  const ownOrigins = isAdmin ? listAddresses(settings).map(originOf) : []
+  return { trustedOrigins: [...trust.origins, ...ownOrigins], allowPrivate: isAdmin && definition.adminOnly === true }
 }
 
 /**
@@ -56,8 +56,8 @@ function rulesOf ({ definition, trust }: Loaded<ChannelDefinition>, subject: Sub
 function withoutRefusals (http: HttpClient): HttpClient {
   const withoutBody = (answer: HttpResponse): HttpResponse =>
     answer.status < 300 ? answer : { ...answer, bytes: new Uint8Array(), text: () => '', json: () => null }
-  async function hide<Result> (asking: Promise<Result>): Promise<Result> {
-    return await asking.catch((err: unknown) => {
+  async function hide<Result> (request: Promise<Result>): Promise<Result> {
+    return await request.catch((err: unknown) => {
       throw err instanceof HttpStatusError ? new HttpStatusError(err.status, err.message, '') : err
     })
   }
@@ -79,7 +79,7 @@ export function createChannelHttp (app: FastifyInstance) {
    * reach its host.
    */
   const agents = createLruCache<string, Promise<Agent>>({
-    max: AGENTS_MAX, onEvict: (agent) => { void agent.then((late) => late.close()) }
+    max: AGENTS_MAX, onEvict: (agent) => { void agent.then((evicted) => evicted.close()) }
   })
 
   function agentFor (rules: AddressRules): Promise<Agent> {
@@ -94,7 +94,7 @@ export function createChannelHttp (app: FastifyInstance) {
 
   return {
     /** Returns the client that replaces the one of a context. */
-    open (loaded: Loaded<ChannelDefinition>, subject: Subject, { log, cache, signal }: Context): HttpClient {
+    open (loaded: Loaded<ChannelDefinition>, subject: ChannelSubject, { log, cache, signal }: Context): HttpClient {
       const rules = rulesOf(loaded, subject)
       const client = createHttpClient({
         ...rules,
@@ -104,7 +104,7 @@ export function createChannelHttp (app: FastifyInstance) {
         store: cache,
         dispatcher: () => agentFor(rules),
         secrets: [...loaded.trust.secrets, ...listSecrets(subject, loaded.definition)]
-      }).withSignal(signal, { tellsLimits: true })
+      }).withSignal(signal, { throwsRateLimits: true })
       return subject.is_admin ? client : withoutRefusals(client)
     }
   }

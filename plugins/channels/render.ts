@@ -6,20 +6,20 @@ export const SHOWN = 10
 const LINE_CHARACTERS = 200
 
 /** Cuts a text to a maximum length; an ellipsis replaces the last character. */
-function fitText (text: string, max: number | undefined): string {
+function cutText (text: string, max: number | undefined): string {
   if (max === undefined || text.length <= max) return text
   const characters = [...text]
   return characters.length <= max ? text : `${characters.slice(0, Math.max(0, max - 1)).join('')}…`
 }
 
 /** Cuts a notification to the lengths that its destination accepts. */
-export function fitNotification (notification: OutgoingNotification, limits: ChannelDefinition['limits'] = {}): OutgoingNotification {
+export function cutNotification (notification: OutgoingNotification, limits: ChannelDefinition['limits'] = {}): OutgoingNotification {
   const { title, body } = notification
-  return { ...notification, title: fitText(title, limits.titleLength), body: fitText(body, limits.bodyLength) }
+  return { ...notification, title: cutText(title, limits.titleLength), body: cutText(body, limits.bodyLength) }
 }
 
 const toLine = ({ title, body }: OutgoingNotification) =>
-  `• ${fitText([title, body].filter((text) => text !== '').join(': ').replace(/\s+/g, ' '), LINE_CHARACTERS)}`
+  `• ${cutText([title, body].filter((text) => text !== '').join(': ').replace(/\s+/g, ' '), LINE_CHARACTERS)}`
 
 /**
  * Folds many notifications into one, with the id and time of the newest and the most severe level.

@@ -16,21 +16,21 @@ export interface SettingsView {
 }
 
 /** The result of checking settings with a plugin. */
-export interface Inspected {
+export interface CheckedSettings {
   view: SettingsView
   /** Identifies the destination for comparison: stored secrets stay valid while it is the same. Never shown. */
   destination: string
 }
 
 /** The sealed content: all settings, because an address is often a secret too. */
-export interface StoredSettings extends Inspected {
+export interface StoredSettings extends CheckedSettings {
   settings: Settings
   /** True if an administrator entered the settings. Missing in older rows, where only the role of the owner counts. */
   is_trusted?: boolean
 }
 
 /** True if settings may reach the server's own network: an administrator entered them and owns the channel. */
-export const isTrusted = (kept: StoredSettings, isAdmin: boolean): boolean => isAdmin && kept.is_trusted !== false
+export const isTrusted = (stored: StoredSettings, isAdmin: boolean): boolean => isAdmin && stored.is_trusted !== false
 
 const PURPOSE = 'channel'
 export const UNREADABLE: SettingsView = {
@@ -39,7 +39,7 @@ export const UNREADABLE: SettingsView = {
 /** Error of a delivery whose settings cannot be unsealed any more. */
 export const UNREADABLE_ERROR = 'The settings cannot be decrypted, because the key of the server changed; enter them again'
 
-export const sealSettings = (secrets: Secrets, kept: StoredSettings) => secrets.seal(PURPOSE, JSON.stringify(kept))
+export const sealSettings = (secrets: Secrets, stored: StoredSettings) => secrets.seal(PURPOSE, JSON.stringify(stored))
 
 /** Returns null if the server's key changed. */
 export function openSettings (secrets: Secrets, sealed: string): StoredSettings | null {

@@ -13,7 +13,7 @@ import { lockUser } from '../users/rows.ts'
 import type { Calls } from './calls.ts'
 import type { SentCode, createCodes } from './codes.ts'
 import { ChannelDelivery, NotificationChannel } from './entities.ts'
-import type { Subject } from './http.ts'
+import type { ChannelSubject } from './http.ts'
 import {
   type AppriseService, AppriseServiceSchema, type CreateChannel, type Parsed, ParsedSchema, type TestResult,
   type UpdateChannel, UpdateChannelSchema
@@ -56,15 +56,15 @@ export function createChannels (app: FastifyInstance, calls: Calls, codes: Retur
       throw badRequest(`Channels of the type '${type}' are not available on this server; an administrator can correct this: ` +
         (record.reason ?? 'see the log of the server'))
     }
-    const known = [...app.registry.channels.keys()].join(', ')
-    throw invalid(['body', 'type'], `There is no channel type '${type}'; use one of: ${known}`, type)
+    const knownTypes = [...app.registry.channels.keys()].join(', ')
+    throw invalid(['body', 'type'], `There is no channel type '${type}'; use one of: ${knownTypes}`, type)
   }
 
-  const gone = (id: number) => notFound(`Notification channel with ID '${id}' not found`)
+  const channelNotFound = (id: number) => notFound(`Notification channel with ID '${id}' not found`)
 
   async function find ({ db, caller }: Context, id: number): Promise<NotificationChannel> {
     const row = await db.em.findOne(NotificationChannel, { id, user: caller.id })
-    if (row === null) throw gone(id)
+    if (row === null) throw channelNotFound(id)
     return row
   }
 
@@ -72,7 +72,7 @@ export function createChannels (app: FastifyInstance, calls: Calls, codes: Retur
   async function reload (db: Db, row: NotificationChannel): Promise<NotificationChannel> {
     const { id } = row
     const found = await db.em.refresh(row)
-    if (found === null) throw gone(id)
+    if (found === null) throw channelNotFound(id)
     return found
   }
 
@@ -81,11 +81,11 @@ export function createChannels (app: FastifyInstance, calls: Calls, codes: Retur
     throw badRequest(`There are ${CHANNELS_MAX} channels already; delete one first`)
   }
 
-  const toSubject = (caller: Caller, type: string, kept: StoredSettings): Subject => ({
+  const toSubject = (caller: Caller, type: string, stored: StoredSettings): ChannelSubject => ({
     type,
-    settings: kept.settings,
-    secret_keys: kept.view.stored_secrets ?? [],
-    is_admin: isTrusted(kept, caller.role === 'admin')
+    settings: stored.settings,
+    secret_keys: stored.view.stored_secrets ?? [],
+    is_admin: isTrusted(stored, caller.role === 'admin')
   })
 
   /** Checks settings and returns them with their view. */
@@ -98,17 +98,17 @@ export function createChannels (app: FastifyInstance, calls: Calls, codes: Retur
 
   /** Null for a kind of channel that needs no proof. */
   async function sendCode (
-    caller: Caller, { key, definition }: Channel, kept: StoredSettings
+    caller: Caller, { key, definition }: Channel, stored: StoredSettings
   ): Promise<SentCode | null> {
     if (definition.confirm === undefined) return null
-    return await codes.send(caller.id, toSubject(caller, key, kept), kept.view.target)
+    return await codes.send(caller.id, toSubject(caller, key, stored), stored.view.target)
   }
 
   async function create ({ db, caller }: Context, input: CreateChannel): Promise<NotificationChannel> {
     const loaded = findPlugin(input.type)
     await checkCount(db, caller.id)
-    const kept = await readSettings(caller, loaded, mergeSettings(loaded.definition, input, null))
-    const code = await sendCode(caller, loaded, kept)
+    const stored = await readSettings(caller, loaded, mergeSettings(loaded.definition, input, null))
+    const code = await sendCode(caller, loaded, stored)
     return await inTransaction(db, async (tx) => {
       // The lock makes a concurrent request count the channel of the first one.
       await lockUser(tx, caller.id)
@@ -119,7 +119,7 @@ export function createChannels (app: FastifyInstance, calls: Calls, codes: Retur
         name: input.name.toWellFormed(),
         min_level: input.min_level ?? 'info',
         topics: readTopics(input.topics),
-        sealed: sealSettings(app.secrets, kept),
+        sealed: sealSettings(app.secrets, stored),
         confirmed: code === null,
         ...code
       })
@@ -132,12 +132,12 @@ export function createChannels (app: FastifyInstance, calls: Calls, codes: Retur
     const loaded = findPlugin(row.type)
     const { definition } = loaded
     if (!touchesSettings(definition, given)) return {}
-    const kept = open(row)
-    const settings = mergeSettings(definition, given, kept)
-    const becomesTrusted = kept?.is_trusted === false && isAdministrator(caller)
-    if (isSame(settings, kept?.settings) && !becomesTrusted) return {}
+    const stored = open(row)
+    const settings = mergeSettings(definition, given, stored)
+    const becomesTrusted = stored?.is_trusted === false && isAdministrator(caller)
+    if (isSame(settings, stored?.settings) && !becomesTrusted) return {}
     const next = await readSettings(caller, loaded, settings)
-    if (kept !== null) checkMove(definition, given, kept, next)
+    if (stored !== null) checkMove(definition, given, stored, next)
     const code = await sendCode(caller, loaded, next)
     return { sealed: sealSettings(app.secrets, next), ...(code === null ? {} : { ...code, confirmed: false }) }
   }
@@ -165,14 +165,14 @@ export function createChannels (app: FastifyInstance, calls: Calls, codes: Retur
     return await reload(db, row)
   }
 
-  const noteSuccess = (db: Db, id: number) => db.em.nativeUpdate(NotificationChannel, { id },
+  const storeSuccess = (db: Db, id: number) => db.em.nativeUpdate(NotificationChannel, { id },
     { last_delivered_at: new Date(), last_error: null, consecutive_failures: 0 })
 
   /** Sends a sample. @returns the error, or null */
   async function deliverSample (caller: Caller, row: NotificationChannel): Promise<string | null> {
-    const kept = open(row)
-    if (kept === null) return UNREADABLE_ERROR
-    const outcome = await calls.deliver(caller.id, toSubject(caller, row.type, kept), createSample())
+    const stored = open(row)
+    if (stored === null) return UNREADABLE_ERROR
+    const outcome = await calls.deliver(caller.id, toSubject(caller, row.type, stored), createSample())
     return outcome.ok ? null : outcome.failure.message
   }
 
@@ -194,9 +194,9 @@ export function createChannels (app: FastifyInstance, calls: Calls, codes: Retur
       const { db, caller } = context
       const row = await find(context, id)
       if (!row.confirmed) throw badRequest(`The channel '${row.name}' is not confirmed yet; enter the code that was sent`)
-      await throttle.spend(testQuota(caller.id))
+      await throttle.countUse(testQuota(caller.id))
       const error = await deliverSample(caller, row)
-      if (error === null) await noteSuccess(db, id)
+      if (error === null) await storeSuccess(db, id)
       else await db.em.nativeUpdate(NotificationChannel, { id }, { last_error: error })
       return { ok: error === null, error }
     },
@@ -218,9 +218,9 @@ export function createChannels (app: FastifyInstance, calls: Calls, codes: Retur
       const { db, caller } = context
       const row = await find(context, id)
       if (row.confirmed) throw badRequest(`The channel '${row.name}' needs no code; it is confirmed`)
-      const kept = open(row)
-      if (kept === null) throw badRequest(UNREADABLE_ERROR)
-      const code = await sendCode(caller, findPlugin(row.type), kept)
+      const stored = open(row)
+      if (stored === null) throw badRequest(UNREADABLE_ERROR)
+      const code = await sendCode(caller, findPlugin(row.type), stored)
       if (code === null) return
       await db.em.nativeUpdate(NotificationChannel, { id, sealed: row.sealed, confirmed: false }, code)
     },

@@ -9,7 +9,7 @@ import type { Loaded } from '../../core/loader/registry.ts'
 import { listAddresses } from './http.ts'
 import type { StoredSettings, Settings } from './sealed-settings.ts'
 
-type Given = Readonly<Record<string, unknown>>
+type GivenSettings = Readonly<Record<string, unknown>>
 
 const propertiesOf = ({ settings }: ChannelDefinition): [string, TSchema][] => Object.entries(settings.properties)
 const isEmpty = (value: unknown) => value === undefined || value === null || value === ''
@@ -17,36 +17,36 @@ const isEmpty = (value: unknown) => value === undefined || value === null || val
 /** True for a channel type whose settings are a service and its fields, some of them secret. */
 const hasFields = ({ secretKeys }: ChannelDefinition) => secretKeys !== undefined
 
-const withoutEmpty = (values: Given) =>
+const withoutEmpty = (values: GivenSettings) =>
   Object.fromEntries(Object.entries(values).filter(([, value]) => !isEmpty(value)))
 
-function readFields (given: unknown, kept: StoredSettings | null): unknown {
+function readFields (given: unknown, stored: StoredSettings | null): unknown {
   if (typeof given !== 'object' || given === null || Array.isArray(given)) return given
-  const old = (kept?.settings.fields ?? {}) as Given
-  const secrets = Object.fromEntries((kept?.view.stored_secrets ?? []).map((key) => [key, old[key]]))
+  const storedValue = (stored?.settings.fields ?? {}) as GivenSettings
+  const secrets = Object.fromEntries((stored?.view.stored_secrets ?? []).map((key) => [key, storedValue[key]]))
   return withoutEmpty({ ...secrets, ...given })
 }
 
 function readSetting (
-  [name, schema]: [string, TSchema], given: Given, kept: StoredSettings | null, isService: boolean
+  [name, schema]: [string, TSchema], given: GivenSettings, stored: StoredSettings | null, isService: boolean
 ): unknown {
-  const old = kept?.settings[name]
+  const storedValue = stored?.settings[name]
   const value = given[name]
-  if (isService && name === 'service' && old !== undefined) return old
-  if (isService && name === 'fields') return isEmpty(value) ? old : readFields(value, kept)
-  if (schema.writeOnly === true) return value === undefined ? old : isEmpty(value) ? undefined : value
-  return value ?? old
+  if (isService && name === 'service' && storedValue !== undefined) return storedValue
+  if (isService && name === 'fields') return isEmpty(value) ? storedValue : readFields(value, stored)
+  if (schema.writeOnly === true) return value === undefined ? storedValue : isEmpty(value) ? undefined : value
+  return value ?? storedValue
 }
 
 /** True if a request contains settings. */
-export const touchesSettings = (definition: ChannelDefinition, given: Given) =>
+export const touchesSettings = (definition: ChannelDefinition, given: GivenSettings) =>
   propertiesOf(definition).some(([name, { writeOnly }]) =>
     given[name] !== undefined && (given[name] !== null || writeOnly === true))
 
 /** Merges the settings of a request into the stored ones, without checks. */
-export function mergeSettings (definition: ChannelDefinition, given: Given, kept: StoredSettings | null): Settings {
+export function mergeSettings (definition: ChannelDefinition, given: GivenSettings, stored: StoredSettings | null): Settings {
   const entries = propertiesOf(definition)
-    .map((property) => [property[0], readSetting(property, given, kept, hasFields(definition))] as const)
+    .map((property) => [property[0], readSetting(property, given, stored, hasFields(definition))] as const)
     .filter(([, value]) => value !== undefined)
   return Value.Default(definition.settings, Object.fromEntries(entries)) as Settings
 }
@@ -94,12 +94,12 @@ export function checkSettings (
 const originsOf = (settings: Settings) => listAddresses(settings).map(originOf).sort()
 
 /** Returns the names of secrets that a request leaves unchanged. */
-function listLeft (definition: ChannelDefinition, given: Given, kept: StoredSettings): string[] {
+function listUnchangedSecrets (definition: ChannelDefinition, given: GivenSettings, stored: StoredSettings): string[] {
   const marked = propertiesOf(definition)
-    .filter(([name, schema]) => schema.writeOnly === true && given[name] === undefined && !isEmpty(kept.settings[name]))
+    .filter(([name, schema]) => schema.writeOnly === true && given[name] === undefined && !isEmpty(stored.settings[name]))
     .map(([name]) => name)
-  const fields = isEmpty(given.fields) ? {} : given.fields as Given
-  const named = (kept.view.stored_secrets ?? []).filter((key) => fields[key] === undefined)
+  const fields = isEmpty(given.fields) ? {} : given.fields as GivenSettings
+  const named = (stored.view.stored_secrets ?? []).filter((key) => fields[key] === undefined)
   return [...marked, ...named]
 }
 
@@ -109,14 +109,14 @@ function listLeft (definition: ChannelDefinition, given: Given, kept: StoredSett
  * @throws ApiError BAD_REQUEST
  */
 export function checkMove (
-  definition: ChannelDefinition, given: Given, kept: StoredSettings, next: StoredSettings
+  definition: ChannelDefinition, given: GivenSettings, stored: StoredSettings, next: StoredSettings
 ): void {
-  const left = listLeft(definition, given, kept)
-  if (left.length === 0) return
-  const [before, after] = [originsOf(kept.settings), originsOf(next.settings)]
+  const unchanged = listUnchangedSecrets(definition, given, stored)
+  if (unchanged.length === 0) return
+  const [before, after] = [originsOf(stored.settings), originsOf(next.settings)]
   const hasMoved = before.length + after.length > 0
     ? !isDeepStrictEqual(before, after)
-    : kept.destination !== next.destination
+    : stored.destination !== next.destination
   if (!hasMoved) return
-  throw badRequest(`The channel has a new destination: enter its secrets again, or send them empty (${left.join(', ')})`)
+  throw badRequest(`The channel has a new destination: enter its secrets again, or send them empty (${unchanged.join(', ')})`)
 }

@@ -12,7 +12,7 @@ export const LONGEST_COOL_DOWN_MS = 10 * 60_000
  */
 export const LONGEST_PAUSE_MS = 15 * 60_000
 /** The longest time that other calls wait for the result of a probe. */
-export const PROBE_PATIENCE_MS = 5_000
+export const PROBE_WAIT_MAX_MS = 5_000
 
 /** The shortest pause, so that a service that asks for no time is not called in a tight loop. */
 const SHORTEST_PAUSE_MS = 50
@@ -33,35 +33,35 @@ export type CallOutcome =
 /** The reason why a provider is not called, and when calls resume: milliseconds since 1970, or null if unknown. */
 export interface Refusal { kind: 'refusal', reason: string, retryAt: number | null }
 
-export type Turn =
+export type CallPermit =
   /** The caller makes the call now, and reports its end. */
   { kind: 'call', end (outcome: CallOutcome): void } |
-  /** The caller asks again after so many milliseconds, or as soon as `sooner` resolves. */
-  { kind: 'wait', ms: number, sooner: Promise<void> | null } |
+  /** The caller asks again after so many milliseconds, or as soon as `probeEnd` resolves. */
+  { kind: 'wait', ms: number, probeEnd: Promise<void> | null } |
   Refusal
 
 export interface Breaker {
-  turn (): Turn
+  requestCall (): CallPermit
   /** Returns the refusal that a call would get, for callers that would otherwise queue for their turn. */
   refusal (): Refusal | null
   /**
    * Lets the next call probe a provider that failed, without waiting for the cool-down. Also probes one that refused
    * the credentials, because a key may be renewed at the service. A pause that the provider asked for stays.
    */
-  probeNow (): void
+  allowProbe (): void
   /** Returns the state of the circuit; null before the first call. */
   view (): Circuit | null
 }
 
 interface Probe { since: number, end: PromiseWithResolvers<void> }
-export type Cause = 'failures' | 'pause' | 'credentials'
+export type OpenCause = 'failures' | 'pause' | 'credentials'
 /**
  * The state of a circuit. A call belongs to the exact state it was made in, because older calls say nothing about the
  * present one.
  */
 type State =
   { name: 'closed' } |
-  { name: 'open', cause: Cause, reason: string, openedAt: number, retryAt: number | null } |
+  { name: 'open', cause: OpenCause, reason: string, openedAt: number, retryAt: number | null } |
   { name: 'half_open', reason: string, openedAt: number, probe: Probe | null }
 
 /**
@@ -72,10 +72,10 @@ type State =
  * @param onClose told whenever the circuit closes after it was open
  */
 export function createBreaker (
-  now: () => number, onOpen: (circuit: Circuit, cause: Cause) => void = () => {}, onClose: () => void = () => {}
+  now: () => number, onOpen: (circuit: Circuit, cause: OpenCause) => void = () => {}, onClose: () => void = () => {}
 ): Breaker {
   let state: State = { name: 'closed' }
-  let isAsked = false
+  let wasCalled = false
   let failuresInARow = 0
   let lastFailure = ''
   let coolDownMs = FIRST_COOL_DOWN_MS
@@ -83,7 +83,7 @@ export function createBreaker (
   /** The sum of the pauses since the last answer. */
   let pausedMs = 0
 
-  function open (cause: Cause, reason: string, retryAt: number | null): void {
+  function open (cause: OpenCause, reason: string, retryAt: number | null): void {
     state = { name: 'open', cause, reason, openedAt: now(), retryAt }
     onOpen(describe(), cause)
   }
@@ -107,7 +107,7 @@ export function createBreaker (
     state = { name: 'half_open', reason, openedAt, probe: null }
   }
 
-  function noteFailure (message: string): void {
+  function recordFailure (message: string): void {
     failuresInARow++
     lastFailure = message
     const isProbe = state.name === 'half_open'
@@ -116,7 +116,7 @@ export function createBreaker (
     open('failures', `it failed ${failuresInARow} times in a row, most recently with: ${message}`, now() + coolDownMs)
   }
 
-  function notePause (message: string, wantedMs: number): void {
+  function recordPause (message: string, wantedMs: number): void {
     const ms = Math.min(Math.max(wantedMs || 0, SHORTEST_PAUSE_MS), LONGEST_OPEN_MS)
     const until = now() + ms
     const reason = `it asks for a pause of ${Math.ceil(ms / 1_000)} s: ${message}`
@@ -132,14 +132,14 @@ export function createBreaker (
 
   function apply (outcome: CallOutcome): void {
     if (outcome.kind === 'answered') close()
-    else if (outcome.kind === 'failed') noteFailure(outcome.message)
-    else if (outcome.kind === 'paused') notePause(outcome.message, outcome.ms)
+    else if (outcome.kind === 'failed') recordFailure(outcome.message)
+    else if (outcome.kind === 'paused') recordPause(outcome.message, outcome.ms)
     else if (outcome.kind === 'refused') open('credentials', outcome.message, null)
     else if (state.name === 'half_open') halfOpen(state)
   }
 
-  function begin (given: State): Turn {
-    isAsked = true
+  function begin (given: State): CallPermit {
+    wasCalled = true
     return {
       kind: 'call',
       end (outcome) {
@@ -150,7 +150,7 @@ export function createBreaker (
     }
   }
 
-  function probe ({ reason, openedAt }: Extract<State, { name: 'half_open' }>): Turn {
+  function probe ({ reason, openedAt }: Extract<State, { name: 'half_open' }>): CallPermit {
     state = { name: 'half_open', reason, openedAt, probe: { since: now(), end: Promise.withResolvers() } }
     return begin(state)
   }
@@ -159,8 +159,8 @@ export function createBreaker (
   function refusal (): Refusal | null {
     const at = current()
     if (at.name === 'open') return { kind: 'refusal', reason: at.reason, retryAt: at.retryAt }
-    const isHeldUp = at.name === 'half_open' && at.probe !== null && now() >= at.probe.since + PROBE_PATIENCE_MS
-    return isHeldUp ? { kind: 'refusal', reason: at.reason, retryAt: null } : null
+    const isProbeOverdue = at.name === 'half_open' && at.probe !== null && now() >= at.probe.since + PROBE_WAIT_MAX_MS
+    return isProbeOverdue ? { kind: 'refusal', reason: at.reason, retryAt: null } : null
   }
 
   /** Returns why a closed circuit may open soon; null if the last call was answered. */
@@ -182,18 +182,18 @@ export function createBreaker (
 
   return {
     refusal,
-    turn () {
+    requestCall () {
       const refused = refusal()
       if (refused !== null) return refused
-      if (pause.until > now()) return { kind: 'wait', ms: pause.until - now(), sooner: null }
+      if (pause.until > now()) return { kind: 'wait', ms: pause.until - now(), probeEnd: null }
       if (state.name !== 'half_open') return begin(state)
       if (state.probe === null) return probe(state)
       const { since, end } = state.probe
-      return { kind: 'wait', ms: since + PROBE_PATIENCE_MS - now(), sooner: end.promise }
+      return { kind: 'wait', ms: since + PROBE_WAIT_MAX_MS - now(), probeEnd: end.promise }
     },
-    probeNow () {
+    allowProbe () {
       if (state.name === 'open' && state.cause !== 'pause') halfOpen(state)
     },
-    view: () => isAsked ? describe() : null
+    view: () => wasCalled ? describe() : null
   }
 }

@@ -1,10 +1,10 @@
-import type { LearntLimits } from '../../core/loader/plugin-limits.ts'
+import type { ReportedLimits } from '../../core/loader/plugin-limits.ts'
 import { formatDate } from '../../core/typebox.ts'
 import type { Breaker, Refusal } from './breaker.ts'
 
 /** The provider was not called, because its circuit is open or one of its allowances is spent. */
 export class ProviderSkippedError extends Error {
-  override readonly name = 'LeftOutError'
+  override readonly name = 'ProviderSkippedError'
   /** The time when calls resume, in milliseconds since 1970; null if unknown. */
   readonly retryAt: number | null
 
@@ -20,8 +20,8 @@ export class ProviderSkippedError extends Error {
 }
 
 /** Checks the allowances of a provider. @throws ProviderSkippedError while an allowance is spent */
-export function checkAllowances (learnt: LearntLimits): void {
-  const spent = learnt.spent()
+export function checkAllowances (reportedLimits: ReportedLimits): void {
+  const spent = reportedLimits.findSpent()
   if (spent !== null) throw new ProviderSkippedError({ reason: `its allowance '${spent.name}' is used up`, retryAt: spent.resetsAt })
 }
 
@@ -30,8 +30,8 @@ export function checkAllowances (learnt: LearntLimits): void {
  *
  * @throws ProviderSkippedError at once while an allowance is spent or the circuit is open
  */
-export function checkCircuit ({ learnt }: { learnt: LearntLimits }, breaker: Breaker): void {
-  checkAllowances(learnt)
+export function checkCircuit ({ reportedLimits }: { reportedLimits: ReportedLimits }, breaker: Breaker): void {
+  checkAllowances(reportedLimits)
   const refusal = breaker.refusal()
   if (refusal !== null) throw new ProviderSkippedError(refusal)
 }

@@ -11,11 +11,11 @@ export function createCircuits (app: FastifyInstance) {
   const breakers = new Map<string, Breaker>()
   const listeners: RefusedListener[] = []
   /** Providers already reported to listeners, because the settings stay the same until this process restarts. */
-  const told = new Set<string>()
+  const reported = new Set<string>()
 
-  function noteRefusal (key: string, reason: string): void {
-    if (told.has(key)) return
-    told.add(key)
+  function reportRefusal (key: string, reason: string): void {
+    if (reported.has(key)) return
+    reported.add(key)
     for (const listener of listeners) {
       listener(key, reason).catch((err: unknown) => { app.log.error({ err, provider: key }, 'refused credentials could not be reported') })
     }
@@ -26,7 +26,7 @@ export function createCircuits (app: FastifyInstance) {
     const breaker = createBreaker(Date.now, (circuit, cause) => {
       log.warn(circuit, 'provider is not called any more')
       app.registry.setRefused(key, cause === 'credentials')
-      if (cause === 'credentials') noteRefusal(key, circuit.reason ?? '')
+      if (cause === 'credentials') reportRefusal(key, circuit.reason ?? '')
     }, () => { app.registry.setRefused(key, false) })
     breakers.set(key, breaker)
     return breaker

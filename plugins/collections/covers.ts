@@ -5,13 +5,13 @@ import { join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import type { Config } from '../../core/config/config.ts'
-import { apartFromRequest } from '../../core/database/request-time.ts'
+import { outsideRequestTime } from '../../core/database/request-time.ts'
 import { ApiError, badRequest } from '../../core/errors.ts'
 import { errorCode } from '../../core/files/fs-error.ts'
 import { requireFreeSpace } from '../../core/files/free-space.ts'
 import { type DownloadingClient, FileWriteError } from '../../core/http/client.ts'
 import { readPicture } from '../assets/check-picture.ts'
-import { makeSmallCover, openImage } from '../resources/image.ts'
+import { createSmallCover, openImage } from '../resources/image.ts'
 
 /** Maximum size of a downloaded picture. */
 export const COVER_MAX_BYTES = 64 * 1024 ** 2
@@ -71,7 +71,7 @@ export function createCovers (config: Config, http: DownloadingClient) {
       await write(part)
       const extension = await readExtension(part, name)
       const { height } = await (await openImage(part)).metadata()
-      const small = await makeSmallCover(part, extension, height).catch((err: unknown) => {
+      const small = await createSmallCover(part, extension, height).catch((err: unknown) => {
         throw badRequest(`The cover '${name}' cannot be read (${err instanceof Error ? err.message.slice(0, 200) : String(err)})`)
       })
       return { publish: (id) => publishCover(id, { part, small, extension }), discard: () => rm(part, { force: true }) }
@@ -106,7 +106,7 @@ export function createCovers (config: Config, http: DownloadingClient) {
       }),
 
     /** @throws ApiError BAD_REQUEST for an address that is refused, or has no picture */
-    fetch: (url: string): Promise<StagedCover> => apartFromRequest(() => stage(url, async (path) => {
+    fetch: (url: string): Promise<StagedCover> => outsideRequestTime(() => stage(url, async (path) => {
       try {
         await http.download(url, { toFile: path, timeoutMs: FETCH_TIMEOUT_MS, retry: false, maxBytes: COVER_MAX_BYTES })
       } catch (err) {
@@ -117,12 +117,12 @@ export function createCovers (config: Config, http: DownloadingClient) {
     })),
 
     /** True if the file of a stored path still exists. */
-    async isThere (path: string | null): Promise<boolean> {
+    async isPresent (path: string | null): Promise<boolean> {
       if (path === null) return false
       return await access(join(resources, path)).then(() => true, (err: unknown) => !isAbsent(err))
     },
 
-    drop: (id: number): Promise<void> => rm(join(all, String(id)), { recursive: true, force: true }),
+    delete: (id: number): Promise<void> => rm(join(all, String(id)), { recursive: true, force: true }),
 
     /** Lists the ids of collections that have a folder. */
     listFolders: async (): Promise<number[]> => (await listFolder(all)).filter((name) => /^\d{1,9}$/.test(name)).map(Number),

@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { Context } from '../../core/access/context.ts'
-import { milliseconds } from '../../core/database/columns.ts'
+import { selectMilliseconds } from '../../core/database/columns.ts'
 import type { Db } from '../../core/database/db.ts'
 import { isChangedAfter } from '../platforms/changed-after.ts'
 import type { AnyCaller } from '../platforms/visibility.ts'
@@ -43,23 +43,23 @@ export type Kind = 'plain' | 'smart'
 const TABLES = { plain: 'collections', smart: 'smart_collections' } as const
 
 const OWNED = sql`c.id, c.user_id, u.username as owner_username, c.name, c.description, c.is_public,
-  ${milliseconds('c.created_at')} as created_at, ${milliseconds('c.updated_at')} as updated_at`
+  ${selectMilliseconds('c.created_at')} as created_at, ${selectMilliseconds('c.updated_at')} as updated_at`
 const BY_NAME = sql`order by lower(c.name), c.name, c.id`
 const HAS_COVER = sql<boolean>`(r.path_cover_small <> '' or r.path_cover_large <> '')`
 /** Columns of the cover of a row of `roms`, aliased `r`. */
-export const COVER = sql`r.id, r.path_cover_small as small, r.path_cover_large as large, ${milliseconds('r.updated_at')} as updated_at`
+export const COVER = sql`r.id, r.path_cover_small as small, r.path_cover_large as large, ${selectMilliseconds('r.updated_at')} as updated_at`
 
 /** Narrows a list to one collection, or to those changed after a time. */
-export interface Narrowing { id?: number | undefined, updated_after?: string | undefined }
+export interface CollectionCondition { id?: number | undefined, updated_after?: string | undefined }
 
-function isMeant ({ id, updated_after: after }: Narrowing): RawBuilder<boolean> {
+function isMeant ({ id, updated_after: after }: CollectionCondition): RawBuilder<boolean> {
   const isId = id === undefined ? sql<boolean>`true` : sql<boolean>`c.id = ${id}`
   return after === undefined ? isId : sql<boolean>`${isId} and ${isChangedAfter('c.updated_at', after)}`
 }
 
 /** Loads the plain collections that a caller sees, by name, with the members that the caller sees. */
 export async function selectCollections (
-  { db, caller }: Context<AnyCaller>, narrowing: Narrowing = {}
+  { db, caller }: Context<AnyCaller>, filter: CollectionCondition = {}
 ): Promise<CollectionRow[]> {
   const { rows } = await sql<CollectionRow>`
     select ${OWNED}, c.is_favorite, c.url_cover, c.path_cover_small, c.path_cover_large,
@@ -71,17 +71,17 @@ export async function selectCollections (
           filter (where ${HAS_COVER}) as covers
       from collection_roms l join roms r on r.id = l.rom_id where l.collection_id = c.id and ${isRomVisible(caller)}
     ) m on true
-    where ${isCollectionVisible(caller)} and ${isMeant(narrowing)} ${BY_NAME}`.execute(db)
+    where ${isCollectionVisible(caller)} and ${isMeant(filter)} ${BY_NAME}`.execute(db)
   return rows
 }
 
 /** Loads the smart collections that a caller sees, by name. */
 export async function selectSmartCollections (
-  { db, caller }: Context<AnyCaller>, narrowing: Narrowing = {}
+  { db, caller }: Context<AnyCaller>, filter: CollectionCondition = {}
 ): Promise<SmartRow[]> {
   const { rows } = await sql<SmartRow>`select ${OWNED}, c.filter_criteria
     from smart_collections c join users u on u.id = c.user_id
-    where ${isCollectionVisible(caller)} and ${isMeant(narrowing)} ${BY_NAME}`.execute(db)
+    where ${isCollectionVisible(caller)} and ${isMeant(filter)} ${BY_NAME}`.execute(db)
   return rows
 }
 

@@ -17,7 +17,7 @@ import { deleteMembers, insertMembers, restrictMembers, selectCollectionIds, sel
 import type { CollectionForm, CollectionView } from './schemas.ts'
 import { toCollectionView } from './views.ts'
 
-interface Switches { is_public?: boolean, is_favorite?: boolean }
+interface CollectionSwitches { is_public?: boolean, is_favorite?: boolean }
 
 /** Returns the ids within the range of ROM ids. */
 const toRomIds = (ids: readonly number[]) => ids.filter((id) => id > 0 && id <= ID_MAX)
@@ -69,8 +69,8 @@ export function createCollections (app: FastifyInstance, covers: Covers) {
   /** Downloads the picture of an address, unless it is the collection's current cover. */
   async function fetchCover (db: Db, id: number, url: string | undefined): Promise<StagedCover | null> {
     if (url === undefined || url === '') return null
-    const known = await db.em.findOne(Collection, { id }, { refresh: true })
-    if (known?.url_cover === url && await covers.isThere(known.path_cover_large ?? null)) return null
+    const current = await db.em.findOne(Collection, { id }, { refresh: true })
+    if (current?.url_cover === url && await covers.isPresent(current.path_cover_large ?? null)) return null
     return await covers.fetch(url)
   }
 
@@ -103,7 +103,7 @@ export function createCollections (app: FastifyInstance, covers: Covers) {
 
     /** @param uploaded the cover from the form, if any */
     async create (
-      context: Context, form: CollectionForm, switches: Switches, uploaded: StagedCover | null
+      context: Context, form: CollectionForm, switches: CollectionSwitches, uploaded: StagedCover | null
     ): Promise<CollectionView> {
       const { db, caller } = context
       const { description = '', url_cover: url = '' } = form
@@ -153,7 +153,7 @@ export function createCollections (app: FastifyInstance, covers: Covers) {
         await cover?.discard()
         throw err
       })
-      if (removesCover) await covers.drop(id)
+      if (removesCover) await covers.delete(id)
       if (cover !== null) await setCover(db, id, cover)
       announce(id, caller, 'changed', wasPublic || isPublic === true)
       return await get(context, id)
@@ -170,7 +170,7 @@ export function createCollections (app: FastifyInstance, covers: Covers) {
       const { is_public: wasPublic } = await requireOwn(context, 'plain', id)
       requireGrant(caller, 'collections', 'delete', true)
       await db.em.nativeDelete(Collection, { id })
-      await covers.drop(id)
+      await covers.delete(id)
       announce(id, caller, 'deleted', wasPublic)
     },
 
@@ -179,7 +179,7 @@ export function createCollections (app: FastifyInstance, covers: Covers) {
       // Read folders before rows, because the row of a folder created meanwhile is then found.
       const ids = await covers.listFolders()
       const existing = await selectExistingIds(app.db, ids)
-      for (const id of ids.filter((one) => !existing.has(one))) await covers.drop(id)
+      for (const id of ids.filter((one) => !existing.has(one))) await covers.delete(id)
       await covers.sweep()
     }
   }

@@ -19,7 +19,7 @@ export interface Archives {
    * @returns the members of the archive
    * @throws ArchiveRefusedError, or the signal's reason; files written so far stay
    */
-  work (job: ArchiveJob): Promise<Member[]>
+  run (job: ArchiveJob): Promise<Member[]>
   /** Ends the thread. */
   close (): Promise<void>
 }
@@ -34,7 +34,7 @@ export function createArchives (signal: AbortSignal): Archives {
     await ended?.terminate()
   }
 
-  async function ask (job: ArchiveJob): Promise<ArchiveResult> {
+  async function runInThread (job: ArchiveJob): Promise<ArchiveResult> {
     signal.throwIfAborted()
     thread ??= new Worker(THREAD, { resourceLimits: { maxOldGenerationSizeMb: HEAP_MIB } })
     try {
@@ -49,8 +49,8 @@ export function createArchives (signal: AbortSignal): Archives {
   }
 
   return {
-    async work (job) {
-      const result = await ask(job)
+    async run (job) {
+      const result = await runInThread(job)
       if ('refused' in result) throw new ArchiveRefusedError(result.refused)
       return result.members
     },

@@ -68,7 +68,7 @@ export function createChdman (program: string, signal: AbortSignal) {
   return {
     run,
     /** True if chdman has a command: the commands for DVDs came with release 0.255. */
-    async can (command: string): Promise<boolean> {
+    async supports (command: string): Promise<boolean> {
       commands ??= run().catch((err: unknown) => {
         // Without a command chdman lists its commands and fails.
         if (err instanceof ChdmanError) return err.output

@@ -21,21 +21,21 @@ const keyOf = (libraryId: number, work: string) => `${libraryId} ${work}`
  * restored.
  */
 export function defineConversionCleanup (app: FastifyInstance): TaskDefinition {
-  /** Finds work folders of no known conversion. @param known the known work folders, by {@link keyOf} */
-  async function findLeftovers ({ root, path }: RomFolder, known: ReadonlySet<string>): Promise<string[]> {
+  /** Finds work folders of no known conversion. @param knownKeys the known work folders, by {@link keyOf} */
+  async function findLeftovers ({ root, path }: RomFolder, knownKeys: ReadonlySet<string>): Promise<string[]> {
     const items = await readLibraryDirectory(join(root.dir, path))
     return items.filter(({ name, kind }) => kind === 'folder' && isWorkName(name)).map(({ name }) => `${path}/${name}`)
-      .filter((work) => !known.has(keyOf(root.id, work)))
+      .filter((work) => !knownKeys.has(keyOf(root.id, work)))
   }
 
   async function run ({ signal, report }: TaskRun): Promise<void> {
     if (await isConverting(app.db, TASK_NAME)) throw conflict('A conversion of the library is running; run this task again after it')
-    const begun = await selectConversions(app.db)
-    const known = new Set(begun.map((conversion) => keyOf(conversion.library_id, conversion.work_path)))
+    const running = await selectConversions(app.db)
+    const knownKeys = new Set(running.map((conversion) => keyOf(conversion.library_id, conversion.work_path)))
     const stats = { folders_found: 0, folders_removed: 0 }
     for (const folder of await listWritableFolders(app.library)) {
       signal.throwIfAborted()
-      for (const path of await findLeftovers(folder, known)) {
+      for (const path of await findLeftovers(folder, knownKeys)) {
         stats.folders_found++
         if ((await stat(join(folder.root.dir, path))).mtimeMs > Date.now() - OLD_MS) continue
         await removeFolder(join(folder.root.dir, path))

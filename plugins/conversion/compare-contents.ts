@@ -38,7 +38,7 @@ export async function contentOf (path: string, name: string, signal: AbortSignal
  * Returns the contents of an archive, also files that scans skip. @throws ArchiveRefusedError when it cannot be read
  */
 export async function contentsOf (archive: string, archives: Archives): Promise<FileDigest[]> {
-  const members = await archives.work({ kind: 'digest', archive })
+  const members = await archives.run({ kind: 'digest', archive })
   return members.map(({ name, size, sha1 = '' }) => ({ name, size, sha1 }))
 }
 

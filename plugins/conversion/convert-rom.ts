@@ -13,11 +13,11 @@ import type { NeighbourFiles } from './neighbour-files.ts'
 import type { Swap } from './entities.ts'
 import { countNeeded, estimate, sizeOf } from './estimate.ts'
 import { type Step, decide } from './formats.ts'
-import type { Make } from './make-files.ts'
+import type { FileMaker } from './file-maker.ts'
 import { type ConvertibleRom, insertConversion, isNameFree, isScanning, updateSwap } from './rows.ts'
 import type { Target } from './schemas.ts'
 import { type Staging, stageFiles, toEntry } from './stage-files.ts'
-import { type SwapServices, endConversion } from './swap-files.ts'
+import { type SwapServices, finishConversion } from './swap-files.ts'
 import { makeFolder, workName } from './work-folder.ts'
 
 /** The interval at which a waiting conversion checks whether a scan is over. */
@@ -25,10 +25,10 @@ const SCAN_POLL_MS = 500
 
 export interface ConvertServices extends SwapServices {
   /** Returns access to the neighbours of the files of a library. */
-  aroundOf (libraryDir: string): NeighbourFiles
+  openNeighbourFiles (libraryDir: string): NeighbourFiles
   archives: Archives
   hasher: EntryHasher
-  make: Make
+  make: FileMaker
   signal: AbortSignal
 }
 
@@ -55,50 +55,50 @@ async function openWork (...path: string[]): Promise<string> {
   }
 }
 
-async function untilNoScan (db: Db, signal: AbortSignal): Promise<void> {
+async function waitForScan (db: Db, signal: AbortSignal): Promise<void> {
   while (await isScanning(db)) await sleep(SCAN_POLL_MS, undefined, { signal })
 }
 
 /** Returns the row to write. Hashes of the content stay if the settings do not let scans read the content. */
 function toWrite (rom: ConvertibleRom, entry: Entry, hashes: Awaited<ReturnType<EntryHasher['hashEntry']>>): RomWrite {
   const row = toRomRow(entry, rom.fs_path, hashes, rom.id, false)
-  const known = row.crc_hash === '' ? { crc_hash: rom.crc_hash, md5_hash: rom.md5_hash, sha1_hash: rom.sha1_hash } : {}
-  return { row: { ...row, ...known, ra_hash: row.ra_hash ?? rom.ra_hash }, files: toFileRows(entry, hashes) }
+  const storedHashes = row.crc_hash === '' ? { crc_hash: rom.crc_hash, md5_hash: rom.md5_hash, sha1_hash: rom.sha1_hash } : {}
+  return { row: { ...row, ...storedHashes, ra_hash: row.ra_hash ?? rom.ra_hash }, files: toFileRows(entry, hashes) }
 }
 
 const bytesOf = (files: readonly EntryFile[]) => files.reduce((sum, file) => sum + file.file_size_bytes, 0)
 
 /** Converts one ROM after the other. The library stays untouched until the swap. */
 export function createConvert (services: ConvertServices) {
-  const { db, library, aroundOf, archives, hasher, make, signal } = services
+  const { db, library, openNeighbourFiles, archives, hasher, make, signal } = services
 
   async function plan (rom: ConvertibleRom, to: Target): Promise<Plan | { left: string }> {
     const { name, dir, is_writable: isWritable } = await library.get(rom.library_id)
     if (!isWritable) return { left: `its library '${name}' is read-only` }
-    const around = aroundOf(dir)
-    const found = await around.readEntry(rom.fs_path, rom.fs_name)
+    const neighbours = openNeighbourFiles(dir)
+    const found = await neighbours.readEntry(rom.fs_path, rom.fs_name)
     if ('left' in found) return found
-    const decision = await decide(found.entry, await around.surround(found.entry, rom.fs_path, rom.slug, to))
+    const decision = await decide(found.entry, await neighbours.readContext(found.entry, rom.fs_path, rom.slug, to))
     return 'left' in decision ? decision : { dir, entry: found.entry, steps: decision.steps }
   }
 
-  async function requireRoom (folder: string, steps: readonly Step[]): Promise<void> {
+  async function requireSpace (folder: string, steps: readonly Step[]): Promise<void> {
     let bytes = 0
     for (const step of steps) bytes += await countNeeded(step, archives)
     await requireFreeSpace(folder, bytes)
   }
 
   /** Checks the new names. @throws ArchiveRefusedError if one is taken */
-  async function requireFree (
-    rom: ConvertibleRom, { dir }: Plan, { fs_name: name, staged, gone }: Staging
+  async function requireFreeNames (
+    rom: ConvertibleRom, { dir }: Plan, { fs_name: name, staged, deletedFiles }: Staging
   ): Promise<void> {
     if (!await isNameFree(db, rom, name)) {
       throw new ArchiveRefusedError(`it was renamed during the conversion, or '${name}' is another ROM; rename or delete that ROM`)
     }
-    const leaving = new Set(gone.map((file) => file.absolute_path))
+    const deletedPaths = new Set(deletedFiles.map((file) => file.absolute_path))
     for (const { file } of staged.filter(({ replaces }) => !replaces)) {
       const path = join(dir, file.file_path, file.file_name)
-      if (leaving.has(path) || await isPresent(path)) {
+      if (deletedPaths.has(path) || await isPresent(path)) {
         throw new ArchiveRefusedError(`'${file.file_name}' already exists; rename or delete it`)
       }
     }
@@ -111,7 +111,7 @@ export function createConvert (services: ConvertServices) {
       placings: staging.staged.map(({ file, replaces }) => ({
         from: relative(dir, file.absolute_path), to: `${file.file_path}/${file.file_name}`, inode: file.inode, replaces
       })),
-      originals: staging.gone.map((file) => ({
+      originals: staging.deletedFiles.map((file) => ({
         path: `${file.file_path}/${file.file_name}`, inode: file.inode, size: file.file_size_bytes, mtime: file.mtime
       })),
       write: toWrite(rom, next, hashes)
@@ -124,18 +124,18 @@ export function createConvert (services: ConvertServices) {
    */
   async function swapFiles (rom: ConvertibleRom, planned: Plan, staging: Staging, swap: Swap): Promise<void> {
     for (;;) {
-      await untilNoScan(db, signal)
-      await requireFree(rom, planned, staging)
+      await waitForScan(db, signal)
+      await requireFreeNames(rom, planned, staging)
       if (!await updateSwap(db, rom.id, swap) || !await isScanning(db)) break
       if (!await updateSwap(db, rom.id, null)) break
     }
-    const obstacle = await endConversion(services, rom.id)
-    if (obstacle !== null) throw new ArchiveRefusedError(obstacle)
+    const problem = await finishConversion(services, rom.id)
+    if (problem !== null) throw new ArchiveRefusedError(problem)
   }
 
   async function apply (rom: ConvertibleRom, planned: Plan): Promise<Conversion> {
     const { dir, entry, steps } = planned
-    await requireRoom(join(dir, rom.fs_path), steps)
+    await requireSpace(join(dir, rom.fs_path), steps)
     const workPath = `${rom.fs_path}/${workName(rom.id)}`
     if (!await insertConversion(db, rom, workPath)) {
       throw new ArchiveRefusedError('its disk became unavailable during the conversion; mount the disk, then run the task again')
@@ -144,16 +144,16 @@ export function createConvert (services: ConvertServices) {
       const work = await openWork(dir, workPath)
       const staging = await stageFiles(entry, steps, { slug: rom.slug, fs_path: rom.fs_path, work }, make)
       signal.throwIfAborted()
-      await requireFree(rom, planned, staging)
+      await requireFreeNames(rom, planned, staging)
       await swapFiles(rom, planned, staging, await toSwap(rom, planned, staging))
       return {
         to: steps.length === 1 ? staging.staged[0]?.file.file_name ?? '' : staging.fs_name,
-        bytes_before: bytesOf(staging.gone),
+        bytes_before: bytesOf(staging.deletedFiles),
         bytes_after: bytesOf(staging.staged.filter(({ replaces }) => !replaces).map(({ file }) => file))
       }
     } catch (err) {
       // Before the swap this only removes temporary files; after the swap it finds no conversion.
-      await endConversion(services, rom.id)
+      await finishConversion(services, rom.id)
       throw err
     }
   }
@@ -169,7 +169,7 @@ export function createConvert (services: ConvertServices) {
     },
 
     /** Returns the result that `convert` would have. */
-    async foresee (rom: ConvertibleRom, to: Target): Promise<Conversion> {
+    async predict (rom: ConvertibleRom, to: Target): Promise<Conversion> {
       const planned = await plan(rom, to)
       if ('left' in planned) return planned
       let [before, after] = [0, 0]

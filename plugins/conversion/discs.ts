@@ -54,7 +54,7 @@ export function createDiscs (chdman: Chdman, signal: AbortSignal) {
   }
 
   async function requireCommand (verb: 'create' | 'extract', medium: Medium): Promise<void> {
-    if (medium === 'dvd' && !await chdman.can(command(verb, medium))) throw new ArchiveRefusedError(NO_DVD)
+    if (medium === 'dvd' && !await chdman.supports(command(verb, medium))) throw new ArchiveRefusedError(NO_DVD)
   }
 
   /** Extracts a CHD. @returns the name of the file that describes the result */

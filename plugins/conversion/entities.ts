@@ -3,7 +3,7 @@ import { columns } from '../../core/database/columns.ts'
 import type { RomWrite } from '../scans/rom-rows.ts'
 
 /** A staged file that gets a name in the library. Paths are relative to the library. */
-export interface Placing {
+export interface Publication {
   from: string
   to: string
   inode: string
@@ -12,7 +12,7 @@ export interface Placing {
 }
 
 /** An old file, with the facts from its reading. It is deleted after the new files are published. */
-export interface Original {
+export interface OriginalFile {
   path: string
   inode: string
   size: number
@@ -22,8 +22,8 @@ export interface Original {
 
 /** All work that is left after the new files proved equal to the old ones. */
 export interface Swap {
-  placings: Placing[]
-  originals: Original[]
+  placings: Publication[]
+  originals: OriginalFile[]
   write: RomWrite
 }
 

@@ -34,7 +34,7 @@ export const sizeOf = ({ sources }: Pick<Step, 'sources'>) => sum(sources.map((f
 
 async function countUnpacked ({ kind, main }: Step, archives: Archives): Promise<number> {
   if (kind === 'unchd') return (await readChdHeader(main.absolute_path))?.logicalBytes ?? 0
-  return sum((await archives.work({ kind: 'list', archive: main.absolute_path })).map(({ size }) => size))
+  return sum((await archives.run({ kind: 'list', archive: main.absolute_path })).map(({ size }) => size))
 }
 
 /** Returns the most bytes that a step writes, including its comparison. @throws ArchiveRefusedError */

@@ -17,7 +17,7 @@ const UNZIPPED_PLATFORMS: ReadonlySet<string> = new Set([...UNHASHED_PLATFORMS, 
   'series-x-s', 'wii', 'win3x', 'win9x', 'xbox'])
 
 /** Extensions of files that are compressed already, or that emulators read only in this form. */
-const KEPT_AS_IS: ReadonlySet<string> = new Set(['3dz', 'apk', 'bz2', 'chd', 'cia', 'cso', 'dax', 'ecm', 'gcz', 'gz', 'ipa', 'jso', 'm3u',
+const COMPRESSED: ReadonlySet<string> = new Set(['3dz', 'apk', 'bz2', 'chd', 'cia', 'cso', 'dax', 'ecm', 'gcz', 'gz', 'ipa', 'jso', 'm3u',
   'm3u8', 'nsp', 'nsz', 'pbp', 'pkg', 'rar', 'rvz', 'squashfs', 'tar', 'tbz2', 'tgz', 'txz', 'vpk', 'wad', 'wbfs', 'wia', 'wsquashfs',
   'wua', 'wux', 'xci', 'xcz', 'xz', 'zso', 'zst', 'ciso'])
 /** Disc images and their sheets. A zip of them has to be unpacked as a whole before a game starts. */
@@ -39,7 +39,7 @@ export interface Step {
 export type Decision = { steps: Step[] } | { left: string }
 
 /** Facts about a ROM besides its files. */
-export interface Surroundings {
+export interface RomContext {
   slug: string
   to: Target
   /** Returns the file that names another one in the same folder, such as a playlist; null for none. */
@@ -48,7 +48,7 @@ export interface Surroundings {
   readTracks (sheet: EntryFile): Promise<{ files: EntryFile[] } | { left: string }>
 }
 
-type Verdict = Step | { left: string }
+type FileDecision = Step | { left: string }
 
 export const extensionOf = (name: string) => extname(name).slice(1).toLowerCase()
 export const stemOf = (name: string) => name.slice(0, name.length - extname(name).length)
@@ -58,57 +58,57 @@ export const isDvdPlatform = (slug: string) => DVD_PLATFORMS.has(slug)
 const isDiscPlatform = (slug: string) => CD_PLATFORMS.has(slug) || DVD_PLATFORMS.has(slug)
 
 const step = (kind: StepKind, main: EntryFile, sources = [main]): Step => ({ kind, main, sources })
-const left = (reason: string) => ({ left: reason })
+const skip = (reason: string) => ({ left: reason })
 
-function toZip (file: EntryFile, isInFolder: boolean, slug: string): Verdict {
+function toZip (file: EntryFile, isInFolder: boolean, slug: string): FileDecision {
   const extension = extensionOf(file.file_name)
-  if (extension === 'zip') return left('it is a zip already')
+  if (extension === 'zip') return skip('it is a zip already')
   if (extension === '7z') return step('rezip', file)
-  if (isInFolder) return left('its files belong together in a folder')
-  if (KEPT_AS_IS.has(extension)) return left(`emulators read .${extension} files as they are, or the files are compressed already`)
-  if (isDiscPlatform(slug) || DISC_FILES.has(extension)) return left('emulators cannot read a disc in a zip; convert it to chd')
-  return UNZIPPED_PLATFORMS.has(slug) ? left(`emulators of '${slug}' cannot read zips`) : step('zip', file)
+  if (isInFolder) return skip('its files belong together in a folder')
+  if (COMPRESSED.has(extension)) return skip(`emulators read .${extension} files as they are, or the files are compressed already`)
+  if (isDiscPlatform(slug) || DISC_FILES.has(extension)) return skip('emulators cannot read a disc in a zip; convert it to chd')
+  return UNZIPPED_PLATFORMS.has(slug) ? skip(`emulators of '${slug}' cannot read zips`) : step('zip', file)
 }
 
-function toPlain (file: EntryFile, slug: string): Verdict {
+function toPlain (file: EntryFile, slug: string): FileDecision {
   const extension = extensionOf(file.file_name)
-  if (extension === 'chd') return isDiscPlatform(slug) ? step('unchd', file) : left(`emulators of '${slug}' need the CHD itself`)
-  if (extension !== 'zip' && extension !== '7z') return left('it is neither .zip nor .7z nor .chd')
-  return ARCHIVE_PLATFORMS.has(slug) ? left(`emulators of '${slug}' need the archive of a game`) : step('unzip', file)
+  if (extension === 'chd') return isDiscPlatform(slug) ? step('unchd', file) : skip(`emulators of '${slug}' need the CHD itself`)
+  if (extension !== 'zip' && extension !== '7z') return skip('it is neither .zip nor .7z nor .chd')
+  return ARCHIVE_PLATFORMS.has(slug) ? skip(`emulators of '${slug}' need the archive of a game`) : step('unzip', file)
 }
 
-async function toChd (file: EntryFile, isInFolder: boolean, around: Surroundings): Promise<Verdict> {
+async function toChd (file: EntryFile, isInFolder: boolean, context: RomContext): Promise<FileDecision> {
   const extension = extensionOf(file.file_name)
-  if (!isDiscPlatform(around.slug)) return left(`emulators of '${around.slug}' cannot read CHDs`)
-  if (extension === 'chd') return left('it is a CHD already')
+  if (!isDiscPlatform(context.slug)) return skip(`emulators of '${context.slug}' cannot read CHDs`)
+  if (extension === 'chd') return skip('it is a CHD already')
   if (extension === 'iso') return step('chd', file)
-  if (!SHEETS.has(extension)) return left('it is not a disc image that can become a CHD (.cue, .gdi, .iso)')
-  if (!isInFolder) return left('its tracks are separate ROMs beside it; move all of them into one folder and scan')
-  const tracks = await around.readTracks(file)
+  if (!SHEETS.has(extension)) return skip('it is not a disc image that can become a CHD (.cue, .gdi, .iso)')
+  if (!isInFolder) return skip('its tracks are separate ROMs beside it; move all of them into one folder and scan')
+  const tracks = await context.readTracks(file)
   return 'left' in tracks ? tracks : step('chd', file, [file, ...tracks.files])
 }
 
-async function judge (file: EntryFile, isInFolder: boolean, around: Surroundings): Promise<Verdict> {
-  const naming = isInFolder && isSheet(file.file_name) ? null : around.findNaming(file)
-  if (naming !== null && !(isInFolder && isPlaylist(naming))) return left(`'${naming}' refers to it`)
-  switch (around.to) {
-    case 'zip': return toZip(file, isInFolder, around.slug)
-    case 'chd': return await toChd(file, isInFolder, around)
-    case 'plain': return toPlain(file, around.slug)
+async function decideFile (file: EntryFile, isInFolder: boolean, context: RomContext): Promise<FileDecision> {
+  const naming = isInFolder && isSheet(file.file_name) ? null : context.findNaming(file)
+  if (naming !== null && !(isInFolder && isPlaylist(naming))) return skip(`'${naming}' refers to it`)
+  switch (context.to) {
+    case 'zip': return toZip(file, isInFolder, context.slug)
+    case 'chd': return await toChd(file, isInFolder, context)
+    case 'plain': return toPlain(file, context.slug)
   }
 }
 
 /** Decides how to convert a ROM; in a folder, every file that can be converted. */
-export async function decide (entry: Entry, around: Surroundings): Promise<Decision> {
+export async function decide (entry: Entry, context: RomContext): Promise<Decision> {
   const isInFolder = entry.kind === 'folder'
   const steps: Step[] = []
   const reasons: string[] = []
   for (const file of entry.files) {
-    const verdict = await judge(file, isInFolder, around)
+    const verdict = await decideFile(file, isInFolder, context)
     if ('kind' in verdict) steps.push(verdict)
-    else if (around.to === 'chd' && isSheet(file.file_name)) return verdict
+    else if (context.to === 'chd' && isSheet(file.file_name)) return verdict
     else reasons.push(verdict.left)
   }
   if (steps.length > 0) return { steps }
-  return left(isInFolder ? 'its folder has no file that can be converted' : reasons[0] ?? 'it has no files')
+  return skip(isInFolder ? 'its folder has no file that can be converted' : reasons[0] ?? 'it has no files')
 }

@@ -5,7 +5,7 @@ import { readLibraryDirectory } from '../library/directory.ts'
 import type { ExclusionRules } from '../library/exclusions.ts'
 import { errorCode } from '../../core/files/fs-error.ts'
 import { isInside } from '../../core/files/safe-path.ts'
-import { type Surroundings, isPlaylist, isSheet } from './formats.ts'
+import { type RomContext, isPlaylist, isSheet } from './formats.ts'
 import { findLoss, listNames, readText, toBytes } from './sheets.ts'
 
 export interface Library { dir: string, rules: ExclusionRules }
@@ -32,7 +32,7 @@ async function findKind (path: string): Promise<'file' | 'folder' | null> {
 }
 
 /** Returns the reason against converting an entry: a link to another place, or an unread file; null for none. */
-function checkWhole (entry: Entry, real: string): string | null {
+function checkEntry (entry: Entry, real: string): string | null {
   const [problem] = entry.problems
   if (problem !== undefined) return `'${problem.path}' was skipped: ${problem.reason}`
   const linked = entry.files.find((file) => !isInside(real, file.absolute_path))
@@ -55,15 +55,15 @@ export function createNeighbourFiles (library: Library) {
     return naming
   }
 
-  async function readTracks (sheet: EntryFile, files: readonly EntryFile[]): ReturnType<Surroundings['readTracks']> {
+  async function readTracks (sheet: EntryFile, files: readonly EntryFile[]): ReturnType<RomContext['readTracks']> {
     const text = await readText(sheet.absolute_path)
     if (text === null) return { left: `'${sheet.file_name}' is too large to be a sheet` }
     const loss = sheet.file_name.toLowerCase().endsWith('.cue') ? findLoss(text) : null
     if (loss !== null) return { left: loss }
-    const beside = new Map(files.filter((file) => file.file_path === sheet.file_path)
+    const filesByName = new Map(files.filter((file) => file.file_path === sheet.file_path)
       .map((file) => [toBytes(file.file_name), file]))
     const names = listNames(sheet.file_name, text)
-    const tracks = names.flatMap((name) => beside.get(name) ?? [])
+    const tracks = names.flatMap((name) => filesByName.get(name) ?? [])
     if (names.length > 0 && tracks.length === names.length) return { files: tracks }
     return { left: `a track that '${sheet.file_name}' names is not in the same folder` }
   }
@@ -71,29 +71,29 @@ export function createNeighbourFiles (library: Library) {
   return {
     /** Reads a ROM from disk, or returns why it cannot be converted. */
     async readEntry (folder: string, name: string): Promise<{ entry: Entry } | { left: string }> {
-      const place = join(await realpath(join(library.dir, folder)), name)
-      const kind = await findKind(place)
+      const entryPath = join(await realpath(join(library.dir, folder)), name)
+      const kind = await findKind(entryPath)
       if (kind === null) return { left: 'it is a symbolic link, or does not exist any more' }
       const items = [{ name, kind, isValid: true }]
       const listing = listEntries({ libraryDir: library.dir, folder, rules: library.rules, items })
       const [entry] = await Array.fromAsync(listing.entries)
       if (entry === undefined) return { left: 'scans skip it, or it is empty' }
-      const reason = checkWhole(entry, place)
+      const reason = checkEntry(entry, entryPath)
       return reason === null ? { entry } : { left: reason }
     },
 
-    async surround (entry: Entry, folder: string, slug: string, to: Surroundings['to']): Promise<Surroundings> {
-      const own = new Map<string, Map<string, string>>()
+    async readContext (entry: Entry, folder: string, slug: string, to: RomContext['to']): Promise<RomContext> {
+      const namings = new Map<string, Map<string, string>>()
       for (const [path, files] of Map.groupBy(entry.files, (file) => file.file_path)) {
         const named = entry.kind === 'file'
           ? await namingOf(folder)
           : await readNaming(files.map((file) => ({ name: file.file_name, path: file.absolute_path })))
-        own.set(path, named)
+        namings.set(path, named)
       }
       return {
         slug,
         to,
-        findNaming: (file) => own.get(file.file_path)?.get(toBytes(file.file_name)) ?? null,
+        findNaming: (file) => namings.get(file.file_path)?.get(toBytes(file.file_name)) ?? null,
         readTracks: (sheet) => readTracks(sheet, entry.files)
       }
     }

@@ -23,10 +23,10 @@ interface ConversionMeta {
 }
 
 /** Counts the results of ROMs, and reports them not more often than a write is worth. */
-export function createReport (tell: TaskRun['report'], { isDry, total }: { isDry: boolean, total: number }) {
+export function createReport (report: TaskRun['report'], { isDryRun, total }: { isDryRun: boolean, total: number }) {
   const meta: ConversionMeta = {
     conversion_stats: { processed: 0, errors: 0, total },
-    dry_run: isDry,
+    dry_run: isDryRun,
     converted_count: 0,
     left_count: 0,
     bytes_before: 0,
@@ -36,13 +36,13 @@ export function createReport (tell: TaskRun['report'], { isDry, total }: { isDry
     left: [],
     problems: []
   }
-  let toldAt = -Infinity
+  let reportedAt = -Infinity
 
   const list = (to: ReportedRom[], rom: ReportedRom) => { if (to.length < NAMED_MAX) to.push(rom) }
 
   async function flush (): Promise<void> {
-    toldAt = performance.now()
-    await tell({ ...meta })
+    reportedAt = performance.now()
+    await report({ ...meta })
   }
 
   function count (rom: ReportedRom): void {
@@ -66,7 +66,7 @@ export function createReport (tell: TaskRun['report'], { isDry, total }: { isDry
     flush,
     async add (rom: ReportedRom): Promise<void> {
       count(rom)
-      if (performance.now() - toldAt >= REPORT_EVERY_MS) await flush()
+      if (performance.now() - reportedAt >= REPORT_EVERY_MS) await flush()
     }
   }
 }

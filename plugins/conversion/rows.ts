@@ -50,7 +50,7 @@ export async function isNameFree (db: Db, rom: ConvertibleRom, fsName: string): 
 }
 
 /** A conversion in progress; `swap` is null until the new files may replace the old ones. */
-export interface BegunConversion {
+export interface RunningConversion {
   rom_id: number
   platform_id: number
   library_id: number
@@ -79,21 +79,21 @@ export async function deleteConversion (tx: Db, romId: number): Promise<void> {
 
 const SELECT_BEGUN = 'select rom_id, platform_id, library_id, work_path, swap from rom_conversions'
 
-export async function selectConversions (db: Db): Promise<BegunConversion[]> {
-  const { rows } = await db.query<BegunConversion>(`${SELECT_BEGUN} order by rom_id`)
+export async function selectConversions (db: Db): Promise<RunningConversion[]> {
+  const { rows } = await db.query<RunningConversion>(`${SELECT_BEGUN} order by rom_id`)
   return rows
 }
 
 /** Locks a conversion until the transaction ends; null if another process has ended it. */
-export async function lockConversion (tx: Db, romId: number): Promise<BegunConversion | null> {
-  const { rows } = await tx.query<BegunConversion>(
+export async function lockConversion (tx: Db, romId: number): Promise<RunningConversion | null> {
+  const { rows } = await tx.query<RunningConversion>(
     `${SELECT_BEGUN} where rom_id = $1 for update`, [romId])
   return rows[0] ?? null
 }
 
 /** Deletes a duplicate row that a scan made if it saw the new file too early. @returns true if the ROM exists */
 export async function prepareRom (
-  db: Db, { rom_id: id, platform_id: platform, library_id: library }: BegunConversion, fsName: string
+  db: Db, { rom_id: id, platform_id: platform, library_id: library }: RunningConversion, fsName: string
 ): Promise<boolean> {
   await db.query(`delete from roms where platform_id = $2 and fs_name = $3 and library_id = $4 and id <> $1
     and created_at >= (select created_at from rom_conversions where rom_id = $1)`, [id, platform, fsName, library])

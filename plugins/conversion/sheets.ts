@@ -6,7 +6,7 @@ import { extensionOf } from './formats.ts'
 /** The largest sheet; one of 99 tracks has some 10 kB. */
 const TEXT_BYTES_MAX = 1024 ** 2
 /** Commands of a cue sheet that a CHD stores, or that only matter in the sheet's text. */
-const KEPT_COMMANDS = new Set(['FILE', 'TRACK', 'INDEX', 'PREGAP', 'REM', 'TITLE', 'PERFORMER', 'SONGWRITER'])
+const STORED_COMMANDS = new Set(['FILE', 'TRACK', 'INDEX', 'PREGAP', 'REM', 'TITLE', 'PERFORMER', 'SONGWRITER'])
 const FILE_LINE = /^FILE\s+(?:"[^"]*"|\S+)\s+(\S+)/i
 const OTHER_SESSION = /^REM\s+(?:SESSION\s+0*(?:[2-9]|[1-9]\d)|(?:SINGLE|HIGH)-DENSITY)\b/i
 const LATER_INDEX = /^INDEX\s+0*(?:[2-9]|[1-9]\d)\b/i
@@ -38,7 +38,7 @@ export function listNames (name: string, text: string): string[] {
 export function findLoss (text: string): string | null {
   for (const line of linesOf(text.replace(/^\u00ef\u00bb\u00bf/, ''))) {
     const [command = ''] = line.split(/\s+/)
-    if (!KEPT_COMMANDS.has(command.toUpperCase())) return `a CHD cannot store ${command.toUpperCase()}`
+    if (!STORED_COMMANDS.has(command.toUpperCase())) return `a CHD cannot store ${command.toUpperCase()}`
     if (LATER_INDEX.test(line)) return 'a CHD cannot store an index after the first'
     if (OTHER_SESSION.test(line)) return 'a CHD can store only one session'
     const kind = FILE_LINE.exec(line)?.[1]

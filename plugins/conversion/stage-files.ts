@@ -4,12 +4,12 @@ import { categoryOf } from '../library/categories.ts'
 import type { Entry, EntryFile } from '../library/entries.ts'
 import { ArchiveRefusedError } from './archive-in-thread.ts'
 import { type Step, isPlaylist, isSheet, stemOf } from './formats.ts'
-import type { Make } from './make-files.ts'
+import type { FileMaker } from './file-maker.ts'
 import { renameInPlaylist, toBytes } from './sheets.ts'
-import { factsOf, makeFolder, syncPath } from './work-folder.ts'
+import { readFacts, makeFolder, syncPath } from './work-folder.ts'
 
 /** A new file in a staging folder. */
-export interface Staged {
+export interface StagedFile {
   file: EntryFile
   /** True if the new file replaces one of the same name. */
   replaces: boolean
@@ -19,20 +19,20 @@ export interface Staged {
 export interface Staging {
   fs_name: string
   kind: Entry['kind']
-  staged: Staged[]
+  staged: StagedFile[]
   /** The files that are deleted. */
-  gone: EntryFile[]
+  deletedFiles: EntryFile[]
 }
 
 /** The site of a conversion: the ROM's platform, its folder relative to the library, and the staging folder. */
-export interface Site { slug: string, fs_path: string, work: string }
+export interface StagingLocation { slug: string, fs_path: string, work: string }
 
 type EntryLocation = Pick<EntryFile, 'file_name' | 'file_path' | 'is_top_level' | 'category'>
 
 /** Stages one file; syncs it to disk, because the original is deleted later. */
-async function stageOne (path: string, place: EntryLocation, replaces = false): Promise<Staged> {
+async function stageOne (path: string, place: EntryLocation, replaces = false): Promise<StagedFile> {
   await syncPath(path)
-  const { inode, size, mtime } = await factsOf(path)
+  const { inode, size, mtime } = await readFacts(path)
   const { file_name: name, file_path: folder, is_top_level: isTop, category } = place
   return {
     file: {
@@ -52,7 +52,7 @@ function locateInFolder (folder: string, name: string): EntryLocation {
 }
 
 /** Sorts files: those at the top of a ROM's folder first, by the bytes of their names. */
-const inOrder = (files: readonly Staged[]) => files.toSorted(({ file: a }, { file: b }) =>
+const inOrder = (files: readonly StagedFile[]) => files.toSorted(({ file: a }, { file: b }) =>
   Number(b.is_top_level) - Number(a.is_top_level) || Buffer.compare(Buffer.from(a.file_name), Buffer.from(b.file_name)))
 
 /**
@@ -65,11 +65,11 @@ async function stageFile (step: Step, names: readonly string[], folder: string, 
   if (only !== undefined && others.length === 0 && !only.includes('/')) {
     const name = `${stem}${posix.extname(only)}`
     const file = await stageOne(join(folder, only), { ...step.main, file_name: name })
-    return { fs_name: name, kind: 'file', staged: [file], gone: step.sources }
+    return { fs_name: name, kind: 'file', staged: [file], deletedFiles: step.sources }
   }
-  const staged: Staged[] = []
+  const staged: StagedFile[] = []
   for (const name of names) staged.push(await stageOne(join(folder, name), locateInFolder(`${fsPath}/${stem}`, name)))
-  return { fs_name: stem, kind: 'folder', staged: inOrder(staged), gone: step.sources }
+  return { fs_name: stem, kind: 'folder', staged: inOrder(staged), deletedFiles: step.sources }
 }
 
 /** Returns the file that represents a result in playlists: the only one, or the sheet of a disc. */
@@ -81,8 +81,8 @@ function chooseFirst ({ main }: Step, names: readonly string[]): string {
 
 async function stagePlaylists (
   entry: Entry, renamed: ReadonlyMap<string, ReadonlyMap<string, string>>, work: string
-): Promise<Staged[]> {
-  const staged: Staged[] = []
+): Promise<StagedFile[]> {
+  const staged: StagedFile[] = []
   for (const playlist of entry.files.filter((file) => isPlaylist(file.file_name))) {
     const names = renamed.get(playlist.file_path)
     const text = (await readFile(playlist.absolute_path)).toString('latin1')
@@ -97,9 +97,9 @@ async function stagePlaylists (
 
 /** Runs all steps of a ROM in its staging folder. The library stays untouched. */
 export async function stageFiles (
-  entry: Entry, steps: readonly Step[], { slug, fs_path: fsPath, work }: Site, make: Make
+  entry: Entry, steps: readonly Step[], { slug, fs_path: fsPath, work }: StagingLocation, make: FileMaker
 ): Promise<Staging> {
-  const staged: Staged[] = []
+  const staged: StagedFile[] = []
   const renamed = new Map<string, Map<string, string>>()
   for (const [index, step] of steps.entries()) {
     const folder = await makeFolder(work, String(index))
@@ -111,15 +111,15 @@ export async function stageFiles (
   }
   const playlists = await stagePlaylists(entry, renamed, work)
   return {
-    fs_name: entry.fs_name, kind: 'folder', staged: [...staged, ...playlists], gone: steps.flatMap((step) => step.sources)
+    fs_name: entry.fs_name, kind: 'folder', staged: [...staged, ...playlists], deletedFiles: steps.flatMap((step) => step.sources)
   }
 }
 
 /** Returns the ROM's files after the change, including those that stay, in the order of scans. */
-export function toEntry (entry: Entry, { fs_name: name, kind, staged, gone }: Staging): Entry {
+export function toEntry (entry: Entry, { fs_name: name, kind, staged, deletedFiles }: Staging): Entry {
   const replaced = new Set(staged.map(({ file }) => `${file.file_path}/${file.file_name}`))
-  const leaving = new Set(gone)
-  const kept = entry.files.filter((file) => !leaving.has(file) && !replaced.has(`${file.file_path}/${file.file_name}`))
-  const files = inOrder([...kept.map((file) => ({ file, replaces: false })), ...staged]).map(({ file }) => file)
+  const deletedPaths = new Set(deletedFiles)
+  const remaining = entry.files.filter((file) => !deletedPaths.has(file) && !replaced.has(`${file.file_path}/${file.file_name}`))
+  const files = inOrder([...remaining.map((file) => ({ file, replaces: false })), ...staged]).map(({ file }) => file)
   return { fs_name: name, kind, files, problems: [] }
 }

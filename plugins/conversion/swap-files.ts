@@ -6,9 +6,9 @@ import { inTransaction } from '../../core/database/transaction.ts'
 import { errorCode, isNotFoundError } from '../../core/files/fs-error.ts'
 import { isPresent } from '../../core/files/safe-path.ts'
 import type { RomStore } from '../scans/rom-rows.ts'
-import type { Original, Placing, Swap } from './entities.ts'
-import { type BegunConversion, deleteConversion, lockConversion, prepareRom, selectConversions } from './rows.ts'
-import { factsOf, removeFolder, syncPath } from './work-folder.ts'
+import type { OriginalFile, Publication, Swap } from './entities.ts'
+import { type RunningConversion, deleteConversion, lockConversion, prepareRom, selectConversions } from './rows.ts'
+import { readFacts, removeFolder, syncPath } from './work-folder.ts'
 
 export interface SwapServices {
   db: Db
@@ -17,12 +17,12 @@ export interface SwapServices {
 }
 
 /** The reason why the old files stayed, such as a taken name. Null if the new files replaced them. */
-export type Obstacle = string | null
+export type SwapProblem = string | null
 
 /** Errors of a disk without hard links, or with a rule against them. */
 const NO_LINK = new Set(['EXDEV', 'EPERM', 'EACCES', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK', 'EINVAL'])
 
-class TakenError extends Error {
+class NameTakenError extends Error {
   constructor (path: string) {
     super(`'${basename(path)}' already exists; rename or delete it`)
   }
@@ -38,26 +38,26 @@ async function findInode (path: string): Promise<string | null> {
 }
 
 /** Publishes a file, and replaces another one only with `replaces`. A repeated call has no effect. */
-async function linkFile (libraryDir: string, { from, to, inode, replaces }: Placing): Promise<void> {
+async function linkFile (libraryDir: string, { from, to, inode, replaces }: Publication): Promise<void> {
   const [source, target] = [join(libraryDir, from), join(libraryDir, to)]
   await mkdir(dirname(target), { recursive: true })
   const isWaiting = await isPresent(source)
   if (replaces) return isWaiting ? await rename(source, target) : undefined
-  const there = await findInode(target)
-  if (there === inode) return
-  if (there !== null || !isWaiting) throw new TakenError(target)
+  const existing = await findInode(target)
+  if (existing === inode) return
+  if (existing !== null || !isWaiting) throw new NameTakenError(target)
   try {
     await link(source, target)
   } catch (err) {
-    if (errorCode(err) === 'EEXIST') throw new TakenError(target)
+    if (errorCode(err) === 'EEXIST') throw new NameTakenError(target)
     if (!NO_LINK.has(errorCode(err))) throw err
     await rename(source, target)
   }
 }
 
 /** Deletes published new files, and the folder that was created for them if it is empty. */
-async function removeNewFiles (libraryDir: string, placings: readonly Placing[]): Promise<void> {
-  for (const { to, inode } of placings.filter((placing) => !placing.replaces)) {
+async function removeNewFiles (libraryDir: string, publications: readonly Publication[]): Promise<void> {
+  for (const { to, inode } of publications.filter((publication) => !publication.replaces)) {
     const target = join(libraryDir, to)
     if (await findInode(target) === inode) await rm(target)
     // The system refuses to remove a folder that is not empty.
@@ -65,14 +65,14 @@ async function removeNewFiles (libraryDir: string, placings: readonly Placing[])
   }
 }
 
-async function isUnchanged (libraryDir: string, original: Original): Promise<boolean> {
-  const { inode, size, mtime } = await factsOf(join(libraryDir, original.path))
+async function isUnchanged (libraryDir: string, original: OriginalFile): Promise<boolean> {
+  const { inode, size, mtime } = await readFacts(join(libraryDir, original.path))
   return inode === original.inode && size === original.size && mtime === original.mtime
 }
 
 /** True if all new files have their names: only then are old ones deleted. */
-async function arePlaced (libraryDir: string, placings: readonly Placing[]): Promise<boolean> {
-  for (const { to, inode } of placings) if (await findInode(join(libraryDir, to)) !== inode) return false
+async function arePublished (libraryDir: string, publications: readonly Publication[]): Promise<boolean> {
+  for (const { to, inode } of publications) if (await findInode(join(libraryDir, to)) !== inode) return false
   return true
 }
 
@@ -81,44 +81,44 @@ async function arePlaced (libraryDir: string, placings: readonly Placing[]): Pro
  * counts as deleted by this conversion only if all new files have their names. If all old files exist, none was deleted
  * yet.
  */
-async function listLeaving (libraryDir: string, { originals, placings }: Swap): Promise<string[] | null> {
-  const there: Original[] = []
-  for (const original of originals) if (await isPresent(join(libraryDir, original.path))) there.push(original)
+async function listFilesToDelete (libraryDir: string, { originals, placings: publications }: Swap): Promise<string[] | null> {
+  const existing: OriginalFile[] = []
+  for (const original of originals) if (await isPresent(join(libraryDir, original.path))) existing.push(original)
   const unchanged: string[] = []
-  for (const original of there) if (await isUnchanged(libraryDir, original)) unchanged.push(original.path)
+  for (const original of existing) if (await isUnchanged(libraryDir, original)) unchanged.push(original.path)
   if (unchanged.length === originals.length) return unchanged
-  return there.length < originals.length && await arePlaced(libraryDir, placings) ? unchanged : null
+  return existing.length < originals.length && await arePublished(libraryDir, publications) ? unchanged : null
 }
 
 /** Publishes all new files, or none. */
-async function linkAll (libraryDir: string, placings: readonly Placing[]): Promise<Obstacle> {
+async function linkAll (libraryDir: string, publications: readonly Publication[]): Promise<SwapProblem> {
   try {
     // Replacements come last, because they cannot be undone.
-    const inOrder = placings.toSorted((a, b) => Number(a.replaces) - Number(b.replaces))
-    for (const placing of inOrder) await linkFile(libraryDir, placing)
-    for (const folder of new Set(placings.map(({ to }) => dirname(to)))) await syncPath(join(libraryDir, folder))
+    const inOrder = publications.toSorted((a, b) => Number(a.replaces) - Number(b.replaces))
+    for (const publication of inOrder) await linkFile(libraryDir, publication)
+    for (const folder of new Set(publications.map(({ to }) => dirname(to)))) await syncPath(join(libraryDir, folder))
     return null
   } catch (err) {
-    await removeNewFiles(libraryDir, placings)
+    await removeNewFiles(libraryDir, publications)
     return err instanceof Error ? err.message : String(err)
   }
 }
 
 /** Finishes a swap. A process that crashed may have done any of these steps before. */
-async function goForward (
-  { db, store }: SwapServices, libraryDir: string, conversion: BegunConversion, swap: Swap
-): Promise<Obstacle> {
+async function finishSwap (
+  { db, store }: SwapServices, libraryDir: string, conversion: RunningConversion, swap: Swap
+): Promise<SwapProblem> {
   const { platform_id: id, library_id: library } = conversion
-  const { placings, write } = swap
-  const leaving = await listLeaving(libraryDir, swap)
-  if (leaving === null) {
-    await removeNewFiles(libraryDir, placings)
+  const { placings: publications, write } = swap
+  const pathsToDelete = await listFilesToDelete(libraryDir, swap)
+  if (pathsToDelete === null) {
+    await removeNewFiles(libraryDir, publications)
     return 'its files were changed during the conversion; run the task again'
   }
-  const obstacle = await linkAll(libraryDir, placings)
-  if (obstacle !== null) return obstacle
+  const problem = await linkAll(libraryDir, publications)
+  if (problem !== null) return problem
   if (await prepareRom(db, conversion, write.row.fs_name)) await store.write({ id, library_id: library }, [write])
-  for (const path of leaving) await rm(join(libraryDir, path), { force: true })
+  for (const path of pathsToDelete) await rm(join(libraryDir, path), { force: true })
   return null
 }
 
@@ -126,24 +126,24 @@ async function goForward (
  * Replaces the old files of a ROM by the new ones, on disk and in the database. Concurrent calls wait for each other.
  * For a ROM without a swap, only removes the temporary files.
  */
-export async function endConversion (services: SwapServices, romId: number): Promise<Obstacle> {
+export async function finishConversion (services: SwapServices, romId: number): Promise<SwapProblem> {
   // The lock is in the database. All work under the lock is idempotent.
   return await inTransaction(services.db, async (tx) => {
     const conversion = await lockConversion(tx, romId)
     if (conversion === null) return null
     const { swap, work_path: work } = conversion
     const { dir } = await services.library.getWritable(conversion.library_id)
-    const obstacle = swap === null ? 'it was interrupted before the files were replaced' : await goForward(services, dir, conversion, swap)
+    const problem = swap === null ? 'it was interrupted before the files were replaced' : await finishSwap(services, dir, conversion, swap)
     await removeFolder(join(dir, work))
     await deleteConversion(tx, romId)
-    return obstacle
+    return problem
   })
 }
 
 /**
  * True if a file of the conversion can be reached. On an unmounted disk none of them exists, and the conversion waits.
  */
-async function isWithinReach (libraryDir: string, work: string, swap: Swap | null): Promise<boolean> {
+async function isReachable (libraryDir: string, work: string, swap: Swap | null): Promise<boolean> {
   if (swap === null) return await isPresent(join(libraryDir, dirname(work)))
   const paths = [work, ...swap.placings.map(({ to }) => to), ...swap.originals.map(({ path }) => path)]
   for (const path of paths) if (await isPresent(join(libraryDir, path))) return true
@@ -164,7 +164,7 @@ export async function recoverConversions (services: SwapServices, isAlone: boole
     const dir = dirs.get(library)
     if (dir === undefined || (swap === null && !isAlone)) continue
     try {
-      if (await isWithinReach(dir, work, swap)) await endConversion(services, romId)
+      if (await isReachable(dir, work, swap)) await finishConversion(services, romId)
     } catch (err) {
       failures.push(err)
     }

@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify'
 import type { Config } from '../../core/config/config.ts'
 import type { Db } from '../../core/database/db.ts'
 import { ApiError, conflict } from '../../core/errors.ts'
-import { noteEdit } from '../library/version-rows.ts'
+import { countEdit } from '../library/version-rows.ts'
 import { type EntryHasher, createEntryHasher } from '../hashing/entry-hasher.ts'
 import { createSharedHasher } from '../hashing/shared-hasher.ts'
 import { createRomStore } from '../scans/rom-rows.ts'
@@ -12,7 +12,7 @@ import { type NeighbourFiles, createNeighbourFiles } from './neighbour-files.ts'
 import { createChdman, requireChdman } from './chdman.ts'
 import { type Conversion, createConvert } from './convert-rom.ts'
 import { createDiscs } from './discs.ts'
-import { createMake } from './make-files.ts'
+import { createFileMaker } from './file-maker.ts'
 import { type ReportedRom, createReport } from './report.ts'
 import { type ConvertibleRom, type Selection, countConvertible, selectConvertible } from './rows.ts'
 import { type ConversionArguments, ConversionArgumentsSchema } from './schemas.ts'
@@ -49,26 +49,26 @@ export function defineConversion (app: FastifyInstance, config: Config): TaskDef
   function createConverter (hasher: EntryHasher, archives: Archives, signal: AbortSignal) {
     const discs = async () => createDiscs(createChdman(await requireChdman(), signal), signal)
     const { rules } = app.library
-    const arounds = new Map<string, NeighbourFiles>()
-    function aroundOf (dir: string): NeighbourFiles {
-      const around = arounds.get(dir) ?? createNeighbourFiles({ dir, rules })
-      arounds.set(dir, around)
-      return around
+    const neighbours = new Map<string, NeighbourFiles>()
+    function openNeighbourFiles (dir: string): NeighbourFiles {
+      const opened = neighbours.get(dir) ?? createNeighbourFiles({ dir, rules })
+      neighbours.set(dir, opened)
+      return opened
     }
     return createConvert({
       ...swaps,
-      aroundOf,
+      openNeighbourFiles,
       hasher,
       archives,
-      make: createMake({ archives, discs, signal }),
+      make: createFileMaker({ archives, discs, signal }),
       signal
     })
   }
 
   /** Announces a converted ROM; a failure does not undo the conversion. */
-  async function tell (rom: ConvertibleRom): Promise<void> {
+  async function announceConverted (rom: ConvertibleRom): Promise<void> {
     try {
-      await noteEdit(app.db)
+      await countEdit(app.db)
       await app.editing.announce(rom.id)
     } catch (err) {
       app.log.warn({ err, rom: rom.id }, 'clients could not be notified of a converted ROM')
@@ -81,7 +81,7 @@ export function defineConversion (app: FastifyInstance, config: Config): TaskDef
     if (to === 'chd' && !isDry) await requireChdman()
     for (const err of await recoverConversions(swaps, true)) app.log.warn({ err }, 'an interrupted conversion could not be finished')
     const selection = { platform_ids: args.platform_ids ?? null, rom_ids: args.rom_ids ?? null }
-    const report = createReport(run.report, { isDry, total: await countConvertible(app.db, selection) })
+    const report = createReport(run.report, { isDryRun: isDry, total: await countConvertible(app.db, selection) })
     // The settings stay as they are when a run begins.
     const settings = { ...config }
     const lease = await hashers.acquire(settings)
@@ -89,9 +89,9 @@ export function defineConversion (app: FastifyInstance, config: Config): TaskDef
     const converter = createConverter(createEntryHasher(lease.hasher, settings, run.signal), archives, run.signal)
 
     async function convert (rom: ConvertibleRom): Promise<Conversion> {
-      if (isDry) return await converter.foresee(rom, to)
+      if (isDry) return await converter.predict(rom, to)
       const conversion = await converter.convert(rom, to)
-      if (!('left' in conversion)) await tell(rom)
+      if (!('left' in conversion)) await announceConverted(rom)
       return conversion
     }
 

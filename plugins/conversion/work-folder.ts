@@ -29,7 +29,7 @@ export async function makeFolder (...parts: string[]): Promise<string> {
 export const removeFolder = (path: string) => rm(path, { recursive: true, force: true })
 
 /** Returns facts that differ between files, and change when a file changes. */
-export async function factsOf (path: string): Promise<{ inode: string, size: number, mtime: number }> {
+export async function readFacts (path: string): Promise<{ inode: string, size: number, mtime: number }> {
   const { ino, size, mtimeMs } = await lstat(path, { bigint: true })
   return { inode: String(ino), size: Number(size), mtime: Number(mtimeMs) }
 }

@@ -6,7 +6,7 @@ import type { AnyCaller } from '../platforms/visibility.ts'
 import { isRomVisible } from '../roms/visibility.ts'
 
 /** A ROM to delete, and the location of its files. */
-export interface DoomedRom {
+export interface RomToDelete {
   id: number
   library_id: number
   platform_id: number
@@ -19,8 +19,8 @@ export interface DoomedRom {
 /** Returns the visible ROMs among some ids, by id. */
 export async function selectDoomed (
   { db, caller }: Context<AnyCaller>, ids: readonly number[]
-): Promise<Map<number, DoomedRom>> {
-  const { rows } = await sql<DoomedRom>`select r.id, r.library_id, r.platform_id, p.fs_slug as platform_fs_slug, r.fs_path,
+): Promise<Map<number, RomToDelete>> {
+  const { rows } = await sql<RomToDelete>`select r.id, r.library_id, r.platform_id, p.fs_slug as platform_fs_slug, r.fs_path,
       r.fs_name, r.is_folder
     from roms r join platforms p on p.id = r.platform_id
     where r.id = any(${ids}::int[]) and ${isRomVisible(caller)}`.execute(db)
@@ -33,7 +33,7 @@ export async function selectDoomed (
  *
  * @returns the ids of the ROMs that are no longer listed
  */
-export async function deleteRoms (db: Db, roms: readonly DoomedRom[]): Promise<Set<number>> {
+export async function deleteRoms (db: Db, roms: readonly RomToDelete[]): Promise<Set<number>> {
   const ids = roms.map(({ id }) => id)
   return await inTransaction(db, async (tx) => {
     const db = tx

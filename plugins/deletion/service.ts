@@ -11,7 +11,7 @@ import { createArtworkFolders } from '../artwork/folders.ts'
 import { markPlatforms } from '../scans/platform-rows.ts'
 import type { Disposal } from '../trash/move-to-trash.ts'
 import { announceDeleted } from './events.ts'
-import { type DoomedRom, deleteRoms, selectDoomed } from './rows.ts'
+import { type RomToDelete, deleteRoms, selectDoomed } from './rows.ts'
 import type { DeleteRoms } from './schemas.ts'
 
 /**
@@ -20,7 +20,7 @@ import type { DeleteRoms } from './schemas.ts'
 const BATCH = 100
 
 /** Returns why the files of a ROM stay, without absolute paths. */
-function reasonOf (err: unknown, { fs_path: path, fs_name: name }: DoomedRom): string {
+function reasonOf (err: unknown, { fs_path: path, fs_name: name }: RomToDelete): string {
   const refusal = toRefusal(err, `${path}/${name}`)
   if (refusal instanceof ApiError) return refusal.message
   if (errorCode(err) === '') throw err
@@ -31,13 +31,13 @@ const inBatches = (ids: readonly number[]): number[][] =>
   Array.from({ length: Math.ceil(ids.length / BATCH) }, (_none, index) => ids.slice(index * BATCH, (index + 1) * BATCH))
 
 /** The result of one call. */
-interface DeletionResult { failed: Map<number, string>, gone: DoomedRom[] }
+interface DeletionResult { failed: Map<number, string>, deleted: RomToDelete[] }
 
 export function createDeletion (app: FastifyInstance, config: Config) {
   const artwork = createArtworkFolders(config.data_dir)
 
   /** Moves the files of a ROM. @returns true if they are in the trash now, false if they were gone, or why they stay */
-  async function moveFiles (disposal: Disposal, rom: DoomedRom): Promise<boolean | string> {
+  async function moveFiles (disposal: Disposal, rom: RomToDelete): Promise<boolean | string> {
     try {
       return await disposal.move({ ...rom, file_path: rom.fs_path, file_name: rom.fs_name })
     } catch (err) {
@@ -50,25 +50,25 @@ export function createDeletion (app: FastifyInstance, config: Config) {
    * stay
    */
   async function moveAll (
-    disposal: Disposal, roms: readonly DoomedRom[]
-  ): Promise<{ kept: Set<number>, reasons: Map<number, string> }> {
-    const noted = new Map(await disposal.noteRoms(roms.map(({ id }) => id)))
+    disposal: Disposal, roms: readonly RomToDelete[]
+  ): Promise<{ remaining: Set<number>, reasons: Map<number, string> }> {
+    const trashIds = new Map(await disposal.storeRoms(roms.map(({ id }) => id)))
     const reasons = new Map<number, string>()
     const idle: number[] = []
     for (const rom of roms) {
-      const taken = await moveFiles(disposal, rom)
-      if (typeof taken === 'string') reasons.set(rom.id, taken)
-      const item = noted.get(rom.id)
-      if (taken === true || item === undefined) continue
+      const moved = await moveFiles(disposal, rom)
+      if (typeof moved === 'string') reasons.set(rom.id, moved)
+      const item = trashIds.get(rom.id)
+      if (moved === true || item === undefined) continue
       idle.push(item)
-      noted.delete(rom.id)
+      trashIds.delete(rom.id)
     }
-    await disposal.forget(idle)
-    return { kept: new Set(noted.keys()), reasons }
+    await disposal.deleteRows(idle)
+    return { remaining: new Set(trashIds.keys()), reasons }
   }
 
   /** Removes platform folders that became empty. A disk that is mounted there stays. */
-  async function removeEmptied (roms: readonly DoomedRom[]): Promise<void> {
+  async function removeEmptied (roms: readonly RomToDelete[]): Promise<void> {
     const inFolders = roms.filter((rom) => !rom.is_folder && rom.fs_path !== '')
     const folders = new Map(inFolders.map((rom) => [`${rom.library_id} ${rom.fs_path}`, rom]))
     for (const { library_id: library, platform_id: platform, fs_path: path } of folders.values()) {
@@ -84,24 +84,24 @@ export function createDeletion (app: FastifyInstance, config: Config) {
     const { db } = context
     const roms = await selectDoomed(context, ids)
     const audiences = await app.permissions.listAudiences(app.db, ids)
-    const { kept, reasons } = await moveAll(disposal, [...roms.values()].filter(({ id }) => withFiles.has(id)))
-    const outcome: DeletionResult = { failed: new Map(), gone: [] }
+    const { remaining: kept, reasons } = await moveAll(disposal, [...roms.values()].filter(({ id }) => withFiles.has(id)))
+    const outcome: DeletionResult = { failed: new Map(), deleted: [] }
     for (const id of ids) {
       const rom = roms.get(id)
       const reason = reasons.get(id)
       if (rom === undefined) outcome.failed.set(id, `ROM with ID ${id} not found`)
       else if (reason !== undefined) outcome.failed.set(id, `Failed to delete ROM ${id}: ${reason}`)
-      else outcome.gone.push(rom)
+      else outcome.deleted.push(rom)
     }
-    const deleted = await deleteRoms(db, outcome.gone)
-    for (const { id } of outcome.gone.filter((rom) => !deleted.has(rom.id))) {
+    const deleted = await deleteRoms(db, outcome.deleted)
+    for (const { id } of outcome.deleted.filter((rom) => !deleted.has(rom.id))) {
       outcome.failed.set(id, `Failed to delete ROM ${id}: it is being renamed or moved; try again, or scan its platform first`)
     }
-    outcome.gone = outcome.gone.filter(({ id }) => deleted.has(id))
-    const gone = outcome.gone.map(({ id }) => id)
+    outcome.deleted = outcome.deleted.filter(({ id }) => deleted.has(id))
+    const gone = outcome.deleted.map(({ id }) => id)
     announceDeleted(app, config, gone, audiences)
-    for (const rom of outcome.gone.filter(({ id }) => !kept.has(id))) await artwork.remove(rom.platform_id, rom.id)
-    await removeEmptied(outcome.gone.filter(({ id }) => withFiles.has(id)))
+    for (const rom of outcome.deleted.filter(({ id }) => !kept.has(id))) await artwork.remove(rom.platform_id, rom.id)
+    await removeEmptied(outcome.deleted.filter(({ id }) => withFiles.has(id)))
     return outcome
   }
 

@@ -11,7 +11,7 @@ export const appDevices = {
    *
    * @throws ApiError BAD_REQUEST if the user has the maximum number of devices
    */
-  async admit (db: Db, userId: number, app: Installation): Promise<AppDevice> {
+  async findOrCreate (db: Db, userId: number, app: Installation): Promise<AppDevice> {
     const { client_device_identifier: identifier } = app
     const isKnown = await db.em.count(Device, { user: userId, client_device_identifier: identifier }) > 0
     if (!isKnown) await checkQuota(db, userId)

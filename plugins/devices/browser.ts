@@ -44,7 +44,7 @@ export function describeBrowser (userAgent: string): { name: string, version: st
   return { name: system === undefined ? product : `${product} on ${system}`, version }
 }
 
-interface Visit { userId: number, userAgent: string, address: string }
+interface BrowserVisit { userId: number, userAgent: string, address: string }
 
 /**
  * Returns the device of a user's browser at an address; the first sign-in from there creates it. If the user has the
@@ -53,16 +53,16 @@ interface Visit { userId: number, userAgent: string, address: string }
  * @returns null if there is no free place and no such browser
  */
 export async function findBrowserDevice (
-  db: Db, { userId, userAgent, address }: Visit
+  db: Db, { userId, userAgent, address }: BrowserVisit
 ): Promise<Device | null> {
   const ip = address.slice(0, ADDRESS_MAX)
   return await inTransaction(db, async (tx) => {
     // The lock serializes the sign-ins of a user, because two at once must not create two devices.
     await lockUser(tx, userId)
-    const known = await tx.em.findOne(Device, { user: userId, ip_address: ip, platform: PLATFORM }, { orderBy: { id: 'asc' } })
-    if (known !== null) {
-      known.last_seen = new Date()
-      return known
+    const existing = await tx.em.findOne(Device, { user: userId, ip_address: ip, platform: PLATFORM }, { orderBy: { id: 'asc' } })
+    if (existing !== null) {
+      existing.last_seen = new Date()
+      return existing
     }
     const { name, version } = describeBrowser(userAgent)
     const browser = { name, client_version: version, ip_address: ip, last_seen: new Date() }

@@ -32,7 +32,7 @@ export function openDeviceNamespace (app: FastifyInstance, config: Config, prese
     refusal: devicesConfig.of(config).install_enabled ? null : 'disabled',
     identify,
     connected (socket, { device_id: deviceId }) {
-      if (deviceId !== null) presence.enter(socket, deviceId)
+      if (deviceId !== null) presence.add(socket, deviceId)
     }
   })
 }

@@ -15,7 +15,7 @@ const plugin: FeaturePlugin = async (app, { config, role }) => {
   const timer = setInterval(presence.refresh, REFRESH_MS)
   app.addHook('onClose', async () => {
     clearInterval(timer)
-    await presence.settled()
+    await presence.flush()
   })
 }
 

@@ -19,7 +19,7 @@ export function createPresence (app: FastifyInstance) {
   }
 
   return {
-    enter (socket: Socket, deviceId: number): void {
+    add (socket: Socket, deviceId: number): void {
       open.set(socket, deviceId)
       write(() => upsertPresences(app.db, [{ socket_id: socket.id, device_id: deviceId }]))
       socket.on('disconnect', () => {
@@ -36,7 +36,7 @@ export function createPresence (app: FastifyInstance) {
     },
 
     /** Waits until all statements are done. */
-    settled: async (): Promise<void> => { await last }
+    flush: async (): Promise<void> => { await last }
   }
 }
 export type Presence = ReturnType<typeof createPresence>

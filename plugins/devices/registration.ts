@@ -54,7 +54,7 @@ async function findKnown (tx: Db, userId: number, input: RegisterDevice): Promis
   return id === null ? null : await tx.em.findOne(Device, { id })
 }
 
-async function meetAgain (tx: Db, device: Device, input: RegisterDevice): Promise<Device> {
+async function refreshDevice (tx: Db, device: Device, input: RegisterDevice): Promise<Device> {
   if (input.allow_existing === false) {
     throw new ApiError('CONFLICT', `This device is already registered as '${device.device_id}'; use that id, or send allow_duplicate`,
       { fields: { error: 'device_exists', device_id: device.device_id } })
@@ -71,8 +71,8 @@ async function meetAgain (tx: Db, device: Device, input: RegisterDevice): Promis
 async function findOrAdd (
   tx: Db, secrets: Secrets, caller: Caller, input: RegisterDevice
 ): Promise<{ device: Device, isNew: boolean }> {
-  const known = input.allow_duplicate === true ? null : await findKnown(tx, caller.id, input)
-  if (known !== null) return { device: await meetAgain(tx, known, input), isNew: false }
+  const existing = input.allow_duplicate === true ? null : await findKnown(tx, caller.id, input)
+  if (existing !== null) return { device: await refreshDevice(tx, existing, input), isNew: false }
   const trust = checkServerSync(caller, input, NEW_DEVICE)
   await checkQuota(tx, caller.id)
   const identifier = readIdentifier(input)

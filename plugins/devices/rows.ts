@@ -95,7 +95,7 @@ export async function bindToken (
 }
 
 /** Locks a device against deletion until the transaction ends. @returns false if it was deleted already */
-export async function holdDevice (tx: Db, id: number): Promise<boolean> {
+export async function lockDevice (tx: Db, id: number): Promise<boolean> {
   const rows = (await tx.query<object>('select 1 from devices where id = $1 for key share', [id])).rows
   return rows.length > 0
 }

@@ -13,7 +13,7 @@ import { Device } from './entities.ts'
 import { DEVICE_NAMESPACE, type DeviceEvents } from './events.ts'
 import { readFields, registerDevice } from './registration.ts'
 import { checkServerSync } from './server-sync-access.ts'
-import { holdDevice, listOnline, pinHostKey } from './rows.ts'
+import { lockDevice, listOnline, pinHostKey } from './rows.ts'
 import type { RegisterDevice, UpdateDevice } from './schemas.ts'
 
 type Listener = (db: Db, id: number) => Promise<void>
@@ -52,8 +52,8 @@ export function createDevices (app: FastifyInstance, publish: Publish<DeviceEven
      *
      * @throws ApiError NOT_FOUND if the device was deleted meanwhile
      */
-    async hold (tx: Db, { id, device_id: uuid }: Pick<Device, 'id' | 'device_id'>): Promise<void> {
-      if (!await holdDevice(tx, id)) throw notFound(`Device with ID '${uuid}' not found`)
+    async lock (tx: Db, { id, device_id: uuid }: Pick<Device, 'id' | 'device_id'>): Promise<void> {
+      if (!await lockDevice(tx, id)) throw notFound(`Device with ID '${uuid}' not found`)
     },
 
     /** Returns the device of the browser that sent a request; null if the user cannot have more devices. */

@@ -68,12 +68,12 @@ export function openSyncSecrets (
  * user, because a secret must not reach another host. The host key stays for the same host and port.
  */
 export function sealSyncConfig (secrets: Secrets, given: SyncConfig, stored: SyncConfig | null): SyncConfig {
-  const isKept = given[HOST_KEY] === undefined && isSet(stored?.[HOST_KEY]) && isSameHost(given, stored)
-  const sealed: SyncConfig = isKept ? { ...given, [HOST_KEY]: stored[HOST_KEY] } : { ...given }
-  const kept = stored !== null && isSameLogin(given, stored) ? stored : {}
+  const keepsHostKey = given[HOST_KEY] === undefined && isSet(stored?.[HOST_KEY]) && isSameHost(given, stored)
+  const sealed: SyncConfig = keepsHostKey ? { ...given, [HOST_KEY]: stored[HOST_KEY] } : { ...given }
+  const keptSecrets = stored !== null && isSameLogin(given, stored) ? stored : {}
   for (const key of SECRET_KEYS) {
     const value = given[key]
-    if (isSet(value)) sealed[key] = value === SECRET_MASK ? kept[key] ?? null : secrets.seal(SYNC_SEAL, value)
+    if (isSet(value)) sealed[key] = value === SECRET_MASK ? keptSecrets[key] ?? null : secrets.seal(SYNC_SEAL, value)
   }
   return sealed
 }

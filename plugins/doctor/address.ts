@@ -5,11 +5,11 @@ import { type Config, shareableBaseUrl } from '../../core/config/config.ts'
 import { NEVER, limitTime } from '../../core/loader/limit-time.ts'
 import { REQUEST_ID_HEADER } from '../../core/request-id.ts'
 import { SOCKET_PATH } from '../../core/sockets/request.ts'
-import type { SignKind } from '../../core/sockets/proxy-signs.ts'
+import type { ProxyProblemKind } from '../../core/sockets/proxy-problems.ts'
 import { checkPort } from '../../core/supervisor/port.ts'
 import { StartError } from '../../core/errors.ts'
 import { describeProblems } from '../heartbeat/problems.ts'
-import { type Examine, type Finding, fail, ok, reasonOf, warn } from './finding.ts'
+import { type DoctorCheck, type Finding, fail, ok, reasonOf, warn } from './finding.ts'
 
 const ANSWER_MS = 5_000
 /** The first message of engine.io on a connection. */
@@ -33,7 +33,7 @@ async function examinePort ({ server }: Config): Promise<Finding> {
 }
 
 /** Requests the server's health at an address. @throws the error that prevents a response */
-async function askHealth (base: string): Promise<Finding | null> {
+async function requestHealth (base: string): Promise<Finding | null> {
   const id = randomUUID()
   const answer = await fetch(`${base}/api/health`, {
     headers: { [REQUEST_ID_HEADER]: id }, redirect: 'manual', signal: AbortSignal.timeout(ANSWER_MS)
@@ -43,8 +43,8 @@ async function askHealth (base: string): Promise<Finding | null> {
     return fail('base URL', `${base} redirects to ${location}`, 'Set SVC_BASE_URL to the final address')
   }
   const body: unknown = await answer.json().catch(() => null)
-  const isOurs = answer.status === 200 && typeof body === 'object' && body !== null && 'status' in body && body.status === 'ok'
-  return isOurs
+  const isThisServer = answer.status === 200 && typeof body === 'object' && body !== null && 'status' in body && body.status === 'ok'
+  return isThisServer
     ? null
     : fail('base URL', `${base}/api/health answers ${answer.status}, and the response is not from this server`,
       'Configure the proxy to forward that address to this server, with the path of SVC_BASE_URL')
@@ -78,7 +78,7 @@ async function openSocket (base: string): Promise<void> {
 }
 
 /** Finds out if polling works, which every proxy allows, although a WebSocket failed. */
-async function findSign (base: string): Promise<SignKind | null> {
+async function findSign (base: string): Promise<ProxyProblemKind | null> {
   const answer = await fetch(`${base}${ENGINE}polling`, {
     headers: { origin: new URL(base).origin }, signal: AbortSignal.timeout(ANSWER_MS)
   })
@@ -107,7 +107,7 @@ async function examineSockets (base: string, config: Config): Promise<Finding> {
 /** Checks if an address leads to this server, and allows sockets. */
 export async function examineBaseUrl (base: string, config: Config): Promise<Finding[]> {
   try {
-    const problem = await askHealth(base)
+    const problem = await requestHealth(base)
     return problem === null ? [ok('base URL', `${base} leads to this server`), await examineSockets(base, config)] : [problem]
   } catch (err) {
     return [explainUnreached(base, err)]
@@ -146,13 +146,13 @@ async function examineServer (url: string): Promise<Finding[]> {
 }
 
 /** Checks the access to the server: port, address, proxy, sockets. */
-export const examineAddress: Examine = async ({ config, state }) => {
+export const examineAddress: DoctorCheck = async ({ config, state }) => {
   const proxies = examineProxies(config)
   const shared = shareableBaseUrl(config)
   if (state === null) return [ok('server', 'The server does not run; its address can be checked only while it runs'), await examinePort(config), ...proxies]
   if (state.url === null) return [warn('server', 'The server is starting', 'Run this command again in a minute'), ...proxies]
-  const way = shared === null
+  const advice = shared === null
     ? [ok('base URL', 'SVC_BASE_URL has no host, so mails and feeds contain no links to this server'), await examineSockets(state.url, config)]
     : await examineBaseUrl(shared, config)
-  return [...await examineServer(state.url), ...way, ...proxies]
+  return [...await examineServer(state.url), ...advice, ...proxies]
 }

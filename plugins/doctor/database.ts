@@ -4,7 +4,7 @@ import type pg from 'pg'
 import { findNewer, listExecuted } from '../../core/database/database.ts'
 import { countConnections } from '../../core/supervisor/database.ts'
 import { migrations } from '../migrations.ts'
-import { type Finding, type Patient, fail, ok, reasonOf, warn } from './finding.ts'
+import { type Finding, type CheckInput, fail, ok, reasonOf, warn } from './finding.ts'
 import { type DatabaseFacts, selectFacts, selectIdentity } from './rows.ts'
 
 const SUBJECT = 'database'
@@ -28,7 +28,7 @@ function examineClock (before: number, after: number, { now_ms: now }: DatabaseF
 
 /** @returns true if the tables belong to this release */
 function examineSchema (
-  applied: readonly string[], { state }: Patient
+  applied: readonly string[], { state }: CheckInput
 ): { isCurrent: boolean, finding: Finding } {
   const subject = 'schema'
   const newer = findNewer(applied, migrations)
@@ -48,17 +48,17 @@ function examineSchema (
   return { isCurrent: false, finding }
 }
 
-async function examineIdentity (pool: pg.Pool, { config: { data_dir: dataDir } }: Patient): Promise<Finding[]> {
+async function examineIdentity (pool: pg.Pool, { config: { data_dir: dataDir } }: CheckInput): Promise<Finding[]> {
   const file = join(dataDir, 'identity')
   const identity = await selectIdentity(pool)
   if (identity === null || !existsSync(file)) return []
-  const own = readFileSync(file, 'utf8').trim()
-  if (own === identity) return []
-  return [fail('identity', `The data directory ${dataDir} belongs to another database (${own} instead of ${identity})`,
+  const folderIdentity = readFileSync(file, 'utf8').trim()
+  if (folderIdentity === identity) return []
+  return [fail('identity', `The data directory ${dataDir} belongs to another database (${folderIdentity} instead of ${identity})`,
     'Point SVC_DATA_DIR and SVC_DATABASE_URL at a matching pair; to join these two from now on, run svc database adopt')]
 }
 
-function examineFacts ({ version, max_connections: max }: DatabaseFacts, { config }: Patient): Finding[] {
+function examineFacts ({ version, max_connections: max }: DatabaseFacts, { config }: CheckInput): Finding[] {
   if (version < VERSION_MIN) {
     return [fail(SUBJECT, `PostgreSQL ${majorOf(version)} is too old`,
       'Point SVC_DATABASE_URL at version 15 or later, or unset it')]
@@ -74,18 +74,18 @@ function examineFacts ({ version, max_connections: max }: DatabaseFacts, { confi
 
 /** Checks the database's own facts. `isCurrent` is true if further queries can work. */
 export async function examineDatabase (
-  pool: pg.Pool, patient: Patient
+  pool: pg.Pool, input: CheckInput
 ): Promise<{ isCurrent: boolean, findings: Finding[] }> {
   try {
     const before = Date.now()
     const facts = await selectFacts(pool)
     const clock = examineClock(before, Date.now(), facts)
-    const schema = examineSchema(await listExecuted(pool), patient)
-    const identity = schema.isCurrent ? await examineIdentity(pool, patient) : []
-    const findings = [...examineFacts(facts, patient), schema.finding, ...identity, clock]
+    const schema = examineSchema(await listExecuted(pool), input)
+    const identity = schema.isCurrent ? await examineIdentity(pool, input) : []
+    const findings = [...examineFacts(facts, input), schema.finding, ...identity, clock]
     return { isCurrent: schema.isCurrent, findings }
   } catch (err) {
-    const remedy = patient.config.database.url === undefined
+    const remedy = input.config.database.url === undefined
       ? 'See the log of the server, then restart the server'
       : 'Check SVC_DATABASE_URL, and that the database runs and accepts connections from this machine'
     return { isCurrent: false, findings: [fail(SUBJECT, `The database does not answer: ${reasonOf(err)}`, remedy)] }
@@ -93,7 +93,7 @@ export async function examineDatabase (
 }
 
 /** Checks the embedded database, which runs only together with the server. */
-export function examineCluster ({ config: { data_dir: dataDir } }: Patient): Finding {
+export function examineCluster ({ config: { data_dir: dataDir } }: CheckInput): Finding {
   const file = join(dataDir, 'db', 'PG_VERSION')
   try {
     return existsSync(file)

@@ -3,14 +3,14 @@ import { access, mkdtemp, rmdir, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { errorCode } from '../../core/files/fs-error.ts'
 import { countFree } from '../../core/files/free-space.ts'
-import { type Examine, type Finding, fail, ok, reasonOf, warn } from './finding.ts'
+import { type DoctorCheck, type Finding, fail, ok, reasonOf, warn } from './finding.ts'
 
 const GIB = 1024 ** 3
 /** With less free space the server accepts no uploads, artwork or exports. */
 const FREE_MIN_BYTES = GIB
 const FREE_WANTED_BYTES = 5 * GIB
 /** Permissions of users who are neither the owner nor in the group. */
-const OTHERS = 0o007
+const OTHER_USERS = 0o007
 const GROUP_AND_OTHERS = 0o077
 
 const inGib = (bytes: number) => `${(bytes / GIB).toFixed(1)} GiB`
@@ -48,8 +48,8 @@ const REMEDIES: Readonly<Record<string, string>> = {
 export async function findWriteProblem (folder: string): Promise<{ reason: string, remedy: string } | null> {
   const err = await tryWriting(nearest(folder))
   if (err === null) return null
-  const who = process.getuid === undefined ? 'this user' : `the user with the number ${process.getuid()}`
-  return { reason: reasonOf(err), remedy: REMEDIES[errorCode(err) ?? ''] ?? `Give ${who} the right to write there` }
+  const userName = process.getuid === undefined ? 'this user' : `the user with the number ${process.getuid()}`
+  return { reason: reasonOf(err), remedy: REMEDIES[errorCode(err) ?? ''] ?? `Give ${userName} the right to write there` }
 }
 
 async function examineDataDir (dataDir: string): Promise<Finding[]> {
@@ -73,14 +73,14 @@ async function examineSecret (dataDir: string, name: string, rights: number): Pr
   }
   const { mode } = await stat(file)
   if (process.platform === 'win32' || (mode & rights) === 0) return [ok(name, `other users cannot read ${file}`)]
-  const command = `chmod ${rights === OTHERS ? 'o-rwx' : '600'} ${file}`
+  const command = `chmod ${rights === OTHER_USERS ? 'o-rwx' : '600'} ${file}`
   return [warn(name, `${file} may contain secrets, and other users can read it`, `Remove that right: ${command}`)]
 }
 
 /** Checks the data directory: permissions, space, and readable secrets. */
-export const examineDisk: Examine = async ({ config: { data_dir: dataDir } }) => [
+export const examineDisk: DoctorCheck = async ({ config: { data_dir: dataDir } }) => [
   ...await examineDataDir(dataDir),
   await examineSpace('disk space', dataDir),
   ...await examineSecret(dataDir, 'secret.key', GROUP_AND_OTHERS),
-  ...await examineSecret(dataDir, 'config.yml', OTHERS)
+  ...await examineSecret(dataDir, 'config.yml', OTHER_USERS)
 ]

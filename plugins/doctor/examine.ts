@@ -11,7 +11,7 @@ import { type ServerState, readServerState } from '../../core/supervisor/server-
 import { examineAddress } from './address.ts'
 import { examineCluster, examineDatabase } from './database.ts'
 import { examineDisk } from './disk.ts'
-import { type Finding, type Patient, fail, ok, reasonOf, warn } from './finding.ts'
+import { type Finding, type CheckInput, fail, ok, reasonOf, warn } from './finding.ts'
 import { examineLibraries } from './libraries.ts'
 import { examineMail } from './mail.ts'
 import { examinePlugins } from './plugins.ts'
@@ -38,8 +38,8 @@ async function readConfig (features: Features, settings: Environment): Promise<R
   const remedy = 'Correct the setting; svc config prints all settings with their variables'
   try {
     const { config, warnings } = await features.loadConfig(settings)
-    const well = existsSync(file) ? `${file} and the environment are valid` : 'The environment is valid; there is no config.yml'
-    return { config, findings: warnings.length > 0 ? warnings.map((text) => warn('settings', text, remedy)) : [ok('settings', well)] }
+    const okMessage = existsSync(file) ? `${file} and the environment are valid` : 'The environment is valid; there is no config.yml'
+    return { config, findings: warnings.length > 0 ? warnings.map((text) => warn('settings', text, remedy)) : [ok('settings', okMessage)] }
   } catch (err) {
     const message = err instanceof StartError ? err.message : `The settings cannot be read: ${reasonOf(err)}`
     return { config: null, findings: message.split('\n').map((line) => fail('settings', line, remedy)) }
@@ -64,16 +64,16 @@ async function attempt (subject: string, work: () => Promise<Finding[]>): Promis
   }
 }
 
-async function examineStored (patient: Patient): Promise<Finding[]> {
-  const { config, state } = patient
+async function examineStored (input: CheckInput): Promise<Finding[]> {
+  const { config, state } = input
   const url = config.database.url ?? state?.database_url
-  if (url === undefined) return [examineCluster(patient), ...await attempt('library', () => examineLibraries(config, null))]
+  if (url === undefined) return [examineCluster(input), ...await attempt('library', () => examineLibraries(config, null))]
   const pool = new pg.Pool({
     connectionString: url, max: 1, connectionTimeoutMillis: CONNECT_MS, query_timeout: CONNECT_MS
   })
   pool.on('error', () => { /* the next query reports the error */ })
   try {
-    const { isCurrent, findings } = await examineDatabase(pool, patient)
+    const { isCurrent, findings } = await examineDatabase(pool, input)
     return [...findings, ...await attempt('library', () => examineLibraries(config, isCurrent ? pool : null))]
   } finally {
     await pool.end()
@@ -85,13 +85,13 @@ export async function examineAll (features: Features, mailTo: string | null): Pr
   const settings = readSettings()
   const { config, findings } = await readConfig(features, settings)
   if (config === null) return findings
-  const patient: Patient = { features, config, settings, state: findState(config), mailTo }
+  const input: CheckInput = { features, config, settings, state: findState(config), mailTo }
   const found = await Promise.all([
-    attempt('data directory', () => examineDisk(patient)),
-    attempt('database', () => examineStored(patient)),
-    attempt('address', () => examineAddress(patient)),
-    attempt('plugins', () => examinePlugins(patient)),
-    attempt('mail', () => examineMail(patient))
+    attempt('data directory', () => examineDisk(input)),
+    attempt('database', () => examineStored(input)),
+    attempt('address', () => examineAddress(input)),
+    attempt('plugins', () => examinePlugins(input)),
+    attempt('mail', () => examineMail(input))
   ])
   return [...findings, ...examineZone(process.env.TZ), ...found.flat()]
 }

@@ -17,7 +17,7 @@ export interface Finding {
 }
 
 /** The input of all checks. */
-export interface Patient {
+export interface CheckInput {
   features: Features
   config: Config
   /** The variables from which the configuration was read. */
@@ -28,7 +28,7 @@ export interface Patient {
   mailTo: string | null
 }
 
-export type Examine = (patient: Patient) => Promise<Finding[]>
+export type DoctorCheck = (input: CheckInput) => Promise<Finding[]>
 
 export const ok = (subject: string, message: string): Finding => ({ subject, status: 'ok', message, remedy: null, lines: [] })
 export const warn = (subject: string, message: string, remedy: string, lines: readonly string[] = []): Finding =>

@@ -16,10 +16,10 @@ const swapCase = (name: string) => name.replaceAll(/\p{L}/gu, (letter) =>
 /** True if the disk is case-sensitive, tested with an existing name; null if no name allows the test. */
 async function isCaseSensitive (dir: string): Promise<boolean | null> {
   for (const name of await readdir(dir)) {
-    const other = swapCase(name)
-    if (other === name) continue
-    const [own, swapped] = await Promise.all([name, other].map((one) => stat(join(dir, one)).catch(() => null)))
-    return own === null || swapped === null || own === undefined || swapped === undefined || own.ino !== swapped.ino
+    const twin = swapCase(name)
+    if (twin === name) continue
+    const [names, swapped] = await Promise.all([name, twin].map((one) => stat(join(dir, one)).catch(() => null)))
+    return names === null || swapped === null || names === undefined || swapped === undefined || names.ino !== swapped.ino
   }
   return null
 }

@@ -1,12 +1,12 @@
 import { mailConfig } from '../mail/config.ts'
 import { ADDRESS, createTransporter } from '../mail/transport.ts'
-import { type Examine, type Finding, fail, ok, reasonOf } from './finding.ts'
+import { type DoctorCheck, type Finding, fail, ok, reasonOf } from './finding.ts'
 
 const SUBJECT = 'mail'
 const REMEDY = 'Check the settings that begin with SMTP_, and that this machine can reach that port'
 
 /** Checks the mail server: greeting, TLS and sign-in. Sends a mail if there is a recipient. */
-export const examineMail: Examine = async ({ config, mailTo }): Promise<Finding[]> => {
+export const examineMail: DoctorCheck = async ({ config, mailTo }): Promise<Finding[]> => {
   const mail = mailConfig.of(config)
   const { host, port, from = mail.username } = mail
   if (host === undefined) {

@@ -2,7 +2,7 @@ import { withApp } from '../../core/cli/app.ts'
 import type { PluginRecord } from '../../core/loader/registry.ts'
 import { findPlugins } from '../plugins/cli.ts'
 import type { PluginView } from '../plugins/schemas.ts'
-import { type Examine, type Finding, type Patient, fail, ok, warn } from './finding.ts'
+import { type DoctorCheck, type Finding, type CheckInput, fail, ok, warn } from './finding.ts'
 
 const SUBJECT = 'plugins'
 
@@ -25,14 +25,14 @@ function examineCircuit ({ key, name, circuit }: PluginView): Finding[] {
 }
 
 /** Checks the circuits of the running server. Without a server there are none, because no provider is called then. */
-async function examineCircuits ({ features, config, state }: Patient): Promise<Finding[]> {
+async function examineCircuits ({ features, config, state }: CheckInput): Promise<Finding[]> {
   if (state === null) return []
   return (await withApp(features, config, async (app) => await app.plugins.list())).flatMap(examineCircuit)
 }
 
 /** Lists plugins that work, that are off for lack of settings, and that cannot be used. */
-export const examinePlugins: Examine = async (patient) => {
-  const { config, settings } = patient
+export const examinePlugins: DoctorCheck = async (input) => {
+  const { config, settings } = input
   const records = await findPlugins(config, settings)
   const active = records.filter(({ status }) => status === 'active')
   const off = records.filter(({ status }) => status === 'disabled')
@@ -40,6 +40,6 @@ export const examinePlugins: Examine = async (patient) => {
   return [
     ok(SUBJECT, `${active.length} active${off.length === 0 ? '' : `; ${off.length} off until they are configured: ${list}`}`),
     ...records.flatMap(toFinding),
-    ...await examineCircuits(patient)
+    ...await examineCircuits(input)
   ]
 }

@@ -29,4 +29,4 @@ export interface EditCall {
 export interface UnmatchCall { kind: 'unmatch', rom_id: number }
 
 /** The answer of the scan worker; the refusal is null after success. */
-export interface EditAnswer { refusal: ErrorKind | null }
+export interface EditResult { refusal: ErrorKind | null }

@@ -35,14 +35,14 @@ export function createGames (app: FastifyInstance) {
   }
 
   /** Suggests the chosen ids to all providers that accept suggestions. Their results change nothing here. */
-  async function suggest (rom: RomForLookup, founds: ProviderMatches, scope: CallScope): Promise<void> {
-    const ids = Object.fromEntries([...founds].flatMap(([key, found]) => {
+  async function suggest (rom: RomForLookup, matches: ProviderMatches, scope: CallScope): Promise<void> {
+    const ids = Object.fromEntries([...matches].flatMap(([key, found]) => {
       const id = idOf(found)
       return id === null ? [] : [[key, id] as const]
     }))
-    const told = [...providers.values()]
-      .filter(({ definition }) => definition.suggest !== undefined && rom.isKnownTo(definition))
-    await Promise.all(told.map(async (provider: Provider) => {
+    const accepting = [...providers.values()]
+      .filter(({ definition }) => definition.suggest !== undefined && rom.isSupportedBy(definition))
+    await Promise.all(accepting.map(async (provider: Provider) => {
       try {
         checkCircuit(provider, app.circuits.of(provider.key))
         await callProvider(provider, scope, async (definition, ctx) =>

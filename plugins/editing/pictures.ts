@@ -11,7 +11,7 @@ import { artworkFolder, createArtwork } from '../artwork/artwork.ts'
 import { createArtworkClient } from '../artwork/client.ts'
 import { ArtworkStoreError } from '../artwork/failures.ts'
 import { createArtworkFiles } from '../artwork/files.ts'
-import { createOrigins, findOfferers, listBadges } from '../artwork/origins.ts'
+import { createOrigins, findProvidersOfUrls, listBadges } from '../artwork/origins.ts'
 import { EDIT_PREFIX, createStaging } from '../artwork/staging.ts'
 import type { ProviderMatches } from '../matching/matches.ts'
 import type { RomForLookup } from '../matching/rom-for-lookup.ts'
@@ -25,7 +25,7 @@ const OWN_PREFIX = 'own-'
  * Downloads the media that a person chose for one ROM. Scans use other file names, so they never replace these files.
  */
 export function createPictures (
-  app: FastifyInstance, config: Config, rom: RomForLookup, founds: ProviderMatches, scope: CallScope
+  app: FastifyInstance, config: Config, rom: RomForLookup, matches: ProviderMatches, scope: CallScope
 ) {
   const { providers } = app.registry
   const log = app.log as Logger
@@ -33,11 +33,11 @@ export function createPictures (
   const task = `${EDIT_PREFIX}${randomUUID()}`
   const http = createArtworkClient(app, config, log)
   const origins = createOrigins({
-    http: http.withSignal(scope.signal), dirOf: () => rom.libraryDir, providers, breakerOf: app.circuits.of, scope
+    http: http.withSignal(scope.signal), findLibraryDir: () => rom.libraryDir, providers, breakerOf: app.circuits.of, scope
   })
   const files = createArtworkFiles({ origins, resourcesDir, staging: createStaging(app.db, resourcesDir, task) })
   const artwork = createArtwork({ origins, db: app.db, log, resourcesDir, task }, scope.signal)
-  const offerers = findOfferers(founds, providers)
+  const providersByUrl = findProvidersOfUrls(matches, providers)
   const folder = artworkFolder(rom.platform.id, rom.rom.id)
   const { library_id: library } = rom.rom
 
@@ -45,10 +45,10 @@ export function createPictures (
    * Runs a download. If a provider is down, the next scan downloads its picture. Any other address that fails is
    * refused.
    */
-  async function bring<T> (
+  async function downloadOrRefuse<T> (
     what: string, url: string, work: (provider: string | null) => Promise<T>
   ): Promise<T | null> {
-    const provider = offerers.get(url) ?? null
+    const provider = providersByUrl.get(url) ?? null
     if (provider === null && !FETCHABLE.test(url)) {
       throw badRequest(`The ${what} '${url.slice(0, 50)}' is not a web address; give one that begins with https://`)
     }
@@ -71,29 +71,29 @@ export function createPictures (
   }
 
   return {
-    settleCover: (part: string): Promise<CoverPaths> => files.settleCover(part, coverStems()),
+    publishCover: (part: string): Promise<CoverPaths> => files.publishCover(part, coverStems()),
 
-    bringCover: (url: string): Promise<CoverPaths | null> =>
-      bring('cover', url, (provider) => files.bringCover({ kind: 'cover', url, provider, library_id: library }, coverStems())),
+    downloadCover: (url: string): Promise<CoverPaths | null> =>
+      downloadOrRefuse('cover', url, (provider) => files.downloadCover({ kind: 'cover', url, provider, library_id: library }, coverStems())),
 
-    bringManual: (url: string): Promise<string | null> => bring('manual', url, (provider) =>
-      files.bringDocument({ kind: 'manual', url, provider, library_id: library }, `${folder}/manual/${rom.rom.id}.pdf`)),
+    downloadManual: (url: string): Promise<string | null> => downloadOrRefuse('manual', url, (provider) =>
+      files.downloadDocument({ kind: 'manual', url, provider, library_id: library }, `${folder}/manual/${rom.rom.id}.pdf`)),
 
     /** Deletes covers of people that no row refers to any more. */
-    async tidy (named: readonly (string | null | undefined)[]): Promise<void> {
-      const kept = new Set(named.map((path) => basename(path ?? '')))
+    async deleteUnusedCovers (inUse: readonly (string | null | undefined)[]): Promise<void> {
+      const usedNames = new Set(inUse.map((path) => basename(path ?? '')))
       const names = await readdir(join(resourcesDir, folder, 'cover')).catch(() => [])
-      for (const name of names.filter((one) => one.startsWith(OWN_PREFIX) && !kept.has(one))) {
+      for (const name of names.filter((one) => one.startsWith(OWN_PREFIX) && !usedNames.has(one))) {
         await rm(join(resourcesDir, folder, 'cover', name), { force: true })
       }
     },
 
     /** Deletes all files of the ROM, except one path. */
-    dropAll: (kept: string | null): Promise<void> => files.drop(folder, kept === null ? [] : [kept]),
+    deleteAll: (remainingPath: string | null): Promise<void> => files.deleteExcept(folder, remainingPath === null ? [] : [remainingPath]),
 
     /** Downloads all missing media of the row. */
     fetchRest: (now: RomForLookup['rom']): Promise<boolean> => artwork.fetch({
-      ...now, platform_id: rom.platform.id, url_badges: listBadges(founds), providers: offerers
+      ...now, platform_id: rom.platform.id, url_badges: listBadges(matches), providers: providersByUrl
     }),
 
     async close (): Promise<void> {

@@ -38,8 +38,8 @@ function readManual (text: string | undefined): ManualMetadata | null | undefine
   const record = readRecord(text)
   if (record === null) return undefined
   const fields = MANUAL_FIELDS.map((name) => [name, readField(name, record[name])] as const)
-  const isSaying = fields.some(([, value]) => value !== null && !(isList(value) && value.length === 0))
-  return isSaying ? Object.fromEntries(fields) : null
+  const hasValues = fields.some(([, value]) => value !== null && !(isList(value) && value.length === 0))
+  return hasValues ? Object.fromEntries(fields) : null
 }
 
 /** Returns the fields that a form contains. */

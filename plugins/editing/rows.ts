@@ -10,12 +10,12 @@ import type { SourcedRom } from './field-sources.ts'
 /** Loads the values of a ROM with all its matches; null if the ROM does not exist or is not visible. */
 export async function selectSourced (
   { db, caller }: Context<AnyCaller>, id: number
-): Promise<{ rom: SourcedRom, founds: ProviderMatches } | null> {
+): Promise<{ rom: SourcedRom, matches: ProviderMatches } | null> {
   const { rows: [row] } = await sql<SourcedRom & { matches: Record<string, object> }>`
     select r.name, r.summary, r.url_cover, r.url_screenshots, r.url_manual, r.media,
       r.own_fields, r.manual_metadata,
       ${sql.raw(selectGameFields(GAME_FIELD_NAMES))},
       coalesce((select jsonb_object_agg(m.provider, m.match) from rom_matches m where m.rom_id = r.id), '{}') as matches
     from ${romTables(caller?.id ?? null)} where r.id = ${id} and ${isRomVisible(caller)}`.execute(db)
-  return row === undefined ? null : { rom: row, founds: new Map(Object.entries(row.matches)) as ProviderMatches }
+  return row === undefined ? null : { rom: row, matches: new Map(Object.entries(row.matches)) as ProviderMatches }
 }

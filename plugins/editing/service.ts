@@ -6,7 +6,7 @@ import type { AnyCaller } from '../platforms/visibility.ts'
 import { selectExplanations } from '../matching/explanation-rows.ts'
 import { toLookupView } from '../matching/views.ts'
 import { readPriorities } from '../matching/merge-matches.ts'
-import type { EditAnswer, EditCall, UnmatchCall } from './edit-call.ts'
+import type { EditResult, EditCall, UnmatchCall } from './edit-call.ts'
 import { createEditor } from './edit-rom.ts'
 import { announceRoms } from './events.ts'
 import { listFieldSources } from './field-sources.ts'
@@ -38,7 +38,7 @@ export function createEditing (app: FastifyInstance, config: Config) {
 
   /** Runs a job of a ROM after all earlier ones of it, because each reads what the former wrote. */
   async function request (call: EditCall | UnmatchCall): Promise<void> {
-    const answer = await app.jobs.request(QUEUE, call, TIMEOUT_MS, { group: `rom:${call.rom_id}` }) as EditAnswer
+    const answer = await app.jobs.request(QUEUE, call, TIMEOUT_MS, { group: `rom:${call.rom_id}` }) as EditResult
     if (answer.refusal !== null) throw new ApiError(answer.refusal)
   }
 
@@ -67,7 +67,7 @@ export function createEditing (app: FastifyInstance, config: Config) {
       const locked = [...sourced.rom.own_fields, ...sourced.rom.manual_metadata == null ? [] : ['manual_metadata']]
       const priorities = readPriorities(config, app.registry.providers)
       const lookups = (await selectExplanations(app.db, id)).map(toLookupView)
-      return { ...listFieldSources(sourced.rom, sourced.founds, priorities), locked, lookups }
+      return { ...listFieldSources(sourced.rom, sourced.matches, priorities), locked, lookups }
     },
 
     /**

@@ -4,7 +4,7 @@ import { safeRelativePath } from '../../core/files/safe-path.ts'
 import type { StoredMedia } from '../roms/entities.ts'
 import { mapGameFields } from '../roms/game-fields.ts'
 import { toReason } from './files/fs-reason.ts'
-import { type ExportedFields, type ExportedPlace, GAME_FIELDS, PAGE_ROMS, type RomRow, selectRomPage } from './rows.ts'
+import { type ExportedFields, type PlatformInLibrary, GAME_FIELDS, PAGE_ROMS, type RomRow, selectRomPage } from './rows.ts'
 import type { SkippedRom } from './schemas.ts'
 import { findStartFile } from './platform/start-file.ts'
 
@@ -28,11 +28,11 @@ const UNKNOWN_PLAYERS = '1'
  * @param folder the platform's ROM folder, relative to the library
  */
 export async function * readGames (
-  db: Db, place: ExportedPlace, folder: string
+  db: Db, platform: PlatformInLibrary, folder: string
 ): AsyncGenerator<GamePage, void, undefined> {
   let last = ''
   for (;;) {
-    const rows = await selectRomPage(db, place, last)
+    const rows = await selectRomPage(db, platform, last)
     const page: GamePage = { drafts: [], skipped: [] }
     for (const row of rows) addRow(page, row, folder)
     yield page

@@ -1,7 +1,7 @@
 import type { ExporterDefinition } from '@svc/plugin-sdk'
 import { callerOf } from '../../core/access/auth.ts'
 import { ErrorSchema, type Routes } from '../../core/typebox.ts'
-import { narrowOutcome } from './filter-report.ts'
+import { hideRoms } from './filter-report.ts'
 import { ExportBodySchema, ExportOutcomeSchema, ExportQuerySchema } from './schemas.ts'
 
 const ROUTE = /^[a-z0-9][a-z0-9-]*$/
@@ -28,7 +28,7 @@ function createRoute ({ key, name, fileName }: ExporterDefinition, route: string
       const { db, body, query: { platform_ids: ids = [] } } = request
       const caller = callerOf(request)
       const platformIds = await app.exports.findPlatforms({ db, caller }, body?.platforms ?? [], ids)
-      return await narrowOutcome({ db, caller }, await app.exports.request(key, platformIds, caller))
+      return await hideRoms({ db, caller }, await app.exports.request(key, platformIds, caller))
     })
   }
 }

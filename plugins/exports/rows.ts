@@ -32,11 +32,11 @@ const SELECT_PAGE = `select r.id, r.fs_name, r.fs_path, r.fs_name_no_tags, r.fs_
   order by r.fs_name limit ${PAGE_ROMS}`
 
 /** A platform in one library. */
-export interface ExportedPlace { platform_id: number, library_id: number }
+export interface PlatformInLibrary { platform_id: number, library_id: number }
 
 /** Selects the next ROMs of a platform that are on disk, by file name. @param after the last name of the page before */
-export async function selectRomPage (db: Db, place: ExportedPlace, after: string): Promise<RomRow[]> {
-  return (await db.query<RomRow>(SELECT_PAGE, [place.platform_id, after, place.library_id])).rows
+export async function selectRomPage (db: Db, platform: PlatformInLibrary, after: string): Promise<RomRow[]> {
+  return (await db.query<RomRow>(SELECT_PAGE, [platform.platform_id, after, platform.library_id])).rows
 }
 
 export interface HiddenRom { id: number, library_id: number, slug: string, fs_slug: string, is_exported: boolean }

@@ -26,7 +26,7 @@ export const EXPORT_QUEUE = 'shared-exports'
 const ANSWER_TIMEOUT_MS = 10 * 60_000
 const SHOWN_REASONS = 3
 
-type ReadablePlace = Pick<PlatformServices, 'root' | 'structure'>
+type ReadableLibrary = Pick<PlatformServices, 'root' | 'structure'>
 
 export interface ExportOptions {
   /** Keys of active exporters; undefined means all. */
@@ -69,43 +69,43 @@ export function createExports (app: FastifyInstance, config: Config) {
    *
    * @throws LibraryUnreadableError, or ApiError LIBRARY_EMPTY, if there is none
    */
-  async function findPlaces (): Promise<ReadablePlace[]> {
-    const places: ReadablePlace[] = []
+  async function findReadableLibraries (): Promise<ReadableLibrary[]> {
+    const libraries: ReadableLibrary[] = []
     const roots = await app.library.list()
     let problem: LibraryUnreadableError | null = null
     for (const root of roots) {
       try {
         const structure = await app.library.detectStructure(root)
-        if (structure !== null) places.push({ root, structure })
+        if (structure !== null) libraries.push({ root, structure })
       } catch (err) {
         if (!(err instanceof LibraryUnreadableError)) throw err
         log.warn({ err, library: root.name }, 'a library cannot be read; the export skips it')
         problem ??= err
       }
     }
-    if (places.length > 0) return places
+    if (libraries.length > 0) return libraries
     throw problem ?? libraryEmpty(`The library ${JSON.stringify(roots[0]?.dir)} has no folder of ROMs; ` +
       'mount its disk or correct SVC_LIBRARY_DIR (library_dir in config.yml)')
   }
 
   /** Returns the libraries with a folder of the platform. Skips read-only libraries, unless only they have one. */
-  async function findHomes (
-    places: readonly ReadablePlace[], { fs_slug: fsSlug }: PlatformRow
-  ): Promise<ReadablePlace[]> {
-    const areHomes = await Promise.all(places.map(({ root, structure }) =>
+  async function findLibrariesWithPlatform (
+    libraries: readonly ReadableLibrary[], { fs_slug: fsSlug }: PlatformRow
+  ): Promise<ReadableLibrary[]> {
+    const haveFolder = await Promise.all(libraries.map(({ root, structure }) =>
       isFolder(join(root.dir, romsPath(structure, fsSlug))).catch(() => true)))
-    const homes = places.filter((_place, index) => areHomes[index])
-    const writable = homes.filter(({ root }) => root.is_writable)
-    const chosen = writable.length > 0 ? writable : homes
+    const librariesWithFolder = libraries.filter((_place, index) => haveFolder[index])
+    const writable = librariesWithFolder.filter(({ root }) => root.is_writable)
+    const chosen = writable.length > 0 ? writable : librariesWithFolder
     // If no library has such a folder, the export of the first library reports the error.
-    return chosen.length > 0 ? chosen : places.slice(0, 1)
+    return chosen.length > 0 ? chosen : libraries.slice(0, 1)
   }
 
   /** Returns the outcome for a library that cannot be read at all. */
-  function failAll (platforms: readonly PlatformRow[], wanted: readonly LoadedExporter[], err: unknown): ExportOutcome {
-    const place = { path: config.library_dir, reason: toReason(err) }
+  function failAll (platforms: readonly PlatformRow[], chosen: readonly LoadedExporter[], err: unknown): ExportOutcome {
+    const failure = { path: config.library_dir, reason: toReason(err) }
     const errors = platforms.flatMap(({ slug }) =>
-      wanted.map(({ key }) => ({ exporter: key, platform: slug, ...place })))
+      chosen.map(({ key }) => ({ exporter: key, platform: slug, ...failure })))
     log.error({ err }, 'export failed: the library cannot be read')
     return { files: [], errors }
   }
@@ -137,17 +137,17 @@ export function createExports (app: FastifyInstance, config: Config) {
     const platforms = await listPlatforms(platformIds ?? null)
     const outcome: ExportOutcome = { files: [], errors: [] }
     if (platforms.length === 0 || wanted.length === 0) return outcome
-    let places: ReadablePlace[]
+    let libraries: ReadableLibrary[]
     try {
-      places = await findPlaces()
+      libraries = await findReadableLibraries()
     } catch (err) {
       return failAll(platforms, wanted, err)
     }
     const folders = listMediaFolders(wanted, exporters.values())
     for (const platform of platforms) {
-      for (const place of await findHomes(places, platform)) {
-        const { files, errors } = await withPlatformLock(app.pg, platform.id, signal, (held) =>
-          exportPlatform({ config, db: app.db, cache, ...place }, platform, wanted, folders, held))
+      for (const library of await findLibrariesWithPlatform(libraries, platform)) {
+        const { files, errors } = await withPlatformLock(app.pg, platform.id, signal, (running) =>
+          exportPlatform({ config, db: app.db, cache, ...library }, platform, wanted, folders, running))
         logOutcome({ files, errors })
         outcome.files.push(...files)
         outcome.errors.push(...errors)
@@ -218,8 +218,8 @@ export function createExports (app: FastifyInstance, config: Config) {
       exporter: string, platformIds: readonly number[] | null, caller: AnyCaller
     ): Promise<ExportOutcome> {
       await app.workers.requireScanWorker()
-      const whole = await runInWorker(exporter, platformIds, caller)
-      const outcome = caller === null || caller.access.is_admin ? whole : maskPlaces(whole, mask)
+      const report = await runInWorker(exporter, platformIds, caller)
+      const outcome = caller === null || caller.access.is_admin ? report : maskPlaces(report, mask)
       if (outcome.files.length > 0 || outcome.errors.length === 0) return outcome
       const reasons = outcome.errors.slice(0, SHOWN_REASONS).map(({ path, reason }) => `${path}: ${reason}`)
       throw exportFailed(`No file could be written. ${reasons.join(' ')}`)

@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { Context } from '../../core/access/context.ts'
-import { milliseconds } from '../../core/database/columns.ts'
+import { selectMilliseconds } from '../../core/database/columns.ts'
 import type { Db } from '../../core/database/db.ts'
 import { selectPlatforms } from '../platforms/rows.ts'
 import type { AnyCaller } from '../platforms/visibility.ts'
@@ -75,7 +75,7 @@ export async function selectFilePage (
 ): Promise<FileRow[]> {
   const { rows } = await sql<FileRow>`
     select f.id, f.rom_id, wanted.position::int as position, f.file_name, f.file_size_bytes::float8 as file_size_bytes,
-      f.sha1_hash, f.category, ${milliseconds('f.updated_at')} as updated_at
+      f.sha1_hash, f.category, ${selectMilliseconds('f.updated_at')} as updated_at
     from unnest(${romIds}::int[]) with ordinality as wanted(rom_id, position) join rom_files f on f.rom_id = wanted.rom_id
     where (wanted.position, f.id) > (${after.position}, ${after.id}) and ${isChosen(choice)}
     order by wanted.position, f.id limit ${PAGE_FILES}`.execute(db)

@@ -13,7 +13,7 @@ import { assetsConfig } from '../assets/config.ts'
 import { temporaryPath } from '../exports/text-file.ts'
 import { findLayout } from '../library/locate-folder.ts'
 import { firmwarePath } from '../library/structure.ts'
-import { checkFileName, openFolder, refusing } from '../library/write-checks.ts'
+import { checkFileName, openFolder, withRefusals } from '../library/write-checks.ts'
 
 const NEW_FILE = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | (constants.O_NOFOLLOW ?? 0)
 /** The file mode before the umask, because others may share the library. */
@@ -59,7 +59,7 @@ export function createFirmwareFolders ({ library }: FastifyInstance, config: Con
      */
     async prepare (fsSlug: string, announcedBytes: number): Promise<FirmwareFolder> {
       if (maxBytes > 0 && announcedBytes > maxBytes) throw tooLarge(announcedBytes)
-      const { root, structure } = await refusing(fsSlug, () => findLayout(library, fsSlug))
+      const { root, structure } = await withRefusals(fsSlug, () => findLayout(library, fsSlug))
       const path = firmwarePath(structure, fsSlug)
       const real = await openFolder(root.dir, path)
       await requireFreeSpace(real, announcedBytes)
@@ -67,7 +67,7 @@ export function createFirmwareFolders ({ library }: FastifyInstance, config: Con
     },
 
     /** True if the folder holds an entry of one of the names. */
-    async holdsAny (folder: FirmwareFolder, names: readonly string[]): Promise<boolean> {
+    async containsAny (folder: FirmwareFolder, names: readonly string[]): Promise<boolean> {
       const present = await Promise.all(names.map((name) => isPresent(join(folder.real, name))))
       return present.includes(true)
     },
@@ -76,15 +76,15 @@ export function createFirmwareFolders ({ library }: FastifyInstance, config: Con
     async stage (folder: FirmwareFolder, name: string, content: AsyncIterable<Buffer>): Promise<StagedFirmware> {
       checkFileName(name, library.rules)
       const temporary = temporaryPath(folder.real)
-      const handle = await refusing(folder.path, () => open(temporary, NEW_FILE, WRITABLE_MODE))
+      const handle = await withRefusals(folder.path, () => open(temporary, NEW_FILE, WRITABLE_MODE))
       try {
-        const facts = await refusing(folder.path, () => write(handle, folder.real, content))
+        const facts = await withRefusals(folder.path, () => write(handle, folder.real, content))
           .finally(() => handle.close())
-        const place = `${folder.path}/${name}`
+        const location = `${folder.path}/${name}`
         return {
           file_name: name,
           ...facts,
-          publish: () => refusing(place, () => rename(temporary, join(folder.real, name))),
+          publish: () => withRefusals(location, () => rename(temporary, join(folder.real, name))),
           discard: () => rm(temporary, { force: true })
         }
       } catch (err) {

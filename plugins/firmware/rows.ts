@@ -1,12 +1,12 @@
 import { type RawBuilder, sql } from 'kysely'
-import { milliseconds } from '../../core/database/columns.ts'
+import { selectMilliseconds } from '../../core/database/columns.ts'
 import type { Hashes } from '../../core/archives/types.ts'
 import type { Db } from '../../core/database/db.ts'
 import type { FirmwareRow } from './views.ts'
 
 const COLUMNS = sql`f.id, f.library_id, f.platform_id, f.file_name, f.file_path, f.file_size_bytes::float8 as file_size_bytes,
-  f.crc_hash, f.md5_hash, f.sha1_hash, f.is_verified, f.missing_from_fs, ${milliseconds('f.created_at')} as created_at,
-  ${milliseconds('f.updated_at')} as updated_at`
+  f.crc_hash, f.md5_hash, f.sha1_hash, f.is_verified, f.missing_from_fs, ${selectMilliseconds('f.created_at')} as created_at,
+  ${selectMilliseconds('f.updated_at')} as updated_at`
 
 /** Returns the firmware of some platforms, grouped by platform and sorted by file name. */
 export async function selectFirmware (

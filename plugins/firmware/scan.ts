@@ -31,22 +31,22 @@ export interface FirmwareScan {
 interface FirmwarePlatform { id: number, slug: string, fs_slug: string }
 
 interface FirmwareFile { name: string, path: string, size: number }
-type Complain = (name: string, reason: string) => void
+type ReportProblem = (name: string, reason: string) => void
 
 /** Lists the files directly in the folder; a platform without a folder has no firmware. */
-async function listFiles ({ folder, library, rules }: FirmwareScan, complain: Complain): Promise<FirmwareFile[]> {
+async function listFiles ({ folder, library, rules }: FirmwareScan, reportProblem: ReportProblem): Promise<FirmwareFile[]> {
   const found: FirmwareFile[] = []
   for (const { name, kind, isValid } of await listItems(join(library.dir, folder))) {
     if (kind !== 'file' || rules.isExcludedSingle(name)) continue
     if (!isValid) {
-      complain(name, INVALID_NAME_REASON)
+      reportProblem(name, INVALID_NAME_REASON)
       continue
     }
     const path = join(library.dir, folder, name)
     try {
       found.push({ name, path, size: (await lstat(path)).size })
     } catch (err) {
-      complain(name, adviceOf(err))
+      reportProblem(name, adviceOf(err))
     }
   }
   return found
@@ -70,12 +70,12 @@ async function listItems (path: string) {
  */
 export async function scanFirmware (platform: FirmwarePlatform, scan: FirmwareScan): Promise<number> {
   const { db, folder, library, isThorough, progress, signal } = scan
-  const complain: Complain = (name, reason) => {
+  const reportProblem: ReportProblem = (name, reason) => {
     progress.problem({ platform: platform.fs_slug, path: `${folder}/${name}`, reason })
   }
-  const files = await listFiles(scan, complain)
-  const known = await db.em.find(Firmware, { platform: platform.id, library_id: library.id })
-  const rows = new Map(known.map((row) => [row.file_name, row]))
+  const files = await listFiles(scan, reportProblem)
+  const stored = await db.em.find(Firmware, { platform: platform.id, library_id: library.id })
+  const rows = new Map(stored.map((row) => [row.file_name, row]))
   const present = [...rows.values()].filter((row) => !row.missing_from_fs).length
   if (files.length === 0 && present > 0 && (await listItems(join(library.dir, dirname(folder)))).length === 0) {
     // An unmounted disk leaves the parent folder of all firmware empty.
@@ -90,9 +90,9 @@ export async function scanFirmware (platform: FirmwarePlatform, scan: FirmwareSc
     const row = rows.get(file.name)
     rows.delete(file.name)
     progress.add({ scanned_firmware: 1 })
-    const isKept = row !== undefined && row.md5_hash !== '' && row.file_path === folder &&
+    const isUnchanged = row !== undefined && row.md5_hash !== '' && row.file_path === folder &&
       row.file_size_bytes === file.size
-    if (isKept && !isThorough) {
+    if (isUnchanged && !isThorough) {
       row.missing_from_fs = false
       continue
     }
@@ -103,15 +103,15 @@ export async function scanFirmware (platform: FirmwarePlatform, scan: FirmwareSc
         is_verified: isKnownFirmware(platform.slug, file.name, file.size, hashes)
       }
       if (row === undefined) {
-        const place = { platform: db.em.getReference(Platform, platform.id), library_id: library.id }
-        db.em.create(Firmware, { ...facts, ...place, file_name: file.name })
+        const location = { platform: db.em.getReference(Platform, platform.id), library_id: library.id }
+        db.em.create(Firmware, { ...facts, ...location, file_name: file.name })
         added++
       } else {
         db.em.assign(row, facts)
       }
     } catch (err) {
       signal.throwIfAborted()
-      complain(file.name, `not hashed: ${err instanceof Error ? err.message : String(err)}`)
+      reportProblem(file.name, `not hashed: ${err instanceof Error ? err.message : String(err)}`)
       if (row !== undefined) row.missing_from_fs = false
     }
   }

@@ -16,7 +16,7 @@ import type { BulkResult, DeleteFirmware, FirmwareUploadView, FirmwareView } fro
 import { announcedBytes, discardAll, readFirmware } from './upload.ts'
 import { toFirmwareView } from './views.ts'
 
-type Viewer = Pick<Caller, 'id' | 'access'>
+type FirmwareCaller = Pick<Caller, 'id' | 'access'>
 
 const unknownFirmware = (id: number) => `Firmware with ID ${id} not found`
 
@@ -24,13 +24,13 @@ export function createFirmware (app: FastifyInstance, config: Config) {
   const folders = createFirmwareFolders(app, config)
   const { isVisible } = app.platforms
 
-  async function find ({ db, caller }: Context<Viewer>, id: number): Promise<FirmwareWithPlatform> {
+  async function find ({ db, caller }: Context<FirmwareCaller>, id: number): Promise<FirmwareWithPlatform> {
     const [row] = await selectPlacedFirmware(db, isVisible(caller), { ids: [id] })
     if (row === undefined) throw notFound(unknownFirmware(id))
     return row
   }
 
-  async function list ({ db, caller }: Context<Viewer>, platformId: number | undefined): Promise<FirmwareView[]> {
+  async function list ({ db, caller }: Context<FirmwareCaller>, platformId: number | undefined): Promise<FirmwareView[]> {
     return (await selectPlacedFirmware(db, isVisible(caller), { platform_id: platformId })).map(toFirmwareView)
   }
 
@@ -49,13 +49,13 @@ export function createFirmware (app: FastifyInstance, config: Config) {
   return {
     list,
 
-    listIds: ({ db, caller }: Context<Viewer>): Promise<number[]> => selectFirmwareIds(db, isVisible(caller)),
+    listIds: ({ db, caller }: Context<FirmwareCaller>): Promise<number[]> => selectFirmwareIds(db, isVisible(caller)),
 
-    get: async (context: Context<Viewer>, id: number): Promise<FirmwareView> =>
+    get: async (context: Context<FirmwareCaller>, id: number): Promise<FirmwareView> =>
       toFirmwareView(await find(context, id)),
 
     /** Opens a file; the caller closes the handle. @throws ApiError NOT_FOUND, also when the file is missing on disk */
-    async open (context: Context<Viewer>, id: number) {
+    async open (context: Context<FirmwareCaller>, id: number) {
       const row = await find(context, id)
       const handle = await openStoredFile(app.library, { ...row, fs_path: row.file_path })
       return { fileName: row.file_name, handle }
@@ -73,7 +73,7 @@ export function createFirmware (app: FastifyInstance, config: Config) {
       const folder = await folders.prepare(platform.fs_slug, announcedBytes(request))
       const { parts, staged } = await readFirmware(request, folders, folder)
       try {
-        if (await folders.holdsAny(folder, staged.map((file) => file.file_name))) requireGrant(caller, 'firmware', 'delete')
+        if (await folders.containsAny(folder, staged.map((file) => file.file_name))) requireGrant(caller, 'firmware', 'delete')
         for (const file of staged) {
           const { file_name: name, file_size_bytes: size, hashes } = file
           await file.publish()
@@ -97,20 +97,20 @@ export function createFirmware (app: FastifyInstance, config: Config) {
      * Deletes firmware from the list, and the named files from disk. Firmware whose file cannot be deleted stays in
      * both.
      */
-    async delete ({ db, caller }: Context<Viewer>, input: DeleteFirmware): Promise<BulkResult> {
+    async delete ({ db, caller }: Context<FirmwareCaller>, input: DeleteFirmware): Promise<BulkResult> {
       const ids = [...new Set(input.firmware)]
       const withFile = new Set(input.delete_from_fs)
       const rows = new Map((await selectPlacedFirmware(db, isVisible(caller), { ids })).map((row) => [row.id, row]))
       const failed = new Map<number, string>()
-      const gone: number[] = []
+      const deletedIds: number[] = []
       for (const id of ids) {
         const row = rows.get(id)
         const failure = row !== undefined && withFile.has(id) ? await removeFile(row) : null
         if (row === undefined) failed.set(id, unknownFirmware(id))
         else if (failure !== null) failed.set(id, failure.error)
-        if (row !== undefined && failure?.keepsRow !== true) gone.push(id)
+        if (row !== undefined && failure?.keepsRow !== true) deletedIds.push(id)
       }
-      await deleteFirmware(db, gone)
+      await deleteFirmware(db, deletedIds)
       return {
         successful_items: ids.length - failed.size, failed_ids: [...failed.keys()], errors: [...failed.values()]
       }

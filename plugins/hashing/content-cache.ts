@@ -1,8 +1,8 @@
 import type { Entry, Listing } from '../../core/archives/archive.ts'
-import { largestMember } from './retroachievements/known.ts'
+import { largestMember } from './retroachievements/known-hash.ts'
 
 /** The largest content that is cached, because each thread may cache this much. Larger content is read again. */
-const KEPT_BYTES = 16 * 1024 ** 2
+const CACHED_BYTES_MAX = 16 * 1024 ** 2
 
 /** Caches the content of a file, or of an archive's largest member, during hashing. It need not be unpacked twice. */
 export class ContentCache {
@@ -32,7 +32,7 @@ export class ContentCache {
     const pieces: Buffer[] = []
     this.#member = entry
     this.#pieces = pieces
-    if (entry.size > KEPT_BYTES) return entry
+    if (entry.size > CACHED_BYTES_MAX) return entry
     return {
       ...entry,
       async * content () {

@@ -4,7 +4,7 @@ import { isHashCrash } from './hash-errors.ts'
 import type { HashPath, Hasher } from './hasher.ts'
 import { CrashedFile } from './entities.ts'
 
-type Remembered = Pick<CrashedFile, 'path' | 'size_bytes' | 'modified_ms' | 'reason'>
+type CrashRecord = Pick<CrashedFile, 'path' | 'size_bytes' | 'modified_ms' | 'reason'>
 
 const keyOf = (path: HashPath) => typeof path === 'string' ? path : Buffer.from(path).toString()
 const signalOf = ({ signal }: { signal?: AbortSignal }) => signal === undefined ? {} : { signal }
@@ -18,13 +18,13 @@ async function readState (path: HashPath) {
 /** Creates access to the stored crashes; a scan reads the rows once. */
 function createRows (app: FastifyInstance) {
   const db = app.db
-  let loading: Promise<Map<string, Remembered>> | null = null
+  let loading: Promise<Map<string, CrashRecord>> | null = null
 
-  async function read (): Promise<Map<string, Remembered>> {
+  async function read (): Promise<Map<string, CrashRecord>> {
     return new Map((await db.em.find(CrashedFile, {})).map((row) => [row.path, row]))
   }
 
-  async function load (): Promise<Map<string, Remembered>> {
+  async function load (): Promise<Map<string, CrashRecord>> {
     loading ??= read()
     try {
       return await loading
@@ -60,7 +60,7 @@ function createRows (app: FastifyInstance) {
 }
 
 /** Wraps a hasher to skip the content of files that once crashed it: such a file counts with its own bytes. */
-export function rememberCrashes (app: FastifyInstance, hasher: Hasher): Hasher {
+export function skipCrashedFiles (app: FastifyInstance, hasher: Hasher): Hasher {
   const rows = createRows(app)
 
   const hashFile: Hasher['hashFile'] = async (path, options = {}) => {

@@ -26,16 +26,16 @@ interface FileResult {
 /**
  * Hashes one file.
  *
- * @param kept caches the content that was read, if the content is small
+ * @param contentCache caches the content that was read, if the content is small
  * @throws CancelledError, or the error of opening or reading the file.
  */
 export async function hashFile (
-  request: FileRequest, settings: HashSettings, watch: Watch, kept: ContentCache | null = null
+  request: FileRequest, settings: HashSettings, watch: Watch, contentCache: ContentCache | null = null
 ): Promise<FileHashes> {
   return withSource(request.path, async (source) => {
     const small = request.raw === undefined && formatOf(request.path).kind === 'plain' ? readSmall(source) : null
-    if (small === null) return (await hashSource(request, source, settings, watch, null, kept)).hashes
-    kept?.setBytes(small)
+    if (small === null) return (await hashSource(request, source, settings, watch, null, contentCache)).hashes
+    contentCache?.setBytes(small)
     return { ...hashBytes(small), chd_sha1_hash: chdSha1(request, source), archive_members: null }
   })
 }
@@ -71,7 +71,7 @@ export async function hashGroup (
 
 async function hashSource (
   request: FileRequest, source: Source, settings: HashSettings, watch: Watch, before: Digest | null,
-  kept: ContentCache | null = null
+  contentCache: ContentCache | null = null
 ): Promise<FileResult> {
   const format = formatOf(request.path)
   if (request.raw !== undefined && format.kind === 'compressed') return withoutContent(request.raw)
@@ -79,7 +79,7 @@ async function hashSource (
   const budget = new Budget(source.size, settings.limits, watch)
   try {
     return format.kind === 'archive'
-      ? await hashArchive(await format.open(source, budget), settings, before, kept)
+      ? await hashArchive(await format.open(source, budget), settings, before, contentCache)
       : await hashUnpacked(unpack(format.compression, source, budget), before)
   } catch (error) {
     const failure = asArchiveError(error)
@@ -94,10 +94,10 @@ function withoutContent (warning: string): FileResult {
 }
 
 async function hashArchive (
-  archive: Archive, settings: HashSettings, before: Digest | null, kept: ContentCache | null
+  archive: Archive, settings: HashSettings, before: Digest | null, contentCache: ContentCache | null
 ): Promise<FileResult> {
   if (settings.members === 'all') {
-    const { total, members } = await hashMembers(archive, settings.excluded, (entry) => kept?.watch(entry) ?? entry)
+    const { total, members } = await hashMembers(archive, settings.excluded, (entry) => contentCache?.watch(entry) ?? entry)
     return toOutcome(total, null, members)
   }
   const running = before?.copy() ?? null

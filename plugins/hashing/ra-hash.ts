@@ -1,6 +1,6 @@
 import type { Hasher, RetroAchievementsHash } from './hasher.ts'
 import { chooseFile } from './retroachievements/choose-file.ts'
-import { hasOwnRule, knownHash } from './retroachievements/known.ts'
+import { hasOwnRule, knownHash } from './retroachievements/known-hash.ts'
 import type { Entry, EntryFile } from '../library/entries.ts'
 import { type EntryHashes, pathOf } from './hash-entry.ts'
 

@@ -3,7 +3,7 @@ import type { Config } from '../../core/config/config.ts'
 import { listRealFolders } from '../library/real-folders.ts'
 import { type Hasher, createHasher } from './hasher.ts'
 import { DEFAULT_EXCLUDED_EXTENSIONS, DEFAULT_EXCLUDED_FILES } from '../library/exclusions.ts'
-import { rememberCrashes } from './crashed-files.ts'
+import { skipCrashedFiles } from './crashed-files.ts'
 
 /** The hashing process stays alive this long between scans, because its start takes longer than a small scan. */
 const IDLE_MS = 10_000
@@ -51,7 +51,7 @@ export function createSharedHasher (app: FastifyInstance): SharedHasher {
         })
       }
       return {
-        hasher: rememberCrashes(app, current.hasher),
+        hasher: skipCrashedFiles(app, current.hasher),
         release () {
           clearTimeout(timer)
           timer = setTimeout(closeLater, IDLE_MS).unref()

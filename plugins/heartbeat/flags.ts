@@ -21,9 +21,9 @@ function flagOf ({ key, heartbeatFlag }: ProviderDefinition): string | null {
 }
 
 /** True if the provider counts as one that identifies games. An unknown provider counts if it knows games. */
-function counts (definition: ProviderDefinition): boolean {
+function isCounted (definition: ProviderDefinition): boolean {
   const known = findKnownProvider(definition.key)
-  return known === undefined ? knowsGames(definition) : known.counts === true
+  return known === undefined ? knowsGames(definition) : known.isCounted === true
 }
 
 /** Whether lookups reach a provider: it is configured, its process runs, and its service accepts the credentials. */
@@ -40,7 +40,7 @@ export function readFlags (registry: Registry): Record<string, boolean> {
     const flag = flagOf(definition)
     if (flag !== null) flags[flag] = isOn(registry, definition.key)
   }
-  flags[ANY_FLAG] = known.some((definition) => counts(definition) && isOn(registry, definition.key))
+  flags[ANY_FLAG] = known.some((definition) => isCounted(definition) && isOn(registry, definition.key))
   // That provider is active only with its developer pair.
   flags[SS_CREDENTIALS_FLAG] = providers.has('ss')
   return flags

@@ -9,9 +9,9 @@ const failed = (reason: string): Check => ({ status: 'failed', reason })
 
 export function createHealth (app: FastifyInstance) {
   /** The details are only logged, because a database error may name its host and user. */
-  async function check (name: string, reason: string, isWell: () => Promise<boolean>): Promise<Check> {
+  async function check (name: string, reason: string, isHealthy: () => Promise<boolean>): Promise<Check> {
     try {
-      return await limitTime('No answer within', CHECK_TIMEOUT_MS, NEVER, isWell) ? OK : failed(reason)
+      return await limitTime('No answer within', CHECK_TIMEOUT_MS, NEVER, isHealthy) ? OK : failed(reason)
     } catch (err) {
       app.log.warn({ err, check: name }, 'readiness check failed')
       return failed(reason)
@@ -21,7 +21,7 @@ export function createHealth (app: FastifyInstance) {
   /** Anyone may call this, so the names and folders of libraries are only logged. */
   async function checkLibraries (): Promise<Check> {
     try {
-      const states = await limitTime('No answer within', CHECK_TIMEOUT_MS, NEVER, () => app.library.look())
+      const states = await limitTime('No answer within', CHECK_TIMEOUT_MS, NEVER, () => app.library.checkLibraries())
       const lost = states.filter(({ problem }) => problem !== null)
       if (lost.length === 0) return OK
       app.log.warn({ libraries: lost.map(({ root, problem }) => ({ name: root.name, problem })) }, 'libraries cannot be read')

@@ -1,5 +1,5 @@
 import type { Config } from '../../core/config/config.ts'
-import type { Sign, SignKind } from '../../core/sockets/proxy-signs.ts'
+import type { ProxyProblem, ProxyProblemKind } from '../../core/sockets/proxy-problems.ts'
 import type { Problem } from './schemas.ts'
 
 /** The settings that a proxy needs for WebSockets, besides the address of the server. */
@@ -12,9 +12,9 @@ const UPGRADE_LINES = [
   'Caddy and Traefik forward upgrades without a setting: check the proxies in front of them'
 ]
 
-type Describe = (subject: string, config: Config) => Pick<Problem, 'message' | 'remedy' | 'lines'>
+type DescribeProblem = (subject: string, config: Config) => Pick<Problem, 'message' | 'remedy' | 'lines'>
 
-const DESCRIPTIONS: Record<SignKind, Describe> = {
+const DESCRIPTIONS: Record<ProxyProblemKind, DescribeProblem> = {
   origin_refused: (subject, { server: { base_url: baseUrl } }) => ({
     message: `Pages of ${subject} may not open sockets: this server is at ${baseUrl}`,
     remedy: 'If that is an address of this server, set SVC_BASE_URL to it and let the proxy forward Host; if it is another site of ' +
@@ -34,8 +34,8 @@ const DESCRIPTIONS: Record<SignKind, Describe> = {
 }
 
 /** Describes for the operator the configuration problems that requests have shown. */
-export function describeProblems (signs: readonly Sign[], config: Config): Problem[] {
-  return signs.map((sign) => ({ ...sign, ...DESCRIPTIONS[sign.kind](sign.subject, config) }))
+export function describeProblems (signs: readonly ProxyProblem[], config: Config): Problem[] {
+  return signs.map((problem) => ({ ...problem, ...DESCRIPTIONS[problem.kind](problem.subject, config) }))
 }
 
 /** Describes for the operator why the current config.yml is not in force; empty if it is. */

@@ -13,16 +13,16 @@ const CONCURRENCY = 4
 const PROVIDER_TIMEOUT_MS = 10_000
 const WORKER_TIMEOUT_MS = PROVIDER_TIMEOUT_MS + 2_000
 /** Anyone may call this, so one answer of a provider is cached for this time. */
-const KEEP_MS = 30_000
+const CACHE_MS = 30_000
 
 export function createProviderChecks (app: FastifyInstance, config: Config) {
-  const asked = createTimedMemo<boolean>(KEEP_MS)
-  const answered = createTimedMemo<boolean>(KEEP_MS)
+  const cachedChecks = createTimedMemo<boolean>(CACHE_MS)
+  const answered = createTimedMemo<boolean>(CACHE_MS)
 
   /**
    * Checks in the worker if the provider answers. A provider without a heartbeat answers unless its circuit is open.
    */
-  async function ask (key: string, until: AbortSignal): Promise<boolean> {
+  async function checkProvider (key: string, until: AbortSignal): Promise<boolean> {
     const provider = app.registry.providers.get(key)
     if (provider === undefined || app.circuits.of(key).refusal() !== null) return false
     const scope = { signal: until, memo: createMemo(), preferences: readPreferences(config) }
@@ -35,7 +35,7 @@ export function createProviderChecks (app: FastifyInstance, config: Config) {
     }
   }
 
-  async function askWorker (key: string): Promise<boolean> {
+  async function checkInWorker (key: string): Promise<boolean> {
     if (!await app.workers.isAlive('worker')) return false
     try {
       const output = await app.jobs.request(QUEUE, { key }, WORKER_TIMEOUT_MS)
@@ -49,7 +49,7 @@ export function createProviderChecks (app: FastifyInstance, config: Config) {
   app.jobs.define<{ key: string }>(QUEUE, {
     concurrency: CONCURRENCY,
     timeoutSeconds: WORKER_TIMEOUT_MS / 1_000,
-    run: async ({ key }, signal) => ({ answers: await answered(key, () => ask(key, signal)) })
+    run: async ({ key }, signal) => ({ answers: await answered(key, () => checkProvider(key, signal)) })
   })
 
   return {
@@ -61,7 +61,7 @@ export function createProviderChecks (app: FastifyInstance, config: Config) {
     async isAnswering (key: string): Promise<boolean> {
       if (!isKnownProvider(app.registry, key)) throw badRequest('Invalid metadata source')
       if (!app.registry.providers.has(key)) return false
-      return await asked(key, () => askWorker(key))
+      return await cachedChecks(key, () => checkInWorker(key))
     }
   }
 }

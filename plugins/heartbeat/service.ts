@@ -14,7 +14,7 @@ import type { Heartbeat } from './schemas.ts'
 import { createProviderChecks } from './providers.ts'
 
 /** Apps ask all the time, and the values rarely change faster than people notice. */
-const KEEP_MS = 1_000
+const CACHE_MS = 1_000
 
 /** The served dialect's defaults for schedules that this server does not have. */
 const ABSENT_CRON = '0 4 * * *'
@@ -34,8 +34,8 @@ export function createHeartbeat (app: FastifyInstance, config: Config) {
   const { auth } = config
   const [devices, tasks] = [devicesConfig.of(config), tasksConfig.of(config)]
   /** These caches hold data of all callers. Each answer removes the parts that its caller may not see. */
-  const folders = createTimedMemo<string[]>(KEEP_MS)
-  const flags = createTimedMemo<Heartbeat['METADATA_SOURCES']>(KEEP_MS)
+  const folders = createTimedMemo<string[]>(CACHE_MS)
+  const flags = createTimedMemo<Heartbeat['METADATA_SOURCES']>(CACHE_MS)
   let hasAdminUntil = 0
   const oidc = readOidcFlags(config)
   const launchboxIndex = app.registry.providers.get('launchbox')?.definition.index
@@ -46,9 +46,9 @@ export function createHeartbeat (app: FastifyInstance, config: Config) {
    */
   async function hasAdmin (): Promise<boolean> {
     if (Date.now() < hasAdminUntil) return true
-    const isThere = await app.users.hasAdmin()
-    if (isThere) hasAdminUntil = Date.now() + KEEP_MS
-    return isThere
+    const hasOne = await app.users.hasAdmin()
+    if (hasOne) hasAdminUntil = Date.now() + CACHE_MS
+    return hasOne
   }
 
   async function listFolders (caller: Caller | null): Promise<string[]> {

@@ -3,13 +3,13 @@
  * A rejection is not cached.
  */
 export function createTimedMemo<T> (keepMs: number, now: () => number = Date.now) {
-  const kept = new Map<string, { value: Promise<T>, until: number }>()
+  const cache = new Map<string, { value: Promise<T>, until: number }>()
   return async function memo (key: string, create: () => Promise<T>): Promise<T> {
-    const known = kept.get(key)
-    if (known !== undefined && now() < known.until) return await known.value
+    const cached = cache.get(key)
+    if (cached !== undefined && now() < cached.until) return await cached.value
     const value = create()
-    kept.set(key, { value, until: now() + keepMs })
-    value.catch(() => { kept.delete(key) })
+    cache.set(key, { value, until: now() + keepMs })
+    value.catch(() => { cache.delete(key) })
     return await value
   }
 }

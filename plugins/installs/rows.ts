@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { Context } from '../../core/access/context.ts'
-import { hasValues, milliseconds } from '../../core/database/columns.ts'
+import { hasValues, selectMilliseconds } from '../../core/database/columns.ts'
 import type { Db } from '../../core/database/db.ts'
 import type { AnyCaller } from '../platforms/visibility.ts'
 import { isRomVisible } from '../roms/visibility.ts'
@@ -8,10 +8,10 @@ import type { ReportInstall } from './schemas.ts'
 import type { InstallRow } from './views.ts'
 
 const COLUMNS = sql`i.id, i.user_id, i.device_id, d.device_id as device_uuid, d.is_numbered, i.rom_id, i.file_ids, i.status, i.reason,
-  ${milliseconds('i.created_at')} as created_at, ${milliseconds('i.updated_at')} as updated_at`
+  ${selectMilliseconds('i.created_at')} as created_at, ${selectMilliseconds('i.updated_at')} as updated_at`
 const IS_LIVE = sql<boolean>`i.status in ('pending', 'taken')`
 /** Ended requests are in no list. They stay for a day for a device that missed the response to its report. */
-const ENDED_KEPT = sql`interval '1 day'`
+const ENDED_LIFETIME = sql`interval '1 day'`
 
 type NewInstall = Pick<InstallRow, 'user_id' | 'device_id' | 'rom_id' | 'file_ids'>
 
@@ -68,7 +68,7 @@ export function createInstallRows (ttlDays: number) {
      * Claims the pending requests of a device. Concurrent calls claim each request only once; the fixed order of locks
      * prevents deadlocks.
      */
-    take: ({ db, caller }: Context<AnyCaller>, deviceId: number) => run(db, sql<InstallRow>`with waiting as (
+    claimPending: ({ db, caller }: Context<AnyCaller>, deviceId: number) => run(db, sql<InstallRow>`with waiting as (
         select i.id from install_requests i join roms r on r.id = i.rom_id join platforms p on p.id = r.platform_id
         where i.device_id = ${deviceId} and i.status = 'pending' and ${isFresh} and ${isRomVisible(caller)}
         order by i.created_at, i.id for update of i
@@ -120,7 +120,7 @@ export function createInstallRows (ttlDays: number) {
     /** Deletes ended and expired requests. */
     async purge (db: Db): Promise<void> {
       await run(db, sql`delete from install_requests i
-        where not ${isFresh} or (not ${IS_LIVE} and i.updated_at < now() - ${ENDED_KEPT})`)
+        where not ${isFresh} or (not ${IS_LIVE} and i.updated_at < now() - ${ENDED_LIFETIME})`)
     }
   }
 }

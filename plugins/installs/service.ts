@@ -14,9 +14,9 @@ import { type InstallRow, toInstallView } from './views.ts'
 type Reference = string | number
 
 /** Number of tries, because a live request may end between the failed insert and the select. */
-const TRIES = 5
+const ATTEMPTS_MAX = 5
 
-const gone = (id: string) => notFound(`Install request with ID '${id}' not found`)
+const installNotFound = (id: string) => notFound(`Install request with ID '${id}' not found`)
 const isItself = (caller: Caller, device: Device) => caller.credential === 'token' && caller.device_id === device.id
 
 export function createInstalls (app: FastifyInstance, config: Config) {
@@ -65,7 +65,7 @@ export function createInstalls (app: FastifyInstance, config: Config) {
     const { db, caller } = context
     const same = { user_id: caller.id, device_id: device.id, rom_id: romId }
     await rows.dropStale(db, device.id, romId)
-    for (let tries = 0; tries < TRIES; tries++) {
+    for (let attempts = 0; attempts < ATTEMPTS_MAX; attempts++) {
       const row = await rows.insert(db, { ...same, file_ids: files })
       if (row !== null) return { row, isNew: true }
       const [live] = await rows.select(context, same)
@@ -120,7 +120,7 @@ export function createInstalls (app: FastifyInstance, config: Config) {
     /** Claims the pending requests of the calling device. @returns all claimed requests without a report */
     async claim (context: Context, reference: Reference): Promise<InstallRequestView[]> {
       const { id } = await findSelf(context, reference)
-      for (const row of await rows.take(context, id)) announce(row)
+      for (const row of await rows.claimPending(context, id)) announce(row)
       return (await rows.select(context, { device_id: id, status: 'taken' })).map(toInstallView)
     },
 
@@ -138,7 +138,7 @@ export function createInstalls (app: FastifyInstance, config: Config) {
         const ended = await rows.findEnded(db, device.id, id, input.status)
         if (ended !== null) return toInstallView(ended)
         if (await rows.isPending(db, device.id, id)) throw conflict(`Install request '${id}' was not claimed yet; claim it first`)
-        throw gone(id)
+        throw installNotFound(id)
       }
       const game = await findGame(context, row.rom_id)
       if (game === null) return toInstallView(row)
@@ -150,7 +150,7 @@ export function createInstalls (app: FastifyInstance, config: Config) {
     async cancel (context: Context, reference: Reference, id: string): Promise<InstallRequestView> {
       const device = await findDevice(context, reference)
       const row = await rows.cancel(context, device.id, id)
-      if (row === null) throw gone(id)
+      if (row === null) throw installNotFound(id)
       app.devices.publish(device.id, 'install:cancelled', { id: row.id, rom_id: row.rom_id })
       return announce(row)
     },

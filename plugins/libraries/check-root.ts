@@ -13,12 +13,12 @@ async function requireFolder (dir: string): Promise<void> {
 /**
  * Checks a new root folder.
  *
- * @param others the roots of the other libraries
+ * @param otherRoots the roots of the other libraries
  * @throws ApiError BAD_REQUEST · CONFLICT
  */
-export async function checkRoot (path: string, others: readonly LibraryRoot[], dataDir: string): Promise<void> {
+export async function checkRoot (path: string, otherRoots: readonly LibraryRoot[], dataDir: string): Promise<void> {
   if (!isAbsolute(path)) throw badRequest(`The path '${path}' is not absolute; give the absolute path on the server`)
   await requireFolder(resolve(path))
-  const refusal = await findFolderRefusal(path, others, dataDir)
+  const refusal = await findFolderRefusal(path, otherRoots, dataDir)
   if (refusal !== null) throw refusal.isTaken ? conflict(refusal.reason) : badRequest(refusal.reason)
 }

@@ -9,7 +9,7 @@ const reads = { scopes: ['platforms.read'] as const }
 const writes = { scopes: ['platforms.write'] as const, admin: true, signedIn: true, audit: 'settings.changed' as const }
 const refusals = { 400: ErrorSchema, 409: ErrorSchema, 500: ErrorSchema }
 /** Enough time to forget a large library on a slow machine. */
-const FORGET_MAX_MS = 10 * 60_000
+const DELETE_MAX_MS = 10 * 60_000
 
 const routes: Routes = async (app) => {
   app.get('/api/libraries', {
@@ -64,7 +64,7 @@ const routes: Routes = async (app) => {
       querystring: RemoveLibraryQuery,
       response: { 204: Type.Null(), 404: ErrorSchema, ...refusals }
     },
-    config: { ...writes, databaseMs: FORGET_MAX_MS }
+    config: { ...writes, databaseMs: DELETE_MAX_MS }
   }, async (request, reply) => {
     await app.libraries.remove(contextOf(request), request.params.id, request.query.forget)
     return await reply.code(204).send(null)

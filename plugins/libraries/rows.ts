@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { milliseconds } from '../../core/database/columns.ts'
+import { selectMilliseconds } from '../../core/database/columns.ts'
 import type { Db } from '../../core/database/db.ts'
 import type { LongReads } from '../library/long-reads.ts'
 import type { AnyCaller } from '../platforms/visibility.ts'
@@ -18,7 +18,7 @@ export interface StoredLibrary {
 
 export async function selectStoredLibraries (db: Db): Promise<StoredLibrary[]> {
   const { rows } = await sql<StoredLibrary>`select id, name, root, scan_id, problem,
-    ${milliseconds('scanned_at')} as scanned_at from libraries order by id`.execute(db)
+    ${selectMilliseconds('scanned_at')} as scanned_at from libraries order by id`.execute(db)
   return rows
 }
 
@@ -40,7 +40,7 @@ export async function selectLibrarySizes (reads: LongReads, caller: AnyCaller): 
 /** Number of rows that one statement deletes, with all dependent rows. This takes a second on a slow machine. */
 const DELETED_AT_ONCE = 5_000
 
-const FORGET_ROMS = `delete from roms where id in (select id from roms where library_id = $1 limit ${DELETED_AT_ONCE})`
+const DELETE_ROMS = `delete from roms where id in (select id from roms where library_id = $1 limit ${DELETED_AT_ONCE})`
 
 /** Loads the platforms that a library contains or contained. */
 export async function selectPlatformIds (db: Db, id: number): Promise<number[]> {
@@ -50,7 +50,7 @@ export async function selectPlatformIds (db: Db, id: number): Promise<number[]> 
 }
 
 /** Deletes the rows of a library's files, in statements that each stay within the time limit of a statement. */
-export async function forgetFiles (db: Db, id: number): Promise<void> {
-  for (let deleted = 1; deleted > 0;) deleted = (await db.query(FORGET_ROMS, [id])).rowCount ?? 0
+export async function deleteFiles (db: Db, id: number): Promise<void> {
+  for (let deleted = 1; deleted > 0;) deleted = (await db.query(DELETE_ROMS, [id])).rowCount ?? 0
   await db.query('delete from firmware where library_id = $1', [id])
 }

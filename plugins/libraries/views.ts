@@ -4,7 +4,7 @@ import type { LibrarySize, StoredLibrary } from './rows.ts'
 import type { LibraryView } from './schemas.ts'
 
 /** Free and total space of the disk of a library. */
-export interface Room { free: number, total: number }
+export interface DiskSpace { free: number, total: number }
 
 export interface LibraryFacts {
   stored: StoredLibrary
@@ -12,10 +12,10 @@ export interface LibraryFacts {
   root: LibraryRoot | null
   problem: string | null
   size: LibrarySize
-  room: Room | null
+  room: DiskSpace | null
 }
 
-export const NOTHING_IN_IT: LibrarySize = { platform_count: 0, rom_count: 0, missing_count: 0, fs_size_bytes: 0 }
+export const EMPTY_LIBRARY_SIZE: LibrarySize = { platform_count: 0, rom_count: 0, missing_count: 0, fs_size_bytes: 0 }
 
 /** @param mask replaces paths of the machine in texts; null for administrators */
 export function toLibraryView (

@@ -71,7 +71,7 @@ async function * readEntries (options: ListOptions, problems: EntryProblem[]): A
 }
 
 async function openPlatform (
-  { libraryDir, folder, rules, signal, lstat: look = lstat, otherRoots = [] }: ListOptions
+  { libraryDir, folder, rules, signal, lstat: lstatItem = lstat, otherRoots = [] }: ListOptions
 ): Promise<Platform> {
   signal?.throwIfAborted()
   const path = safeRelativePath(folder)
@@ -82,7 +82,7 @@ async function openPlatform (
       'Change the link to a folder that contains only this platform')
   }
   const others = await Promise.all(otherRoots.map(realLibraryDirectory))
-  return { real, path, roots: [libraryRoot, real, ...others], platformRoot: real, rules, signal, lstat: look }
+  return { real, path, roots: [libraryRoot, real, ...others], platformRoot: real, rules, signal, lstat: lstatItem }
 }
 
 /**
@@ -91,7 +91,7 @@ async function openPlatform (
 async function readEntry (platform: Platform, item: DirectoryItem): Promise<Entry> {
   const entry: Entry = { fs_name: item.name, kind: 'file', files: [], problems: [] }
   const walk: Walk = { ...platform, fsName: item.name, problems: entry.problems, visited: new Set() }
-  const found = isLeftOut(platform.rules, item) ? null : await resolveItem(walk, platform, item)
+  const found = isExcluded(platform.rules, item) ? null : await resolveItem(walk, platform, item)
   if (found?.kind === 'file') {
     const file = await readFile(walk, found, platform.path, [])
     if (file !== null) entry.files.push(file)
@@ -110,6 +110,6 @@ async function readEntry (platform: Platform, item: DirectoryItem): Promise<Entr
  * True if an item is excluded. A link is checked as file and as folder before it is followed, because media folders
  * often are on another disk.
  */
-export function isLeftOut (rules: ExclusionRules, { name, kind }: DirectoryItem): boolean {
+export function isExcluded (rules: ExclusionRules, { name, kind }: DirectoryItem): boolean {
   return (kind !== 'folder' && rules.isExcludedSingle(name)) || (kind !== 'file' && rules.isExcludedMulti(name))
 }

@@ -15,7 +15,7 @@ export interface Exclusions {
 /** Names in a platform's folder that belong to the server's exporters. Patterns are not supported. */
 export interface ReservedNames { files: readonly string[], folders: readonly string[] }
 
-export const NOTHING_RESERVED: ReservedNames = { files: [], folders: [] }
+export const NO_RESERVED_NAMES: ReservedNames = { files: [], folders: [] }
 
 /** Predicates for names that the library excludes. Folders compare without case, files with case. */
 export interface ExclusionRules {
@@ -71,7 +71,7 @@ export const FRONTEND_FILES: readonly string[] = [
 ]
 
 /** Combines the built-in rules, the configured rules, and the names that exporters write. */
-export function createExclusions (settings: Exclusions, reserved: ReservedNames = NOTHING_RESERVED): ExclusionRules {
+export function createExclusions (settings: Exclusions, reserved: ReservedNames = NO_RESERVED_NAMES): ExclusionRules {
   const { single_file: single, multi_file: multi } = settings.roms
   const isSingleExtension = matchExtensions([...DEFAULT_EXCLUDED_EXTENSIONS, ...single.extensions])
   const isSingleName = matchNames([...DEFAULT_EXCLUDED_FILES, ...FRONTEND_FILES, ...single.names])

@@ -6,8 +6,8 @@ import type { Library } from './service.ts'
  *
  * @throws ApiError UNAVAILABLE if no library is mounted
  */
-export async function findReadable (library: Pick<Library, 'look'>): Promise<Map<number, string>> {
-  const states = await library.look()
+export async function findReadable (library: Pick<Library, 'checkLibraries'>): Promise<Map<number, string>> {
+  const states = await library.checkLibraries()
   const dirs = new Map(states.filter(({ problem }) => problem === null).map(({ root }) => [root.id, root.dir]))
   const [first] = states
   if (dirs.size > 0 || first === undefined) return dirs

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { apartFromRequest, outOfTime } from '../../core/database/request-time.ts'
+import { outsideRequestTime, outOfTimeError } from '../../core/database/request-time.ts'
 import { createLruCache } from '../../core/lru-cache.ts'
-import type { Moment, VersionKind } from './version-rows.ts'
+import type { VersionSnapshot, VersionKind } from './version-rows.ts'
 
 /** Limits of the lag of a value behind a running scan: a time, and a multiple of the time of its computation. */
 const SCAN_LAG_MS = 2_000
@@ -29,9 +29,9 @@ export interface CacheOptions<Value> {
 export interface CacheKey { caller: string, of: unknown, kinds?: readonly VersionKind[] }
 
 const idOf = ({ caller, of }: CacheKey) => JSON.stringify([caller, of])
-const scansOf = ({ versions }: Moment) => versions.get('scans') ?? 0
+const scansOf = ({ versions }: VersionSnapshot) => versions.get('scans') ?? 0
 
-function isGood (entry: Entry<unknown>, version: string, moment: Moment): boolean {
+function isValid (entry: Entry<unknown>, version: string, moment: VersionSnapshot): boolean {
   // A value of a later moment is correct as well, whatever changed in between.
   if (entry.at > moment.at) return true
   return entry.version === version && (entry.scans === scansOf(moment) || moment.at - entry.at < entry.lagMs)
@@ -41,15 +41,15 @@ function isGood (entry: Entry<unknown>, version: string, moment: Moment): boolea
 const ENTRY_BYTES = 1_024
 
 /** True if a scan is running and half of the allowed lag is over. */
-const isAgeing = (entry: Entry<unknown>, moment: Moment) =>
+const isAgeing = (entry: Entry<unknown>, moment: VersionSnapshot) =>
   entry.scans !== scansOf(moment) && (moment.at - entry.at) * 2 > entry.lagMs
 
 /** Waits for a value up to the time limit. The computation continues after the limit. */
 async function inTime<Value> (value: Promise<Value>): Promise<Value> {
-  const late = Promise.withResolvers<never>()
-  const timer = setTimeout(() => { late.reject(outOfTime()) }, WAIT_MAX_MS)
+  const timeout = Promise.withResolvers<never>()
+  const timer = setTimeout(() => { timeout.reject(outOfTimeError()) }, WAIT_MAX_MS)
   try {
-    return await Promise.race([value, late.promise])
+    return await Promise.race([value, timeout.promise])
   } finally {
     clearTimeout(timer)
   }
@@ -70,62 +70,62 @@ async function inTime<Value> (value: Promise<Value>): Promise<Value> {
  */
 export function createLibraryCache<Value> ({ maxBytes, sizeOf }: CacheOptions<Value>) {
   const entries = createLruCache<string, Entry<Value>>({
-    max: maxBytes, weigh: ({ value }, id) => sizeOf(value) + id.length + ENTRY_BYTES
+    max: maxBytes, weightOf: ({ value }, id) => sizeOf(value) + id.length + ENTRY_BYTES
   })
-  const makings = new Map<string, Entry<Promise<Value>>>()
+  const computations = new Map<string, Entry<Promise<Value>>>()
   /** The latest moment among the callers that wait for the next computation. */
-  const wanted = new Map<string, Moment>()
+  const latestMoments = new Map<string, VersionSnapshot>()
 
-  function start (id: string, version: string, moment: Moment, work: () => Promise<Value>): Promise<Value> {
+  function start (id: string, version: string, moment: VersionSnapshot, work: () => Promise<Value>): Promise<Value> {
     const started = performance.now()
     const facts = { version, scans: scansOf(moment), at: moment.at }
-    async function make (): Promise<Value> {
+    async function compute (): Promise<Value> {
       try {
         const value = await work()
         const lagMs = Math.max(SCAN_LAG_MS, (performance.now() - started) * SCAN_LAG_FACTOR)
         entries.set(id, { ...facts, lagMs, value })
         return value
       } finally {
-        makings.delete(id)
+        computations.delete(id)
       }
     }
-    const value = apartFromRequest(make)
-    makings.set(id, { ...facts, lagMs: SCAN_LAG_MS, value })
+    const value = outsideRequestTime(compute)
+    computations.set(id, { ...facts, lagMs: SCAN_LAG_MS, value })
     // Waiting callers handle the rejection.
     value.catch(() => {})
     return value
   }
 
   /** Records a moment for the next computation, and returns the latest one. */
-  function want (id: string, moment: Moment): Moment {
-    const other = wanted.get(id)
-    const latest = other !== undefined && other.at > moment.at ? other : moment
-    wanted.set(id, latest)
+  function recordMoment (id: string, moment: VersionSnapshot): VersionSnapshot {
+    const waiting = latestMoments.get(id)
+    const latest = waiting !== undefined && waiting.at > moment.at ? waiting : moment
+    latestMoments.set(id, latest)
     return latest
   }
 
   /** Returns the cached value, or computes it by a statement with its own limits, such as those of `app.longReads`. */
-  async function get (moment: Moment, key: CacheKey, work: () => Promise<Value>): Promise<Value> {
+  async function get (moment: VersionSnapshot, key: CacheKey, work: () => Promise<Value>): Promise<Value> {
     const id = idOf(key)
     const kinds: VersionKind[] = ['edits', ...key.kinds ?? []]
-    const versionAt = ({ versions }: Moment) => kinds.map((kind) => versions.get(kind) ?? 0).join(' ')
+    const versionAt = ({ versions }: VersionSnapshot) => kinds.map((kind) => versions.get(kind) ?? 0).join(' ')
     const version = versionAt(moment)
     for (;;) {
       const entry = entries.get(id)
-      const making = makings.get(id)
-      if (entry !== undefined && isGood(entry, version, moment)) {
-        if (making === undefined && isAgeing(entry, moment)) void start(id, version, moment, work).catch(() => {})
+      const computation = computations.get(id)
+      if (entry !== undefined && isValid(entry, version, moment)) {
+        if (computation === undefined && isAgeing(entry, moment)) void start(id, version, moment, work).catch(() => {})
         return entry.value
       }
-      if (making === undefined) {
-        const latest = want(id, moment)
-        wanted.delete(id)
+      if (computation === undefined) {
+        const latest = recordMoment(id, moment)
+        latestMoments.delete(id)
         return await inTime(start(id, versionAt(latest), latest, work))
       }
-      const isEnough = isGood(making, version, moment)
-      if (!isEnough) want(id, moment)
-      const made = await inTime(making.value.then((value) => ({ value }), () => null))
-      if (made !== null && isEnough) return made.value
+      const isEnough = isValid(computation, version, moment)
+      if (!isEnough) recordMoment(id, moment)
+      const result = await inTime(computation.value.then((value) => ({ value }), () => null))
+      if (result !== null && isEnough) return result.value
     }
   }
 
@@ -136,10 +136,10 @@ export function createLibraryCache<Value> ({ maxBytes, sizeOf }: CacheOptions<Va
      * Returns the value if available soon, else null. The time counts from the start of its computation, for all
      * callers.
      */
-    async getSoon (moment: Moment, key: CacheKey, work: () => Promise<Value>, waitMs: number): Promise<Value | null> {
+    async getSoon (moment: VersionSnapshot, key: CacheKey, work: () => Promise<Value>, waitMs: number): Promise<Value | null> {
       const value = get(moment, key, work)
       value.catch(() => {})
-      const since = makings.get(idOf(key))?.at ?? moment.at
+      const since = computations.get(idOf(key))?.at ?? moment.at
       return await Promise.race([value, sleep(Math.max(0, since + waitMs - performance.now()), null, { ref: false })])
     },
 

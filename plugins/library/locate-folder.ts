@@ -13,7 +13,7 @@ export interface LibraryLayout { root: LibraryRoot, structure: Structure | null 
  *
  * @throws {LibraryUnreadableError} if no library is readable
  */
-async function mapReadable<T> (library: Library, read: (place: LibraryLayout) => Promise<T>): Promise<T[]> {
+async function mapReadable<T> (library: Library, read: (layout: LibraryLayout) => Promise<T>): Promise<T[]> {
   const found: T[] = []
   let problem: LibraryUnreadableError | null = null
   for (const root of await library.list()) {
@@ -63,17 +63,17 @@ export async function getLayout (library: Library, id: number): Promise<Writable
  * @throws {LibraryUnreadableError} if no library is readable
  */
 export async function findLayout (library: Library, fsSlug: string): Promise<WritableLayout> {
-  const homes = await library.listHomes(fsSlug)
-  const home = (await library.list()).find((root) => root.is_writable && homes.has(root.id))
-  if (home !== undefined) return await openPlace(library, home)
-  const places = await mapReadable(library, async ({ root, structure }) => ({
+  const idsWithFolder = await library.listHomes(fsSlug)
+  const writableHome = (await library.list()).find((root) => root.is_writable && idsWithFolder.has(root.id))
+  if (writableHome !== undefined) return await openPlace(library, writableHome)
+  const layouts = await mapReadable(library, async ({ root, structure }) => ({
     root,
     isMounted: await library.findProblem(root) === null,
     holdsIt: structure !== null && await isFolder(join(root.dir, romsPath(structure, fsSlug)))
   }))
-  const writable = places.filter(({ root }) => root.is_writable)
-  const place = writable.find(({ holdsIt }) => holdsIt) ?? writable.find(({ isMounted }) => isMounted) ?? writable[0]
-  if (place !== undefined) return await openPlace(library, place.root)
+  const writable = layouts.filter(({ root }) => root.is_writable)
+  const layout = writable.find(({ holdsIt: hasFolder }) => hasFolder) ?? writable.find(({ isMounted }) => isMounted) ?? writable[0]
+  if (layout !== undefined) return await openPlace(library, layout.root)
   throw conflict('All libraries are read-only; set the writable of one to true to change its files')
 }
 

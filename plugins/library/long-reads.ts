@@ -3,7 +3,7 @@ import { Kysely, PostgresDialect } from 'kysely'
 import pg from 'pg'
 
 /** Maximum number of concurrent statements per process; further ones wait. */
-const AT_ONCE = 2
+const CONCURRENCY = 2
 /** A million ROMs take seconds on a free processor, and a minute on a busy one. */
 const STATEMENT_MS = 120_000
 const QUERY_MS = STATEMENT_MS + 1_000
@@ -18,12 +18,12 @@ export type LongReads = Kysely<object>
  */
 export function openLongReads ({ log, pg: { options } }: Pick<FastifyInstance, 'log' | 'pg'>) {
   const pool = new pg.Pool({
-    ...options, application_name: 'svc lists', max: AT_ONCE, idleTimeoutMillis: IDLE_MS, connectionTimeoutMillis: STATEMENT_MS,
+    ...options, application_name: 'svc lists', max: CONCURRENCY, idleTimeoutMillis: IDLE_MS, connectionTimeoutMillis: STATEMENT_MS,
     statement_timeout: STATEMENT_MS, query_timeout: QUERY_MS
   })
-  const note = (err: Error) => { log.debug({ err }, 'database connection of lists lost') }
-  pool.on('error', note)
+  const logLost = (err: Error) => { log.debug({ err }, 'database connection of lists lost') }
+  pool.on('error', logLost)
   // A connection that breaks while in use fails its statement. Without a listener its error would also end the process.
-  pool.on('connect', (client) => { client.on('error', note) })
+  pool.on('connect', (client) => { client.on('error', logLost) })
   return new Kysely<object>({ dialect: new PostgresDialect({ pool }) })
 }

@@ -3,7 +3,7 @@ import { type Lstat, type PathFacts, lstat } from './lstat.ts'
 
 const THREAD = new URL('./lstat-thread.ts', import.meta.url)
 /** Minimum number of paths that justifies the start of a thread. */
-const MANY = 2_000
+const THREAD_FROM = 2_000
 /** A local disk answers in a hundredth of a millisecond. */
 const SLOW_MS = 0.1
 /** On a busy machine a thread sometimes waits. */
@@ -20,7 +20,7 @@ export interface ThreadSettings { slowMs: number, graceMs: number }
 /** Separates the paths of one message, because one text is much cheaper than a list. */
 export const SEPARATOR = '\0'
 
-interface Asked { path: string, resolve: (facts: PathFacts | Promise<PathFacts>) => void }
+interface LstatRequest { path: string, resolve: (facts: PathFacts | Promise<PathFacts>) => void }
 
 function readFacts (all: BigInt64Array, index: number): PathFacts | null {
   const at = index * FIELDS
@@ -40,14 +40,14 @@ export function createManyLstats (
   let expected = 0
   let thread: Worker | null = null
   let isReady = false
-  let gathered: Asked[] = []
+  let waiting: LstatRequest[] = []
   /** Messages without a reply, in order. */
-  const sent: Asked[][] = []
+  const sent: LstatRequest[][] = []
 
   /** Resolves all waiting requests without the thread. */
-  function giveUp (): void {
+  function stopThread (): void {
     isReady = false
-    for (const { path, resolve } of [...sent.splice(0).flat(), ...gathered.splice(0)]) resolve(lstat(path))
+    for (const { path, resolve } of [...sent.splice(0).flat(), ...waiting.splice(0)]) resolve(lstat(path))
   }
 
   function finishRead (all: BigInt64Array): void {
@@ -63,21 +63,21 @@ export function createManyLstats (
       if (all === null) isReady = true
       else finishRead(all)
     })
-    worker.on('error', giveUp)
-    worker.on('exit', giveUp)
+    worker.on('error', stopThread)
+    worker.on('exit', stopThread)
     return worker
   }
 
   function send (): void {
-    if (gathered.length === 0) return
-    sent.push(gathered)
-    thread?.postMessage(gathered.map(({ path }) => path).join(SEPARATOR))
-    gathered = []
+    if (waiting.length === 0) return
+    sent.push(waiting)
+    thread?.postMessage(waiting.map(({ path }) => path).join(SEPARATOR))
+    waiting = []
   }
 
   function expect (count: number): void {
     expected += count
-    if (expected >= MANY) thread ??= start()
+    if (expected >= THREAD_FROM) thread ??= start()
   }
 
   return {
@@ -89,12 +89,12 @@ export function createManyLstats (
       if (!isReady) return lstat(path)
       return new Promise((resolve) => {
         // Requests of one turn of the event loop share one message.
-        if (gathered.push({ path, resolve }) === 1) setImmediate(send)
+        if (waiting.push({ path, resolve }) === 1) setImmediate(send)
       })
     },
 
     async close () {
-      giveUp()
+      stopThread()
       await thread?.terminate()
     }
   }

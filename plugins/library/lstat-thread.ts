@@ -4,7 +4,7 @@ import { kindOf } from './lstat.ts'
 import { FIELDS, KINDS, SEPARATOR, type ThreadSettings, UNKNOWN } from './lstat-many.ts'
 
 /** Reads paths one by one with the synchronous call, which takes a third of the time of asynchronous calls. */
-function lookAt (paths: readonly string[]): BigInt64Array<ArrayBuffer> {
+function lstatAll (paths: readonly string[]): BigInt64Array<ArrayBuffer> {
   const all = new BigInt64Array(paths.length * FIELDS)
   for (const [index, path] of paths.entries()) all.set(factsOf(path), index * FIELDS)
   return all
@@ -23,10 +23,10 @@ function serve (port: MessagePort, { slowMs, graceMs }: ThreadSettings): void {
   let lateMs = 0
   port.on('message', (message: string) => {
     const paths = message.split(SEPARATOR)
-    const begun = performance.now()
-    const all = lookAt(paths)
+    const startedAt = performance.now()
+    const all = lstatAll(paths)
     port.postMessage(all, [all.buffer])
-    lateMs = Math.max(0, lateMs + performance.now() - begun - paths.length * slowMs)
+    lateMs = Math.max(0, lateMs + performance.now() - startedAt - paths.length * slowMs)
     if (lateMs > graceMs) port.close()
   })
   // Report that the thread is ready.

@@ -12,12 +12,12 @@ export interface LibraryState {
 export const EMPTY_ROOT = 'its folder is empty, which looks as if its disk is not mounted'
 
 /** A lost network share answers after minutes, or never. */
-const LOOK_MS = 3_000
+const CHECK_TIMEOUT_MS = 3_000
 
 /** Running checks by folder. While a disk does not answer, all callers wait for the same check. */
-const looking = new Map<string, Promise<string | null>>()
+const checks = new Map<string, Promise<string | null>>()
 
-async function look (dir: string): Promise<string | null> {
+async function checkRootFolder (dir: string): Promise<string | null> {
   try {
     return (await readLibraryDirectory(dir)).length > 0 ? null : EMPTY_ROOT
   } catch (err) {
@@ -26,11 +26,11 @@ async function look (dir: string): Promise<string | null> {
   }
 }
 
-function lookOnce (dir: string): Promise<string | null> {
-  const known = looking.get(dir)
-  if (known !== undefined) return known
-  const found = look(dir).finally(() => { looking.delete(dir) })
-  looking.set(dir, found)
+function checkOnce (dir: string): Promise<string | null> {
+  const running = checks.get(dir)
+  if (running !== undefined) return running
+  const found = checkRootFolder(dir).finally(() => { checks.delete(dir) })
+  checks.set(dir, found)
   return found
 }
 
@@ -40,7 +40,7 @@ function lookOnce (dir: string): Promise<string | null> {
  */
 export async function findRootProblem (dir: string): Promise<string | null> {
   try {
-    return await limitTime('No answer within', LOOK_MS, NEVER, () => lookOnce(dir))
+    return await limitTime('No answer within', CHECK_TIMEOUT_MS, NEVER, () => checkOnce(dir))
   } catch (err) {
     if (!(err instanceof TimeLimitError)) throw err
     return 'its disk does not answer'

@@ -18,13 +18,13 @@ export interface LibraryRoot {
 }
 
 type Settings = Pick<Config, 'libraries' | 'library_dir' | 'filesystem'>
-type NamedRoot = Omit<LibraryRoot, 'id'>
+type ConfiguredRoot = Omit<LibraryRoot, 'id'>
 
 /** Name of the only library if the configuration names none. */
 export const UNNAMED = 'library'
 
 /** Returns the configured libraries in their order; else the one of `SVC_LIBRARY_DIR`. */
-export function readRoots ({ libraries, library_dir: dir, filesystem }: Settings): NamedRoot[] {
+export function readRoots ({ libraries, library_dir: dir, filesystem }: Settings): ConfiguredRoot[] {
   const listed = Object.entries(libraries).map(([name, { path, writable, watched, structure }]) => ({
     name,
     dir: resolve(path),
@@ -42,21 +42,21 @@ export function readRoots ({ libraries, library_dir: dir, filesystem }: Settings
  *
  * @returns the new rows, in the order of the libraries
  */
-export function assignRows (roots: readonly Pick<NamedRoot, 'name' | 'dir'>[], rows: readonly LibraryRow[]): LibraryRow[] {
+export function assignRows (roots: readonly Pick<ConfiguredRoot, 'name' | 'dir'>[], rows: readonly LibraryRow[]): LibraryRow[] {
   const names = new Set(roots.map(({ name }) => name))
   const renamed = rows.filter(({ name }) => !names.has(name))
   let last = Math.max(0, ...rows.map(({ id }) => id))
   return roots.map(({ name, dir }) => {
     const at = renamed.findIndex(({ root }) => root === dir)
-    const known = rows.find((row) => row.name === name) ?? renamed.splice(at, at === -1 ? 0 : 1)[0]
-    return { id: known?.id ?? ++last, name, root: dir }
+    const stored = rows.find((row) => row.name === name) ?? renamed.splice(at, at === -1 ? 0 : 1)[0]
+    return { id: stored?.id ?? ++last, name, root: dir }
   })
 }
 
-async function loadRows (db: Db, roots: readonly NamedRoot[]): Promise<LibraryRow[]> {
+async function loadRows (db: Db, roots: readonly ConfiguredRoot[]): Promise<LibraryRow[]> {
   const rows = await selectLibraries(db)
-  const wanted = assignRows(roots, rows)
-  if (wanted.every((row) => rows.some((known) => isDeepStrictEqual(known, row)))) return wanted
+  const assigned = assignRows(roots, rows)
+  if (assigned.every((row) => rows.some((stored) => isDeepStrictEqual(stored, row)))) return assigned
   return await inTransaction(db, async (tx) => {
     await lockLibraries(tx)
     const assigned = assignRows(roots, await selectLibraries(tx))
@@ -70,17 +70,17 @@ async function loadRows (db: Db, roots: readonly NamedRoot[]): Promise<LibraryRo
  * once per configuration.
  */
 export function createRoots (db: Db, config: Settings) {
-  let settled: { of: Config['libraries'], rows: Promise<LibraryRow[]> } | null = null
+  let cached: { of: Config['libraries'], rows: Promise<LibraryRow[]> } | null = null
 
   return async function list (): Promise<LibraryRoot[]> {
     const { libraries } = config
     const roots = readRoots(config)
-    if (settled?.of !== libraries) {
+    if (cached?.of !== libraries) {
       const rows = loadRows(db, roots)
-      const mine = settled = { of: libraries, rows }
-      rows.catch(() => { if (settled === mine) settled = null })
+      const entry = cached = { of: libraries, rows }
+      rows.catch(() => { if (cached === entry) cached = null })
     }
-    const rows = await settled.rows
+    const rows = await cached.rows
     return roots.flatMap((root) => rows.filter(({ name }) => name === root.name).map(({ id }) => ({ id, ...root })))
   }
 }

@@ -5,7 +5,7 @@ import type { SectionOf } from '../../core/config/section.ts'
 import type { Db } from '../../core/database/db.ts'
 import { ApiError, conflict, notFound } from '../../core/errors.ts'
 import { excludeConfig } from './config.ts'
-import { type ExclusionRules, type ReservedNames, NOTHING_RESERVED, createExclusions } from './exclusions.ts'
+import { type ExclusionRules, type ReservedNames, NO_RESERVED_NAMES, createExclusions } from './exclusions.ts'
 import { selectFilled, selectHomes, selectKnownFolder } from './library-rows.ts'
 import { isAway } from './detached-folder.ts'
 import { EMPTY_ROOT, type LibraryState, findRootProblem } from './root-problem.ts'
@@ -18,14 +18,14 @@ import { type Structure, detectStructure, listPlatformFolders } from './structur
  *
  * @param reserved names that are not ROMs, because exporters write them
  */
-export function createLibrary (db: Db, config: Config, reserved: ReservedNames = NOTHING_RESERVED) {
+export function createLibrary (db: Db, config: Config, reserved: ReservedNames = NO_RESERVED_NAMES) {
   const listRoots = createRoots(db, config)
-  let made: { of: SectionOf<typeof excludeConfig>, rules: ExclusionRules } | null = null
+  let cached: { of: SectionOf<typeof excludeConfig>, rules: ExclusionRules } | null = null
 
   function readRules (): ExclusionRules {
     const exclude = excludeConfig.of(config)
-    if (made?.of !== exclude) made = { of: exclude, rules: createExclusions(exclude, reserved) }
-    return made.rules
+    if (cached?.of !== exclude) cached = { of: exclude, rules: createExclusions(exclude, reserved) }
+    return cached.rules
   }
 
   let checked: { of: Config['libraries'], refusals: Promise<ReadonlyMap<string, string>> } | null = null
@@ -106,7 +106,7 @@ export function createLibrary (db: Db, config: Config, reserved: ReservedNames =
     },
 
     /** Returns the current state of each library. An empty library is no problem if it never contained a platform. */
-    async look (): Promise<LibraryState[]> {
+    async checkLibraries (): Promise<LibraryState[]> {
       const [roots, filled] = await Promise.all([list(), selectFilled(db)])
       return await Promise.all(roots.map(async (root) =>
         ({ root, problem: await findProblem(root, async () => filled) })))

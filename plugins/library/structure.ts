@@ -65,7 +65,7 @@ export async function listPlatformFolders (
   const { platforms, problems } = await listFolders(libraryDir, '', rules)
   const withRoms: string[] = []
   for (const name of platforms) {
-    if (await holdsFolder(libraryDir, `${name}/${structure.romsFolder}`, problems)) withRoms.push(name)
+    if (await hasFolder(libraryDir, `${name}/${structure.romsFolder}`, problems)) withRoms.push(name)
   }
   return { platforms: withRoms, problems }
 }
@@ -101,7 +101,7 @@ async function detectKind (
   const { platforms, problems } = await listFolders(libraryDir, '', rules)
   if (await isFolder(join(libraryDir, romsFolder))) return 'A'
   for (const name of platforms) {
-    if (await holdsFolder(libraryDir, `${name}/${romsFolder}`, problems)) return 'B'
+    if (await hasFolder(libraryDir, `${name}/${romsFolder}`, problems)) return 'B'
   }
   return null
 }
@@ -116,7 +116,7 @@ export async function listFolders (
     if (rules.isExcludedPlatform(name) || (kind !== 'folder' && kind !== 'link')) continue
     const path = folder === '' ? name : `${folder}/${name}`
     if (!isValid) problems.push({ path, reason: INVALID_NAME_REASON })
-    else if (kind === 'folder' || await holdsFolder(libraryDir, path, problems)) platforms.push(name)
+    else if (kind === 'folder' || await hasFolder(libraryDir, path, problems)) platforms.push(name)
   }
   return { platforms, problems }
 }
@@ -124,7 +124,7 @@ export async function listFolders (
 /**
  * True if the path is a folder. An unreadable folder, `lost+found` for instance, is reported and does not hide others.
  */
-async function holdsFolder (libraryDir: string, path: string, problems: Problem[]): Promise<boolean> {
+async function hasFolder (libraryDir: string, path: string, problems: Problem[]): Promise<boolean> {
   try {
     return await isFolder(join(libraryDir, path))
   } catch (err) {

@@ -8,14 +8,14 @@ import type { Db } from '../../core/database/db.ts'
 export type VersionKind = 'edits' | 'scans' | 'assets' | 'collections' | 'shown' | 'marks'
 
 /** The change counters at one moment. Data that is read later is at least as new. */
-export interface Moment {
+export interface VersionSnapshot {
   versions: ReadonlyMap<VersionKind, number>
   /** Time by the clock of `performance.now`. */
   at: number
 }
 
 /** @param userId the user whose marks matter; null for none */
-export async function selectMoment (db: Db, userId: number | null): Promise<Moment> {
+export async function selectVersions (db: Db, userId: number | null): Promise<VersionSnapshot> {
   const at = performance.now()
   const { rows } = await sql<{ kind: VersionKind, version: number }>`
     select kind, sum(version)::float8 as version from library_versions where user_id = any(${[0, userId ?? 0]}::int[])
@@ -24,6 +24,6 @@ export async function selectMoment (db: Db, userId: number | null): Promise<Mome
 }
 
 /** Counts the latest writes of the scan worker as changes by a person. */
-export async function noteEdit (db: Db): Promise<void> {
+export async function countEdit (db: Db): Promise<void> {
   await db.query("select move_library_version('edits', 0)")
 }

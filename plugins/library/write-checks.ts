@@ -42,7 +42,7 @@ export function checkFileName (name: string, rules: Pick<ExclusionRules, 'isExcl
 }
 
 /** Runs work on a path of the library, and converts write errors of its disk to refusals. */
-export async function refusing<T> (path: string, work: () => Promise<T>): Promise<T> {
+export async function withRefusals<T> (path: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work()
   } catch (err) {
@@ -56,9 +56,9 @@ export async function refusing<T> (path: string, work: () => Promise<T>): Promis
  * @throws ApiError CONFLICT, BAD_REQUEST, NO_FREE_SPACE
  */
 export async function openFolder (libraryDir: string, path: string): Promise<string> {
-  return await refusing(path, async () => {
-    const place = join(libraryDir, path)
-    if (!await isFolder(place)) await mkdir(await resolveInside(libraryDir, path), { recursive: true })
-    return await realpath(place)
+  return await withRefusals(path, async () => {
+    const folder = join(libraryDir, path)
+    if (!await isFolder(folder)) await mkdir(await resolveInside(libraryDir, path), { recursive: true })
+    return await realpath(folder)
   })
 }

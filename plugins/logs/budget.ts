@@ -11,7 +11,7 @@ export class Budget {
     this.#left = burst
   }
 
-  get left (): number {
+  get remaining (): number {
     const now = performance.now()
     this.#left = Math.min(this.#burst, this.#left + (now - this.#countedAt) / 1_000 * this.#perSecond)
     this.#countedAt = now

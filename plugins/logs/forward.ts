@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify'
-import { apartFromRequest } from '../../core/database/request-time.ts'
+import { outsideRequestTime } from '../../core/database/request-time.ts'
 import { readLines } from '../../core/log.ts'
 import { ADMIN_ROOM } from '../../core/sockets/sockets.ts'
 import { Budget } from './budget.ts'
@@ -7,10 +7,10 @@ import './events.ts'
 import { addLines } from './rows.ts'
 import { LINES_MAX, type LogEntry } from './schemas.ts'
 import { toLogView } from './views.ts'
-import { WaitingLines } from './waiting-lines.ts'
+import { LineBuffer } from './line-buffer.ts'
 
 /** Bounds that show all lines of a start or a scan, and only a number of lines per second of a flood. */
-const AT_ONCE = LINES_MAX / 2
+const BATCH_LINES = LINES_MAX / 2
 const PER_SECOND = 200
 const WAITING_MAX_BYTES = 4 * 1024 ** 2
 /** A single line is sent at once. Lines that follow within this time are sent together. */
@@ -30,24 +30,24 @@ const toNotice = (count: number, ts = Date.now()): LogEntry => ({
  * logged, because they would be forwarded in turn, endlessly.
  */
 export function forwardLines (app: FastifyInstance): void {
-  const waiting = new WaitingLines(LINES_MAX, WAITING_MAX_BYTES)
-  const budget = new Budget(AT_ONCE, PER_SECOND)
+  const waiting = new LineBuffer(LINES_MAX, WAITING_MAX_BYTES)
+  const budget = new Budget(BATCH_LINES, PER_SECOND)
   let timer: NodeJS.Timeout | undefined
   let forwarding: Promise<void> | null = null
-  let doneAt = -Infinity
+  let forwardedAt = -Infinity
   let pauseMs = PAUSE_MS
 
   async function forward (): Promise<void> {
-    const { lines, left } = waiting.take(budget.left)
+    const { lines, dropped } = waiting.takeNewest(budget.remaining)
     budget.spend(lines.length)
     const entries = lines.flatMap((line) => toLogView(line) ?? [])
     // The notice replaces lines that are older than the entries.
-    if (left > 0) entries.unshift(toNotice(left, entries[0]?.ts))
-    pauseMs = left > 0 ? LONG_PAUSE_MS : PAUSE_MS
+    if (dropped > 0) entries.unshift(toNotice(dropped, entries[0]?.ts))
+    pauseMs = dropped > 0 ? LONG_PAUSE_MS : PAUSE_MS
     try {
       await addLines(app.db, entries)
     } catch {
-      waiting.leaveOut(lines.length + left)
+      waiting.leaveOut(lines.length + dropped)
       pauseMs = LONG_PAUSE_MS
       return
     }
@@ -58,16 +58,16 @@ export function forwardLines (app: FastifyInstance): void {
     timer = undefined
     forwarding = forward().finally(() => {
       forwarding = null
-      doneAt = performance.now()
+      forwardedAt = performance.now()
       plan()
     })
   }
 
   function plan (): void {
     if (timer !== undefined || forwarding !== null || waiting.isEmpty) return
-    const delayMs = Math.max(0, doneAt + pauseMs - performance.now())
+    const delayMs = Math.max(0, forwardedAt + pauseMs - performance.now())
     // The timer must not inherit the time limit of the request that logged the line.
-    timer = apartFromRequest(() => setTimeout(start, delayMs).unref())
+    timer = outsideRequestTime(() => setTimeout(start, delayMs).unref())
   }
 
   const stop = readLines(app.log, (line) => {

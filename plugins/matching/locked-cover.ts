@@ -4,9 +4,9 @@ import type { Rom } from '../roms/entities.ts'
 const CARTRIDGE = /\.p8\.png$/i
 
 /** True if a file can be its own cover. */
-export const isOwnCover = (fsName: string) => CARTRIDGE.test(fsName)
+export const isPictureFile = (fsName: string) => CARTRIDGE.test(fsName)
 
 /** Returns the address of a ROM's file if the file is a picture of the game; null for other files. */
-export function ownCoverOf (rom: Pick<Rom, 'fs_name' | 'fs_path' | 'is_folder'>): string | null {
-  return !rom.is_folder && isOwnCover(rom.fs_name) ? `file://${rom.fs_path}/${rom.fs_name}` : null
+export function embeddedCoverOf (rom: Pick<Rom, 'fs_name' | 'fs_path' | 'is_folder'>): string | null {
+  return !rom.is_folder && isPictureFile(rom.fs_name) ? `file://${rom.fs_path}/${rom.fs_name}` : null
 }

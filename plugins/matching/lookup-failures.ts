@@ -1,35 +1,35 @@
 import { ProviderSkippedError } from '../circuits/check-circuit.ts'
 
-interface Failures {
+interface ProviderFailures {
   /** Number of failed calls, and the error of the first one. */
   failed: number
   first: string
   /** Number of skipped calls, and the reason of the last one. */
-  leftOut: number
+  skipped: number
   last: ProviderSkippedError | null
 }
 
-function describe (key: string, { failed, first, leftOut, last }: Failures): string[] {
+function describe (key: string, { failed, first, skipped, last }: ProviderFailures): string[] {
   const sentences: string[] = []
   if (failed > 0) sentences.push(`provider ${key} failed ${failed} times, the first time with: ${first}`)
-  if (last !== null) sentences.push(`provider ${key} was skipped ${leftOut} times: ${last.describe()}`)
+  if (last !== null) sentences.push(`provider ${key} was skipped ${skipped} times: ${last.describe()}`)
   return sentences
 }
 
 /** Counts the failures of each provider during a scan. */
 export function createFailures () {
-  const byProvider = new Map<string, Failures>()
+  const byProvider = new Map<string, ProviderFailures>()
 
   return {
     add (key: string, err: unknown): void {
-      const known = byProvider.get(key) ?? { failed: 0, first: '', leftOut: 0, last: null }
-      byProvider.set(key, known)
+      const failures = byProvider.get(key) ?? { failed: 0, first: '', skipped: 0, last: null }
+      byProvider.set(key, failures)
       if (err instanceof ProviderSkippedError) {
-        known.leftOut++
-        known.last = err
+        failures.skipped++
+        failures.last = err
       } else {
-        if (known.failed === 0) known.first = err instanceof Error ? err.message : String(err)
-        known.failed++
+        if (failures.failed === 0) failures.first = err instanceof Error ? err.message : String(err)
+        failures.failed++
       }
     },
 

@@ -1,11 +1,11 @@
 import type { ProviderDefinition, ProviderId } from '@svc/plugin-sdk'
 import { findTaggedId } from '../library/names.ts'
 import type { KnownId } from './match-explanation.ts'
-import type { Question } from './rom-lookup.ts'
+import type { LookupRequest } from './rom-lookup.ts'
 import type { ScanChoice, ScanType } from './scan-types.ts'
 
 /** The properties of a ROM that decide which providers a scan asks. */
-export interface RomToAsk {
+export interface RomToPlan {
   isNew: boolean
   platform_slug: string
   /** File name, whose tags may contain ids of providers. */
@@ -13,10 +13,10 @@ export interface RomToAsk {
   /** Stored ids by provider key; null for a provider that only gives ids of other providers. */
   stored: ReadonlyMap<string, ProviderId | null>
   /** True if this scan already looked up the ROM before its worker stopped. */
-  isSettled: boolean
+  isLookedUp: boolean
   /** Providers whose game a person chose, and those whose record a person wrote. */
-  held: ReadonlySet<string>
-  rewritten: ReadonlySet<string>
+  lockedMatches: ReadonlySet<string>
+  lockedRecords: ReadonlySet<string>
 }
 
 /** The parts of a provider that decide which questions it gets. */
@@ -29,12 +29,12 @@ export function knowsPlatform (definition: Pick<ProviderDefinition, 'platforms'>
   return definition.platforms === undefined || definition.platforms[slug] !== undefined
 }
 
-function tagOf ({ tag, id: type }: PlannedProvider, rom: RomToAsk): KnownId | null {
+function tagOf ({ tag, id: type }: PlannedProvider, rom: RomToPlan): KnownId | null {
   const id = tag === undefined || type === undefined ? null : findTaggedId(rom.fs_name, tag, type)
   return id === null ? null : { id, from: 'tag' }
 }
 
-function isAsked (type: ScanType, definition: PlannedProvider, rom: RomToAsk): boolean {
+function needsLookup (type: ScanType, definition: PlannedProvider, rom: RomToPlan): boolean {
   if (rom.isNew || type === 'complete') return true
   const isStored = rom.stored.has(definition.key)
   if (type === 'update') return isStored
@@ -44,15 +44,15 @@ function isAsked (type: ScanType, definition: PlannedProvider, rom: RomToAsk): b
 }
 
 /** Plans the lookups of a ROM in a scan. */
-export function planQuestions (
-  { type, selected }: ScanChoice, providers: Providers, rom: RomToAsk
-): Question[] {
-  if (rom.isSettled) return []
+export function planLookups (
+  { type, selected }: ScanChoice, providers: Providers, rom: RomToPlan
+): LookupRequest[] {
+  if (rom.isLookedUp) return []
   return selected.flatMap((key) => {
     const definition = providers.get(key)?.definition
     if (definition === undefined || !knowsPlatform(definition, rom.platform_slug)) return []
-    if (rom.rewritten.has(key) || !isAsked(type, definition, rom)) return []
-    if (rom.held.has(key)) {
+    if (rom.lockedRecords.has(key) || !needsLookup(type, definition, rom)) return []
+    if (rom.lockedMatches.has(key)) {
       const chosen = rom.stored.get(key) ?? null
       return chosen === null ? [] : [{ provider: key, knownId: { id: chosen, from: 'person' }, searches: false }]
     }
@@ -67,11 +67,11 @@ export function planQuestions (
 }
 
 /** True if a scan includes a ROM that has a row already. */
-export function includesKnown ({ type, selected }: ScanChoice, known: {
+export function includesStoredRom ({ type, selected }: ScanChoice, rom: {
   is_identified: boolean, providers: readonly string[]
 }): boolean {
   if (type === 'complete' || type === 'hashes') return true
-  if (type === 'update') return known.is_identified && selected.some((key) => known.providers.includes(key))
-  if (type === 'unmatched') return selected.some((key) => !known.providers.includes(key))
+  if (type === 'update') return rom.is_identified && selected.some((key) => rom.providers.includes(key))
+  if (type === 'unmatched') return selected.some((key) => !rom.providers.includes(key))
   return false
 }

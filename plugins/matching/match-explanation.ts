@@ -84,7 +84,7 @@ export function explainLookup (
 }
 
 /** Explains the lookup that did not take place, because there is neither an id nor a search. */
-export const explainNothingToAsk = (rom: ExplainedRom): MatchExplanation =>
+export const explainNoLookup = (rom: ExplainedRom): MatchExplanation =>
   ({ method: null, reason: 'nothing_to_ask', ...describeRom(rom), steps: [] })
 
 /** Explains the match that a person chose. */
@@ -95,8 +95,8 @@ export const explainChoice = (rom: ExplainedRom, id: ProviderId): MatchExplanati
 export function explainLinked (
   rom: ExplainedRom, key: string, id: ProviderId, matches: ProviderMatches
 ): MatchExplanation {
-  const giver = [...matches].find(([, { ids }]) => ids?.[key] === id)?.[0]
-  const step: IdStep = { by: 'id', id, from: 'link', ...giver !== undefined && { provider: giver } }
+  const linkingProvider = [...matches].find(([, { ids }]) => ids?.[key] === id)?.[0]
+  const step: IdStep = { by: 'id', id, from: 'link', ...linkingProvider !== undefined && { provider: linkingProvider } }
   return { method: 'link', reason: 'id_not_checked', ...describeRom(rom), steps: [step] }
 }
 
@@ -115,13 +115,13 @@ export function listKnownIds (key: string, planned: KnownId | null, matches: Pro
 
 /** Returns the explanations to store with the new matches of a ROM. */
 export function explainMatches (
-  rom: ExplainedRom, { all, found }: { all: ProviderMatches, found: ProviderMatches },
+  rom: ExplainedRom, { matches, newMatches }: { matches: ProviderMatches, newMatches: ProviderMatches },
   lookups: ReadonlyMap<string, MatchExplanation>
 ): Map<string, MatchExplanation> {
-  return new Map([...found].flatMap(([key, match]) => {
+  return new Map([...newMatches].flatMap(([key, match]) => {
     const id = idOf(match)
     const isLinked = 'is_linked' in match && id !== null
-    const explanation = isLinked ? explainLinked(rom, key, id, all) : lookups.get(key)
+    const explanation = isLinked ? explainLinked(rom, key, id, matches) : lookups.get(key)
     return explanation === undefined ? [] : [[key, explanation] as const]
   }))
 }

@@ -30,7 +30,7 @@ const UPDATE_MERGED = `update roms set ${Object.keys(MERGED).map((column) => `${
   where roms.id = m.id`
 
 /** The columns that an edit sets besides the merged ones; pictures only if they change. */
-export interface WrittenEdit {
+export interface EditColumns {
   own_fields: readonly string[]
   manual_metadata: ManualMetadata | null
   cover?: { large: string | null, small: string | null }
@@ -52,8 +52,8 @@ const LOCK_CURRENT = `select r.id from roms r
   order by r.id for update of r`
 
 async function lockCurrent (tx: Db, writes: readonly MatchWrite[]): Promise<MatchWrite[]> {
-  const wanted = writes.map(({ rom_id: id, edits }) => ({ id, edits }))
-  const { rows } = await tx.query<{ id: number }>(LOCK_CURRENT, [toDatabaseJson(wanted)])
+  const expectedEdits = writes.map(({ rom_id: id, edits }) => ({ id, edits }))
+  const { rows } = await tx.query<{ id: number }>(LOCK_CURRENT, [toDatabaseJson(expectedEdits)])
   const current = new Set(rows.map(({ id }) => id))
   return writes.filter((write) => current.has(write.rom_id))
 }
@@ -77,7 +77,7 @@ export interface MatchWrite {
   dropped: readonly string[]
   merged: MergedFields & { is_identified: boolean }
   /** The changes by a person in the same write. */
-  edit?: WrittenEdit
+  edit?: EditColumns
 }
 
 export function createMatchStore (db: Db) {

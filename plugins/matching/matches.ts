@@ -18,119 +18,119 @@ export type LookupResult =
   { kind: 'failed' }
 
 /** The result of all lookups of a ROM. */
-export interface LookupConclusion {
-  all: Map<string, ProviderMatch>
+export interface LookupSummary {
+  matches: Map<string, ProviderMatch>
   /** New matches only. */
-  found: Map<string, ProviderMatch>
+  newMatches: Map<string, ProviderMatch>
   /** Providers whose stored match is deleted. */
   dropped: string[]
 }
 
 /** Returns the provider's own id of the game; null for a provider that only gives ids of others. */
-export const idOf = (found: ProviderMatch): ProviderId | null => 'id' in found ? found.id : null
+export const idOf = (match: ProviderMatch): ProviderId | null => 'id' in match ? match.id : null
 
-export const isLinked = (found: ProviderMatch): found is LinkedMatch => 'is_linked' in found
+export const isLinked = (match: ProviderMatch): match is LinkedMatch => 'is_linked' in match
 
-const linksOf = (found: ProviderMatch) => 'ids' in found ? Object.entries(found.ids ?? {}) : []
+const linksOf = (match: ProviderMatch) => 'ids' in match ? Object.entries(match.ids ?? {}) : []
 
 /** Returns the matches that come from their own provider. */
-export const withoutLinked = (founds: ProviderMatches): Map<string, ProviderMatch> =>
-  new Map([...founds].filter(([, found]) => !isLinked(found)))
+export const withoutLinked = (matches: ProviderMatches): Map<string, ProviderMatch> =>
+  new Map([...matches].filter(([, match]) => !isLinked(match)))
 
 /** True if one of these matches identifies the ROM. For a provider that is not installed, an id is enough. */
 export function isIdentified (
-  founds: ProviderMatches, providers: ReadonlyMap<string, { definition: Pick<ProviderDefinition, 'kind'> }>
+  matches: ProviderMatches, providers: ReadonlyMap<string, { definition: Pick<ProviderDefinition, 'kind'> }>
 ): boolean {
-  return [...withoutLinked(founds)].some(([key, found]) =>
-    idOf(found) !== null && knowsGames(providers.get(key)?.definition ?? {}))
+  return [...withoutLinked(matches)].some(([key, match]) =>
+    idOf(match) !== null && knowsGames(providers.get(key)?.definition ?? {}))
 }
 
 /** Returns the score; a match without a score is certain. */
-const scoreOf = (found: ProviderMatch) => isLinked(found) ? 1 : found.score ?? 1
+const scoreOf = (match: ProviderMatch) => isLinked(match) ? 1 : match.score ?? 1
 
 /**
  * Collects the matches of one ROM as they arrive, and compares them with stored matches. A complete scan ignores stored
  * matches. Any other scan keeps the match with the higher score.
  *
  * @param isIdOf true if the provider is known and the id has its type
- * @param held providers whose game a person chose; another game from them is ignored
+ * @param locked providers whose game a person chose; another game from them is ignored
  */
 export function createMatchUpdates (
-  type: ScanType, known: ProviderMatches, isIdOf: (key: string, id: ProviderId) => boolean = () => false,
-  held: ReadonlySet<string> = new Set()
+  type: ScanType, formerMatches: ProviderMatches, isIdOf: (key: string, id: ProviderId) => boolean = () => false,
+  locked: ReadonlySet<string> = new Set()
 ) {
-  const stored = withoutLinked(known)
+  const stored = withoutLinked(formerMatches)
   const isFresh = type === 'complete'
-  const trusted = isFresh ? new Map([...stored].filter(([key]) => held.has(key))) : stored
-  const refutes = isFresh || type === 'hashes'
-  const said = new Map<string, LookupResult>()
+  const trusted = isFresh ? new Map([...stored].filter(([key]) => locked.has(key))) : stored
+  const dropsMisses = isFresh || type === 'hashes'
+  const results = new Map<string, LookupResult>()
 
-  const chosenId = (key: string) => {
-    const found = stored.get(key)
-    return found === undefined ? null : idOf(found)
+  const storedIdOf = (key: string) => {
+    const match = stored.get(key)
+    return match === undefined ? null : idOf(match)
   }
   const replaces = (match: ProviderMatch, key: string) => {
     const before = stored.get(key)
-    return isFresh || held.has(key) || before === undefined || scoreOf(match) >= scoreOf(before)
+    return isFresh || locked.has(key) || before === undefined || scoreOf(match) >= scoreOf(before)
   }
 
   /** Returns the current match of a ROM at one provider. */
-  function believe (key: string): ProviderMatch | undefined {
+  function currentMatch (key: string): ProviderMatch | undefined {
     const before = trusted.get(key)
-    const last = said.get(key)
+    const last = results.get(key)
     if (last?.kind === 'match') return replaces(last.match, key) ? last.match : before
-    return last?.kind === 'miss' && refutes ? undefined : before
+    return last?.kind === 'miss' && dropsMisses ? undefined : before
   }
 
   function isDropped (key: string, isSelected: boolean): boolean {
-    const kind = said.get(key)?.kind
-    if (held.has(key)) return false
+    const kind = results.get(key)?.kind
+    if (locked.has(key)) return false
     if (isFresh && (!isSelected || kind === 'passed')) return true
-    return kind === 'miss' && refutes
+    return kind === 'miss' && dropsMisses
   }
 
   /** Lists linked ids of providers that have neither a match nor a miss. */
-  function listLinked (founds: ProviderMatches): Map<string, LinkedMatch> {
+  function listLinked (matches: ProviderMatches): Map<string, LinkedMatch> {
     const linked = new Map<string, LinkedMatch>()
-    for (const [key, id] of [...founds.values()].flatMap(linksOf)) {
-      const isTold = founds.has(key) || linked.has(key) || held.has(key) || said.get(key)?.kind === 'miss'
-      if (id !== undefined && !isTold && isIdOf(key, id)) linked.set(key, { id, is_linked: true })
+    for (const [key, id] of [...matches.values()].flatMap(linksOf)) {
+      const isCovered = matches.has(key) || linked.has(key) || locked.has(key) || results.get(key)?.kind === 'miss'
+      if (id !== undefined && !isCovered && isIdOf(key, id)) linked.set(key, { id, is_linked: true })
     }
     return linked
   }
 
   return {
-    say (key: string, what: LookupResult): void {
-      const isOther = what.kind !== 'match' || idOf(what.match) !== chosenId(key)
-      if (!held.has(key) || what.kind === 'failed' || !isOther) said.set(key, what)
+    recordResult (key: string, result: LookupResult): void {
+      const isOther = result.kind !== 'match' || idOf(result.match) !== storedIdOf(key)
+      if (!locked.has(key) || result.kind === 'failed' || !isOther) results.set(key, result)
     },
 
     /** Returns the new matches of these providers, and the former matches of all others. */
-    before (keys: ReadonlySet<string>): Map<string, ProviderMatch> {
-      const believed = new Map(trusted)
+    matchesBefore (keys: ReadonlySet<string>): Map<string, ProviderMatch> {
+      const matches = new Map(trusted)
       for (const key of keys) {
-        const found = believe(key)
-        if (found === undefined) believed.delete(key)
-        else believed.set(key, found)
+        const match = currentMatch(key)
+        if (match === undefined) matches.delete(key)
+        else matches.set(key, match)
       }
-      return believed
+      return matches
     },
 
-    get failures (): number { return [...said.values()].filter(({ kind }) => kind === 'failed').length },
+    get failures (): number { return [...results.values()].filter(({ kind }) => kind === 'failed').length },
 
-    conclude (selected: readonly string[]): LookupConclusion {
-      const found = new Map([...said].flatMap(([key, what]) =>
-        what.kind === 'match' && replaces(what.match, key) ? [[key, what.match] as const] : []))
-      const refuted = [...stored.keys()].filter((key) => isDropped(key, selected.includes(key)))
-      const kept = [...stored].filter(([key]) => !refuted.includes(key))
-      const own = new Map([...kept, ...found])
-      const linked = listLinked(own)
-      const outdated = [...known.keys()].filter((key) => !own.has(key) && !linked.has(key))
-      const news = [...linked].filter(([key, { id }]) => {
-        const before = known.get(key)
+    finish (selected: readonly string[]): LookupSummary {
+      const newMatches = new Map([...results].flatMap(([key, result]) =>
+        result.kind === 'match' && replaces(result.match, key) ? [[key, result.match] as const] : []))
+      const dropped = [...stored.keys()].filter((key) => isDropped(key, selected.includes(key)))
+      const remaining = [...stored].filter(([key]) => !dropped.includes(key))
+      const ownMatches = new Map([...remaining, ...newMatches])
+      const linked = listLinked(ownMatches)
+      const droppedKeys = [...formerMatches.keys()].filter((key) => !ownMatches.has(key) && !linked.has(key))
+      const newLinks = [...linked].filter(([key, { id }]) => {
+        const before = formerMatches.get(key)
         return before === undefined || !isLinked(before) || before.id !== id
       })
-      return { all: new Map([...own, ...linked]), found: new Map([...found, ...news]), dropped: outdated }
+      return { matches: new Map([...ownMatches, ...linked]), newMatches: new Map([...newMatches, ...newLinks]), dropped: droppedKeys }
     }
   }
 }

@@ -18,7 +18,7 @@ export interface Priorities {
   /** Fields for which some providers precede all others and all former values. */
   claims: ReadonlyMap<string, readonly Claim[]>
   /** Number of providers that each provider waits for. */
-  waits: ReadonlyMap<string, number>
+  predecessorCounts: ReadonlyMap<string, number>
 }
 
 /** The fields that a merge writes. */
@@ -33,9 +33,9 @@ export interface MergeBase {
   /** The cover if no provider has one. */
   own_cover: string | null
   /** Values of a former match, which stay if set. */
-  kept: Partial<Pick<Rom, 'name' | 'summary' | 'url_cover' | 'url_screenshots' | 'url_manual' | 'media'>>
+  former: Partial<Pick<Rom, 'name' | 'summary' | 'url_cover' | 'url_screenshots' | 'url_manual' | 'media'>>
   /** Values that a person set, which nothing replaces. */
-  own: Partial<MergedFields>
+  locked: Partial<MergedFields>
 }
 
 /** @param providers the registered providers, in load order */
@@ -53,24 +53,24 @@ export function readPriorities (
     manual: ofArtwork(manual),
     media: config.scan.media,
     claims: new Map(definitions.flatMap(({ key, claims }) => claims === undefined ? [] : [[key, claims] as const])),
-    waits: new Map([...listPredecessors(definitions)].map(([key, before]) => [key, before.size]))
+    predecessorCounts: new Map([...listPredecessors(definitions)].map(([key, before]) => [key, before.size]))
   }
 }
 
-export type Ranked = readonly (readonly [key: string, match: Match])[]
+export type RankedMatches = readonly (readonly [key: string, match: Match])[]
 
 /**
  * Returns the matches, most trusted provider first. Skips providers that only give ids of others, because they have no
  * fields to merge.
  */
-export function rank (founds: ProviderMatches, order: readonly string[]): Ranked {
-  const matches = [...founds].flatMap(([key, found]) => 'id' in found ? [[key, found] as const] : [])
-  const places = new Map(order.map((key, index) => [key, index]))
-  const place = (key: string) => places.get(key) ?? order.length
-  return matches.sort(([a], [b]) => place(a) - place(b) || (a < b ? -1 : 1))
+export function rank (matches: ProviderMatches, order: readonly string[]): RankedMatches {
+  const entries = [...matches].flatMap(([key, found]) => 'id' in found ? [[key, found] as const] : [])
+  const positions = new Map(order.map((key, index) => [key, index]))
+  const positionOf = (key: string) => positions.get(key) ?? order.length
+  return entries.sort(([a], [b]) => positionOf(a) - positionOf(b) || (a < b ? -1 : 1))
 }
 
-const matchesOf = (ranked: Ranked): Match[] => ranked.map(([, match]) => match)
+const matchesOf = (ranked: RankedMatches): Match[] => ranked.map(([, match]) => match)
 
 export const isEmpty = (value: unknown) => value === undefined || value === null || value === '' ||
   (Array.isArray(value) && value.length === 0)
@@ -87,7 +87,7 @@ function pick<Name extends keyof GameFields> (
 }
 
 /** Returns a list without blanks and repeats, in its order. */
-const tidy = (values: readonly string[] | null) =>
+const withoutBlanks = (values: readonly string[] | null) =>
   [...new Set((values ?? []).map((value) => value.trim()).filter(Boolean))]
 
 /** Rules that combine several numbers into one. */
@@ -101,7 +101,7 @@ export function mergeField (name: GameFieldName, matches: readonly Match[]): unk
   const { merge, none } = GAME_FIELDS[name]
   if (merge === 'first') {
     const value = pick(matches, name, none) ?? none
-    return Array.isArray(value) ? tidy(value) : value
+    return Array.isArray(value) ? withoutBlanks(value) : value
   }
   const numbers = matches.map((match) => match[name]).filter((value) => typeof value === 'number')
   return numbers.length === 0 ? none : RULES[merge](numbers)
@@ -126,51 +126,51 @@ function pickMedia (ordered: readonly Match[], priorities: Priorities, before: R
   const media: Partial<Record<MediaKind, StoredMedia>> = {}
   for (const kind of priorities.media) {
     if (COLUMN_KINDS.includes(kind)) continue
-    const known = before?.[kind]
+    const formerMedia = before?.[kind]
     const [found] = mediaOf(ordered, kind)
-    if (found !== undefined) media[kind] = { url: found.url, path: known?.url === found.url ? known.path : null }
-    else if (known !== undefined) media[kind] = known
+    if (found !== undefined) media[kind] = { url: found.url, path: formerMedia?.url === found.url ? formerMedia.path : null }
+    else if (formerMedia !== undefined) media[kind] = formerMedia
   }
   return media
 }
 
 /** Returns the former name, unless it is only the file name, which a provider's name replaces. */
 function chooseName (base: MergeBase): string | null {
-  const { name } = base.kept
+  const { name } = base.former
   return isEmpty(name) || name === base.fs_name_no_tags ? null : name ?? null
 }
 
 /** Merges all matches into one record: each field from the first provider, in priority order, that has a value. */
-export function mergeMatches (founds: ProviderMatches, base: MergeBase, priorities: Priorities): MergedFields {
-  const { kept } = base
-  const waits = (key: string) => priorities.waits.get(key) ?? 0
+export function mergeMatches (matches: ProviderMatches, base: MergeBase, priorities: Priorities): MergedFields {
+  const { former } = base
+  const countPredecessors = (key: string) => priorities.predecessorCounts.get(key) ?? 0
   // Among several providers with a claim, the one that was asked last comes first, because it knows the other matches.
-  function claimed (order: readonly string[], claim: Claim): Match[] {
+  function rankClaims (order: readonly string[], claim: Claim): Match[] {
     const claiming = [...priorities.claims].flatMap(([key, claims]) => {
-      const found = claims.includes(claim) ? founds.get(key) : undefined
+      const found = claims.includes(claim) ? matches.get(key) : undefined
       return found === undefined ? [] : [[key, found] as const]
     })
-    return matchesOf(rank(new Map(claiming), order).toSorted(([a], [b]) => waits(b) - waits(a)))
+    return matchesOf(rank(new Map(claiming), order).toSorted(([a], [b]) => countPredecessors(b) - countPredecessors(a)))
   }
-  const texts = matchesOf(rank(founds, priorities.metadata))
+  const texts = matchesOf(rank(matches, priorities.metadata))
 
   /** Chooses the text of a provider with a claim, else the former text, else the first provider's. */
   function chooseText (field: 'name' | 'summary', before: string | null): string | null {
-    return pick(claimed(priorities.metadata, field), field) ?? before ?? pick(texts, field)
+    return pick(rankClaims(priorities.metadata, field), field) ?? before ?? pick(texts, field)
   }
   function chooseUrls (kind: MediaKind, order: readonly string[], before: readonly string[]): readonly string[] {
-    const own = mediaOf(claimed(order, 'media'), kind)
+    const own = mediaOf(rankClaims(order, 'media'), kind)
     if (own.length === 0 && before.length > 0) return before
-    return (own.length > 0 ? own : mediaOf(matchesOf(rank(founds, order)), kind)).map((media) => media.url)
+    return (own.length > 0 ? own : mediaOf(matchesOf(rank(matches, order)), kind)).map((media) => media.url)
   }
   function chooseUrl (kind: MediaKind, order: readonly string[], before: string | null | undefined): string | null {
     return chooseUrls(kind, order, isEmpty(before) ? [] : [before ?? ''])[0] ?? null
   }
 
-  const name = base.own.name ?? chooseText('name', chooseName(base)) ?? base.fs_name_no_tags
-  const named = claimed(priorities.metadata, 'name')
-  const sortName = base.own.name !== undefined ? null : pick(isEmpty(pick(named, 'name')) ? texts : named, 'sort_name')
-  const own = claimed(priorities.cover, 'media')
+  const name = base.locked.name ?? chooseText('name', chooseName(base)) ?? base.fs_name_no_tags
+  const named = rankClaims(priorities.metadata, 'name')
+  const sortName = base.locked.name !== undefined ? null : pick(isEmpty(pick(named, 'name')) ? texts : named, 'sort_name')
+  const own = rankClaims(priorities.cover, 'media')
   return {
     ...mapGameFields<GameFieldName, GameValues>(GAME_FIELD_NAMES, (field) => mergeField(field, texts)),
     // Providers fill only fields that the file name leaves open, because its tags describe this exact dump.
@@ -178,11 +178,11 @@ export function mergeMatches (founds: ProviderMatches, base: MergeBase, prioriti
     ...base.languages.length > 0 && { languages: base.languages },
     name,
     name_sort_key: nameSortKey(sortName ?? name),
-    summary: chooseText('summary', isEmpty(kept.summary) ? null : kept.summary ?? null),
-    url_cover: chooseUrl('cover', priorities.cover, kept.url_cover) ?? base.own_cover,
-    url_screenshots: tidy(chooseUrls('screenshot', priorities.screenshot, kept.url_screenshots ?? [])),
-    url_manual: priorities.media.includes('manual') ? chooseUrl('manual', priorities.manual, kept.url_manual) : kept.url_manual ?? null,
-    media: pickMedia([...own, ...matchesOf(rank(founds, priorities.cover))], priorities, kept.media),
-    ...base.own
+    summary: chooseText('summary', isEmpty(former.summary) ? null : former.summary ?? null),
+    url_cover: chooseUrl('cover', priorities.cover, former.url_cover) ?? base.own_cover,
+    url_screenshots: withoutBlanks(chooseUrls('screenshot', priorities.screenshot, former.url_screenshots ?? [])),
+    url_manual: priorities.media.includes('manual') ? chooseUrl('manual', priorities.manual, former.url_manual) : former.url_manual ?? null,
+    media: pickMedia([...own, ...matchesOf(rank(matches, priorities.cover))], priorities, former.media),
+    ...base.locked
   }
 }

@@ -3,7 +3,7 @@ import { CredentialsRefusedError, type ProviderDefinition, RateLimitedError } fr
 import { nameCredentials } from '../../core/loader/plugin-config.ts'
 import type { Loaded } from '../../core/loader/registry.ts'
 import { createSemaphore } from '../../core/semaphore.ts'
-import type { Breaker, CallOutcome, Turn } from '../circuits/breaker.ts'
+import type { Breaker, CallOutcome, CallPermit } from '../circuits/breaker.ts'
 import { ProviderSkippedError, checkAllowances, checkCircuit } from '../circuits/check-circuit.ts'
 import type { ProviderMatch } from './matches.ts'
 
@@ -25,11 +25,11 @@ export interface ProviderQueue {
    * @throws ProviderSkippedError at once while the circuit is open or an allowance is spent · the error of the call ·
    * the signal's reason
    */
-  ask (call: () => Promise<ProviderMatch | null>): Promise<ProviderMatch | null>
+  run (call: () => Promise<ProviderMatch | null>): Promise<ProviderMatch | null>
 }
 
 /** Classifies an error of a call for the circuit of its provider. */
-function judge (err: unknown, { key, definition }: Provider): CallOutcome {
+function classifyError (err: unknown, { key, definition }: Provider): CallOutcome {
   const message = err instanceof Error ? err.message : String(err)
   if (err instanceof RateLimitedError) return { kind: 'paused', message, ms: err.retryAfterMs ?? DEFAULT_PAUSE_MS }
   if (!(err instanceof CredentialsRefusedError)) return { kind: 'failed', message }
@@ -40,33 +40,33 @@ function judge (err: unknown, { key, definition }: Provider): CallOutcome {
 }
 
 export function createProviderQueue (provider: Provider, breaker: Breaker, signal: AbortSignal): ProviderQueue {
-  const { limits, learnt } = provider
-  const readConcurrency = () => learnt.pace()?.concurrency ?? limits.concurrency ?? DEFAULT_CONCURRENCY
+  const { limits, reportedLimits } = provider
+  const readConcurrency = () => reportedLimits.rateLimit()?.concurrency ?? limits.concurrency ?? DEFAULT_CONCURRENCY
   const slots = createSemaphore(readConcurrency())
 
   /** @throws ProviderSkippedError */
-  async function waitForTurn (): Promise<Extract<Turn, { kind: 'call' }>> {
+  async function waitForPermit (): Promise<Extract<CallPermit, { kind: 'call' }>> {
     for (;;) {
-      checkAllowances(learnt)
-      const turn = breaker.turn()
-      if (turn.kind === 'call') return turn
-      if (turn.kind === 'refusal') throw new ProviderSkippedError(turn)
-      const wait = sleep(turn.ms, undefined, { signal, ref: false })
-      await (turn.sooner === null ? wait : Promise.race([wait, turn.sooner]))
+      checkAllowances(reportedLimits)
+      const permit = breaker.requestCall()
+      if (permit.kind === 'call') return permit
+      if (permit.kind === 'refusal') throw new ProviderSkippedError(permit)
+      const wait = sleep(permit.ms, undefined, { signal, ref: false })
+      await (permit.probeEnd === null ? wait : Promise.race([wait, permit.probeEnd]))
     }
   }
 
   /** Keeps its slot while the provider is paused, so all other calls to this provider pause too. */
-  async function run (call: () => Promise<ProviderMatch | null>): Promise<ProviderMatch | null> {
+  async function callWithRetries (call: () => Promise<ProviderMatch | null>): Promise<ProviderMatch | null> {
     for (let pauses = 0; ; pauses++) {
       signal.throwIfAborted()
-      const turn = await waitForTurn()
+      const permit = await waitForPermit()
       try {
         const match = await call()
-        turn.end({ kind: 'answered' })
+        permit.end({ kind: 'answered' })
         return match
       } catch (err) {
-        turn.end(signal.aborted ? { kind: 'cancelled' } : judge(err, provider))
+        permit.end(signal.aborted ? { kind: 'cancelled' } : classifyError(err, provider))
         if (signal.aborted || !(err instanceof RateLimitedError) || pauses >= PAUSES_MAX) throw err
       }
     }
@@ -74,10 +74,10 @@ export function createProviderQueue (provider: Provider, breaker: Breaker, signa
 
   return {
     provider,
-    async ask (call) {
+    async run (call) {
       checkCircuit(provider, breaker)
-      slots.setMost(readConcurrency())
-      return await slots.run(() => run(call))
+      slots.setLimit(readConcurrency())
+      return await slots.run(() => callWithRetries(call))
     }
   }
 }

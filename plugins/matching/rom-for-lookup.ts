@@ -12,7 +12,7 @@ import { type StoredRom, loadStoredRoms } from './stored-rows.ts'
 export interface RomForLookup extends StoredRom {
   platform: ScannedPlatform
   /** True if a provider can know games of the ROM's platform. */
-  isKnownTo (definition: ProviderDefinition): boolean
+  isSupportedBy (definition: ProviderDefinition): boolean
   preferences: Preferences
   /** The folder of the ROM's library; undefined if the library is not configured any more. */
   libraryDir: string | undefined
@@ -28,18 +28,18 @@ export async function loadRomForLookup (
   const [row, stored] = await Promise.all([
     app.db.em.findOne(Rom, { id }, { populate: ['platform'] }), loadStoredRoms(app.db, [id])
   ])
-  const known = stored.get(id)
-  if (row === null || known === undefined) return null
+  const storedRom = stored.get(id)
+  if (row === null || storedRom === undefined) return null
   const library = (await app.library.list()).find((root) => root.id === row.library_id)
   const facts = app.platforms.facts(row.platform, systemConfig.of(config))
   const platform = toScannedPlatform(row.platform, facts, row.library_id, row.fs_path)
   return {
-    ...known,
+    ...storedRom,
     platform,
-    isKnownTo: (definition) => knowsPlatform(definition, platform.slug),
-    preferences: readPreferencesFor(known, config),
+    isSupportedBy: (definition) => knowsPlatform(definition, platform.slug),
+    preferences: readPreferencesFor(storedRom, config),
     libraryDir: library?.dir,
     libraryFiles: library && createFiles(library.dir),
-    toSdk: toSdkRom(known, [], platform, config)
+    toSdk: toSdkRom(storedRom, [], platform, config)
   }
 }

@@ -9,13 +9,13 @@ import { ProviderSkippedError } from '../circuits/check-circuit.ts'
 import { checkMatch } from './check-match.ts'
 import { createFailures } from './lookup-failures.ts'
 import { type ExplainedStep, createLookupSteps } from './lookup-steps.ts'
-import { type KnownId, type MatchExplanation, explainLookup, explainNothingToAsk, listKnownIds } from './match-explanation.ts'
+import { type KnownId, type MatchExplanation, explainLookup, explainNoLookup, listKnownIds } from './match-explanation.ts'
 import { type MatchUpdates, type ProviderMatch, type ProviderMatches, type LookupResult, isIdentified } from './matches.ts'
 import { type ProviderQueue, createProviderQueue } from './provider-lookup.ts'
 import { preferRegions } from './sdk-rom.ts'
 
 /** One lookup of a ROM at one provider. */
-export interface Question {
+export interface LookupRequest {
   provider: string
   /**
    * An id that is known beforehand: from a file-name tag, a person, or the stored one. Ids from other providers come
@@ -34,16 +34,16 @@ export interface RomForProviders {
   id: number
   /** Returns the ROM in the form for a provider. */
   toSdk: (definition: ProviderDefinition) => Rom
-  questions: readonly Question[]
+  requests: readonly LookupRequest[]
   shared: LibraryScope
 }
 
-interface Subject { id: number, rom: Rom, preferences: Preferences, shared: LibraryScope }
+interface LookupSubject { id: number, rom: Rom, preferences: Preferences, shared: LibraryScope }
 
 /** A lookup at the time of its call, with the matches of other providers by then. */
-interface Call {
-  subject: Subject
-  question: Question
+interface ProviderCall {
+  subject: LookupSubject
+  request: LookupRequest
   found: ProviderMatches
   ids: readonly KnownId[]
   steps: LookupSteps
@@ -53,7 +53,7 @@ interface Call {
 type LookupSteps = ReturnType<typeof createLookupSteps>
 
 /** The result of a lookup with its error, if it failed. */
-interface Lookup { result: LookupResult, problem?: string }
+interface LookupOutcome { result: LookupResult, problem?: string }
 
 /**
  * Asks all providers about one ROM. Each provider has its own queue for all ROMs, so a slow provider does not delay
@@ -74,19 +74,19 @@ export function createRomLookup (
     const breaker = breakerOf(key)
     // Many scans are started because a provider is back, or its key was renewed. Each scan therefore tries once a
     // provider that was down or refused the key, which costs one call.
-    breaker.probeNow()
+    breaker.allowProbe()
     queues.set(key, createProviderQueue(provider, breaker, scope.signal))
   }
 
-  const isPassedOver = ({ order: { when = 'always' } = {} }: ProviderDefinition, founds: ProviderMatches) =>
-    when !== 'always' && (when === 'identified') !== isIdentified(founds, providers)
+  const isSkippedByOrder = ({ order: { when = 'always' } = {} }: ProviderDefinition, matches: ProviderMatches) =>
+    when !== 'always' && (when === 'identified') !== isIdentified(matches, providers)
 
-  function preferencesFor ({ region_codes: own }: Rom) {
-    return prefersOwnRegions ? preferRegions(own, scope.preferences) : scope.preferences
+  function preferencesFor ({ region_codes: romRegions }: Rom) {
+    return prefersOwnRegions ? preferRegions(romRegions, scope.preferences) : scope.preferences
   }
 
   async function call (
-    { provider }: ProviderQueue, { subject, question, found, ids, steps }: Call
+    { provider }: ProviderQueue, { subject, request, found, ids, steps }: ProviderCall
   ): Promise<ProviderMatch | null> {
     const { rom, preferences, shared } = subject
     const logStep = (step: ExplainedStep | null) => {
@@ -95,20 +95,20 @@ export function createRomLookup (
     const explain = (step: unknown) => { logStep(steps.addChecked(step)) }
     const ownScope = { ...scope, ...shared, preferences, found, heedsLimits: true, explain }
     const match = await callProvider(provider, ownScope, async (definition, ctx) => {
-      for (const known of ids) {
-        logStep(steps.add({ by: 'id', ...known }))
-        const game = await definition.getById?.(known.id, rom, ctx)
+      for (const knownId of ids) {
+        logStep(steps.add({ by: 'id', ...knownId }))
+        const game = await definition.getById?.(knownId.id, rom, ctx)
         if (game !== undefined) return game
       }
-      return question.searches ? await definition.identify?.(rom, ctx) : undefined
+      return request.searches ? await definition.identify?.(rom, ctx) : undefined
     })
     return match === undefined ? null : checkMatch(match, provider)
   }
 
-  async function callInQueue (queue: ProviderQueue, lookup: Call): Promise<Lookup> {
+  async function callInQueue (queue: ProviderQueue, lookup: ProviderCall): Promise<LookupOutcome> {
     const { provider: { key } } = queue
     try {
-      const match = await queue.ask(() => call(queue, lookup))
+      const match = await queue.run(() => call(queue, lookup))
       return { result: match === null ? { kind: 'miss' } : { kind: 'match', match } }
     } catch (err) {
       scope.signal.throwIfAborted()
@@ -119,22 +119,22 @@ export function createRomLookup (
     }
   }
 
-  async function ask (
-    queue: ProviderQueue, subject: Subject, question: Question, found: ProviderMatches
+  async function lookUpAtProvider (
+    queue: ProviderQueue, subject: LookupSubject, request: LookupRequest, found: ProviderMatches
   ): Promise<{ result: LookupResult, explanation: MatchExplanation }> {
     const { key, definition } = queue.provider
     const { rom } = subject
     const explained = { name: rom.fs_name_no_tags, platform: rom.platform.slug, at: new Date() }
-    if (isPassedOver(definition, found)) {
+    if (isSkippedByOrder(definition, found)) {
       const result = { kind: 'passed' } as const
       return { result, explanation: explainLookup(explained, result, []) }
     }
-    const ids = definition.getById === undefined ? [] : listKnownIds(key, question.knownId, found)
-    if (ids.length === 0 && !(question.searches && definition.identify !== undefined)) {
-      return { result: { kind: 'miss' }, explanation: explainNothingToAsk(explained) }
+    const ids = definition.getById === undefined ? [] : listKnownIds(key, request.knownId, found)
+    if (ids.length === 0 && !(request.searches && definition.identify !== undefined)) {
+      return { result: { kind: 'miss' }, explanation: explainNoLookup(explained) }
     }
     const steps = createLookupSteps()
-    const { result, problem } = await callInQueue(queue, { subject, question, found, ids, steps })
+    const { result, problem } = await callInQueue(queue, { subject, request, found, ids, steps })
     return { result, explanation: explainLookup({ ...explained, at: new Date() }, result, steps.list(), problem) }
   }
 
@@ -151,38 +151,38 @@ export function createRomLookup (
      * @returns the explanation of each lookup, by provider
      */
     async lookUp (
-      { id, toSdk, questions, shared }: RomForProviders, findings: MatchUpdates
+      { id, toSdk, requests, shared }: RomForProviders, updates: MatchUpdates
     ): Promise<Map<string, MatchExplanation>> {
       const explanations = new Map<string, MatchExplanation>()
-      const asked = new Map(questions.map((question) => [question.provider, question]))
+      const requestsByProvider = new Map(requests.map((request) => [request.provider, request]))
       const runs = new Map<string, Promise<void>>()
       let preferences: Preferences | undefined
 
-      function run (question: Question): Promise<void> {
-        const key = question.provider
-        const started = runs.get(key) ?? start(question)
+      function run (request: LookupRequest): Promise<void> {
+        const key = request.provider
+        const started = runs.get(key) ?? start(request)
         runs.set(key, started)
         return started
       }
 
-      async function start (question: Question): Promise<void> {
-        const { provider: key } = question
+      async function start (request: LookupRequest): Promise<void> {
+        const { provider: key } = request
         const queue = queues.get(key)
         if (queue === undefined) return
         const earlier = predecessors.get(key) ?? new Set<string>()
-        await Promise.all([...earlier].flatMap((before) => asked.get(before) ?? []).map(run))
+        await Promise.all([...earlier].flatMap((before) => requestsByProvider.get(before) ?? []).map(run))
         const { definition } = queue.provider
         const rom = toSdk(definition)
         preferences ??= preferencesFor(rom)
         const subject = { id, rom, preferences, shared }
-        const { result, explanation } = await ask(queue, subject, question, findings.before(earlier))
+        const { result, explanation } = await lookUpAtProvider(queue, subject, request, updates.matchesBefore(earlier))
         const { method, reason } = explanation
         log.debug({ rom_id: id, provider: key, result: result.kind, method, reason }, 'lookup finished')
         explanations.set(key, explanation)
-        findings.say(key, result)
+        updates.recordResult(key, result)
       }
 
-      await Promise.all(questions.map(run))
+      await Promise.all(requests.map(run))
       return explanations
     }
   }

@@ -6,10 +6,10 @@ import type { Loaded } from '../../core/loader/registry.ts'
 import { serialOf } from './sdk-rom.ts'
 import type { LookupRom } from './stored-rows.ts'
 
-type NamedRom = Pick<LookupRom, 'id' | 'fs_name' | 'fs_name_no_tags' | 'is_folder'>
+type TitledRom = Pick<LookupRom, 'id' | 'fs_name' | 'fs_name_no_tags' | 'is_folder'>
 
 /** Looks up the titles of ROMs of one platform, all at once. */
-export type Titles = (roms: readonly NamedRom[], platformSlug: string) => Promise<(rom: NamedRom) => readonly string[]>
+export type Titles = (roms: readonly TitledRom[], platformSlug: string) => Promise<(rom: TitledRom) => readonly string[]>
 
 const PLATFORMS_OF: Readonly<Record<TitleTable, ReadonlySet<string>>> = {
   mame: new Set(['arcade', 'neogeoaes', 'neogeomvs', 'cps1', 'cps2', 'cps3']),
@@ -19,7 +19,7 @@ const PLATFORMS_OF: Readonly<Record<TitleTable, ReadonlySet<string>>> = {
 }
 
 /** Returns the key of a ROM in a table. */
-function keyOf (table: TitleTable, rom: NamedRom): string | null {
+function keyOf (table: TitleTable, rom: TitledRom): string | null {
   if (table === 'mame' || table === 'scummvm') return rom.fs_name_no_tags.toLowerCase()
   return serialOf(rom)?.toUpperCase() ?? null
 }
@@ -49,8 +49,8 @@ export function createTitles (
         if (keys.size === 0 || await index.builtAt() === undefined) continue
         const found = await index.getMany([...new Set(keys.values())])
         for (const [id, key] of keys) {
-          const known = (found.get(key) ?? []).map(toTitle).filter(Boolean)
-          titles.set(id, [...titles.get(id) ?? [], ...known])
+          const similar = (found.get(key) ?? []).map(toTitle).filter(Boolean)
+          titles.set(id, [...titles.get(id) ?? [], ...similar])
         }
       } catch (err) {
         scope.signal.throwIfAborted()

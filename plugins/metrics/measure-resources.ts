@@ -1,9 +1,9 @@
 import type { FastifyInstance } from 'fastify'
 import type pg from 'pg'
-import type { Metrics, Reading } from './metrics.ts'
+import type { Metrics, MetricValue } from './metrics.ts'
 import { countJobs } from './rows.ts'
 
-const readPool = (process: string, { totalCount, idleCount, waitingCount }: pg.Pool): Reading[] => [
+const readPool = (process: string, { totalCount, idleCount, waitingCount }: pg.Pool): MetricValue[] => [
   ['used', totalCount - idleCount], ['idle', idleCount], ['waited_for', waitingCount]
 ].map(([state, value]) => ({ labels: { process, state: String(state) }, value: Number(value) }))
 

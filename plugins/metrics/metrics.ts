@@ -1,18 +1,18 @@
 import type { FastifyBaseLogger } from 'fastify'
 import type { Gauge, Registry } from 'prom-client'
 import type { ProcessRole } from '../../core/feature.ts'
-import { type Measured, type ServerMeasured, toMeasured } from '../../core/metrics/metric-snapshot.ts'
+import { type MetricSnapshot, type ServerSnapshot, toMeasured } from '../../core/metrics/metric-snapshot.ts'
 import { measureProcess } from '../../core/metrics/process.ts'
 import { NEVER, limitTime } from '../../core/loader/limit-time.ts'
 
 type Labels = Record<string, string>
 /** One value of a metric. */
-export interface Reading { labels: Labels, value: number }
+export interface MetricValue { labels: Labels, value: number }
 
 /** A metric. All its labels together must have few combinations of values. */
 export interface Definition { name: string, help: string, labelNames?: readonly string[] }
 
-export type Read = () => readonly Reading[] | Promise<readonly Reading[]>
+export type ReadMetric = () => readonly MetricValue[] | Promise<readonly MetricValue[]>
 
 /** The metrics of features. Their methods cost nothing while metrics are off. */
 export interface Metrics {
@@ -22,11 +22,11 @@ export interface Metrics {
   /** Defines a histogram of durations. @returns a function that records a duration in seconds */
   timer (definition: Definition): (labels: Labels, seconds: number) => void
   /** Defines a gauge whose value each process reads for itself when metrics are requested. */
-  gauge (definition: Definition, read: Read): void
+  gauge (definition: Definition, read: ReadMetric): void
   /** Defines a gauge that has the same value in every process. Only the process that answers the request reads it. */
-  commonGauge (definition: Definition, read: Read): void
+  commonGauge (definition: Definition, read: ReadMetric): void
   /** Returns the metrics of this process. */
-  readOwn (): Promise<Measured[]>
+  readOwn (): Promise<MetricSnapshot[]>
   /** Returns the metrics of all processes, in the format of Prometheus. */
   render (): Promise<string>
 }
@@ -47,7 +47,7 @@ export const NO_METRICS: Metrics = {
 }
 
 /** Reports as gauges which processes answered. */
-function toUp ({ processes }: ServerMeasured): Measured {
+function toUp ({ processes }: ServerSnapshot): MetricSnapshot {
   return {
     name: 'svc_process_up',
     help: '1 if a process of the server answered, else 0',
@@ -63,7 +63,7 @@ export async function createMetrics (place: ProcessRole, log: FastifyBaseLogger)
   const readProcess = await measureProcess(place.name)
   let rendering: Promise<string> | null = null
 
-  async function fill (gauge: Gauge, name: string, read: Read): Promise<void> {
+  async function fill (gauge: Gauge, name: string, read: ReadMetric): Promise<void> {
     gauge.reset()
     try {
       const readings = await limitTime('No answer within', READ_MS, NEVER, async () => await read())
@@ -73,17 +73,17 @@ export async function createMetrics (place: ProcessRole, log: FastifyBaseLogger)
     }
   }
 
-  function addGauge (registry: Registry, { name, help, labelNames = [] }: Definition, read: Read): void {
+  function addGauge (registry: Registry, { name, help, labelNames = [] }: Definition, read: ReadMetric): void {
     const gauge: Gauge = new Gauge({
       name, help, labelNames, registers: [registry], collect: () => fill(gauge, name, read)
     })
   }
 
-  async function readOwn (): Promise<Measured[]> {
+  async function readOwn (): Promise<MetricSnapshot[]> {
     return [...toMeasured(await own.getMetricsAsJSON()), ...await readProcess()]
   }
 
-  async function readAll (): Promise<ServerMeasured> {
+  async function readAll (): Promise<ServerSnapshot> {
     try {
       if (place.readAllMeasured !== undefined) return await place.readAllMeasured()
     } catch (err) {

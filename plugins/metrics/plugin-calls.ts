@@ -1,9 +1,9 @@
 import { CredentialsRefusedError, HttpStatusError, RateLimitedError, ServiceDownError } from '@svc/plugin-sdk'
 import type { FastifyInstance } from 'fastify'
 import { TimeLimitError } from '../../core/loader/limit-time.ts'
-import type { LearntLimits } from '../../core/loader/plugin-limits.ts'
+import type { ReportedLimits } from '../../core/loader/plugin-limits.ts'
 import { pluginRequests, providerCalls } from '../../core/loader/traces.ts'
-import type { Metrics, Reading } from './metrics.ts'
+import type { Metrics, MetricValue } from './metrics.ts'
 
 /** A bound on the allowances of one plugin, because a plugin chooses their names itself. */
 const ALLOWANCES_MAX = 10
@@ -18,7 +18,7 @@ function outcomeOf (failure: unknown): string {
   return OUTCOMES.find(([kind]) => failure instanceof kind)?.[1] ?? 'failed'
 }
 
-const readAllowances = (provider: string, learnt: LearntLimits) => learnt.allowances().slice(0, ALLOWANCES_MAX)
+const readAllowances = (provider: string, reportedLimits: ReportedLimits) => reportedLimits.allowances().slice(0, ALLOWANCES_MAX)
   .map(({ name, remaining, total }) => ({ labels: { provider, allowance: name }, remaining, total }))
 
 /** Measures the calls of providers and the requests of plugins to their services, in the process that runs plugins. */
@@ -34,36 +34,36 @@ export function measurePlugins (app: FastifyInstance, metrics: Metrics): void {
     labelNames: ['plugin', 'outcome']
   })
   const ends = [
-    providerCalls.hear(({ provider, ms, failure }) => {
+    providerCalls.subscribe(({ provider, ms, failure }) => {
       noteCall({ provider, outcome: outcomeOf(failure) }, ms / 1_000)
     }),
-    pluginRequests.hear(({ plugin, ms, failure }) => {
+    pluginRequests.subscribe(({ plugin, ms, failure }) => {
       noteRequest({ plugin, outcome: outcomeOf(failure) }, ms / 1_000)
     })
   ]
   app.addHook('onClose', async () => { for (const end of ends) end() })
 
-  const readProviders = (read: (provider: string, learnt: LearntLimits) => Reading[]) => () =>
-    [...app.registry.providers].flatMap(([key, { learnt }]) => read(key, learnt))
+  const readProviders = (read: (provider: string, reportedLimits: ReportedLimits) => MetricValue[]) => () =>
+    [...app.registry.providers].flatMap(([key, { reportedLimits }]) => read(key, reportedLimits))
 
   metrics.gauge({
     name: 'svc_provider_allowance_remaining',
     help: 'The rest of the budget that a service reports',
     labelNames: ['provider', 'allowance']
-  }, readProviders((key, learnt) =>
-    readAllowances(key, learnt).map(({ labels, remaining: value }) => ({ labels, value }))))
+  }, readProviders((key, reportedLimits) =>
+    readAllowances(key, reportedLimits).map(({ labels, remaining: value }) => ({ labels, value }))))
   metrics.gauge({
     name: 'svc_provider_allowance_total',
     help: 'The whole budget that a service reports',
     labelNames: ['provider', 'allowance']
-  }, readProviders((key, learnt) =>
-    readAllowances(key, learnt).flatMap(({ labels, total }) => total === undefined ? [] : [{ labels, value: total }])))
+  }, readProviders((key, reportedLimits) =>
+    readAllowances(key, reportedLimits).flatMap(({ labels, total }) => total === undefined ? [] : [{ labels, value: total }])))
   metrics.gauge({
     name: 'svc_provider_requests_per_second_limit',
     help: 'Requests per second that a service accepts: the smallest of its rates',
     labelNames: ['provider']
-  }, () => [...app.registry.providers].flatMap(([provider, { learnt, limits }]) => {
-    const { rates = [] } = { ...limits, ...learnt.pace() }
+  }, () => [...app.registry.providers].flatMap(([provider, { reportedLimits, limits }]) => {
+    const { rates = [] } = { ...limits, ...reportedLimits.rateLimit() }
     const perSecond = rates.map(({ requests, perMs }) => requests / perMs * 1_000)
     return perSecond.length === 0 ? [] : [{ labels: { provider }, value: Math.min(...perSecond) }]
   }))

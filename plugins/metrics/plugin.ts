@@ -8,7 +8,7 @@ declare module 'fastify' {
   interface FastifyInstance { metrics: Metrics }
 }
 
-const plugin: FeaturePlugin = async (app, { config, role, place }) => {
+const plugin: FeaturePlugin = async (app, { config, role, processRole: place }) => {
   const metrics = config.metrics.enabled ? await createMetrics(place, app.log) : NO_METRICS
   app.decorate('metrics', metrics)
   if (metrics.isOn) {

@@ -21,7 +21,7 @@ const routes: FeatureRoutes = async (app, { config }) => {
         404: ErrorSchema
       }
     },
-    config: { scopes: ['logs.read'], opensFor: createAddressList(config) }
+    config: { scopes: ['logs.read'], skipsAuthentication: createAddressList(config) }
   }, async (_request, reply) => {
     if (!app.metrics.isOn) throw notFound('Metrics are disabled; set SVC_METRICS=true and restart the server')
     return reply.type(CONTENT_TYPE).send(await app.metrics.render())

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import type { Context } from '../../core/access/context.ts'
-import { milliseconds } from '../../core/database/columns.ts'
+import { selectMilliseconds } from '../../core/database/columns.ts'
 import type { Db } from '../../core/database/db.ts'
 import type { AnyCaller } from '../platforms/visibility.ts'
 import { isCollectionVisible, isRomVisible } from '../roms/visibility.ts'
@@ -21,7 +21,7 @@ export interface PlaylistRow {
 /** Loads a caller's own playlists and public ones, by name; or the one with this id. */
 export async function selectPlaylists ({ db, caller }: Context<AnyCaller>, id?: number): Promise<PlaylistRow[]> {
   const { rows } = await sql<PlaylistRow>`select c.id, c.name, c.description, c.is_public, c.user_id,
-      u.username as owner_username, ${milliseconds('c.created_at')} as created_at, ${milliseconds('c.updated_at')} as updated_at,
+      u.username as owner_username, ${selectMilliseconds('c.created_at')} as created_at, ${selectMilliseconds('c.updated_at')} as updated_at,
       (select count(*)::int from music_playlist_tracks l join rom_files f on f.id = l.file_id join roms r on r.id = f.rom_id
         where l.playlist_id = c.id and f.track_meta is not null and ${isRomVisible(caller)}) as track_count
     from music_playlists c join users u on u.id = c.user_id

@@ -140,10 +140,10 @@ export async function selectFacet (
 }
 
 /** A file id from a client. Both flags are false for a file that does not exist. */
-export interface NamedFile { id: number, is_visible: boolean, is_track: boolean }
+export interface RequestedFile { id: number, is_visible: boolean, is_track: boolean }
 
-export async function selectNamed ({ db, caller }: Context<AnyCaller>, ids: readonly number[]): Promise<NamedFile[]> {
-  const { rows } = await sql<NamedFile>`select g.id, r.id is not null as is_visible, f.track_meta is not null as is_track
+export async function selectNamed ({ db, caller }: Context<AnyCaller>, ids: readonly number[]): Promise<RequestedFile[]> {
+  const { rows } = await sql<RequestedFile>`select g.id, r.id is not null as is_visible, f.track_meta is not null as is_track
     from unnest(${ids}::int[]) as g (id) left join rom_files f on f.id = g.id
     left join roms r on r.id = f.rom_id and ${isRomVisible(caller)}`.execute(db)
   return rows

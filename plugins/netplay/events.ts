@@ -3,7 +3,7 @@ import type { Server, Socket } from 'socket.io'
 import { createReader } from '../../core/web/validation.ts'
 import { isRelayable } from './relay.ts'
 import { ROOMS_CHANNEL } from './rows.ts'
-import { type RoomData, RoomDataSchema, type Wish, readWish } from './schemas.ts'
+import { type RoomData, RoomDataSchema, type RoomRequest, readRoomRequest } from './schemas.ts'
 import { Refusal, WrongPassword } from './service.ts'
 
 const PATH = '/netplay/socket.io'
@@ -16,17 +16,17 @@ const WRONG_PASSWORDS_MAX = 10
 const roomNameOf = (id: string) => `netplay:${id}`
 
 type Acknowledge = (...answer: unknown[]) => void
-type Act = (wish: Wish) => Promise<unknown[]>
+type RoomAction = (roomRequest: RoomRequest) => Promise<unknown[]>
 
 const read = createReader(RoomDataSchema)
 
 /** Parses the payload that opens or joins a room. @throws Refusal if the payload is invalid */
-function readRoomData (payload: unknown): Wish {
+function readRoomData (payload: unknown): RoomRequest {
   const given = read(payload)
   if ('problem' in given) throw new Refusal(given.problem)
-  const wish = readWish(given.value as RoomData)
-  if (wish === null) throw new Refusal('extra.sessionid and extra.userid are missing; send both')
-  return wish
+  const roomRequest = readRoomRequest(given.value as RoomData)
+  if (roomRequest === null) throw new Refusal('extra.sessionid and extra.userid are missing; send both')
+  return roomRequest
 }
 
 /** Returns the last argument of an event if it is a callback for the response. */
@@ -47,53 +47,53 @@ const isSignal = (payload: unknown): payload is Signal =>
   typeof payload === 'object' && payload !== null && 'target' in payload && typeof payload.target === 'string' &&
     isRelayable(payload)
 
-function toSignal (sender: string, { requestRenegotiate: asks, candidate, offer, answer }: Signal) {
-  if (asks === true) return { sender, requestRenegotiate: true }
+function toSignal (sender: string, { requestRenegotiate: renegotiates, candidate, offer, answer }: Signal) {
+  if (renegotiates === true) return { sender, requestRenegotiate: true }
   return { sender, candidate: candidate ?? null, offer: offer ?? null, answer: answer ?? null }
 }
 
 /** Creates queues that run their work in order, and tracks all unfinished work. */
-function createTurns (app: FastifyInstance) {
+function createEventQueues (app: FastifyInstance) {
   const open = new Set<Promise<void>>()
   return {
     /** Starts a queue with its own order. */
     start () {
       let last = Promise.resolve()
       return (work: () => Promise<void>): void => {
-        const turn = last.then(work).catch((err: unknown) => { app.log.error({ err }, 'a netplay event failed') })
-        last = turn
-        open.add(turn)
-        turn.finally(() => { open.delete(turn) }).catch(() => {})
+        const job = last.then(work).catch((err: unknown) => { app.log.error({ err }, 'a netplay event failed') })
+        last = job
+        open.add(job)
+        job.finally(() => { open.delete(job) }).catch(() => {})
       }
     },
-    settled: async (): Promise<void> => { await Promise.all(open) }
+    flush: async (): Promise<void> => { await Promise.all(open) }
   }
 }
 
 /** Opens the socket endpoint for netplay. */
 export function openNetplayEndpoint (app: FastifyInstance) {
   /** The room of each socket in this process. */
-  const seats = new Map<Socket, string>()
-  const turns = createTurns(app)
+  const roomsBySocket = new Map<Socket, string>()
+  const queues = createEventQueues(app)
   const io: Server = app.sockets.openEndpoint(PATH, serve)
 
   async function joinRoom (socket: Socket, roomId: string): Promise<void> {
-    seats.set(socket, roomId)
+    roomsBySocket.set(socket, roomId)
     await socket.join(roomNameOf(roomId))
     await app.netplay.announce(roomId)
   }
 
   async function leave (socket: Socket): Promise<void> {
-    const roomId = seats.get(socket)
+    const roomId = roomsBySocket.get(socket)
     if (roomId === undefined) return
-    seats.delete(socket)
+    roomsBySocket.delete(socket)
     await socket.leave(roomNameOf(roomId))
     await app.netplay.leave(roomId, socket.id)
     await app.netplay.announce(roomId)
   }
 
   /** Runs an action and acknowledges its result, or the reason of a failure, also of an unexpected one. */
-  async function answer (act: Act, payload: unknown, acknowledge: Acknowledge): Promise<void> {
+  async function answer (act: RoomAction, payload: unknown, acknowledge: Acknowledge): Promise<void> {
     try {
       acknowledge(...await act(readRoomData(payload)))
     } catch (err) {
@@ -103,29 +103,29 @@ export function openNetplayEndpoint (app: FastifyInstance) {
     }
   }
 
-  async function open (socket: Socket, wish: Wish): Promise<unknown[]> {
-    await app.netplay.checkOpening(await app.sockets.identify(socket), wish)
+  async function openRoom (socket: Socket, roomRequest: RoomRequest): Promise<unknown[]> {
+    await app.netplay.checkOpening(await app.sockets.identify(socket), roomRequest)
     await leave(socket)
-    await app.netplay.open(wish, socket.id)
-    await joinRoom(socket, wish.id)
+    await app.netplay.open(roomRequest, socket.id)
+    await joinRoom(socket, roomRequest.id)
     return []
   }
 
-  async function join (socket: Socket, wish: Wish): Promise<unknown[]> {
+  async function joinAsPlayer (socket: Socket, roomRequest: RoomRequest): Promise<unknown[]> {
     const caller = await app.sockets.identify(socket)
     await leave(socket)
-    const players = await app.netplay.join(caller, wish, socket.id, app.sockets.networkOf(socket))
-    await joinRoom(socket, wish.id)
+    const players = await app.netplay.join(caller, roomRequest, socket.id, app.sockets.networkOf(socket))
+    await joinRoom(socket, roomRequest.id)
     return [null, players]
   }
 
   function relay (socket: Socket, event: string, payload: unknown): void {
-    const roomId = seats.get(socket)
+    const roomId = roomsBySocket.get(socket)
     if (roomId !== undefined && isRelayable(payload)) socket.to(roomNameOf(roomId)).emit(event, payload)
   }
 
   async function signal (socket: Socket, payload: unknown): Promise<void> {
-    const roomId = seats.get(socket)
+    const roomId = roomsBySocket.get(socket)
     if (roomId === undefined || !isSignal(payload)) return
     const { target } = payload
     // Check the target before using it as a socket room: only a socket in the same netplay room is allowed.
@@ -133,44 +133,44 @@ export function openNetplayEndpoint (app: FastifyInstance) {
   }
 
   function serve (socket: Socket): void {
-    const inTurn = turns.start()
+    const enqueue = queues.start()
     let wrongPasswords = 0
 
     function countWrong (err: unknown): void {
       if (!(err instanceof WrongPassword)) throw err
       if (++wrongPasswords >= WRONG_PASSWORDS_MAX) socket.disconnect(true)
     }
-    function listen (event: string, act: (socket: Socket, wish: Wish) => Promise<unknown[]>): void {
+    function listen (event: string, act: (socket: Socket, roomRequest: RoomRequest) => Promise<unknown[]>): void {
       socket.on(event, (...args: unknown[]) => {
-        inTurn(() => answer((wish) => act(socket, wish), args[0], acknowledgementOf(args)).catch(countWrong))
+        enqueue(() => answer((roomRequest) => act(socket, roomRequest), args[0], acknowledgementOf(args)).catch(countWrong))
       })
     }
-    listen('open-room', open)
-    listen('join-room', join)
-    socket.on('leave-room', () => { inTurn(() => leave(socket)) })
-    socket.on('webrtc-signal', (payload: unknown) => { inTurn(() => signal(socket, payload)) })
+    listen('open-room', openRoom)
+    listen('join-room', joinAsPlayer)
+    socket.on('leave-room', () => { enqueue(() => leave(socket)) })
+    socket.on('webrtc-signal', (payload: unknown) => { enqueue(() => signal(socket, payload)) })
     for (const event of RELAYED) {
-      socket.on(event, (payload: unknown) => { inTurn(async () => { relay(socket, event, payload) }) })
+      socket.on(event, (payload: unknown) => { enqueue(async () => { relay(socket, event, payload) }) })
     }
-    socket.on('disconnect', () => { inTurn(() => leave(socket)) })
+    socket.on('disconnect', () => { enqueue(() => leave(socket)) })
   }
 
-  const inTurn = turns.start()
+  const enqueue = queues.start()
   /**
    * Publishes the players of a room to the sockets of this worker. The queue prevents that older lists follow newer
    * ones.
    */
-  function tell (roomId: string): void {
+  function publishPlayers (roomId: string): void {
     const room = roomNameOf(roomId)
-    inTurn(async () => {
+    enqueue(async () => {
       if (io.of('/').adapter.rooms.has(room)) io.local.to(room).emit('users-updated', await app.netplay.listPlayers(roomId))
     })
   }
 
   return {
     /** Starts to publish the players of rooms to their sockets. */
-    hear: () => app.workers.hear(ROOMS_CHANNEL, tell),
-    hasPlayers: () => seats.size > 0,
-    settled: turns.settled
+    listen: () => app.workers.listen(ROOMS_CHANNEL, publishPlayers),
+    hasPlayers: () => roomsBySocket.size > 0,
+    flush: queues.flush
   }
 }

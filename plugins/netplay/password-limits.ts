@@ -20,4 +20,4 @@ export type PasswordKeys = ReturnType<typeof passwordKeys>
 
 /** No limit counts a room across networks, because strangers could then lock its players out. */
 export const passwordLimits = ({ all, room }: PasswordKeys): Limit[] =>
-  [{ key: all, free: FREE_TRIES, ...pace }, { key: room, free: FREE_TRIES_PER_ROOM, ...pace }]
+  [{ key: all, freeAttempts: FREE_TRIES, ...pace }, { key: room, freeAttempts: FREE_TRIES_PER_ROOM, ...pace }]

@@ -28,14 +28,14 @@ const plugin: FeaturePlugin = async (app, { role }) => {
     return
   }
   const endpoint = openNetplayEndpoint(app)
-  app.addHook('onReady', endpoint.hear)
+  app.addHook('onReady', endpoint.listen)
   const timer = setInterval(() => {
     if (!endpoint.hasPlayers()) return
     app.netplay.dropLost().catch((err: unknown) => { app.log.warn({ err }, 'players without a connection could not be determined') })
   }, LOOK_MS)
   app.addHook('onClose', async () => {
     clearInterval(timer)
-    await endpoint.settled()
+    await endpoint.flush()
   })
 }
 

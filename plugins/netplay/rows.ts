@@ -1,7 +1,7 @@
 import type { Db } from '../../core/database/db.ts'
 import { inTransaction } from '../../core/database/transaction.ts'
 import type { NetplayRoom } from './entities.ts'
-import type { Wish } from './schemas.ts'
+import type { RoomRequest } from './schemas.ts'
 
 /** Channel of events that announce changed rooms to all workers. */
 export const ROOMS_CHANNEL = 'svc_netplay'
@@ -17,7 +17,7 @@ export interface RoomRow extends Pick<NetplayRoom, 'id' | 'name' | 'max_players'
 }
 
 /** A socket with the worker that holds it. */
-export interface Seat { socket_id: string, worker: string }
+export interface PlayerSocket { socket_id: string, worker: string }
 
 /** Selects the rooms of a game with a free place, oldest first. Only players of live workers count. */
 export async function selectOpenRooms (db: Db, gameId: string, workers: readonly string[]): Promise<RoomRow[]> {
@@ -37,43 +37,43 @@ export async function selectPlayers (tx: Db, roomId: string): Promise<PlayerRow[
 }
 
 /** The conditions for joining a room. */
-export interface Entrance { game_id: string, password_mark: string | null }
+export interface JoinConditions { game_id: string, password_mark: string | null }
 
-export async function selectEntrance (db: Db, id: string): Promise<Entrance | null> {
-  const { rows: [room] } = await db.query<Entrance>('select game_id, password_mark from netplay_rooms where id = $1', [id])
+export async function selectEntrance (db: Db, id: string): Promise<JoinConditions | null> {
+  const { rows: [room] } = await db.query<JoinConditions>('select game_id, password_mark from netplay_rooms where id = $1', [id])
   return room ?? null
 }
 
-async function insertPlayer (tx: Db, wish: Wish, { socket_id: socketId, worker }: Seat): Promise<void> {
+async function insertPlayer (tx: Db, roomRequest: RoomRequest, { socket_id: socketId, worker }: PlayerSocket): Promise<void> {
   await tx.query(`insert into netplay_players (room_id, socket_id, player_id, player_name, worker)
-    values ($1, $2, $3, $4, $5)`, [wish.id, socketId, wish.player_id, wish.player_name, worker])
+    values ($1, $2, $3, $4, $5)`, [roomRequest.id, socketId, roomRequest.player_id, roomRequest.player_name, worker])
 }
 
 /** @returns true if the room's id was free */
-export function insertRoom (db: Db, wish: Wish, passwordMark: string | null, seat: Seat): Promise<boolean> {
+export function insertRoom (db: Db, roomRequest: RoomRequest, passwordMark: string | null, playerSocket: PlayerSocket): Promise<boolean> {
   return inTransaction(db, async (tx) => {
     const { rowCount } = await tx.query(`insert into netplay_rooms (id, name, game_id, domain, password_mark, max_players)
       values ($1, $2, $3, $4, $5, $6) on conflict (id) do nothing`,
-    [wish.id, wish.name, wish.game_id, wish.domain, passwordMark, wish.max_players])
-    if (rowCount === 1) await insertPlayer(tx, wish, seat)
+    [roomRequest.id, roomRequest.name, roomRequest.game_id, roomRequest.domain, passwordMark, roomRequest.max_players])
+    if (rowCount === 1) await insertPlayer(tx, roomRequest, playerSocket)
     return rowCount === 1
   })
 }
 
 /** The result of joining a room: its players, or the reason of the refusal. */
-export type Entry = PlayerRow[] | 'gone' | 'taken' | 'full'
+export type RoomEntry = PlayerRow[] | 'gone' | 'taken' | 'full'
 
 /** Adds a player to a room if there is a place. @returns all players of the room */
-export function enterRoom (db: Db, wish: Wish, seat: Seat): Promise<Entry> {
-  return inTransaction(db, async (tx): Promise<Entry> => {
+export function joinRoom (db: Db, roomRequest: RoomRequest, playerSocket: PlayerSocket): Promise<RoomEntry> {
+  return inTransaction(db, async (tx): Promise<RoomEntry> => {
     const { rows: [room] } = await tx.query<Pick<NetplayRoom, 'max_players'>>(
-      'select max_players from netplay_rooms where id = $1 for update', [wish.id])
+      'select max_players from netplay_rooms where id = $1 for update', [roomRequest.id])
     if (room === undefined) return 'gone'
-    const players = await selectPlayers(tx, wish.id)
-    if (players.some((player) => player.player_id === wish.player_id)) return 'taken'
+    const players = await selectPlayers(tx, roomRequest.id)
+    if (players.some((player) => player.player_id === roomRequest.player_id)) return 'taken'
     if (players.length >= room.max_players) return 'full'
-    await insertPlayer(tx, wish, seat)
-    return await selectPlayers(tx, wish.id)
+    await insertPlayer(tx, roomRequest, playerSocket)
+    return await selectPlayers(tx, roomRequest.id)
   })
 }
 

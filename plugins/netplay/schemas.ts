@@ -28,7 +28,7 @@ export const RoomDataSchema = Type.Object({
 export type RoomData = Static<typeof RoomDataSchema>
 
 /** The room and the player of a request, with defaults applied. */
-export interface Wish {
+export interface RoomRequest {
   id: string
   player_id: string
   player_name: string
@@ -41,11 +41,11 @@ export interface Wish {
 
 const textOf = (value: string | number | null | undefined): string => value === null || value === undefined ? '' : String(value)
 
-const readPlaces = (given: unknown): number =>
+const readMaxPlayers = (given: unknown): number =>
   typeof given === 'number' && Number.isInteger(given) && given >= 1 ? Math.min(given, PLAYERS_MAX) : PLAYERS_DEFAULT
 
 /** Applies the defaults that apps expect; returns null if the room or the player is missing. */
-export function readWish ({ extra, maxPlayers, password }: RoomData): Wish | null {
+export function readRoomRequest ({ extra, maxPlayers, password }: RoomData): RoomRequest | null {
   const [id, player] = [textOf(extra.sessionid), textOf(extra.userid) || textOf(extra.playerId)]
   if (id === '' || player === '') return null
   return {
@@ -56,7 +56,7 @@ export function readWish ({ extra, maxPlayers, password }: RoomData): Wish | nul
     game_id: textOf(extra.game_id),
     domain: textOf(extra.domain) || null,
     password: textOf(password ?? extra.room_password),
-    max_players: readPlaces(maxPlayers)
+    max_players: readMaxPlayers(maxPlayers)
   }
 }
 

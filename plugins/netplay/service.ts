@@ -7,10 +7,10 @@ import { createThrottle } from '../auth/throttle-rows.ts'
 import { hasVisibleRom } from '../roms/visible-rows.ts'
 import { passwordKeys, passwordLimits } from './password-limits.ts'
 import {
-  type Entry, announceRooms, deleteLost, deletePlayer, enterRoom, insertRoom, isInRoom, selectEntrance, selectOpenRooms,
+  type RoomEntry, announceRooms, deleteLost, deletePlayer, joinRoom, insertRoom, isInRoom, selectEntrance, selectOpenRooms,
   selectPlayers, selectWorkers
 } from './rows.ts'
-import { type Players, type RoomList, type Wish, readRomId } from './schemas.ts'
+import { type Players, type RoomList, type RoomRequest, readRomId } from './schemas.ts'
 import { toPlayersView, toRoomListView } from './views.ts'
 
 /** A refusal to open or join a room, with a message for people. */
@@ -23,7 +23,7 @@ export class WrongPassword extends Refusal {}
 
 const MISSING = 'The room does not exist any more; choose another room'
 
-const REFUSED: Record<Extract<Entry, string>, string> = {
+const REFUSED: Record<Extract<RoomEntry, string>, string> = {
   gone: MISSING,
   taken: 'A player with this id is in the room already; join with another id',
   full: 'The room is full; wait until somebody leaves it'
@@ -47,20 +47,20 @@ export function createNetplay (app: FastifyInstance) {
   /** Removes the players of dead workers from rooms, and announces the changed rooms. */
   async function dropLost (): Promise<void> {
     // This order matters: a worker that starts in between cannot look dead.
-    const seated = await selectWorkers(app.db)
+    const workers = await selectWorkers(app.db)
     const alive = new Set(await app.workers.listAlive())
-    const changed = await deleteLost(app.db, seated.filter((one) => !alive.has(one)))
+    const changed = await deleteLost(app.db, workers.filter((one) => !alive.has(one)))
     if (changed.length > 0) await announceRooms(app.db, changed)
   }
 
   /** @throws WrongPassword, and Refusal while the network must wait after wrong ones */
-  async function checkPassword (mark: string, wish: Wish, network: string): Promise<void> {
-    const keys = passwordKeys(network, wish.id)
-    await throttle.take(passwordLimits(keys)).catch((err: unknown) => {
+  async function checkPassword (mark: string, roomRequest: RoomRequest, network: string): Promise<void> {
+    const keys = passwordKeys(network, roomRequest.id)
+    await throttle.countAttempt(passwordLimits(keys)).catch((err: unknown) => {
       throw err instanceof ApiError && err.code === 'TOO_MANY_REQUESTS' ? new Refusal(err.message) : err
     })
-    if (!isEqualSecret(mark, markOf(wish.password) ?? '')) throw new WrongPassword('Incorrect password')
-    await throttle.forgive(keys.room, keys.all)
+    if (!isEqualSecret(mark, markOf(roomRequest.password) ?? '')) throw new WrongPassword('Incorrect password')
+    await throttle.subtract(keys.room, keys.all)
   }
 
   return {
@@ -77,14 +77,14 @@ export function createNetplay (app: FastifyInstance) {
     },
 
     /** @throws Refusal unless the caller may open a room for the game */
-    async checkOpening (caller: Caller | null, { game_id: gameId }: Wish): Promise<void> {
+    async checkOpening (caller: Caller | null, { game_id: gameId }: RoomRequest): Promise<void> {
       if (!await mayPlay(caller, gameId)) throw new Refusal('Not authorized to open a room for this game')
     },
 
     /** Opens a room. @throws Refusal if the id is taken */
-    async open (wish: Wish, socketId: string): Promise<void> {
+    async open (roomRequest: RoomRequest, socketId: string): Promise<void> {
       await dropLost()
-      if (await insertRoom(app.db, wish, markOf(wish.password), { socket_id: socketId, worker })) return
+      if (await insertRoom(app.db, roomRequest, markOf(roomRequest.password), { socket_id: socketId, worker })) return
       throw new Refusal('A room with this id already exists; open the room with another id')
     },
 
@@ -94,14 +94,14 @@ export function createNetplay (app: FastifyInstance) {
      * @throws Refusal if the room is gone or full, has this player or another password, the caller may not play its
      *   game, or the network guessed too often
      */
-    async join (caller: Caller | null, wish: Wish, socketId: string, network: string): Promise<Players> {
+    async join (caller: Caller | null, roomRequest: RoomRequest, socketId: string, network: string): Promise<Players> {
       await dropLost()
-      const room = await selectEntrance(app.db, wish.id)
+      const room = await selectEntrance(app.db, roomRequest.id)
       if (room === null) throw new Refusal(MISSING)
       const { password_mark: mark, game_id: gameId } = room
-      if (mark !== null) await checkPassword(mark, wish, network)
+      if (mark !== null) await checkPassword(mark, roomRequest, network)
       if (mark === null && !await mayPlay(caller, gameId)) throw new Refusal('Not authorized to join a room of this game')
-      const entry = await enterRoom(app.db, wish, { socket_id: socketId, worker })
+      const entry = await joinRoom(app.db, roomRequest, { socket_id: socketId, worker })
       if (typeof entry === 'string') throw new Refusal(REFUSED[entry])
       return toPlayersView(entry)
     },

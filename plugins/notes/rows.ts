@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { Context } from '../../core/access/context.ts'
-import { escapeLike, milliseconds } from '../../core/database/columns.ts'
+import { escapeLike, selectMilliseconds } from '../../core/database/columns.ts'
 import type { Db } from '../../core/database/db.ts'
 import type { AnyCaller } from '../platforms/visibility.ts'
 import type { ListNotesQuery, NewNote, NoteChange } from './schemas.ts'
@@ -20,9 +20,9 @@ export interface NoteRow {
   user_updated_at: number
 }
 
-const COLUMNS = sql`n.id, n.title, n.content, n.is_public, n.tags, ${milliseconds('n.created_at')} as created_at,
-  ${milliseconds('n.updated_at')} as updated_at, n.user_id, w.username, w.avatar_path as user_avatar_path,
-  ${milliseconds('w.updated_at')} as user_updated_at`
+const COLUMNS = sql`n.id, n.title, n.content, n.is_public, n.tags, ${selectMilliseconds('n.created_at')} as created_at,
+  ${selectMilliseconds('n.updated_at')} as updated_at, n.user_id, w.username, w.avatar_path as user_avatar_path,
+  ${selectMilliseconds('w.updated_at')} as user_updated_at`
 
 /** The condition that a user may read a note `n`, if the ROM is visible. */
 export const isReadable = (userId: number | null): RawBuilder<boolean> =>

@@ -9,7 +9,7 @@ import type { ListNotesQuery, NewNote, NoteChange, UserNoteView } from './schema
 import { toNoteView } from './views.ts'
 
 const notOwned = () => notFound('Note not found or not owned by user')
-const taken = (title: string | undefined) =>
+const titleTaken = (title: string | undefined) =>
   conflict(`You already have a note '${title ?? ''}' about this ROM; use another title`)
 
 export function createNotes (app: FastifyInstance, config: Config) {
@@ -38,7 +38,7 @@ export function createNotes (app: FastifyInstance, config: Config) {
       const { db, caller } = context
       await checkRom(context, romId)
       const id = await insertNote(db, caller.id, romId, note)
-      if (id === null) throw taken(note.title)
+      if (id === null) throw titleTaken(note.title)
       const view = await get(context, romId, id)
       await announceNotes(app, config, romId, caller.id, view.is_public)
       return view
@@ -51,9 +51,9 @@ export function createNotes (app: FastifyInstance, config: Config) {
       const { db, caller } = context
       await checkRom(context, romId)
       await inTransaction(db, async (tx) => {
-        const own = await findOwnNote(tx, caller.id, romId, noteId, change.title)
-        if (own === null) throw notOwned()
-        if (own.is_taken) throw taken(change.title)
+        const note = await findOwnNote(tx, caller.id, romId, noteId, change.title)
+        if (note === null) throw notOwned()
+        if (note.is_taken) throw titleTaken(change.title)
         await updateNote(tx, noteId, change)
       })
       await announceNotes(app, config, romId, caller.id, true)

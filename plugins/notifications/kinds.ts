@@ -39,7 +39,7 @@ interface Kind<Data> {
 
 const countOf = (count: number, noun: string) => `${count} new ${noun}${count === 1 ? '' : 's'}`
 const romPath = (data: { rom_id: number }) => `/rom/${data.rom_id}`
-const nothing = () => ''
+const noText = () => ''
 
 const KINDS: { [K in BuiltInKind]: Kind<KindData[K]> } = {
   scan_completed: {
@@ -63,7 +63,7 @@ const KINDS: { [K in BuiltInKind]: Kind<KindData[K]> } = {
     level: 'success',
     topic: 'tasks',
     title: ({ title }) => `Task finished: ${title}`,
-    body: nothing,
+    body: noText,
     path: () => '/administration'
   },
   task_failed: {
@@ -84,7 +84,7 @@ const KINDS: { [K in BuiltInKind]: Kind<KindData[K]> } = {
     level: 'info',
     topic: 'account',
     title: ({ role }) => role === 'admin' ? 'You are an administrator now' : 'You are no longer an administrator',
-    body: nothing,
+    body: noText,
     path: () => null
   },
   channel_disabled: {
@@ -111,14 +111,14 @@ const KINDS: { [K in BuiltInKind]: Kind<KindData[K]> } = {
 }
 
 /** An occasion for a notification, with the data of its kind. */
-export type Occasion<K extends BuiltInKind = BuiltInKind> = { [P in K]: { kind: P, data: KindData[P] } }[K]
+export type NotificationCause<K extends BuiltInKind = BuiltInKind> = { [P in K]: { kind: P, data: KindData[P] } }[K]
 
 /** A notification without recipients. */
 export interface Draft {
   kind: string
   level: NotificationLevel
   /** The sender's own text and link; null if clients make them from the kind and its data. */
-  own: { title: string | null, body: string | null, link: string | null, icon: string | null }
+  sentText: { title: string | null, body: string | null, link: string | null, icon: string | null }
   data: Record<string, unknown>
   topic: Topic
   /** English text for channels. */
@@ -127,12 +127,12 @@ export interface Draft {
 
 export const isBuiltIn = (kind: string): boolean => Object.hasOwn(KINDS, kind)
 
-export function draftOf<K extends BuiltInKind> ({ kind, data }: Occasion<K>): Draft {
+export function draftOf<K extends BuiltInKind> ({ kind, data }: NotificationCause<K>): Draft {
   const { level, topic, title, body, path }: Kind<KindData[K]> = KINDS[kind]
   return {
     kind,
     level,
-    own: { title: null, body: null, link: null, icon: null },
+    sentText: { title: null, body: null, link: null, icon: null },
     data: { ...data },
     topic,
     text: { title: title(data), body: body(data), path: path(data) }

@@ -4,12 +4,12 @@ import { createPathMask } from '../../core/config/path-mask.ts'
 import { type ScanStats, createStats } from '../scans/schemas.ts'
 import type { Task } from '../tasks/entities.ts'
 import { User } from '../users/entities.ts'
-import type { Notice } from './service.ts'
+import type { NotificationRequest } from './service.ts'
 
 /** Returns the recipients: the user who started the task, or administrators for tasks of a schedule or the watcher. */
-const listenersOf = ({ user_id: userId }: Task): Notice['to'] => typeof userId === 'number' ? [userId] : 'admins'
+const listenersOf = ({ user_id: userId }: Task): NotificationRequest['to'] => typeof userId === 'number' ? [userId] : 'admins'
 
-function noticeOfScan (task: Task, error: string): Notice | null {
+function noticeOfScan (task: Task, error: string): NotificationRequest | null {
   const { status, user_id: userId } = task
   const to = listenersOf(task)
   if (status === 'failed') return { kind: 'scan_failed', to, data: { error } }
@@ -18,7 +18,7 @@ function noticeOfScan (task: Task, error: string): Notice | null {
   return status === 'finished' && !isSilent ? { kind: 'scan_completed', to, data } : null
 }
 
-function noticeOfTask (task: Task, error: string): Notice | null {
+function noticeOfTask (task: Task, error: string): NotificationRequest | null {
   const { status, title, user_id: userId } = task
   const to = listenersOf(task)
   if (status === 'failed') return { kind: 'task_failed', to, data: { title, error } }
@@ -36,8 +36,8 @@ export function followOutcomes (app: FastifyInstance, config: Config): void {
   /** Returns the error of a task. Only administrators see the machine's own paths in it. */
   async function errorOf ({ error, user_id: userId }: Task): Promise<string> {
     const text = error ?? ''
-    const isTold = typeof userId !== 'number' || await app.db.em.count(User, { id: userId, role: 'admin' }) > 0
-    return isTold ? text : mask(text)
+    const seesPaths = typeof userId !== 'number' || await app.db.em.count(User, { id: userId, role: 'admin' }) > 0
+    return seesPaths ? text : mask(text)
   }
 
   app.tasks.onEnd(async (task) => {
@@ -51,7 +51,7 @@ export function followOutcomes (app: FastifyInstance, config: Config): void {
     await notify({ kind: 'provider_refused', to: 'admins', data: { provider, name, reason } })
   })
 
-  app.users.onRoleChanged(async ({ user, to: role, by }) => {
+  app.users.onRoleChanged(async ({ user, to: role, actor: by }) => {
     await notify({ kind: 'role_changed', to: [user.id], data: { role }, actor_id: by?.id ?? null })
   })
 

@@ -45,8 +45,8 @@ const READ = `update notifications set read_at = coalesce(read_at, now())
   where user_id = $1 and ($2::int[] is null or id = any($2)) returning id`
 
 function fromRow (row: Row): StoredNotification {
-  const { actor_id: id, username, avatar_path: avatar, updated_at: updatedAt, ...own } = row
-  return { ...own, actor: id === null ? null : { id, username, avatar_path: avatar, updated_at: updatedAt } }
+  const { actor_id: id, username, avatar_path: avatar, updated_at: updatedAt, ...sentText } = row
+  return { ...sentText, actor: id === null ? null : { id, username, avatar_path: avatar, updated_at: updatedAt } }
 }
 
 /** Locks the recipients until the transaction ends, because concurrent sends could exceed the size of inboxes. */
@@ -60,10 +60,10 @@ export async function lockRecipients (tx: Db, to: Recipients): Promise<number[]>
  * users.
  */
 export async function insertNotifications (
-  tx: Db, { kind, level, own, data }: Draft, userIds: readonly number[], actorId: number | null
+  tx: Db, { kind, level, sentText, data }: Draft, userIds: readonly number[], actorId: number | null
 ): Promise<StoredNotification[]> {
   const { rows } = await tx.query<Row>(INSERT,
-    [userIds, kind, level, own.title, own.body, own.link, own.icon, toDatabaseJson(data), actorId])
+    [userIds, kind, level, sentText.title, sentText.body, sentText.link, sentText.icon, toDatabaseJson(data), actorId])
   await tx.query(PRUNE, [userIds, INBOX_MAX])
   return rows.map(fromRow)
 }

@@ -42,16 +42,16 @@ function readData (data: object): Record<string, unknown> {
 
 /** Converts the input of a client to a draft. @throws ApiError INVALID */
 export function readDraft ({ title, body, level = 'info', kind = 'custom', link, icon, data = {} }: SendNotification): Draft {
-  const own = {
+  const sentText = {
     title: title.toWellFormed(), body: body?.toWellFormed() ?? null, link: readLink(link ?? null), icon: icon ?? null
   }
   return {
     kind: readKind(kind),
     level,
-    own,
+    sentText,
     data: readData(data),
     topic: 'custom',
-    text: { title: own.title, body: own.body ?? '', path: own.link }
+    text: { title: sentText.title, body: sentText.body ?? '', path: sentText.link }
   }
 }
 

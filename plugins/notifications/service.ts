@@ -5,7 +5,7 @@ import { inTransaction } from '../../core/database/transaction.ts'
 import { notFound } from '../../core/errors.ts'
 import { userRoom } from '../../core/sockets/sockets.ts'
 import { createThrottle } from '../auth/throttle-rows.ts'
-import { type Draft, type Occasion, draftOf } from './kinds.ts'
+import { type Draft, type NotificationCause, draftOf } from './kinds.ts'
 import type { NotificationView, SendNotification } from './schemas.ts'
 import { toOutgoing, toView } from './views.ts'
 import { checkFound, readDraft, readRecipients } from './send-notification.ts'
@@ -14,7 +14,7 @@ import { type Recipients, createInbox, insertNotifications, lockRecipients } fro
 const SENDS_PER_MINUTE = 60
 
 /** An occasion with its recipients. */
-export type Notice = Occasion & {
+export type NotificationRequest = NotificationCause & {
   to: readonly number[] | 'admins'
   /** The user who caused the notification, if any. */
   actor_id?: number | null
@@ -47,7 +47,7 @@ export function createNotifications (app: FastifyInstance, config: Config) {
 
   return {
     /** Notifies users of an event. Never throws, because the event already happened. */
-    async notify (notice: Notice): Promise<void> {
+    async notify (notice: NotificationRequest): Promise<void> {
       const { kind, to, actor_id: actorId = null } = notice
       try {
         await deliver({ draft: draftOf(notice), to, actorId, isStrict: false })
@@ -63,7 +63,7 @@ export function createNotifications (app: FastifyInstance, config: Config) {
      *   not exist or is disabled.
      */
     async send (caller: Caller, input: SendNotification): Promise<NotificationView[]> {
-      await throttle.spend({ key: `notifications:${caller.id}`, max: SENDS_PER_MINUTE, seconds: 60 })
+      await throttle.countUse({ key: `notifications:${caller.id}`, max: SENDS_PER_MINUTE, seconds: 60 })
       const draft = readDraft(input)
       return await deliver({ draft, to: readRecipients(caller, input.recipients), actorId: caller.id, isStrict: true })
     },

@@ -12,8 +12,8 @@ const EDITORS_GROUP = 'Editors'
 const NUMBERED_NAMES_MAX = 9
 
 /** Yields names for a new account, the wished one first. */
-function * listNames (wished: string): Generator<string> {
-  const name = cleanUsername(wished)
+function * listNames (wantedName: string): Generator<string> {
+  const name = cleanUsername(wantedName)
   yield name
   for (let number = 2; number <= NUMBERED_NAMES_MAX; number++) yield `${name}-${number}`
   yield `${name}-${randomBytes(4).toString('hex')}`

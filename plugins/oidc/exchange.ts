@@ -2,7 +2,7 @@ import {
   type Configuration, authorizationCodeGrant, buildAuthorizationUrl, calculatePKCECodeChallenge, fetchUserInfo
 } from 'openid-client'
 import { badRequest } from '../../core/errors.ts'
-import type { Attempt } from './attempts.ts'
+import type { Attempt } from './sign-in-attempts.ts'
 import type { Claims } from './identity.ts'
 import { type OidcSettings, isPrivateLine } from './settings.ts'
 
@@ -30,9 +30,9 @@ function toSafeUrl (url: URL): URL {
  * offered.
  */
 function listScopes (configuration: Configuration, { claim_roles: roles }: OidcSettings): string {
-  const offered = configuration.serverMetadata().scopes_supported
+  const supported = configuration.serverMetadata().scopes_supported
   if (roles === undefined || SCOPES.includes(roles)) return SCOPES.join(' ')
-  const hasScope = offered === undefined ? !roles.includes('.') : offered.includes(roles)
+  const hasScope = supported === undefined ? !roles.includes('.') : supported.includes(roles)
   return (hasScope ? [...SCOPES, roles] : SCOPES).join(' ')
 }
 

@@ -10,7 +10,7 @@ const CODE = /^[\w.-]{1,64}$/
 const AGAIN = 'sign in again'
 
 /** Returns a code of the provider for display, if its characters are safe. */
-const show = (code: string) => CODE.test(code) ? ` (${code})` : ''
+const showCode = (code: string) => CODE.test(code) ? ` (${code})` : ''
 
 /**
  * Maps a failure at the provider to an error for the person who signs in. Errors that only an administrator can fix,
@@ -20,13 +20,13 @@ const show = (code: string) => CODE.test(code) ? ` (${code})` : ''
 export function toApiError (err: unknown): ApiError {
   if (err instanceof ApiError) return err
   if (err instanceof AuthorizationResponseError) {
-    return new ApiError('BAD_REQUEST', `The OpenID provider did not sign you in${show(err.error)}; ${AGAIN}`, { cause: err })
+    return new ApiError('BAD_REQUEST', `The OpenID provider did not sign you in${showCode(err.error)}; ${AGAIN}`, { cause: err })
   }
   if (err instanceof ResponseBodyError && err.error === 'invalid_grant') {
     return new ApiError('BAD_REQUEST', `The code from the OpenID provider is wrong, used or too old; ${AGAIN}`, { cause: err })
   }
   if (err instanceof ResponseBodyError || err instanceof WWWAuthenticateChallengeError) {
-    const code = err instanceof ResponseBodyError ? show(err.error) : ''
+    const code = err instanceof ResponseBodyError ? showCode(err.error) : ''
     return new ApiError('UNAVAILABLE', `The OpenID provider refused this server${code}; an administrator should check ` +
       'OIDC_CLIENT_ID and OIDC_CLIENT_SECRET', { cause: err })
   }

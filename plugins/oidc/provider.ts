@@ -35,7 +35,7 @@ async function createAgent (caFile: string | undefined): Promise<Agent> {
 /** The provider's configuration, loaded at its first use and again after a failure. */
 export function createProvider (settings: OidcSettings) {
   let agent: Promise<Agent> | null = null
-  let known: { configuration: Promise<Configuration>, until: number } | null = null
+  let cached: { configuration: Promise<Configuration>, until: number } | null = null
 
   /** A file that cannot be read now may be readable at the next try. */
   function openAgent (): Promise<Agent> {
@@ -67,12 +67,12 @@ export function createProvider (settings: OidcSettings) {
   return {
     /** Concurrent calls share one request. */
     async read (): Promise<Configuration> {
-      if (known === null || known.until < Date.now()) {
+      if (cached === null || cached.until < Date.now()) {
         const configuration = discover()
-        known = { configuration, until: Date.now() + KEEP_MS }
-        configuration.catch(() => { known = null })
+        cached = { configuration, until: Date.now() + KEEP_MS }
+        configuration.catch(() => { cached = null })
       }
-      return await known.configuration
+      return await cached.configuration
     },
 
     async close (): Promise<void> {

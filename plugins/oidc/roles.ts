@@ -26,5 +26,5 @@ export async function applyRole (
     return
   }
   user.role = to
-  await app.users.announceRole({ user: { id, username }, from, to, by: null }, address, { by: 'oidc' })
+  await app.users.announceRole({ user: { id, username }, from, to, actor: null }, address, { by: 'oidc' })
 }

@@ -4,7 +4,7 @@ import { isSecureRequest } from '../../core/access/auth.ts'
 import { basePath } from '../../core/config/config.ts'
 import type { FeatureRoutes } from '../../core/feature.ts'
 import { ErrorSchema } from '../../core/typebox.ts'
-import { ATTEMPT_COOKIE, ATTEMPT_SECONDS } from './attempts.ts'
+import { ATTEMPT_COOKIE, ATTEMPT_SECONDS } from './sign-in-attempts.ts'
 import { CALLBACK_PATH } from './settings.ts'
 
 const tags = ['auth']

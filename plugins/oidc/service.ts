@@ -5,7 +5,7 @@ import { isEqualSecret } from '../../core/access/secrets.ts'
 import { createThrottle } from '../auth/throttle-rows.ts'
 import type { User } from '../users/entities.ts'
 import { createAccounts } from './accounts.ts'
-import { type Attempt, createAttempts } from './attempts.ts'
+import { type Attempt, createAttempts } from './sign-in-attempts.ts'
 import { type Proof, readProof, toAuthorizationUrl, toLogoutUrl } from './exchange.ts'
 import { toApiError } from './failures.ts'
 import { readIdentity } from './identity.ts'
@@ -17,7 +17,7 @@ const AGAIN = 'sign in again from the start'
 /**
  * Limits responses by address, because each makes the server call the provider. A household stays far below the limit.
  */
-const answersFrom = (address: string) => ({ key: `oidc:${networkOf(address)}`, max: 100, seconds: 600 })
+const responseLimit = (address: string) => ({ key: `oidc:${networkOf(address)}`, max: 100, seconds: 600 })
 
 /** Sign-in through an OpenID provider; `settings` is null if that is off. */
 export function createOidc (app: FastifyInstance, settings: OidcSettings | null) {
@@ -33,7 +33,7 @@ export function createOidc (app: FastifyInstance, settings: OidcSettings | null)
   }
 
   /** Only the log has the reason. The person who signs in reads what to do. */
-  async function ask<T> (work: () => Promise<T>): Promise<T> {
+  async function withLoggedFailures<T> (work: () => Promise<T>): Promise<T> {
     try {
       return await work()
     } catch (err) {
@@ -45,12 +45,12 @@ export function createOidc (app: FastifyInstance, settings: OidcSettings | null)
   }
 
   /** Returns the attempt of a response, and uses it up. */
-  async function useAttempt (cookie: string | undefined, answer: URLSearchParams, address: string): Promise<Attempt> {
+  async function consumeAttempt (cookie: string | undefined, answer: URLSearchParams, address: string): Promise<Attempt> {
     const attempt = cookie === undefined ? null : attempts.open(cookie)
     if (attempt === null) throw badRequest(`This browser has no recent sign-in, or does not store cookies; ${AGAIN}`)
     if (!isEqualSecret(answer.get('state') ?? '', attempt.state)) throw badRequest(`This response belongs to another sign-in; ${AGAIN}`)
-    await throttle.spend(answersFrom(address))
-    if (!await attempts.spend(attempt)) throw badRequest(`This sign-in was used already; ${AGAIN}`)
+    await throttle.countUse(responseLimit(address))
+    if (!await attempts.consume(attempt)) throw badRequest(`This sign-in was used already; ${AGAIN}`)
     return attempt
   }
 
@@ -73,7 +73,7 @@ export function createOidc (app: FastifyInstance, settings: OidcSettings | null)
     async begin (): Promise<{ url: string, cookie: string }> {
       const { settings, provider } = requireLive()
       const attempt = attempts.begin()
-      const url = await ask(async () => await toAuthorizationUrl(await provider.read(), settings, attempt))
+      const url = await withLoggedFailures(async () => await toAuthorizationUrl(await provider.read(), settings, attempt))
       return { url, cookie: attempts.seal(attempt) }
     },
 
@@ -85,8 +85,8 @@ export function createOidc (app: FastifyInstance, settings: OidcSettings | null)
      */
     async finish (request: FastifyRequest, cookie: string | undefined, answer: URLSearchParams) {
       const { settings, provider } = requireLive()
-      const attempt = await useAttempt(cookie, answer, request.ip)
-      const proof = await ask(async () => await readProof(await provider.read(), settings, attempt, answer))
+      const attempt = await consumeAttempt(cookie, answer, request.ip)
+      const proof = await withLoggedFailures(async () => await readProof(await provider.read(), settings, attempt, answer))
       try {
         return { user: await findUser(request, proof), idToken: proof.idToken }
       } catch (err) {

@@ -10,17 +10,17 @@ const LIMITS = { files: 2, fields: 20, parts: 22, fieldSize: 64 * 1024, fileSize
 const PART = 'patch_file'
 
 /** An uploaded patch; its receiver closes it. */
-export interface SentPatch { name: string, handle: FileHandle }
+export interface UploadedPatch { name: string, handle: FileHandle }
 
 /** The content of a form. */
 export interface PatchForm {
   /** The id of a patch in the library, or an uploaded patch. */
-  patch: number | SentPatch
+  patch: number | UploadedPatch
   /** The name as given; empty for none. */
   outputName: string
 }
 
-interface Parts { fields: Map<string, string>, sent: SentPatch | null }
+interface Parts { fields: Map<string, string>, sent: UploadedPatch | null }
 
 function toForm ({ fields, sent }: Parts): PatchForm {
   const id = fields.get('patch_file_id') ?? ''

@@ -13,13 +13,13 @@ import { createKeyedQueue } from '../auth/keyed-queue.ts'
 import { type StoredFile, openStoredFile } from '../roms/stored-files.ts'
 import { applyInThread } from './apply-in-thread.ts'
 import { PATCH_EXTENSIONS } from './apply/formats.ts'
-import { type PatchForm, type SentPatch, readPatchForm } from './form.ts'
+import { type PatchForm, type UploadedPatch, readPatchForm } from './form.ts'
 import type { OpenFile } from './protocol.ts'
 import { selectStoredFiles } from './rows.ts'
 import { openNameless } from './temporary.ts'
 
 /** A patched file, open and without a name on disk. */
-export interface Patched { handle: FileHandle, fileName: string, isValid: boolean }
+export interface PatchedFile { handle: FileHandle, fileName: string, isValid: boolean }
 
 /** The most patches of one user that wait for a running one, in each web worker. */
 const WAITING_MAX = 4
@@ -27,8 +27,8 @@ const WAITING_MAX = 4
 const stemOf = (name: string) => name.slice(0, name.length - extname(name).length)
 
 /** Returns the requested name, or one that names base and patch; the extension is the base's. */
-function nameOutput (base: string, patch: string, asked: string): string {
-  const last = asked.slice(Math.max(asked.lastIndexOf('/'), asked.lastIndexOf('\\')) + 1).trim()
+function nameOutput (base: string, patch: string, requestedName: string): string {
+  const last = requestedName.slice(Math.max(requestedName.lastIndexOf('/'), requestedName.lastIndexOf('\\')) + 1).trim()
   const stem = last === '' ? `${stemOf(base)} (patched-${stemOf(patch)})` : stemOf(last)
   return `${stem}${extname(base)}`
 }
@@ -44,7 +44,7 @@ export function createPatches (app: FastifyInstance, config: Config) {
   const { max_file_size_bytes: maxBytes, timeout_seconds: timeout, max_concurrency: concurrency } = settings
   const folder = join(config.data_dir, 'patching')
   const queue = new PQueue({ concurrency })
-  const inTurn = createKeyedQueue(WAITING_MAX, 'patches')
+  const inOrder = createKeyedQueue(WAITING_MAX, 'patches')
 
   /** Opens a stored file. @throws ApiError NOT_FOUND if the file is missing on disk */
   async function openOf (file: StoredFile, what: 'ROM' | 'Patch'): Promise<FileHandle> {
@@ -62,7 +62,7 @@ export function createPatches (app: FastifyInstance, config: Config) {
     throw badRequest(`'${name}' has ${size} bytes; ${maxBytes} are allowed. Raise ROM_PATCHER_MAX_FILE_SIZE_BYTES to patch it`)
   }
 
-  async function apply (base: StoredFile, baseHandle: FileHandle, patch: SentPatch, asked: string): Promise<Patched> {
+  async function apply (base: StoredFile, baseHandle: FileHandle, patch: UploadedPatch, requestedName: string): Promise<PatchedFile> {
     const files = {
       base: await toOpenFile(baseHandle, base.file_name), patch: await toOpenFile(patch.handle, patch.name)
     }
@@ -71,7 +71,7 @@ export function createPatches (app: FastifyInstance, config: Config) {
     try {
       const roomBytes = await countRoom(folder)
       const isValid = await applyInThread({ ...files, output: handle.fd, maxBytes, roomBytes }, timeout)
-      return { handle, fileName: nameOutput(base.file_name, patch.name, asked), isValid }
+      return { handle, fileName: nameOutput(base.file_name, patch.name, requestedName), isValid }
     } catch (err) {
       await handle.close()
       throw err
@@ -79,14 +79,14 @@ export function createPatches (app: FastifyInstance, config: Config) {
   }
 
   /** Opens the patch of the library, or returns the uploaded one. */
-  async function openPatch (form: PatchForm, stored: StoredFile | undefined): Promise<SentPatch> {
+  async function openPatch (form: PatchForm, stored: StoredFile | undefined): Promise<UploadedPatch> {
     if (typeof form.patch !== 'number') return form.patch
     if (stored === undefined) throw notFound(`Patch file with id ${form.patch} not found`)
     checkFormat(stored.file_name)
     return { name: stored.file_name, handle: await openOf(stored, 'Patch') }
   }
 
-  async function patchFile (context: Context, fileId: number, form: PatchForm): Promise<Patched> {
+  async function patchFile (context: Context, fileId: number, form: PatchForm): Promise<PatchedFile> {
     const ids = typeof form.patch === 'number' ? [fileId, form.patch] : [fileId]
     const stored = await selectStoredFiles(context, ids)
     const base = stored.get(fileId)
@@ -107,10 +107,10 @@ export function createPatches (app: FastifyInstance, config: Config) {
 
   return {
     /** Patches a file of the library as a form asks, without changing the library. The caller closes the handle. */
-    async patch (request: FastifyRequest, fileId: number): Promise<Patched> {
+    async patch (request: FastifyRequest, fileId: number): Promise<PatchedFile> {
       const caller = callerOf(request)
       // Requests of a user run one after the other, because they would otherwise fill the disk or the shared queue.
-      return await inTurn(String(caller.id), () => app.workers.runAlone(`patches of user ${caller.id}`, async () => {
+      return await inOrder(String(caller.id), () => app.workers.runAlone(`patches of user ${caller.id}`, async () => {
         const form = await readPatchForm(request, folder, maxBytes)
         try {
           return await patchFile({ db: request.db, caller }, fileId, form)

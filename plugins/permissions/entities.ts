@@ -1,5 +1,5 @@
 import { defineEntity, p } from '@mikro-orm/core'
-import { announcesCallers } from '../../core/access/caller-cache.ts'
+import { callersTrigger } from '../../core/access/caller-cache.ts'
 import { columns } from '../../core/database/columns.ts'
 import type { GrantAction, GrantEntity } from '../../core/access/grants.ts'
 import { countChanges } from '../library/entities.ts'
@@ -13,7 +13,7 @@ export const HIDEABLE_ENTITIES = ['platforms', 'roms'] as const
 export const PermissionOverride = defineEntity({
   name: 'PermissionOverride',
   tableName: 'permission_overrides',
-  triggers: [announcesCallers('permission_overrides', 'insert or update or delete')],
+  triggers: [callersTrigger('permission_overrides', 'insert or update or delete')],
   primaryKeys: ['user', 'entity', 'action'],
   properties: {
     user: () => p.manyToOne(User).primary().deleteRule('cascade').joinColumn('user_id'),

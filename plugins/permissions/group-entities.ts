@@ -1,5 +1,5 @@
 import { type InferEntity, defineEntity, p } from '@mikro-orm/core'
-import { announcesCallers } from '../../core/access/caller-cache.ts'
+import { callersTrigger } from '../../core/access/caller-cache.ts'
 import { columns } from '../../core/database/columns.ts'
 import type { GrantAction, GrantEntity } from '../../core/access/grants.ts'
 
@@ -20,7 +20,7 @@ export const PermissionGroup = defineEntity({
   }],
   triggers: [
     { name: 'permission_groups_default_kept', timing: 'after', events: ['delete', 'update'], expression: KEEP_DEFAULT },
-    announcesCallers('permission_groups', ANY_CHANGE)
+    callersTrigger('permission_groups', ANY_CHANGE)
   ],
   properties: {
     id: columns.id(),
@@ -41,7 +41,7 @@ export type PermissionGroup = InferEntity<typeof PermissionGroup>
 export const PermissionGrant = defineEntity({
   name: 'PermissionGrant',
   tableName: 'permission_grants',
-  triggers: [announcesCallers('permission_grants', ANY_CHANGE)],
+  triggers: [callersTrigger('permission_grants', ANY_CHANGE)],
   primaryKeys: ['group', 'entity', 'action'],
   properties: {
     group: () => p.manyToOne(PermissionGroup).primary().deleteRule('cascade').joinColumn('group_id'),

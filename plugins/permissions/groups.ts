@@ -63,7 +63,7 @@ async function makeDefault (db: Db, group: PermissionGroup): Promise<void> {
  *
  * @throws ApiError BAD_REQUEST if the name is taken.
  */
-async function changing<T> (
+async function withChange<T> (
   db: Db, name: string | null | undefined, work: (tx: Db) => Promise<T>
 ): Promise<T> {
   try {
@@ -92,7 +92,7 @@ function change (group: PermissionGroup, input: UpdateGroup): void {
 export const groups = {
   list: async (db: Db) => await toViews(db, await db.em.find(PermissionGroup, {}, { orderBy: { name: 'asc' } })),
 
-  create: (db: Db, input: CreateGroup) => changing(db, input.name, async (tx) => {
+  create: (db: Db, input: CreateGroup) => withChange(db, input.name, async (tx) => {
     const group = tx.em.create(PermissionGroup, {
       name: input.name,
       description: input.description ?? '',
@@ -109,7 +109,7 @@ export const groups = {
 
   /** @throws ApiError NOT_FOUND; BAD_REQUEST if the name is taken or no default group would remain. */
   async update (db: Db, id: number, input: UpdateGroup): Promise<GroupView> {
-    return await changing(db, input.name, async (tx) => {
+    return await withChange(db, input.name, async (tx) => {
       const group = await find(tx, id)
       change(group, input)
       if (input.is_default === true && !group.is_default) await makeDefault(tx, group)
@@ -124,7 +124,7 @@ export const groups = {
    * group.
    */
   async delete (db: Db, id: number): Promise<void> {
-    await changing(db, null, async (tx) => {
+    await withChange(db, null, async (tx) => {
       const group = await find(tx, id)
       if (group.is_default) throw badRequest(`'${group.name}' is the default group; make another one the default first`)
       await tx.em.nativeDelete(PermissionGroup, { id })
@@ -134,7 +134,7 @@ export const groups = {
   /** Lists the users to whom a group's rules apply: its members, and for the default group the users without one. */
   async listMembers (db: Db, id: number): Promise<number[]> {
     const group = await find(db, id)
-    const mine = { $or: [{ permission_group: id }, ...(group.is_default ? [{ permission_group: null }] : [])] }
-    return (await db.em.find(User, mine, { fields: ['id'] })).map((user) => user.id)
+    const memberCondition = { $or: [{ permission_group: id }, ...(group.is_default ? [{ permission_group: null }] : [])] }
+    return (await db.em.find(User, memberCondition, { fields: ['id'] })).map((user) => user.id)
   }
 }

@@ -20,7 +20,7 @@ const toDetails = ({ entity, entity_id: id, user_id: userId, group_id: groupId }
 
 const routes: Routes = async (app) => {
   /** Records a change of permissions in the audit log. */
-  async function note (request: FastifyRequest, change: string, details: Record<string, string | number | null>) {
+  async function auditChange (request: FastifyRequest, change: string, details: Record<string, string | number | null>) {
     await app.audit.record({
       event: 'permissions.changed', user: callerOf(request), address: request.ip, details: { change, ...details }
     })
@@ -56,7 +56,7 @@ const routes: Routes = async (app) => {
     config: grants
   }, async (request, reply) => {
     const group = await app.permissions.createGroup(request.db, request.body)
-    await note(request, 'group created', { group_id: group.id, group: group.name })
+    await auditChange(request, 'group created', { group_id: group.id, group: group.name })
     return reply.code(201).send(group)
   })
 
@@ -68,7 +68,7 @@ const routes: Routes = async (app) => {
     config: grants
   }, async (request) => {
     const group = await app.permissions.updateGroup(request.db, request.params.id, request.body)
-    await note(request, 'group changed', { group_id: group.id, group: group.name })
+    await auditChange(request, 'group changed', { group_id: group.id, group: group.name })
     return group
   })
 
@@ -80,7 +80,7 @@ const routes: Routes = async (app) => {
     config: grants
   }, async (request) => {
     await app.permissions.deleteGroup(request.db, request.params.id)
-    await note(request, 'group deleted', { group_id: request.params.id })
+    await auditChange(request, 'group deleted', { group_id: request.params.id })
     return null
   })
 
@@ -100,7 +100,7 @@ const routes: Routes = async (app) => {
     config: grants
   }, async (request) => {
     const rules = await app.permissions.updateRules(request.db, request.params.user_id, request.body)
-    await note(request, 'user changed', { user_id: rules.user_id })
+    await auditChange(request, 'user changed', { user_id: rules.user_id })
     return rules
   })
 
@@ -112,7 +112,7 @@ const routes: Routes = async (app) => {
     config: writes
   }, async (request) => {
     const hidden = await app.permissions.hide(request.db, request.body)
-    await note(request, 'hidden', toDetails(request.body))
+    await auditChange(request, 'hidden', toDetails(request.body))
     return hidden
   })
 
@@ -122,8 +122,8 @@ const routes: Routes = async (app) => {
     },
     config: writes
   }, async (request, reply) => {
-    await app.permissions.show(request.db, request.body)
-    await note(request, 'shown', toDetails(request.body))
+    await app.permissions.unhide(request.db, request.body)
+    await auditChange(request, 'shown', toDetails(request.body))
     return reply.code(204).send(null)
   })
 }

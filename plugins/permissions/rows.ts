@@ -17,9 +17,9 @@ export async function lockGroups (tx: Db): Promise<void> {
 
 /** Hides an object. Repeating it has no effect. */
 export async function insertHidden (
-  db: Db, place: { entity: typeof HIDEABLE_ENTITIES[number], entity_id: number },
-  whom: { user: number | null, group: number | null }
+  db: Db, object: { entity: typeof HIDEABLE_ENTITIES[number], entity_id: number },
+  principal: { user: number | null, group: number | null }
 ): Promise<void> {
   await db.query(`insert into hidden_entities (entity, entity_id, user_id, group_id) values ($1, $2, $3, $4)
-    on conflict do nothing`, [place.entity, place.entity_id, whom.user, whom.group])
+    on conflict do nothing`, [object.entity, object.entity_id, principal.user, principal.group])
 }

@@ -37,16 +37,16 @@ async function view (db: Db, id: number): Promise<UserRulesView> {
 interface Principal { user: number | null, group: number | null }
 
 /** @throws ApiError BAD_REQUEST for an invalid entity or principal, NOT_FOUND for one that does not exist. */
-async function readHide (db: Db, input: Hide): Promise<{ place: HiddenView, whom: Principal }> {
+async function readHide (db: Db, input: Hide): Promise<{ object: HiddenView, principal: Principal }> {
   const entity = HIDEABLE_ENTITIES.find((one) => one === input.entity)
   if (entity === undefined) {
     throw badRequest(`'${input.entity.slice(0, 50)}' cannot be hidden; entity is one of ${HIDEABLE_ENTITIES.join(', ')}`)
   }
-  const whom = { user: input.user_id ?? null, group: input.group_id ?? null }
-  if ((whom.user === null) === (whom.group === null)) throw badRequest('Give exactly one of user_id and group_id')
-  if (whom.user !== null) await findUser(db, whom.user)
-  if (whom.group !== null) await findGroup(db, whom.group)
-  return { place: { entity, entity_id: input.entity_id }, whom }
+  const principal = { user: input.user_id ?? null, group: input.group_id ?? null }
+  if ((principal.user === null) === (principal.group === null)) throw badRequest('Give exactly one of user_id and group_id')
+  if (principal.user !== null) await findUser(db, principal.user)
+  if (principal.group !== null) await findGroup(db, principal.group)
+  return { object: { entity, entity_id: input.entity_id }, principal }
 }
 
 export const rules = {
@@ -78,14 +78,14 @@ export const rules = {
 
   /** Hides an object from a user or a group. Repeating it has no effect. */
   async hide (db: Db, input: Hide): Promise<HiddenView & Principal> {
-    const { place, whom } = await readHide(db, input)
-    await insertHidden(db, place, whom)
-    return { ...place, ...whom }
+    const { object, principal } = await readHide(db, input)
+    await insertHidden(db, object, principal)
+    return { ...object, ...principal }
   },
 
-  async show (db: Db, input: Hide): Promise<Principal> {
-    const { place, whom } = await readHide(db, input)
-    await db.em.nativeDelete(HiddenEntity, { ...place, ...whom })
-    return whom
+  async unhide (db: Db, input: Hide): Promise<Principal> {
+    const { object, principal } = await readHide(db, input)
+    await db.em.nativeDelete(HiddenEntity, { ...object, ...principal })
+    return principal
   }
 }

@@ -102,8 +102,8 @@ export function createPermissions (app: FastifyInstance) {
       return { entity, entity_id: entityId }
     },
 
-    async show (db: Db, input: Hide): Promise<void> {
-      announce(await membersOf(db, await rules.show(db, input)))
+    async unhide (db: Db, input: Hide): Promise<void> {
+      announce(await membersOf(db, await rules.unhide(db, input)))
     },
 
     /** Loads the access of several accounts, by user id. */
@@ -123,13 +123,13 @@ export function createPermissions (app: FastifyInstance) {
     async toCaller (user: Pick<User, 'id' | 'username' | 'role' | 'password_hash'>, given: Credential): Promise<Caller> {
       const access = await accessOf(user)
       const { scopes: named, credential, session_id: session, token_id: token, device_id: device } = given
-      const held = scopesOf(access)
+      const granted = scopesOf(access)
       return {
         id: user.id,
         username: user.username,
         role: user.role,
         access,
-        scopes: new Set(named === undefined ? held : held.filter((scope) => named.includes(scope))),
+        scopes: new Set(named === undefined ? granted : granted.filter((scope) => named.includes(scope))),
         credential,
         session_id: session ?? null,
         token_id: token ?? null,

@@ -8,7 +8,7 @@ import { findLayout, listAllFolders } from '../library/locate-folder.ts'
 import { romsPath } from '../library/structure.ts'
 
 /** Converts library errors to responses with the reason. The path of the library is only logged. */
-async function reading<T> (work: () => Promise<T>): Promise<T> {
+async function withLibraryErrors<T> (work: () => Promise<T>): Promise<T> {
   try {
     return await work()
   } catch (err) {
@@ -23,14 +23,14 @@ async function reading<T> (work: () => Promise<T>): Promise<T> {
 export function createPlatformFolders ({ library }: FastifyInstance) {
   return {
     /** @throws ApiError UNAVAILABLE if none of the libraries can be read. */
-    list: () => reading(() => listAllFolders(library)),
+    list: () => withLibraryErrors(() => listAllFolders(library)),
 
     /**
      * Creates a platform's ROM folder unless it exists.
      *
      * @throws ApiError BAD_REQUEST for a name that cannot be a platform's folder, UNAVAILABLE.
      */
-    create: (fsSlug: string) => reading(async () => {
+    create: (fsSlug: string) => withLibraryErrors(async () => {
       safeName(fsSlug)
       if (library.rules.isExcludedPlatform(fsSlug)) {
         throw badRequest(`Folder '${fsSlug}' is excluded; remove it from exclude.platforms or choose another name`)

@@ -1,9 +1,9 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { Context } from '../../core/access/context.ts'
-import { milliseconds } from '../../core/database/columns.ts'
+import { selectMilliseconds } from '../../core/database/columns.ts'
 import type { Db } from '../../core/database/db.ts'
 import type { PlatformRow, PlatformSize } from './views.ts'
-import { type AnyCaller, isPlatformVisible, seesEverything } from './visibility.ts'
+import { type AnyCaller, isPlatformVisible, canSeeEverything } from './visibility.ts'
 
 type StoredPlatform = Omit<PlatformRow, keyof PlatformSize>
 
@@ -19,14 +19,14 @@ export async function selectPlatforms (
 ): Promise<StoredPlatform[]> {
   const { rows } = await sql<StoredPlatform>`
     select p.id, p.slug, p.fs_slug, p.name, p.custom_name, p.description, p.missing_from_fs,
-      ${milliseconds('p.created_at')} as created_at, ${milliseconds('p.updated_at')} as updated_at
+      ${selectMilliseconds('p.created_at')} as created_at, ${selectMilliseconds('p.updated_at')} as updated_at
     from platforms p where ${isPlatformVisible(caller)} and ${condition} order by p.name, p.id`.execute(db)
   return rows
 }
 
 /** Loads the folders of platforms that are hidden from a caller. */
 export async function selectHiddenFolders ({ db, caller }: Context<AnyCaller>): Promise<Set<string>> {
-  if (seesEverything(caller)) return new Set()
+  if (canSeeEverything(caller)) return new Set()
   const { rows } = await sql<{ fs_slug: string }>`
     select p.fs_slug from platforms p where not (${isPlatformVisible(caller)})`.execute(db)
   return new Set(rows.map((row) => row.fs_slug))

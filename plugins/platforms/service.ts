@@ -12,7 +12,7 @@ import { factsOf, resolvePlatform } from './find-platform.ts'
 import { selectFirmware } from '../firmware/rows.ts'
 import { createLibraryCache } from '../library/library-cache.ts'
 import type { LongReads } from '../library/long-reads.ts'
-import { selectMoment } from '../library/version-rows.ts'
+import { selectVersions } from '../library/version-rows.ts'
 import {
   type PlatformCondition, deletePlatform, hasPlatformId, selectHiddenFolders, selectPlatforms, upsertPlatform
 } from './rows.ts'
@@ -34,16 +34,16 @@ export function createPlatforms (app: FastifyInstance, config: Config) {
   let selectSizes: SelectSizes = async () => new Map()
 
   const sizes = createLibraryCache<ReadonlyMap<number, PlatformSize>>({
-    maxBytes: SIZES_MAX_BYTES, sizeOf: (ofViewer) => ofViewer.size * BYTES_PER_SIZE
+    maxBytes: SIZES_MAX_BYTES, sizeOf: (key) => key.size * BYTES_PER_SIZE
   })
 
   /** Loads the platforms that a caller sees, with the counts that this caller sees. */
   async function select (context: Context<AnyCaller>, condition?: PlatformCondition): Promise<PlatformRow[]> {
     const { db, caller } = context
-    const moment = await selectMoment(db, null)
+    const versions = await selectVersions(db, null)
     const [rows, known] = await Promise.all([
       selectPlatforms(context, condition),
-      sizes.get(moment, { caller: callerKey(caller), of: 'sizes' }, () => selectSizes(app.longReads, caller))
+      sizes.get(versions, { caller: callerKey(caller), of: 'sizes' }, () => selectSizes(app.longReads, caller))
     ])
     return rows.map((row) => ({ ...row, ...known.get(row.id) ?? NO_SIZE }))
   }

@@ -37,29 +37,29 @@ type WithId = ProviderDefinition & { id: ProviderIdType }
 export const providersOf = (registry: Registry): WithId[] =>
   listProviders(registry).filter((definition): definition is WithId => idTypeOf(definition) !== null)
 
-type Entry = NonNullable<ProviderDefinition['platforms']>[string] | undefined
+type ProviderEntry = NonNullable<ProviderDefinition['platforms']>[string] | undefined
 
-const entryOf = ({ platforms }: ProviderDefinition, facts: PlatformFacts | null): Entry =>
+const entryOf = ({ platforms }: ProviderDefinition, facts: PlatformFacts | null): ProviderEntry =>
   facts === null ? undefined : platforms?.[facts.slug]
 
 /** Returns ids and slugs of providers: a provider's own table precedes the built-in facts. */
 function providerColumns (providers: readonly ProviderDefinition[], facts: PlatformFacts | null) {
-  const known: Readonly<Record<string, unknown>> = facts === null ? {} : { ...facts }
+  const factColumns: Readonly<Record<string, unknown>> = facts === null ? {} : { ...facts }
   const ids = new Map(providers.map((provider) => [provider.key, listPlatformIds(entryOf(provider, facts))[0]]))
   const columns: Record<string, unknown> = {}
   for (const { key } of providers) columns[`${key}_id`] = ids.get(key) ?? null
   for (const key of PLATFORM_ID_KEYS) {
     const id = ids.get(key)
-    columns[`${key}_id`] = typeof id === 'number' ? id : known[`${key}_id`] ?? null
+    columns[`${key}_id`] = typeof id === 'number' ? id : factColumns[`${key}_id`] ?? null
   }
   for (const key of PLATFORM_SLUG_KEYS) {
     const slug = ids.get(key)
-    columns[`${key}_slug`] = typeof slug === 'string' ? slug : known[`${key}_slug`] ?? null
+    columns[`${key}_slug`] = typeof slug === 'string' ? slug : factColumns[`${key}_slug`] ?? null
   }
   return columns
 }
 
-const isRecord = (entry: Entry): entry is PlatformRecord =>
+const isRecord = (entry: ProviderEntry): entry is PlatformRecord =>
   typeof entry === 'object' && !Array.isArray(entry)
 
 /** True for a web address. Any other URL would reach clients as a link to open. */

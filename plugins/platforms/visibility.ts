@@ -19,7 +19,7 @@ export function isNotHidden (
     and h.entity_id = ${sql.ref(id)} and (h.user_id = ${caller.id} or h.group_id = ${caller.access.group_id}))`
 }
 
-export const seesEverything = (caller: AnyCaller): boolean => caller === null || caller.access.is_admin
+export const canSeeEverything = (caller: AnyCaller): boolean => caller === null || caller.access.is_admin
 
 /** Selects the ids of platforms or ROMs that are hidden from a caller. */
 export function hiddenIds (caller: NonNullable<AnyCaller>, entity: 'platforms' | 'roms'): RawBuilder<unknown> {
@@ -29,5 +29,5 @@ export function hiddenIds (caller: NonNullable<AnyCaller>, entity: 'platforms' |
 
 /** The condition for a caller to see a row of `platforms`, aliased `p`. Every query for a caller contains it. */
 export function isPlatformVisible (caller: AnyCaller): RawBuilder<boolean> {
-  return caller === null || seesEverything(caller) ? sql<boolean>`true` : isNotHidden(caller, 'platforms', 'p.id')
+  return caller === null || canSeeEverything(caller) ? sql<boolean>`true` : isNotHidden(caller, 'platforms', 'p.id')
 }

@@ -3,7 +3,7 @@ import { requireTime } from '../../core/database/times.ts'
 import type { PlaySessionEntry } from './schemas.ts'
 
 /** An entry in normalized form, independent of its dialect. */
-export interface Played {
+export interface PlayEntry {
   /** The id as received; the ROM may be unknown. */
   rom_id: number | null
   start: Date
@@ -29,22 +29,22 @@ const DIALECTS: readonly Dialect[] = [
 ]
 const namesOf = ({ start, end, duration }: Dialect) => [start, end, duration] as const
 
-function findDialect (entry: PlaySessionEntry, place: BodyPath): Dialect {
+function findDialect (entry: PlaySessionEntry, path: BodyPath): Dialect {
   const used = DIALECTS.filter((dialect) => namesOf(dialect).some((name) => entry[name] !== undefined))
   const [dialect] = used
   if (dialect === undefined || used.length > 1) {
-    throw invalid([...place], 'Give start and end, or else start_time and end_time', entry)
+    throw invalid([...path], 'Give start and end, or else start_time and end_time', entry)
   }
   return dialect
 }
 
-function requireField<T> (value: T | undefined, place: BodyPath, name: string): T {
-  if (value === undefined) throw invalid([...place, name], `'${name}' is required`, undefined, 'required')
+function requireField<T> (value: T | undefined, path: BodyPath, name: string): T {
+  if (value === undefined) throw invalid([...path, name], `'${name}' is required`, undefined, 'required')
   return value
 }
 
-function readSecond (entry: PlaySessionEntry, name: Dialect['start' | 'end'], place: BodyPath): Date {
-  const time = requireTime(requireField(entry[name], place, name), [...place, name])
+function readSecond (entry: PlaySessionEntry, name: Dialect['start' | 'end'], path: BodyPath): Date {
+  const time = requireTime(requireField(entry[name], path, name), [...path, name])
   time.setUTCMilliseconds(0)
   return time
 }
@@ -54,11 +54,11 @@ function readSecond (entry: PlaySessionEntry, name: Dialect['start' | 'end'], pl
  *
  * @throws ApiError INVALID if dialects are mixed, a field is missing, or the end is not after the start.
  */
-export function readEntry (entry: PlaySessionEntry, place: BodyPath): Played {
-  const dialect = findDialect(entry, place)
-  const [start, end] = [readSecond(entry, dialect.start, place), readSecond(entry, dialect.end, place)]
+export function readEntry (entry: PlaySessionEntry, path: BodyPath): PlayEntry {
+  const dialect = findDialect(entry, path)
+  const [start, end] = [readSecond(entry, dialect.start, path), readSecond(entry, dialect.end, path)]
   if (end <= start) {
-    throw invalid([...place, dialect.end], `Must be after ${dialect.start}, both cut to whole seconds`, entry[dialect.end])
+    throw invalid([...path, dialect.end], `Must be after ${dialect.start}, both cut to whole seconds`, entry[dialect.end])
   }
   const duration = entry[dialect.duration]
   const playedMs = duration === undefined ? end.getTime() - start.getTime() : duration * dialect.unit_ms

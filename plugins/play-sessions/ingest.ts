@@ -3,7 +3,7 @@ import type { Db } from '../../core/database/db.ts'
 import { inTransaction } from '../../core/database/transaction.ts'
 import { ID_MAX } from '../../core/typebox.ts'
 import type { Play } from '../roms/played-rows.ts'
-import { type BodyPath, type Played, readEntry } from './entries.ts'
+import { type BodyPath, type PlayEntry, readEntry } from './entries.ts'
 import { type NewSession, type Owner, insertSessions, lockSubjects } from './rows.ts'
 import type { PlaySessionEntry, PlaySessionIngestResponse, PlaySessionIngestResult } from './schemas.ts'
 
@@ -23,7 +23,7 @@ interface Candidate extends NewSession {
   detail: string | null
 }
 
-function findFault ({ end }: Played): string | null {
+function findFault ({ end }: PlayEntry): string | null {
   if (end.getTime() <= Date.now() + FUTURE_MAX_MS) return null
   return `The end '${end.toISOString()}' is in the future; set the clock of the device`
 }
@@ -31,7 +31,7 @@ function findFault ({ end }: Played): string | null {
 /**
  * Limits a duration to the time from start to end. The entry is stored anyway, because its sender will not repeat it.
  */
-function cutDuration ({ start, end, duration_ms: duration }: Played): Pick<Candidate, 'duration_ms' | 'detail'> {
+function cutDuration ({ start, end, duration_ms: duration }: PlayEntry): Pick<Candidate, 'duration_ms' | 'detail'> {
   const span = end.getTime() - start.getTime()
   if (duration <= span + DURATION_SLACK_MS) return { duration_ms: duration, detail: null }
   return {
@@ -45,14 +45,14 @@ const resultOf = (index: number, status: PlaySessionIngestResult['status'], { id
 } = {}): PlaySessionIngestResult => ({ index, status, id, detail })
 
 /** Returns the identity of an entry: two entries of a user with the same identity are duplicates. */
-const identify = ({ rom_id: romId, start }: Played, deviceId: number | null) =>
+const identify = ({ rom_id: romId, start }: PlayEntry, deviceId: number | null) =>
   `${deviceId ?? ''}/${romId ?? ''}/${start.toISOString()}`
 
 /** Separates the new entries of a request from errors and duplicates. */
-function sift (played: readonly Played[], deviceId: number | null) {
+function splitEntries (entries: readonly PlayEntry[], deviceId: number | null) {
   const candidates = new Map<string, Candidate>()
   const [errors, duplicates]: [PlaySessionIngestResult[], PlaySessionIngestResult[]] = [[], []]
-  for (const [index, entry] of played.entries()) {
+  for (const [index, entry] of entries.entries()) {
     const [fault, identity] = [findFault(entry), identify(entry, deviceId)]
     if (fault !== null) errors.push(resultOf(index, 'error', { detail: fault }))
     else if (candidates.has(identity)) duplicates.push(resultOf(index, 'duplicate'))
@@ -66,8 +66,8 @@ function listPlays (entries: readonly Candidate[]): Play[] {
   const plays = new Map<number, Play>()
   for (const { rom_id: romId, end } of entries) {
     if (romId === null) continue
-    const known = plays.get(romId)
-    if (known === undefined || known.at < end) plays.set(romId, { rom_id: romId, at: end })
+    const latest = plays.get(romId)
+    if (latest === undefined || latest.at < end) plays.set(romId, { rom_id: romId, at: end })
   }
   return [...plays.values()]
 }
@@ -86,7 +86,7 @@ export function createIngest (app: FastifyInstance) {
     const roms = await lockSubjects(db, to.device_id, visible)
     const entries = candidates.map((entry) => ({ ...entry, rom_id: roms.has(entry.rom_id ?? 0) ? entry.rom_id : null }))
     const ids = await insertSessions(db, to, entries)
-    await app.roms.notePlayed(db, to.user_id, listPlays(entries.filter((entry) => ids.has(entry.identity))))
+    await app.roms.storePlays(db, to.user_id, listPlays(entries.filter((entry) => ids.has(entry.identity))))
     if (to.device_id !== null) await app.devices.touch(db, to.device_id)
     return ids
   }
@@ -94,14 +94,14 @@ export function createIngest (app: FastifyInstance) {
   /**
    * Stores the play sessions of a user, each one once. An unknown or hidden ROM is stored as null.
    *
-   * @param placeOf returns the path of an entry in the request, for errors
+   * @param pathOf returns the path of an entry in the request, for errors
    * @throws ApiError INVALID if an entry fits neither dialect
    */
   return async function ingest (
-    db: Db, to: Ingest, placeOf: (index: number) => BodyPath = (index) => ['body', 'play_sessions', index]
+    db: Db, to: Ingest, pathOf: (index: number) => BodyPath = (index) => ['body', 'play_sessions', index]
   ): Promise<PlaySessionIngestResponse> {
-    const played = to.entries.map((entry, index) => readEntry(entry, placeOf(index)))
-    const { candidates, errors, duplicates } = sift(played, to.device_id)
+    const entries = to.entries.map((entry, index) => readEntry(entry, pathOf(index)))
+    const { candidates, errors, duplicates } = splitEntries(entries, to.device_id)
     const visible = await listVisible(db, to.user_id, candidates)
     const ids = await inTransaction(db, (tx) => store(tx, to, candidates, visible))
     const created: PlaySessionIngestResult[] = []
@@ -114,7 +114,7 @@ export function createIngest (app: FastifyInstance) {
     return {
       results: [...errors, ...duplicates, ...created],
       created_count: created.length,
-      skipped_count: played.length - created.length
+      skipped_count: entries.length - created.length
     }
   }
 }

@@ -1,11 +1,11 @@
 import { sql } from 'kysely'
 import type { Context } from '../../core/access/context.ts'
-import { milliseconds } from '../../core/database/columns.ts'
+import { selectMilliseconds } from '../../core/database/columns.ts'
 import type { Db } from '../../core/database/db.ts'
 import type { AnyCaller } from '../platforms/visibility.ts'
-import { type Condition, every } from '../roms/list-conditions.ts'
+import { type Condition, allOf } from '../roms/list-conditions.ts'
 import { isRomVisible } from '../roms/visibility.ts'
-import type { Played } from './entries.ts'
+import type { PlayEntry } from './entries.ts'
 import type { PlaySessionRow, PlayTotalsRow } from './views.ts'
 
 /** Conditions on play sessions. Times are in ISO 8601, devices are integer ids. */
@@ -21,7 +21,7 @@ export interface Page { limit: number, offset: number }
 
 function toCondition (caller: AnyCaller, selection: Selection): Condition {
   const { user_id: user, rom_id: rom, device_id: device, start_after: after, end_before: before } = selection
-  return every([
+  return allOf([
     sql<boolean>`s.user_id = ${user}`,
     ...(rom === undefined ? [] : [sql<boolean>`r.id = ${rom} and ${isRomVisible(caller)}`]),
     ...(device === undefined ? [] : [sql<boolean>`s.device_id = ${device}`]),
@@ -36,9 +36,9 @@ export async function selectSessions (
 ): Promise<PlaySessionRow[]> {
   const { rows } = await sql<PlaySessionRow>`select s.id, s.user_id, d.device_id,
       case when ${isRomVisible(caller)} then r.id end as rom_id, s.sync_session_id, s.save_slot,
-      ${milliseconds('s.start_time')} as start_time, ${milliseconds('s.end_time')} as end_time,
-      s.duration_ms::float8 as duration_ms, ${milliseconds('s.created_at')} as created_at,
-      ${milliseconds('s.updated_at')} as updated_at
+      ${selectMilliseconds('s.start_time')} as start_time, ${selectMilliseconds('s.end_time')} as end_time,
+      s.duration_ms::float8 as duration_ms, ${selectMilliseconds('s.created_at')} as created_at,
+      ${selectMilliseconds('s.updated_at')} as updated_at
     from play_sessions s left join devices d on d.id = s.device_id
       left join roms r on r.id = s.rom_id left join platforms p on p.id = r.platform_id
     where ${toCondition(caller, selection)} order by s.start_time desc, s.id desc
@@ -67,7 +67,7 @@ export interface Owner {
 }
 
 /** A play session with its `identity`, which is unique per user. */
-export interface NewSession extends Played { identity: string }
+export interface NewSession extends PlayEntry { identity: string }
 
 /**
  * Inserts play sessions in the order of their identities, because two requests with the same entries must not deadlock.

@@ -21,7 +21,7 @@ const LIMIT_WITHIN_TIME = 10_000
  *
  * @throws ApiError FORBIDDEN for another user without the right to read accounts
  */
-function whoseOf (caller: Caller, userId: number | undefined): number {
+function userOf (caller: Caller, userId: number | undefined): number {
   if (userId === undefined || userId === caller.id) return caller.id
   if (!caller.scopes.has('users.read')) throw forbidden()
   requireGrant(caller, 'users', 'read')
@@ -32,15 +32,15 @@ const readBound = (name: 'start_after' | 'end_before', text: string | undefined)
   text === undefined ? undefined : requireTime(text, ['query', name]).toISOString()
 
 /** Returns the entries of a request, and the path of each one. */
-function readForm (body: IngestPlaySessions): { entries: PlaySessionEntry[], placeOf: (index: number) => BodyPath } {
+function readForm (body: IngestPlaySessions): { entries: PlaySessionEntry[], pathOf: (index: number) => BodyPath } {
   const { device_id: _device, sessions, play_sessions: playSessions, ...entry } = body
   const isEntry = entry.start !== undefined || entry.start_time !== undefined
   if ([sessions !== undefined, playSessions !== undefined, isEntry].filter(Boolean).length !== 1) {
     throw invalid(['body'], "Give 'sessions', or 'play_sessions', or one entry with its start")
   }
-  if (isEntry) return { entries: [entry], placeOf: () => ['body'] }
+  if (isEntry) return { entries: [entry], pathOf: () => ['body'] }
   const name = sessions === undefined ? 'play_sessions' : 'sessions'
-  return { entries: body[name] ?? [], placeOf: (index) => ['body', name, index] }
+  return { entries: body[name] ?? [], pathOf: (index) => ['body', name, index] }
 }
 
 /** Returns the only device whose sessions a caller may list; null for no limit. */
@@ -63,13 +63,13 @@ export function createPlaySessions (app: FastifyInstance) {
   async function chooseDevice (
     { db, caller }: Context, userId: number, named: number | string | undefined
   ): Promise<number | null | undefined> {
-    const only = findOnlyDevice(caller)
+    const onlyDevice = findOnlyDevice(caller)
     const device = named === undefined ? undefined : await findDevice(db, userId, named)
-    if (only === null) return device
-    if (named !== undefined && device !== only) {
+    if (onlyDevice === null) return device
+    if (named !== undefined && device !== onlyDevice) {
       throw forbidden('This token may read only the play sessions of its own device; use a token with the scope devices.read for others')
     }
-    return only
+    return onlyDevice
   }
 
   return {
@@ -79,18 +79,18 @@ export function createPlaySessions (app: FastifyInstance) {
      * Stores the play sessions of a request, in any of its forms. A device that is not the user's is stored as null.
      */
     async post ({ db, caller }: Context, body: IngestPlaySessions): Promise<PlaySessionIngestResponse> {
-      const { entries, placeOf } = readForm(body)
+      const { entries, pathOf } = readForm(body)
       if (entries.length === 0 || entries.length > ENTRIES_MAX) {
         throw badRequest(`There are ${entries.length} play sessions in the request; send 1 to ${ENTRIES_MAX}`)
       }
       const { device_id: named } = body
       const deviceId = named === undefined || named === null ? caller.device_id : await findDevice(db, caller.id, named)
-      return await ingest(db, { user_id: caller.id, device_id: deviceId, sync_session_id: null, entries }, placeOf)
+      return await ingest(db, { user_id: caller.id, device_id: deviceId, sync_session_id: null, entries }, pathOf)
     },
 
     async list (context: Context, query: ListPlaySessionsQuery): Promise<PlaySessionView[]> {
       const { caller } = context
-      const userId = whoseOf(caller, query.user_id)
+      const userId = userOf(caller, query.user_id)
       const [after, before] = [readBound('start_after', query.start_after), readBound('end_before', query.end_before)]
       const device = await chooseDevice(context, userId, query.device_id)
       if (device === null) return []
@@ -105,7 +105,7 @@ export function createPlaySessions (app: FastifyInstance) {
     async totals (context: Context, query: PlayTotalsQuery): Promise<PlayTotalsView[]> {
       const { caller } = context
       const device = findOnlyDevice(caller) ?? undefined
-      const selection = { user_id: whoseOf(caller, query.user_id), rom_id: query.rom_id, device_id: device }
+      const selection = { user_id: userOf(caller, query.user_id), rom_id: query.rom_id, device_id: device }
       return (await selectTotals(context, selection, query)).map(toPlayTotalsView)
     },
 

@@ -2,7 +2,7 @@ import pg from 'pg'
 import type { Config } from '../../core/config/config.ts'
 import type { Features } from '../../core/feature.ts'
 import { settingsEnvironment } from '../../core/config/environment.ts'
-import { inspectApart } from '../../core/loader/inspect-in-process.ts'
+import { inspectInProcess } from '../../core/loader/inspect-in-process.ts'
 import { linkSdk, listPluginPackages } from '../../core/loader/packages.ts'
 import type { PluginRecord } from '../../core/loader/registry.ts'
 import { fingerprintOf, readSnapshot } from '../../core/loader/snapshot.ts'
@@ -15,7 +15,7 @@ const DATABASE_MS = 5_000
 export async function inspectPlugins (config: Config, settings = settingsEnvironment()): Promise<PluginRecord[]> {
   linkSdk(config.data_dir)
   const packages = listPluginPackages(config.data_dir)
-  return (await inspectApart({ works: true, packages, settings })).records
+  return (await inspectInProcess({ runsPlugins: true, packages, settings })).records
 }
 
 /** Reads the plugin records of the running server's scan worker; null if none runs, or with other packages. */

@@ -18,10 +18,10 @@ function checkKey (kind: PluginKind, key: string, dataDir: string): void {
     throw new StartError(`'${key}' is not a valid key of a plugin. Use at most 32 lower-case letters, digits and '-', a letter first.`,
       { exitCode: 2 })
   }
-  const taken = listPluginPackages(dataDir).find(({ manifest }) =>
+  const existing = listPluginPackages(dataDir).find(({ manifest }) =>
     Value.Check(ManifestSchema, manifest) && manifest.kind === kind && manifest.key === key)
-  if (taken !== undefined) {
-    throw new StartError(`The ${kind} '${key}' is already installed, by ${taken.name}. Choose another key.`, { exitCode: 2 })
+  if (existing !== undefined) {
+    throw new StartError(`The ${kind} '${key}' is already installed, by ${existing.name}. Choose another key.`, { exitCode: 2 })
   }
 }
 

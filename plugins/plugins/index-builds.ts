@@ -19,16 +19,16 @@ const ArgumentsSchema = Type.Object({
 const REPORT_EVERY_MS = 1_000
 
 /** Reports progress, but not more often than a write is worth. */
-function createProgress (tell: TaskRun['report']) {
-  let toldAt = -Infinity
-  let telling: Promise<void> = Promise.resolve()
+function createProgress (sendReport: TaskRun['report']) {
+  let reportedAt = -Infinity
+  let reporting: Promise<void> = Promise.resolve()
   const report: ProviderContext['report'] = ({ done, total = done, message }) => {
-    if (performance.now() - toldAt < REPORT_EVERY_MS) return
-    toldAt = performance.now()
+    if (performance.now() - reportedAt < REPORT_EVERY_MS) return
+    reportedAt = performance.now()
     // The next report, or the last one, has the values that could not be written now.
-    telling = telling.then(() => tell({ update_stats: { processed: done, total, message } })).catch(() => {})
+    reporting = reporting.then(() => sendReport({ update_stats: { processed: done, total, message } })).catch(() => {})
   }
-  return { report, settled: () => telling }
+  return { report, flush: () => reporting }
 }
 
 /** Defines a task for each provider with a local index. Its schedule is off until it is configured. */
@@ -55,7 +55,7 @@ export function defineIndexBuilds (app: FastifyInstance, config: Config): TaskDe
         const progress = createProgress(report)
         const scope = { signal, memo: createMemo(), preferences: readPreferences(config), report: progress.report }
         const count = await rebuildIndex(scope)
-        await progress.settled()
+        await progress.flush()
         await report({ update_stats: { processed: count, total: count } })
       }
     } satisfies TaskDefinition]

@@ -12,23 +12,23 @@ export interface KnownProvider {
   /** True if a platform that the provider knows counts as identified. */
   identifiesPlatforms?: boolean
   /** True if the provider counts in the heartbeat as one that identifies games. */
-  counts?: boolean
+  isCounted?: boolean
 }
 
 /** The known providers, in the order of the fields of a ROM. Companion apps always read these fields and names. */
 export const KNOWN_PROVIDERS: readonly KnownProvider[] = [
-  { key: 'igdb', id: 'integer', hasMetadata: true, flag: 'IGDB_API_ENABLED', platform: ['id', 'slug'], identifiesPlatforms: true, counts: true },
+  { key: 'igdb', id: 'integer', hasMetadata: true, flag: 'IGDB_API_ENABLED', platform: ['id', 'slug'], identifiesPlatforms: true, isCounted: true },
   { key: 'sgdb', id: 'integer', flag: 'STEAMGRIDDB_API_ENABLED', platform: ['id'] },
-  { key: 'moby', id: 'integer', hasMetadata: true, flag: 'MOBY_API_ENABLED', platform: ['id', 'slug'], identifiesPlatforms: true, counts: true },
-  { key: 'ss', id: 'integer', hasMetadata: true, flag: 'SS_API_ENABLED', platform: ['id'], identifiesPlatforms: true, counts: true },
-  { key: 'ra', id: 'integer', flag: 'RA_API_ENABLED', platform: ['id'], identifiesPlatforms: true, counts: true },
-  { key: 'launchbox', id: 'integer', hasMetadata: true, flag: 'LAUNCHBOX_API_ENABLED', platform: ['id'], identifiesPlatforms: true, counts: true },
-  { key: 'hasheous', id: 'integer', hasMetadata: true, flag: 'HASHEOUS_API_ENABLED', platform: ['id'], identifiesPlatforms: true, counts: true },
-  { key: 'tgdb', id: 'integer', flag: 'TGDB_API_ENABLED', platform: ['id'], counts: true },
-  { key: 'flashpoint', id: 'string', hasMetadata: true, flag: 'FLASHPOINT_API_ENABLED', platform: ['id'], counts: true },
-  { key: 'hltb', id: 'integer', hasMetadata: true, flag: 'HLTB_API_ENABLED', platform: ['slug'], counts: true },
+  { key: 'moby', id: 'integer', hasMetadata: true, flag: 'MOBY_API_ENABLED', platform: ['id', 'slug'], identifiesPlatforms: true, isCounted: true },
+  { key: 'ss', id: 'integer', hasMetadata: true, flag: 'SS_API_ENABLED', platform: ['id'], identifiesPlatforms: true, isCounted: true },
+  { key: 'ra', id: 'integer', flag: 'RA_API_ENABLED', platform: ['id'], identifiesPlatforms: true, isCounted: true },
+  { key: 'launchbox', id: 'integer', hasMetadata: true, flag: 'LAUNCHBOX_API_ENABLED', platform: ['id'], identifiesPlatforms: true, isCounted: true },
+  { key: 'hasheous', id: 'integer', hasMetadata: true, flag: 'HASHEOUS_API_ENABLED', platform: ['id'], identifiesPlatforms: true, isCounted: true },
+  { key: 'tgdb', id: 'integer', flag: 'TGDB_API_ENABLED', platform: ['id'], isCounted: true },
+  { key: 'flashpoint', id: 'string', hasMetadata: true, flag: 'FLASHPOINT_API_ENABLED', platform: ['id'], isCounted: true },
+  { key: 'hltb', id: 'integer', hasMetadata: true, flag: 'HLTB_API_ENABLED', platform: ['slug'], isCounted: true },
   { key: 'gamelist', id: 'string', hasMetadata: true, flag: null },
-  { key: 'libretro', id: 'string', flag: 'LIBRETRO_API_ENABLED', platform: ['slug'], counts: true },
+  { key: 'libretro', id: 'string', flag: 'LIBRETRO_API_ENABLED', platform: ['slug'], isCounted: true },
   { key: 'playmatch', id: null, flag: 'PLAYMATCH_API_ENABLED' },
   { key: 'demozoo', id: 'integer', hasMetadata: true, flag: 'DEMOZOO_API_ENABLED' },
   { key: 'pouet', id: 'integer', hasMetadata: true, flag: 'POUET_API_ENABLED' },

@@ -44,7 +44,7 @@ export function findAdded (before: Dependencies, after: Dependencies, spec: stri
     names.find((name) => after[name]?.startsWith('file:') === true && basename(after[name]) === basename(spec))
 }
 
-function sayRestart (dataDir: string): void {
+function printRestartHint (dataDir: string): void {
   if (readServerState(dataDir) !== null) process.stdout.write('Restart the server for this to take effect.\n')
 }
 
@@ -61,7 +61,7 @@ export async function addPlugin (features: Features, given: string): Promise<num
   const record = (await inspectPlugins(config)).find((candidate) => candidate.package === name)
   if (record === undefined) throw new StartError(`npm installed '${given}', but it contains no plugin; see svc plugins.`)
   process.stdout.write(`${record.package} ${record.version ?? ''}: ${describePlugin(record)}\n`)
-  sayRestart(config.data_dir)
+  printRestartHint(config.data_dir)
   return record.status === 'active' || record.status === 'disabled' ? 0 : 1
 }
 
@@ -69,13 +69,13 @@ export async function addPlugin (features: Features, given: string): Promise<num
 export async function removePlugin (features: Features, name: string): Promise<number> {
   const { config } = await features.loadConfig()
   const folder = createFolder(config.data_dir)
-  const known = Object.keys(readDependencies(folder))
-  if (!known.includes(name)) {
-    throw new StartError(`No plugin '${name}' was added. ${known.length === 0 ? 'There are none.' : `The plugins are: ${known.join(', ')}.`}`)
+  const installed = Object.keys(readDependencies(folder))
+  if (!installed.includes(name)) {
+    throw new StartError(`No plugin '${name}' was added. ${installed.length === 0 ? 'There are none.' : `The plugins are: ${installed.join(', ')}.`}`)
   }
   await runNpm(folder, ['uninstall', '--prefix', folder, ...NPM_FLAGS, '--', name])
   linkSdk(config.data_dir)
   process.stdout.write(`${name} was removed.\n`)
-  sayRestart(config.data_dir)
+  printRestartHint(config.data_dir)
   return 0
 }

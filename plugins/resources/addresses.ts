@@ -11,7 +11,7 @@ export interface Addresses {
   /** Returns the address of a stored file. The version changes when the file does, so browsers fetch it again. */
   locate (path: string, version?: string): string
   /** Returns the part of the address below the prefix, for fields to which clients add the prefix themselves. */
-  place (path: string): string
+  toPath (path: string): string
 }
 
 /**
@@ -25,13 +25,13 @@ const markOf = (secrets: Secrets, path: string) => secrets.sign(PURPOSE, path).s
 export function createAddresses (secrets: Secrets | null): Addresses {
   const place = (path: string) => secrets === null ? path : `${markOf(secrets, path)}/${path}`
   return {
-    place,
+    toPath: place,
     locate: (path, version) => `${RESOURCES_PREFIX}/${place(path)}${version === undefined ? '' : `?ts=${version}`}`
   }
 }
 
 /** Parses an address below its prefix: returns the path, and if the mark is valid for that path. */
-export function readPlace (secrets: Secrets, place: string): { path: string, isMarked: boolean } {
-  const [, mark, path = ''] = PLACE.exec(place) ?? []
+export function readPath (secrets: Secrets, address: string): { path: string, isMarked: boolean } {
+  const [, mark, path = ''] = PLACE.exec(address) ?? []
   return { path, isMarked: mark !== undefined && isEqualSecret(mark, markOf(secrets, path)) }
 }

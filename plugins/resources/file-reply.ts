@@ -79,8 +79,8 @@ const outOfRange = (range: string | undefined, size: number) => new ApiError('RA
 export function sendContent (request: FastifyRequest, reply: FastifyReply, content: ContentReply): FastifyReply {
   const { size, validators, disposition } = content
   if (isPreconditionFailed(request.headers, validators)) throw changed(validators)
-  const isKept = isFresh(request.headers, validators)
-  const range = isKept ? null : rangeOf(request, content)
+  const isCached = isFresh(request.headers, validators)
+  const range = isCached ? null : rangeOf(request, content)
   if (range === 'unsatisfiable') {
     reply.header('content-range', `bytes */${size}`)
     throw outOfRange(request.headers.range, size)
@@ -97,7 +97,7 @@ export function sendContent (request: FastifyRequest, reply: FastifyReply, conte
   if (disposition !== undefined) {
     reply.header('content-disposition', contentDisposition(disposition.type, disposition.fileName))
   }
-  if (isKept) return reply.code(304).send()
+  if (isCached) return reply.code(304).send()
   const { start, end } = range ?? { start: 0, end: size - 1 }
   if (range !== null) reply.code(206).header('content-range', `bytes ${start}-${end}/${size}`)
   reply.header('content-length', end - start + 1)

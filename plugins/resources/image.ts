@@ -16,7 +16,7 @@ export async function openImage (input: SharpInput): Promise<Sharp> {
 const TALL_COVER_PIXELS = 1_000
 
 /** Returns the small copy of a cover in memory, because the image library's own writing does not report a full disk. */
-export async function makeSmallCover (file: string, extension: string, height: number): Promise<Buffer> {
+export async function createSmallCover (file: string, extension: string, height: number): Promise<Buffer> {
   const scale = height >= TALL_COVER_PIXELS ? 0.2 : 0.4
   const format = extension === 'jpg' ? 'jpeg' : extension as 'png' | 'webp' | 'gif' | 'avif'
   const rows = Math.max(1, Math.round(height * scale))

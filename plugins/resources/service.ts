@@ -7,7 +7,7 @@ import { notFound } from '../../core/errors.ts'
 import { isNothingThere, openInside } from '../../core/files/safe-path.ts'
 import type { Secrets } from '../../core/access/secrets.ts'
 import { resourcesConfig } from './config.ts'
-import { type Addresses, createAddresses, readPlace } from './addresses.ts'
+import { type Addresses, createAddresses, readPath } from './addresses.ts'
 import { BADGE_FOLDER } from './badges.ts'
 import { mediaTypeOf } from './media-types.ts'
 
@@ -32,14 +32,14 @@ export interface Resource {
 }
 
 /** Checks if a caller may see the ROM or collection with this id, which comes from an address. */
-type Sees = (context: Context, id: string) => Promise<boolean>
+type IsVisible = (context: Context, id: string) => Promise<boolean>
 
 export function createResources (config: Config, secrets: Secrets) {
   const folder = join(config.data_dir, 'resources')
   const isPublic = resourcesConfig.of(config).public
   const plain = createAddresses(null)
-  let seesRom: Sees = async () => false
-  let seesCollection: Sees = async () => false
+  let isRomVisible: IsVisible = async () => false
+  let isCollectionVisible: IsVisible = async () => false
 
   return {
     /** Addresses for callers who may see the files. They grant access without a credential. */
@@ -53,30 +53,30 @@ export function createResources (config: Config, secrets: Secrets) {
      *
      * @throws ApiError NOT_FOUND if no such resource is served.
      */
-    find (place: string): Resource {
-      const { path, isMarked } = readPlace(secrets, place)
+    find (address: string): Resource {
+      const { path, isMarked } = readPath(secrets, address)
       const type = mediaTypeOf(path)
       if (type === null || !SERVED_PATHS.some((pattern) => pattern.test(path))) throw notFound('Resource not found')
       return { path, type, isOpen: isPublic || isMarked }
     },
 
     /** Sets the check for ROMs. Until then only administrators see the files of ROMs. */
-    guardRoms (check: Sees): void { seesRom = check },
+    guardRoms (check: IsVisible): void { isRomVisible = check },
 
     /** Sets the check for collections. Until then nobody sees the files of collections. */
-    guardCollections (check: Sees): void { seesCollection = check },
+    guardCollections (check: IsVisible): void { isCollectionVisible = check },
 
     /** @throws ApiError NOT_FOUND unless the caller may see the object to which the file belongs. */
     async checkVisible (context: Context, { path }: Resource): Promise<void> {
       const { caller } = context
       const collectionId = COLLECTION_PATH.exec(path)?.groups?.collection
       if (collectionId !== undefined) {
-        if (await seesCollection(context, collectionId)) return
+        if (await isCollectionVisible(context, collectionId)) return
         throw notFound('Resource not found')
       }
       if (caller.access.is_admin) return
       const romId = ROM_PATH.exec(path)?.groups?.rom
-      if (romId === undefined || !await seesRom(context, romId)) throw notFound('Resource not found')
+      if (romId === undefined || !await isRomVisible(context, romId)) throw notFound('Resource not found')
     },
 
     /**

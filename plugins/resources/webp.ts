@@ -55,7 +55,7 @@ export function defineWebp (app: FastifyInstance, config: Config): TaskDefinitio
   async function run ({ signal, report }: TaskRun): Promise<void> {
     const stats = { processed: 0, errors: 0, total: 0 }
     for await (const _cover of glob(COVERS, { cwd: folder })) stats.total++
-    let toldAt = -Infinity
+    let reportedAt = -Infinity
     for await (const cover of glob(COVERS, { cwd: folder })) {
       signal.throwIfAborted()
       const path = join(folder, cover)
@@ -68,8 +68,8 @@ export function defineWebp (app: FastifyInstance, config: Config): TaskDefinitio
         app.log.warn({ err, cover }, 'a cover could not be converted to WebP')
       }
       stats.processed++
-      if (performance.now() - toldAt < REPORT_EVERY_MS) continue
-      toldAt = performance.now()
+      if (performance.now() - reportedAt < REPORT_EVERY_MS) continue
+      reportedAt = performance.now()
       await report({ conversion_stats: stats })
     }
     await report({ conversion_stats: stats })

@@ -8,7 +8,7 @@ import { hasMoved } from '../roms/rename-rows.ts'
 import { isRomVisible } from '../roms/visibility.ts'
 
 /** A ROM whose folder receives a file. */
-export interface Target {
+export interface TargetRom {
   id: number
   library_id: number
   platform_id: number
@@ -22,8 +22,8 @@ export interface Target {
 }
 
 /** Loads a ROM; null if it does not exist or is not visible. */
-export async function selectTarget ({ db, caller }: Context<AnyCaller>, id: number): Promise<Target | null> {
-  const { rows } = await sql<Target>`select r.id, r.library_id, r.platform_id, p.fs_slug as platform_fs_slug, r.fs_name,
+export async function selectTarget ({ db, caller }: Context<AnyCaller>, id: number): Promise<TargetRom | null> {
+  const { rows } = await sql<TargetRom>`select r.id, r.library_id, r.platform_id, p.fs_slug as platform_fs_slug, r.fs_name,
       r.fs_name_no_ext, r.fs_path, r.is_folder, r.path_manual, r.url_manual
     from roms r join platforms p on p.id = r.platform_id where r.id = ${id} and ${isRomVisible(caller)}`.execute(db)
   return rows[0] ?? null
@@ -34,7 +34,7 @@ const TO_FOLDER = `update roms set fs_name = $2, fs_name_no_ext = $2, fs_name_no
 
 /** Stores the new folder of a ROM that was one file. */
 export async function writeFolder (
-  db: Db, { id, fs_path: place }: Target, folder: string, name: { fs_name_no_tags: string, fs_extension: string }
+  db: Db, { id, fs_path: place }: TargetRom, folder: string, name: { fs_name_no_tags: string, fs_extension: string }
 ): Promise<void> {
   await inTransaction(db, async (tx) => {
     await tx.query(TO_FOLDER, [id, folder, name.fs_name_no_tags, name.fs_extension])
@@ -111,16 +111,16 @@ export async function selectFilesOf (db: Db, romId: number, category: string | n
 /**
  * Deletes the row of a file. The next scan reads the other files again to update the ROM.
  *
- * @param isTaken true if the file was removed from the library; otherwise it may be in another folder by now
+ * @param isMoved true if the file was removed from the library; otherwise it may be in another folder by now
  * @returns false if the file is in another folder
  */
 export async function deleteFile (
-  db: Db, rom: Pick<Target, 'id' | 'fs_name'>, file: Pick<FoundFile, 'id' | 'is_top_level'>, isTaken: boolean
+  db: Db, rom: Pick<TargetRom, 'id' | 'fs_name'>, file: Pick<FoundFile, 'id' | 'is_top_level'>, isMoved: boolean
 ): Promise<boolean> {
   return await inTransaction(db, async (tx) => {
     // Lock the ROM first, in the same order as a deletion of the ROM with its files.
     const isElsewhere = await hasMoved(tx, rom)
-    if (!isTaken && isElsewhere) return false
+    if (!isMoved && isElsewhere) return false
     await tx.query('delete from rom_files where id = $1 and rom_id = $2', [file.id, rom.id])
     if (file.is_top_level) await tx.query(READ_AGAIN, [rom.id])
     await tx.query(REFRESH, [rom.id])

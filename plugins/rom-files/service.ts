@@ -12,11 +12,11 @@ import type { LibraryRoot } from '../library/roots.ts'
 import type { BuiltDetailedRom } from '../roms/schemas.ts'
 import { artworkFolder } from '../artwork/artwork.ts'
 import { type FileKind, MANUAL, SOUNDTRACK } from './kinds.ts'
-import { type FoundFile, type Target, deleteFile, selectFilesOf, selectTarget, upsertFile, writeManual } from './rows.ts'
+import { type FoundFile, type TargetRom, deleteFile, selectFilesOf, selectTarget, upsertFile, writeManual } from './rows.ts'
 import type { SoundtrackTrack } from './schemas.ts'
 import { ensureFolder } from './to-folder.ts'
 import type { Tagger } from './tags/tagger.ts'
-import { type Arrived, givenNameOf, readFileName, receive } from './upload.ts'
+import { type ReceivedFile, readGivenName, readFileName, receive } from './upload.ts'
 import { toTrackView } from './views.ts'
 
 const REFUSED = new Map([
@@ -28,25 +28,25 @@ async function addFolder (path: string): Promise<void> {
   await mkdir(path).catch((err: unknown) => { if (errorCode(err) !== 'EEXIST') throw err })
 }
 
-const movedMeanwhile = () =>
+const movedError = () =>
   conflict('The ROM was deleted, renamed or moved at the same moment; fetch its current state and try again')
 
 export function createRomFiles (app: FastifyInstance, config: Config, tagger: Tagger) {
   const resourcesDir = join(config.data_dir, 'resources')
 
-  async function find (context: Context, id: number): Promise<Target> {
+  async function find (context: Context, id: number): Promise<TargetRom> {
     const rom = await selectTarget(context, id)
     if (rom === null) throw notFound(`ROM with ID '${id}' not found`)
     return rom
   }
 
   /** Converts write errors of the library's disk to refusals, because they are not faults of the server. */
-  async function inLibrary<T> (work: () => Promise<T>): Promise<T> {
+  async function withWriteErrors<T> (work: () => Promise<T>): Promise<T> {
     try {
       return await work()
     } catch (err) {
       if (err instanceof PathRefusedError) throw badRequest(err.message)
-      if (errorCode(err) === 'ENOENT') throw movedMeanwhile()
+      if (errorCode(err) === 'ENOENT') throw movedError()
       const reason = REFUSED.get(errorCode(err))
       throw reason === undefined ? err : conflict(`The file cannot be stored: ${reason}. Make the library writable for the server`)
     }
@@ -54,17 +54,17 @@ export function createRomFiles (app: FastifyInstance, config: Config, tagger: Ta
 
   /** @throws ApiError CONFLICT if it is read-only, or its disk has changed · UNAVAILABLE while it is not mounted */
   async function openLibrary (
-    { library_id: library, platform_id: platform, fs_path: path }: Target
+    { library_id: library, platform_id: platform, fs_path: path }: TargetRom
   ): Promise<LibraryRoot> {
     const root = await app.library.getWritable(library)
     await app.library.requireFolder(root, platform, path)
     return root
   }
 
-  const placeOf = ({ platform_id: id, library_id: library }: Target) => ({ id, library_id: library })
+  const platformFolderOf = ({ platform_id: id, library_id: library }: TargetRom) => ({ id, library_id: library })
 
   async function publishFile (
-    libraryDir: string, rom: Target, kind: FileKind, name: string, arrived: Arrived
+    libraryDir: string, rom: TargetRom, kind: FileKind, name: string, arrived: ReceivedFile
   ): Promise<void> {
     const folder = await ensureFolder(app, libraryDir, rom)
     const path = `${rom.fs_path}/${folder}/${kind.folder}`
@@ -85,23 +85,23 @@ export function createRomFiles (app: FastifyInstance, config: Config, tagger: Ta
   }
 
   async function findFile (
-    db: Db, rom: Target, fileId: number, category: string | null, missing: string
+    db: Db, rom: TargetRom, fileId: number, category: string | null, missing: string
   ): Promise<FoundFile> {
     const file = (await selectFilesOf(db, rom.id, category)).find((one) => one.id === fileId)
     if (file === undefined) throw notFound(missing)
     return file
   }
 
-  async function removeFile (rom: Target, file: FoundFile, isPermanent: boolean, caller: Caller): Promise<void> {
+  async function removeFile (rom: TargetRom, file: FoundFile, isPermanent: boolean, caller: Caller): Promise<void> {
     const disposal = app.trash.open(isPermanent, caller.id)
-    const noted = await disposal.noteFile(file.id)
-    let isTaken = false
+    const trashId = await disposal.storeFile(file.id)
+    let isMoved = false
     try {
-      isTaken = await inLibrary(() => disposal.move({ ...rom, ...file }))
+      isMoved = await withWriteErrors(() => disposal.move({ ...rom, ...file }))
     } finally {
-      if (!isTaken && noted !== null) await disposal.forget([noted])
+      if (!isMoved && trashId !== null) await disposal.deleteRows([trashId])
     }
-    if (!await deleteFile(app.db, rom, file, isTaken)) throw movedMeanwhile()
+    if (!await deleteFile(app.db, rom, file, isMoved)) throw movedError()
     await disposal.finish()
     const cover = file.track_meta?.cover_path ?? null
     if (cover !== null) await rm(join(resourcesDir, cover), { force: true })
@@ -109,7 +109,7 @@ export function createRomFiles (app: FastifyInstance, config: Config, tagger: Ta
   }
 
   /** Moves the file that an upload replaces to the trash. @throws ApiError INSUFFICIENT_PERMISSIONS */
-  async function clearName (request: FastifyRequest, libraryDir: string, rom: Target, path: string): Promise<void> {
+  async function clearName (request: FastifyRequest, libraryDir: string, rom: TargetRom, path: string): Promise<void> {
     if (!await isPresent(join(libraryDir, path))) return
     const caller = callerOf(request)
     requireGrant(caller, 'roms', 'delete')
@@ -128,10 +128,10 @@ export function createRomFiles (app: FastifyInstance, config: Config, tagger: Ta
     async add (request: FastifyRequest, id: number, kind: FileKind): Promise<void> {
       const name = readFileName(request, kind, false)
       const rom = await find(contextOf(request), id)
-      await inLibrary(async () => {
+      await withWriteErrors(async () => {
         const { dir } = await openLibrary(rom)
-        const place = await resolveInside(dir, rom.fs_path)
-        const arrived = await receive(request, givenNameOf(request), place)
+        const targetPath = await resolveInside(dir, rom.fs_path)
+        const arrived = await receive(request, readGivenName(request), targetPath)
         try {
           if (rom.is_folder) await clearName(request, dir, rom, `${rom.fs_path}/${rom.fs_name}/${kind.folder}/${name}`)
           await publishFile(dir, rom, kind, name, arrived)
@@ -161,7 +161,7 @@ export function createRomFiles (app: FastifyInstance, config: Config, tagger: Ta
       const rom = await find(context, id)
       const file = await findFile(db, rom, fileId, null, 'File not found')
       await removeFile(rom, file, isPermanent, caller)
-      if (file.is_top_level && rom.is_folder) await app.scans.scanEntries(placeOf(rom), [rom.fs_name], null)
+      if (file.is_top_level && rom.is_folder) await app.scans.scanEntries(platformFolderOf(rom), [rom.fs_name], null)
     },
 
     /**
@@ -174,7 +174,7 @@ export function createRomFiles (app: FastifyInstance, config: Config, tagger: Ta
       const rom = await find(context, id)
       if (!rom.is_folder) {
         const { dir } = await openLibrary(rom)
-        await inLibrary(() => ensureFolder(app, dir, rom))
+        await withWriteErrors(() => ensureFolder(app, dir, rom))
         await app.editing.announce(id)
       }
       return await app.roms.getDetailed({ db: app.db, caller }, id)
@@ -197,7 +197,7 @@ export function createRomFiles (app: FastifyInstance, config: Config, tagger: Ta
       const rom = await find({ db: request.db, caller }, id)
       if (rom.path_manual !== null && rom.path_manual !== '') requireGrant(caller, 'roms', 'delete')
       const path = `${artworkFolder(rom.platform_id, id)}/manual/${id}${extname(name).toLowerCase()}`
-      const arrived = await receive(request, givenNameOf(request), dirname(join(resourcesDir, path)))
+      const arrived = await receive(request, readGivenName(request), dirname(join(resourcesDir, path)))
       await rename(arrived.path, join(resourcesDir, path))
       await writeManual(app.db, id, path)
       if (rom.path_manual !== null && basename(rom.path_manual) !== basename(path)) {

@@ -5,12 +5,12 @@ import type { Db } from '../../core/database/db.ts'
 import { conflict } from '../../core/errors.ts'
 import { errorCode } from '../../core/files/fs-error.ts'
 import { parseName } from '../library/names.ts'
-import { asideOf, holdRename } from '../roms/rename-rom.ts'
+import { temporaryNameOf, lockRename } from '../roms/rename-rom.ts'
 import { deleteRename, insertRename } from '../roms/rename-rows.ts'
-import { type Target, writeFolder } from './rows.ts'
+import { type TargetRom, writeFolder } from './rows.ts'
 
 /** Creates a folder and replaces an empty one, because an unfinished conversion leaves an empty folder. */
-async function makeFolder (path: string, name: string): Promise<void> {
+async function createFolder (path: string, name: string): Promise<void> {
   try {
     await mkdir(path)
   } catch (err) {
@@ -23,15 +23,15 @@ async function makeFolder (path: string, name: string): Promise<void> {
 /**
  * Moves a file into a new folder. A file without extension has the folder's name, so it first gets a temporary name.
  */
-async function moveIn (place: string, fsName: string, folder: string): Promise<void> {
-  const from = join(place, fsName)
-  const waiting = fsName === folder ? join(place, asideOf(fsName)) : from
+async function moveIn (target: string, fsName: string, folder: string): Promise<void> {
+  const from = join(target, fsName)
+  const waiting = fsName === folder ? join(target, temporaryNameOf(fsName)) : from
   if (waiting !== from) await rename(from, waiting)
   try {
-    await makeFolder(join(place, folder), folder)
-    await rename(waiting, join(place, folder, fsName))
+    await createFolder(join(target, folder), folder)
+    await rename(waiting, join(target, folder, fsName))
   } catch (err) {
-    await rmdir(join(place, folder)).catch(() => {})
+    await rmdir(join(target, folder)).catch(() => {})
     if (waiting !== from) await rename(waiting, from)
     throw err
   }
@@ -45,23 +45,23 @@ async function moveIn (place: string, fsName: string, folder: string): Promise<v
  * @throws ApiError CONFLICT if that name is taken
  */
 export async function ensureFolder (
-  { db, workers }: Pick<FastifyInstance, 'db' | 'workers'>, libraryDir: string, rom: Target
+  { db, workers }: Pick<FastifyInstance, 'db' | 'workers'>, libraryDir: string, rom: TargetRom
 ): Promise<string> {
   if (rom.is_folder) return rom.fs_name
-  return await holdRename(workers, rom.id, () => convert(db, libraryDir, rom))
+  return await lockRename(workers, rom.id, () => convert(db, libraryDir, rom))
 }
 
-async function convert (db: Db, libraryDir: string, rom: Target): Promise<string> {
+async function convert (db: Db, libraryDir: string, rom: TargetRom): Promise<string> {
   const { id, library_id: library, fs_name: name, fs_name_no_ext: folder, fs_path: path, platform_id: platform } = rom
-  const place = join(libraryDir, path)
-  await lstat(join(place, name)).catch(() => { throw conflict(`'${name}' is not in the library any more; scan its platform`) })
+  const target = join(libraryDir, path)
+  await lstat(join(target, name)).catch(() => { throw conflict(`'${name}' is not in the library any more; scan its platform`) })
   const isFree = await insertRename(db, {
     rom_id: id, library_id: library, platform_id: platform, fs_path: path, old_name: name, new_name: folder,
     is_folder: false
   })
   if (!isFree) throw conflict(`'${folder}' already exists; rename it, then try again`)
   try {
-    await moveIn(place, name, folder)
+    await moveIn(target, name, folder)
   } catch (err) {
     await deleteRename(db, id)
     throw err

@@ -19,7 +19,7 @@ export type SizeLimit = Pick<UploadLimits, 'maxBytes' | 'tooLarge' | 'reserve'>
 const ANY_SIZE: SizeLimit = { maxBytes: 0, tooLarge: () => new Error('Files of any size are accepted') }
 
 /** A complete file on disk under a temporary name. */
-export interface Arrived extends Hashes {
+export interface ReceivedFile extends Hashes {
   path: string
   file_size_bytes: number
 }
@@ -39,12 +39,12 @@ function decode (header: string): string {
 /**
  * Returns the name of the file that a request contains.
  *
- * @param takesPath true uses the last part of a path; false refuses a path
+ * @param allowsPath true uses the last part of a path; false refuses a path
  * @throws ApiError BAD_REQUEST for a name that no file can have, or of another kind
  */
-export function readFileName (request: FastifyRequest, { extensions }: FileKind, takesPath: boolean): string {
+export function readFileName (request: FastifyRequest, { extensions }: FileKind, allowsPath: boolean): string {
   const given = decode(String(request.headers[NAME_HEADER] ?? ''))
-  const name = takesPath ? given.slice(Math.max(given.lastIndexOf('/'), given.lastIndexOf('\\')) + 1) : given
+  const name = allowsPath ? given.slice(Math.max(given.lastIndexOf('/'), given.lastIndexOf('\\')) + 1) : given
   try {
     safeName(name)
   } catch (err) {
@@ -58,7 +58,7 @@ export function readFileName (request: FastifyRequest, { extensions }: FileKind,
   return name
 }
 
-async function write (path: string, folder: string, content: Readable, limit: SizeLimit): Promise<Arrived> {
+async function write (path: string, folder: string, content: Readable, limit: SizeLimit): Promise<ReceivedFile> {
   const digest = new Digest()
   const file = await open(path, 'wx', 0o666)
   try {
@@ -69,7 +69,7 @@ async function write (path: string, folder: string, content: Readable, limit: Si
   }
 }
 
-async function arrive (folder: string, content: Readable, limit: SizeLimit): Promise<Arrived> {
+async function receiveFile (folder: string, content: Readable, limit: SizeLimit): Promise<ReceivedFile> {
   await mkdir(folder, { recursive: true })
   const path = join(folder, `.${randomUUID()}.part`)
   try {
@@ -82,13 +82,13 @@ async function arrive (folder: string, content: Readable, limit: SizeLimit): Pro
   }
 }
 
-async function readParts (request: FastifyRequest, name: string, folder: string, limit: SizeLimit): Promise<Arrived> {
-  let arrived: Arrived | null = null
+async function readParts (request: FastifyRequest, name: string, folder: string, limit: SizeLimit): Promise<ReceivedFile> {
+  let arrived: ReceivedFile | null = null
   try {
     for await (const part of request.parts({ limits: LIMITS })) {
       if (part.type !== 'file') continue
       if (decode(part.fieldname) !== name && part.fieldname !== name) part.file.resume()
-      else if (arrived === null) arrived = await arrive(folder, part.file, limit)
+      else if (arrived === null) arrived = await receiveFile(folder, part.file, limit)
       else throw badRequest(`The part '${name}' occurs twice; send one file`)
     }
   } catch (err) {
@@ -105,9 +105,9 @@ async function readParts (request: FastifyRequest, name: string, folder: string,
  */
 export async function receive (
   request: FastifyRequest, givenName: string, folder: string, limit = ANY_SIZE
-): Promise<Arrived> {
+): Promise<ReceivedFile> {
   if (request.isMultipart()) return await readParts(request, givenName, folder, limit)
-  return await arrive(folder, request.body instanceof Readable ? request.body : Readable.from([]), limit)
+  return await receiveFile(folder, request.body instanceof Readable ? request.body : Readable.from([]), limit)
 }
 
-export const givenNameOf = (request: FastifyRequest): string => decode(String(request.headers[NAME_HEADER] ?? ''))
+export const readGivenName = (request: FastifyRequest): string => decode(String(request.headers[NAME_HEADER] ?? ''))

@@ -9,6 +9,6 @@ export function toTrackView (row: FoundFile, addresses: Addresses): SoundtrackTr
     file_id: id,
     file_name: name,
     file_size_bytes: size,
-    track_meta: meta && { ...meta, cover_path: cover === null ? null : addresses.place(cover) }
+    track_meta: meta && { ...meta, cover_path: cover === null ? null : addresses.toPath(cover) }
   }
 }

@@ -4,7 +4,7 @@ import type { FormerLocks, Rom } from './entities.ts'
 import { MANUAL_FIELDS, type ManualField } from './game-fields.ts'
 
 /** The values that identify a returning file without a row. */
-export type Returning = Pick<Rom, 'fs_name' | 'fs_size_bytes' | 'sha1_hash'>
+export type ReturningFile = Pick<Rom, 'fs_name' | 'fs_size_bytes' | 'sha1_hash'>
 
 /**
  * Matches files by path, else by content if exactly one former ROM had that content. Skips empty files, because all are
@@ -27,22 +27,22 @@ const CLAIM = `with found as (
   delete from former_roms former using chosen where former.id = chosen.id returning chosen.fs_name, former.id, former.locks`
 
 /** The id of a file before its row was deleted, and its field locks. */
-export interface Former { id: number, locks: FormerLocks | null }
+export interface FormerRom { id: number, locks: FormerLocks | null }
 
 /**
  * Deletes and returns the former ids of files, by file name. With its id a ROM regains its hide rules, marks, play time
  * and everything else that refers to the id. Each id is returned once. The transaction that uses it then calls
  * `applyLocks`.
  *
- * @param place the platform and library that contain the files now
+ * @param platform the platform and library that contain the files now
  */
 export async function claimFormerIds (
-  tx: Db, place: { id: number, library_id: number }, files: readonly Returning[]
-): Promise<Map<string, Former>> {
-  const wanted = files.map(({ fs_name: name, fs_size_bytes: size, sha1_hash: sha1 }) =>
+  tx: Db, platform: { id: number, library_id: number }, files: readonly ReturningFile[]
+): Promise<Map<string, FormerRom>> {
+  const identities = files.map(({ fs_name: name, fs_size_bytes: size, sha1_hash: sha1 }) =>
     ({ fs_name: name, fs_size_bytes: size, sha1_hash: sha1 }))
-  const { rows } = await tx.query<Former & { fs_name: string }>(
-    CLAIM, [place.id, toDatabaseJson(wanted), place.library_id])
+  const { rows } = await tx.query<FormerRom & { fs_name: string }>(
+    CLAIM, [platform.id, toDatabaseJson(identities), platform.library_id])
   return new Map(rows.map(({ fs_name: name, ...former }) => [name, former]))
 }
 
@@ -81,7 +81,7 @@ const ADD_MATCHES = `insert into rom_matches (rom_id, provider, provider_id, mat
     explanation = excluded.explanation, updated_at = now()`
 
 /** Restores the field locks of returning rows, in the transaction that added the rows. */
-export async function applyLocks (tx: Db, former: Iterable<Pick<Former, 'locks'>>): Promise<void> {
+export async function applyLocks (tx: Db, former: Iterable<Pick<FormerRom, 'locks'>>): Promise<void> {
   const locks = [...former].flatMap((one) => one.locks === null ? [] : [toDatabaseJson(one.locks)])
   if (locks.length === 0) return
   await tx.query(APPLY, [locks])
@@ -89,7 +89,7 @@ export async function applyLocks (tx: Db, former: Iterable<Pick<Former, 'locks'>
 }
 
 /** Deletes and returns the field locks of a ROM whose rows are restored by other means. */
-export async function takeFormer (tx: Db, id: number): Promise<Former | null> {
-  const { rows } = await tx.query<Former>('delete from former_roms where id = $1 returning id, locks', [id])
+export async function deleteFormer (tx: Db, id: number): Promise<FormerRom | null> {
+  const { rows } = await tx.query<FormerRom>('delete from former_roms where id = $1 returning id, locks', [id])
   return rows[0] ?? null
 }

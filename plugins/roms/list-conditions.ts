@@ -26,11 +26,11 @@ const PLAYABLE = ['3do', 'amiga', 'amiga-cd', 'amiga-cd32', 'arcade', 'neogeoaes
   'philips-cd-i', 'psx', 'psp', 'segacd', 'sega32', 'genesis', 'sms', 'gamegear', 'saturn', 'snes', 'sfam', 'tg16',
   'vic-20', 'virtualboy', 'wonderswan', 'wonderswan-color', 'browser']
 
-export function every (conditions: readonly Condition[]): Condition {
+export function allOf (conditions: readonly Condition[]): Condition {
   return conditions.length === 0 ? sql<boolean>`true` : sql<boolean>`(${sql.join(conditions, sql` and `)})`
 }
 
-function some (conditions: readonly Condition[]): Condition {
+function anyOf (conditions: readonly Condition[]): Condition {
   return conditions.length === 0 ? NOTHING : sql<boolean>`(${sql.join(conditions, sql` or `)})`
 }
 
@@ -45,14 +45,14 @@ export const isMarked: Condition = sql<boolean>`u.id is not null`
 /** True if the ROM has one of the ids, which are keyed by provider. */
 export function hasProviderId (ids: Readonly<Record<string, number | string>>): Condition {
   const pairs = Object.entries(ids).map(([key, id]) => sql<boolean>`(m.provider = ${key} and m.provider_id = ${String(id)})`)
-  return sql<boolean>`exists (select 1 from rom_matches m where m.rom_id = r.id and ${some(pairs)})`
+  return sql<boolean>`exists (select 1 from rom_matches m where m.rom_id = r.id and ${anyOf(pairs)})`
 }
 
 const not = (condition: Condition): Condition => sql<boolean>`not coalesce(${condition}, false)`
 
 function combine (conditions: readonly Condition[], logic: Logic): Condition {
-  if (logic === 'all') return every(conditions)
-  return logic === 'none' ? not(some(conditions)) : some(conditions)
+  if (logic === 'all') return allOf(conditions)
+  return logic === 'none' ? not(anyOf(conditions)) : anyOf(conditions)
 }
 
 const readLogic = (word: string): Logic => word === 'all' || word === 'none' ? word : 'any'
@@ -108,7 +108,7 @@ function matchesWord (word: string): Condition {
 function matchesTerm (term: string): Condition | null {
   const alternatives = term.split('|').map((part) => part.split(/\s+/).filter(Boolean))
     .filter((words) => words.length > 0)
-  return alternatives.length === 0 ? null : some(alternatives.map((words) => every(words.map(matchesWord))))
+  return alternatives.length === 0 ? null : anyOf(alternatives.map((words) => allOf(words.map(matchesWord))))
 }
 
 /** True if the ROM is in a plain collection that meets a condition and that the caller sees. */
@@ -156,26 +156,26 @@ const FLAGS = {
   has_soundtrack: sql<boolean>`r.has_soundtrack`
 } as const
 
-/** @property isOfOne whether it is to be asked of one ROM, and not of all */
-interface FilterOptions { caller: AnyCaller, providers: RomProviders, userFiles: UserFiles, isOfOne: boolean }
+/** @property isSingleRom whether it is to be asked of one ROM, and not of all */
+interface FilterOptions { caller: AnyCaller, providers: RomProviders, userFiles: UserFiles, isSingleRom: boolean }
 
 function flagConditions (
-  query: ListRomsQuery, { caller, providers, userFiles, isOfOne }: FilterOptions
+  query: ListRomsQuery, { caller, providers, userFiles, isSingleRom }: FilterOptions
 ): Condition[] {
   const flags: Record<string, Condition> = {
     ...FLAGS,
     matched: isMatchedBy(providers.identifying),
-    duplicate: (isOfOne ? hasSibling : hasSiblings)(providers.identifying, caller),
+    duplicate: (isSingleRom ? hasSibling : hasSiblings)(providers.identifying, caller),
     favorite: isFavorite(caller),
-    has_saves: userFiles.has(caller, 'save'),
-    has_states: userFiles.has(caller, 'state')
+    has_saves: userFiles.hasFilesCondition(caller, 'save'),
+    has_states: userFiles.hasFilesCondition(caller, 'state')
   }
   const values: Record<string, unknown> = query
   return Object.entries(flags).flatMap(([name, condition]) => {
-    const wanted = values[name]
-    if (typeof wanted !== 'boolean') return []
+    const value = values[name]
+    if (typeof value !== 'boolean') return []
     // A bare subquery without a function around it, because the database can turn it into a join.
-    return [wanted ? condition : sql<boolean>`not ${condition}`]
+    return [value ? condition : sql<boolean>`not ${condition}`]
   })
 }
 

@@ -11,7 +11,7 @@ const present = (plays: readonly Play[]) => sql`select r.id, played.at
 const ONLY_FORWARD = sql`rom_users.last_played is null or rom_users.last_played < excluded.last_played`
 
 /** Moves a user's last activity with a ROM forward; an earlier time changes nothing. */
-export async function noteLastPlayed (db: Db, userId: number, romId: number, at: Date): Promise<void> {
+export async function storeLastPlayed (db: Db, userId: number, romId: number, at: Date): Promise<void> {
   await sql`insert into rom_users (rom_id, user_id, last_played)
     select id, ${userId}::int, at from (${present([{ rom_id: romId, at }])}) present
     on conflict (rom_id, user_id) do update set last_played = excluded.last_played, updated_at = now()
@@ -22,7 +22,7 @@ export async function noteLastPlayed (db: Db, userId: number, romId: number, at:
  * Stores that a user played ROMs, each listed once. A play later than the stored one marks the ROM as now playing and
  * reopens a finished one. The user sets the other statuses, so they stay.
  */
-export async function notePlayed (db: Db, userId: number, plays: readonly Play[]): Promise<void> {
+export async function storePlays (db: Db, userId: number, plays: readonly Play[]): Promise<void> {
   if (plays.length === 0) return
   await sql`insert into rom_users (rom_id, user_id, last_played, now_playing, status)
     select id, ${userId}::int, at, true, 'incomplete' from (${present(plays)}) present

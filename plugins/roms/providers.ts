@@ -20,7 +20,7 @@ export interface RomProviders {
   /** Providers that identify two ROMs as the same game, most trusted first. `rom_games` lists ids in the same order. */
   identifying: readonly string[]
   /** Providers that report a user's progress. */
-  telling: readonly string[]
+  progressKeys: readonly string[]
   /** The provider fields of a ROM without a match: each id is null, each metadata object is empty. */
   unknown: Readonly<Record<string, null | object>>
 }
@@ -47,6 +47,6 @@ export function createRomProviders (registry: Registry): RomProviders {
   const others = providers.filter((provider) => knowsGames(provider) && findKnownProvider(provider.key) === undefined)
     .map((provider) => provider.key).sort()
   const all = [...byKey.values()]
-  const telling = all.filter((provider) => provider.progress !== null).map(({ key }) => key)
-  return { all, byKey, identifying: [...IDENTIFYING, ...others], telling, unknown: createUnknown(all) }
+  const progressKeys = all.filter((provider) => provider.progress !== null).map(({ key }) => key)
+  return { all, byKey, identifying: [...IDENTIFYING, ...others], progressKeys, unknown: createUnknown(all) }
 }

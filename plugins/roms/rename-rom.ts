@@ -8,10 +8,10 @@ import { errorCode } from '../../core/files/fs-error.ts'
 import { PathRefusedError, safeName } from '../../core/files/safe-path.ts'
 import type { ExclusionRules } from '../library/exclusions.ts'
 import { nameSortKey, parseName } from '../library/names.ts'
-import { type Renaming, deleteRename, finishRename, insertRename, selectRenames } from './rename-rows.ts'
+import { type RomRename, deleteRename, finishRename, insertRename, selectRenames } from './rename-rows.ts'
 
 type Library = FastifyInstance['library']
-type Workers = Pick<FastifyInstance['workers'], 'hold' | 'isHeld'>
+type Workers = Pick<FastifyInstance['workers'], 'runLocked' | 'isLocked'>
 interface RenameServices {
   db: Db
   library: Pick<Library, 'list' | 'getWritable' | 'requireFolder'>
@@ -19,7 +19,7 @@ interface RenameServices {
 }
 
 /** The most characters of a name in its temporary name, which has 255 bytes at most with its hash and extension. */
-const ASIDE_MAX = 60
+const TEMPORARY_NAME_MAX = 60
 const HASH_LENGTH = 8
 const UNSAFE = /[\\/\0-\x1f\x7f-\x9f]/g // eslint-disable-line no-control-regex
 
@@ -42,13 +42,13 @@ export function toFileName (given: string, isFolder: boolean, rules: ExclusionRu
   return name
 }
 
-const gone = (name: string) => notFound(`'${name}' is not in the library any more; scan its platform`)
+const romFileMissing = (name: string) => notFound(`'${name}' is not in the library any more; scan its platform`)
 const clash = (name: string) => conflict(`'${name}' already exists; give another fs_name`)
 
 /** Reads the list of names, because on a disk that ignores case a check of the new name would find the old file. */
-async function checkFree (folder: string, { old_name: before, new_name: after }: Renaming): Promise<void> {
+async function checkFree (folder: string, { old_name: before, new_name: after }: RomRename): Promise<void> {
   const names = new Set(await readdir(folder))
-  if (!names.has(before)) throw gone(before)
+  if (!names.has(before)) throw romFileMissing(before)
   if (names.has(after)) throw clash(after)
   const [old, other] = await Promise.all([before, after].map((name) => findInode(join(folder, name))))
   if (other !== null && other !== old) throw clash(after)
@@ -64,16 +64,16 @@ async function findInode (path: string): Promise<string | null> {
   }
 }
 
-const writeName = (db: Db, renaming: Renaming) => finishRename(db, renaming, {
+const writeName = (db: Db, renaming: RomRename) => finishRename(db, renaming, {
   ...parseName(renaming.new_name, { isFolder: renaming.is_folder }),
   sort_key: nameSortKey(parseName(renaming.new_name, { isFolder: renaming.is_folder }).fs_name_no_tags)
 })
 
-function toRefusal (err: unknown, { old_name: name }: Renaming): unknown {
+function toRefusal (err: unknown, { old_name: name }: RomRename): unknown {
   const reasons: Record<string, string> = {
     EROFS: 'the library is read-only', EACCES: 'there is no permission to write', EPERM: 'there is no permission to write'
   }
-  if (errorCode(err) === 'ENOENT') return gone(name)
+  if (errorCode(err) === 'ENOENT') return romFileMissing(name)
   const reason = reasons[errorCode(err)]
   return reason === undefined ? err : conflict(`'${name}' cannot be renamed: ${reason}. Make its folder writable for the server`)
 }
@@ -85,17 +85,17 @@ function toRefusal (err: unknown, { old_name: name }: Renaming): unknown {
  * @throws ApiError CONFLICT if the name is taken or impossible, or the library is read-only · NOT_FOUND if the file is
  * missing · UNAVAILABLE while the library is not mounted
  */
-export async function renameRom (services: RenameServices, renaming: Renaming): Promise<void> {
+export async function renameRom (services: RenameServices, renaming: RomRename): Promise<void> {
   await recoverRenames(services)
-  await holdRename(services.workers, renaming.rom_id, () => renameOne(services, renaming))
+  await lockRename(services.workers, renaming.rom_id, () => renameOne(services, renaming))
 }
 
 /** Runs a rename of a ROM under a key that tells other processes that it is alive. */
-export const holdRename = <T>(workers: Pick<Workers, 'hold'>, romId: number, work: () => Promise<T>): Promise<T> =>
-  workers.hold(keyOf(romId), work)
+export const lockRename = <T>(workers: Pick<Workers, 'runLocked'>, romId: number, work: () => Promise<T>): Promise<T> =>
+  workers.runLocked(keyOf(romId), work)
 const keyOf = (romId: number) => `rename of ROM ${romId}`
 
-async function renameOne ({ db, library }: RenameServices, renaming: Renaming): Promise<void> {
+async function renameOne ({ db, library }: RenameServices, renaming: RomRename): Promise<void> {
   const root = await library.getWritable(renaming.library_id)
   await library.requireFolder(root, renaming.platform_id, renaming.fs_path)
   const folder = join(root.dir, renaming.fs_path)
@@ -111,31 +111,31 @@ async function renameOne ({ db, library }: RenameServices, renaming: Renaming): 
 }
 
 /** Returns the temporary name of a file that moves into a folder of the same name; each file has its own. */
-export function asideOf (fsName: string): string {
+export function temporaryNameOf (fsName: string): string {
   const characters = [...fsName]
-  if (characters.length <= ASIDE_MAX) return `.${fsName}.part`
-  return `.${characters.slice(0, ASIDE_MAX).join('')}.${sha256(fsName).slice(0, HASH_LENGTH)}.part`
+  if (characters.length <= TEMPORARY_NAME_MAX) return `.${fsName}.part`
+  return `.${characters.slice(0, TEMPORARY_NAME_MAX).join('')}.${sha256(fsName).slice(0, HASH_LENGTH)}.part`
 }
 
-async function bringBack (
-  folder: string, { old_name: name, new_name: folderName }: Renaming, names: readonly string[]
+async function restoreName (
+  folder: string, { old_name: name, new_name: folderName }: RomRename, names: readonly string[]
 ): Promise<void> {
-  const aside = asideOf(name)
-  if (name !== folderName || !names.includes(aside)) return
-  await rename(join(folder, aside), names.includes(name) ? join(folder, name, name) : join(folder, name))
+  const temporaryName = temporaryNameOf(name)
+  if (name !== folderName || !names.includes(temporaryName)) return
+  await rename(join(folder, temporaryName), names.includes(name) ? join(folder, name, name) : join(folder, name))
 }
 
 /** Loads the renames of processes that crashed. */
-async function selectCrashed (db: Db, workers: Pick<Workers, 'isHeld'>): Promise<Renaming[]> {
+async function selectCrashed (db: Db, workers: Pick<Workers, 'isLocked'>): Promise<RomRename[]> {
   const ended = new Set<number>()
-  for (const { rom_id: id } of await selectRenames(db)) if (!await workers.isHeld(keyOf(id))) ended.add(id)
+  for (const { rom_id: id } of await selectRenames(db)) if (!await workers.isLocked(keyOf(id))) ended.add(id)
   // Loads the rows again, because a living rename may have finished before the check.
   return ended.size === 0 ? [] : (await selectRenames(db)).filter((renaming) => ended.has(renaming.rom_id))
 }
 
 /** Finishes or cancels renames of crashed processes. Renames in unreadable folders wait for the next call. */
 export async function recoverRenames (
-  { db, library, workers }: Pick<RenameServices, 'db'> & { library: Pick<Library, 'list'>, workers: Pick<Workers, 'isHeld'> }
+  { db, library, workers }: Pick<RenameServices, 'db'> & { library: Pick<Library, 'list'>, workers: Pick<Workers, 'isLocked'> }
 ): Promise<void> {
   const dirs = new Map((await library.list()).map(({ id, dir }) => [id, dir]))
   for (const renaming of await selectCrashed(db, workers)) {
@@ -144,7 +144,7 @@ export async function recoverRenames (
     const folder = join(dir, renaming.fs_path)
     const names = await readdir(folder).catch(() => null)
     if (names === null) continue
-    await bringBack(folder, renaming, names)
+    await restoreName(folder, renaming, names)
     if (names.includes(renaming.new_name) && !names.includes(renaming.old_name)) await writeName(db, renaming)
     else await deleteRename(db, renaming.rom_id)
   }

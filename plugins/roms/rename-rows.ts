@@ -3,7 +3,7 @@ import { inTransaction } from '../../core/database/transaction.ts'
 import type { ParsedName } from '../library/names.ts'
 
 /** A ROM and its new name on disk. */
-export interface Renaming {
+export interface RomRename {
   rom_id: number
   library_id: number
   platform_id: number
@@ -20,7 +20,7 @@ export interface Renaming {
  * @returns true if the name is free: no ROM has it, and no rename in progress uses it
  */
 export async function insertRename (
-  db: Db, { rom_id: id, library_id: library, platform_id: platform, new_name: name }: Renaming
+  db: Db, { rom_id: id, library_id: library, platform_id: platform, new_name: name }: RomRename
 ): Promise<boolean> {
   const { rowCount } = await db.query(`insert into rom_renames (rom_id, platform_id, fs_name) select $1, $2, $3
     where not exists (select 1 from roms where platform_id = $2 and fs_name = $3 and library_id = $4 and id <> $1)
@@ -43,8 +43,8 @@ export async function hasMoved (
 }
 
 /** Loads renames that began and did not finish. */
-export async function selectRenames (db: Db): Promise<Renaming[]> {
-  const { rows } = await db.query<Renaming>(`select n.rom_id, r.library_id, r.platform_id, r.fs_path, r.fs_name as old_name,
+export async function selectRenames (db: Db): Promise<RomRename[]> {
+  const { rows } = await db.query<RomRename>(`select n.rom_id, r.library_id, r.platform_id, r.fs_path, r.fs_name as old_name,
     n.fs_name as new_name, r.is_folder from rom_renames n join roms r on r.id = n.rom_id order by n.rom_id`)
   return rows
 }
@@ -70,7 +70,7 @@ const RENAME_FILE = `update rom_files set file_name = $2, updated_at = now()
 
 /** Writes the new name of a ROM after its file was renamed. */
 export async function finishRename (
-  db: Db, renaming: Renaming, name: ParsedName & { sort_key: string }
+  db: Db, renaming: RomRename, name: ParsedName & { sort_key: string }
 ): Promise<void> {
   const { rom_id: id, fs_path: folder, old_name: before, new_name: after } = renaming
   await inTransaction(db, async (tx) => {

@@ -2,12 +2,12 @@ import type { MediaKind } from '@svc/plugin-sdk'
 import type { ArchiveMember } from '../../core/archives/types.ts'
 import { type RawBuilder, sql } from 'kysely'
 import type { Context } from '../../core/access/context.ts'
-import { milliseconds } from '../../core/database/columns.ts'
+import { selectMilliseconds } from '../../core/database/columns.ts'
 import type { Db } from '../../core/database/db.ts'
 import { isReadable } from '../notes/rows.ts'
 import type { AnyCaller } from '../platforms/visibility.ts'
 import type { Condition } from './list-conditions.ts'
-import { type HoldingRow, holdingOf } from './filters/holding-rows.ts'
+import { type MembershipRow, selectMembershipsOf } from './filters/membership-rows.ts'
 import type { GameValues, ManualMetadata, RomFile, RomUser, StoredMedia, TrackMeta } from './entities.ts'
 import { GAME_FIELD_NAMES, selectGameFields } from './game-fields.ts'
 import { isRomVisible } from './visibility.ts'
@@ -109,8 +109,8 @@ export interface SiblingRow {
 }
 
 const MARK_COLUMNS = sql`u.id, u.rom_id, u.user_id, u.is_main_sibling, u.backlogged, u.now_playing, u.hidden, u.rating,
-  u.difficulty, u.completion, u.status, ${milliseconds('u.last_played')} as last_played,
-  ${milliseconds('u.created_at')} as created_at, ${milliseconds('u.updated_at')} as updated_at`
+  u.difficulty, u.completion, u.status, ${selectMilliseconds('u.last_played')} as last_played,
+  ${selectMilliseconds('u.created_at')} as created_at, ${selectMilliseconds('u.updated_at')} as updated_at`
 
 const ROM_COLUMNS = sql`r.id, r.library_id, r.platform_id, p.slug as platform_slug, p.fs_slug as platform_fs_slug,
   p.name as platform_name, p.custom_name as platform_custom_name, r.fs_name, r.fs_name_no_tags, r.fs_name_no_ext,
@@ -119,12 +119,12 @@ const ROM_COLUMNS = sql`r.id, r.library_id, r.platform_id, p.slug as platform_sl
   ${sql.raw(selectGameFields(GAME_FIELD_NAMES))}, r.revision, r.tags,
   r.crc_hash, r.md5_hash, r.sha1_hash, r.ra_hash, r.url_cover, r.path_cover_small, r.path_cover_large,
   r.path_screenshots, r.url_manual, r.path_manual, r.media, r.badges, r.is_identified, r.manual_metadata, r.missing_from_fs,
-  ${milliseconds('r.created_at')} as created_at, ${milliseconds('r.updated_at')} as updated_at`
+  ${selectMilliseconds('r.created_at')} as created_at, ${selectMilliseconds('r.updated_at')} as updated_at`
 
 const FILE_COLUMNS = sql`f.id, f.rom_id, f.file_name, f.file_path, f.file_size_bytes::float8 as file_size_bytes,
   f.is_top_level, f.category, f.crc_hash, f.md5_hash, f.sha1_hash, f.ra_hash, f.chd_sha1_hash, f.archive_members, f.track_meta,
-  ${milliseconds('f.created_at')} as created_at, ${milliseconds('f.updated_at')} as updated_at,
-  ${milliseconds('f.last_modified')} as last_modified`
+  ${selectMilliseconds('f.created_at')} as created_at, ${selectMilliseconds('f.updated_at')} as updated_at,
+  ${selectMilliseconds('f.last_modified')} as last_modified`
 
 /** ROMs `r` with the marks `u` of one user; no marks if the user is null. */
 export const markedRoms = (userId: number | null): RawBuilder<unknown> =>
@@ -149,7 +149,7 @@ export async function selectIds (
 }
 
 /** A ROM with the caller's own data. */
-export interface SeenRomRow {
+export interface CallerRomRow {
   id: number
   /** Version of the rows that form `rom`; differs as soon as any of them changes. */
   stamp: string
@@ -160,19 +160,19 @@ export interface SeenRomRow {
   marks: MarksRow | null
   siblings: SiblingRow[]
   /** Empty unless requested. */
-  collections: HoldingRow[]
+  collections: MembershipRow[]
   has_notes: boolean
   /** True if the ROM has any save, state or screenshot, visible to the caller or not. */
   has_assets: boolean
 }
 
-export interface Wanted {
+export interface RomSelection {
   files: boolean
   /** Siblings are ROMs that one of these providers considers the same game; null selects none. */
   siblings_by: readonly string[] | null
   collections?: boolean
   /** The stamps of ROMs that are cached, by id; null reads no ROM. */
-  known?: Readonly<Record<number, string>> | null
+  knownStamps?: Readonly<Record<number, string>> | null
 }
 
 const MATCHES = sql`select m.provider, m.provider_id, m.match -> 'metadata' as metadata from rom_matches m where m.rom_id = i.id`
@@ -199,18 +199,18 @@ const listOf = (rows: RawBuilder<unknown> | null) => rows === null
   : sql`(select coalesce(json_agg(x), '[]') from (${rows}) x)`
 
 /** Selects a complete ROM `r`, unless its stamp equals the known one. */
-const wholeRom = (files: boolean, known: Readonly<Record<number, string>>) => sql`
-  case when s.stamp is distinct from (${JSON.stringify(known)}::jsonb ->> r.id::text) then (select to_json(whole) from (
+const selectRomJson = (files: boolean, knownStamps: Readonly<Record<number, string>>) => sql`
+  case when s.stamp is distinct from (${JSON.stringify(knownStamps)}::jsonb ->> r.id::text) then (select to_json(whole) from (
     select ${ROM_COLUMNS}, ${listOf(MATCHES)} as matches, ${listOf(files ? FILES : null)} as files) whole) end`
 
 /** `offset 0` stops the database from computing the stamp at each of its uses. */
-const seenRoms = (
-  caller: AnyCaller, condition: Condition, { files, siblings_by: keys, collections = false, known = {} }: Wanted
-) => sql<SeenRomRow>`
-    select i.id, s.stamp, ${milliseconds('r.created_at')} as created_at, ${milliseconds('r.updated_at')} as updated_at,
-      ${known === null ? sql`null` : wholeRom(files, known)} as rom,
+const selectCallerRoms = (
+  caller: AnyCaller, condition: Condition, { files, siblings_by: keys, collections = false, knownStamps = {} }: RomSelection
+) => sql<CallerRomRow>`
+    select i.id, s.stamp, ${selectMilliseconds('r.created_at')} as created_at, ${selectMilliseconds('r.updated_at')} as updated_at,
+      ${knownStamps === null ? sql`null` : selectRomJson(files, knownStamps)} as rom,
       case when u.id is not null then to_json((select marks from (select ${MARK_COLUMNS}) marks)) end as marks,
-      ${listOf(keys && siblingsBy(keys, caller))} as siblings, ${listOf(collections ? holdingOf(caller) : null)} as collections,
+      ${listOf(keys && siblingsBy(keys, caller))} as siblings, ${listOf(collections ? selectMembershipsOf(caller) : null)} as collections,
       exists (select 1 from notes n where n.rom_id = r.id and ${isReadable(caller?.id ?? null)}) as has_notes,
       exists (select 1 from assets where rom_id = i.id) as has_assets
     from ${romTables(caller?.id ?? null)} cross join lateral (select r.id, r.platform_id) i
@@ -219,16 +219,16 @@ const seenRoms = (
 
 /** Loads complete ROMs in one statement. */
 export async function selectRoms (
-  { db, caller }: Context<AnyCaller>, condition: Condition, wanted: Wanted
-): Promise<SeenRomRow[]> {
-  return (await seenRoms(caller, condition, wanted).execute(db)).rows
+  { db, caller }: Context<AnyCaller>, condition: Condition, selection: RomSelection
+): Promise<CallerRomRow[]> {
+  return (await selectCallerRoms(caller, condition, selection).execute(db)).rows
 }
 
 /** Loads the first ROM that meets a condition, or none. */
 export async function selectFirstRom (
-  { db, caller }: Context<AnyCaller>, condition: Condition, wanted: Wanted
-): Promise<SeenRomRow[]> {
-  return (await sql<SeenRomRow>`${seenRoms(caller, condition, wanted)} order by r.id limit 1`.execute(db)).rows
+  { db, caller }: Context<AnyCaller>, condition: Condition, selection: RomSelection
+): Promise<CallerRomRow[]> {
+  return (await sql<CallerRomRow>`${selectCallerRoms(caller, condition, selection)} order by r.id limit 1`.execute(db)).rows
 }
 
 /** Loads a user's progress in these games, by provider and id. */

@@ -158,19 +158,19 @@ type WithProviders<Fields> = Fields & Readonly<Record<string, unknown>>
 export type RomView = WithProviders<Static<typeof RomFields>>
 export type SimpleRomView = WithProviders<Static<typeof RomFields> & Static<typeof SimpleFields>>
 /** Fields that differ for each caller. */
-type OfViewer = 'rom_user' | 'has_notes' | 'sibling_roms'
-export type SharedRomView = WithProviders<Omit<Static<typeof RomFields>, OfViewer>>
-export type ViewerRomView = WithProviders<Pick<Static<typeof RomFields>, OfViewer>>
-type SimpleMore = WithProviders<Pick<Static<typeof RomFields>, OfViewer> & Static<typeof SimpleFields>>
-type DetailedMore = WithProviders<Pick<Static<typeof RomFields>, OfViewer> & Static<typeof DetailedFields>>
+type CallerFields = 'rom_user' | 'has_notes' | 'sibling_roms'
+export type SharedRomView = WithProviders<Omit<Static<typeof RomFields>, CallerFields>>
+export type CallerRomView = WithProviders<Pick<Static<typeof RomFields>, CallerFields>>
+type SimpleCallerFields = WithProviders<Pick<Static<typeof RomFields>, CallerFields> & Static<typeof SimpleFields>>
+type DetailedCallerFields = WithProviders<Pick<Static<typeof RomFields>, CallerFields> & Static<typeof DetailedFields>>
 
 /** A ROM in a response: the cached JSON that every caller gets, and the fields added for one caller. */
-export interface BuiltRom<More = ViewerRomView> {
+export interface BuiltRom<More = CallerRomView> {
   shared: string
   more: More
 }
-export type BuiltSimpleRom = BuiltRom<SimpleMore>
-export type BuiltDetailedRom = BuiltRom<DetailedMore>
+export type BuiltSimpleRom = BuiltRom<SimpleCallerFields>
+export type BuiltDetailedRom = BuiltRom<DetailedCallerFields>
 
 export const RomFiltersSchema = Type.Object({
   ...gameSchemas('filters'),

@@ -5,12 +5,12 @@ import type { Config } from '../../core/config/config.ts'
 import type { Db } from '../../core/database/db.ts'
 import { badRequest, notFound } from '../../core/errors.ts'
 import { formatDate } from '../../core/typebox.ts'
-import { type Moment, selectMoment } from '../library/version-rows.ts'
+import { type VersionSnapshot, selectVersions } from '../library/version-rows.ts'
 import { selectNotes } from '../notes/rows.ts'
 import { toNoteView } from '../notes/views.ts'
 import type { AnyCaller } from '../platforms/visibility.ts'
 import {
-  type Condition, type HashQuery, NOTHING, every, filterConditions, hasHash, hasId, hasProviderId, isMarked,
+  type Condition, type HashQuery, NOTHING, allOf, filterConditions, hasHash, hasId, hasProviderId, isMarked,
   isNotHidden, isOneOf, scopeConditions
 } from './list-conditions.ts'
 import { noFilterValues } from './filters/filter-value-rows.ts'
@@ -25,9 +25,9 @@ import { type ListRomsQuery, type ScopeQuery, pickScope, withOldNames } from './
 import { type MarksChange, writeMarks } from './marks/mark-rows.ts'
 import { NO_JOINS, type Order, readOrder } from './lists/list-order.ts'
 import type { PageIndex } from './lists/page-index-rows.ts'
-import { noteLastPlayed, notePlayed } from './played-rows.ts'
+import { storeLastPlayed, storePlays } from './played-rows.ts'
 import {
-  type Game, type ProgressRow, type RomRow, type SeenRomRow, type Wanted, hasVisible, markedRoms, selectFile,
+  type Game, type ProgressRow, type RomRow, type CallerRomRow, type RomSelection, hasVisible, markedRoms, selectFile,
   selectFirstRom, selectIds, selectProgress, selectRoms
 } from './rows.ts'
 import {
@@ -36,12 +36,12 @@ import {
 } from './schemas.ts'
 import type { Addresses } from '../resources/addresses.ts'
 import { type RomProviders, createRomProviders } from './providers.ts'
-import { stillOf, toFileView, toSharedView, toViewerView } from './views.ts'
+import { stillOf, toFileView, toSharedView, toCallerView } from './views.ts'
 import { isRomVisible } from './visibility.ts'
 
 const toSimple = ({ shared, more }: BuiltRom): BuiltSimpleRom => ({ shared, more: { ...more, screenshot_path: null } })
 
-const unknownRom = (id: number) => notFound(`ROM with ID '${id}' not found`)
+const romNotFound = (id: number) => notFound(`ROM with ID '${id}' not found`)
 
 const NO_SCOPE: ScopeQuery = { platform_ids: [], library_ids: [] }
 const NO_INDEX: PageIndex = { ids: new Int32Array(), text: new CachedText('[]'), characters: {} }
@@ -53,37 +53,37 @@ interface ConditionOptions {
   /** The condition of the smart collection that filters the list. */
   smart?: Condition | null
   /** True if the condition applies to one ROM, not to all. */
-  isOfOne?: boolean
+  isSingleRom?: boolean
 }
 
 /** Requested ROMs: their ids if known, and the statement that finds them. */
-interface Asked extends Pick<Wanted, 'files' | 'collections'> {
+interface RomRequest extends Pick<RomSelection, 'files' | 'collections'> {
   ids: readonly number[]
-  select (wanted: Wanted): Promise<SeenRomRow[]>
+  select (selection: RomSelection): Promise<CallerRomRow[]>
 }
 
-interface LoadedRom { row: SeenRomRow, shared: CachedRom, rom: BuiltRom }
+interface LoadedRom { row: CallerRomRow, shared: CachedRom, rom: BuiltRom }
 
 export function createRoms (app: FastifyInstance, config: Config, userFiles: UserFiles) {
   const providers: RomProviders = createRomProviders(app.registry)
-  const userOf = (caller: AnyCaller) => caller?.id ?? null
+  const userIdOf = (caller: AnyCaller) => caller?.id ?? null
   const lists = createListCache(app.longReads)
-  const kept = createRomCache()
+  const cache = createRomCache()
 
   // Addresses for everybody grant no access, because the server broadcasts them.
   const addressesFor = (caller: AnyCaller) => caller === null ? app.resources.plain : app.resources.marked
 
   const gamesOf = ({ matches }: RomRow): Game[] => matches.flatMap(({ provider, provider_id: id }) =>
-    providers.telling.includes(provider) ? [{ provider, provider_id: id }] : [])
+    providers.progressKeys.includes(provider) ? [{ provider, provider_id: id }] : [])
 
   async function findProgress ({ db, caller }: Context<AnyCaller>, games: readonly Game[]): Promise<ProgressRow[]> {
-    return caller === null ? [] : await selectProgress(db, caller.id, providers.telling, games)
+    return caller === null ? [] : await selectProgress(db, caller.id, providers.progressKeys, games)
   }
 
   /** Creates the cache entry of a ROM that was just read. */
-  function makeKept ({ stamp }: SeenRomRow, rom: RomRow, addresses: Addresses): CachedRom {
+  function createCacheEntry ({ stamp }: CallerRomRow, rom: RomRow, addresses: Addresses): CachedRom {
     const json = JSON.stringify(toSharedView(rom, providers, addresses))
-    return { stamp, json, games: gamesOf(rom), still: stillOf(rom) }
+    return { stamp, json, games: gamesOf(rom), stillPath: stillOf(rom) }
   }
 
   /**
@@ -92,25 +92,25 @@ export function createRoms (app: FastifyInstance, config: Config, userFiles: Use
    * part first.
    */
   async function build (
-    context: Context<AnyCaller>, { ids, files, collections = false, select }: Asked
+    context: Context<AnyCaller>, { ids, files, collections = false, select }: RomRequest
   ): Promise<LoadedRom[]> {
     const { caller } = context
     // The server's own views are not cached, because they contain other addresses.
-    const known = caller === null ? new Map<number, CachedRom>() : kept.find(ids, files)
-    const stamps = Object.fromEntries([...known].map(([id, { stamp }]) => [id, stamp]))
-    const wanted = { files, siblings_by: providers.identifying, collections }
-    const seen = ids.length === 1 && known.size === 1 ? await select({ ...wanted, known: null }) : null
-    const isSame = seen?.every(({ id, stamp }) => stamp === stamps[id]) ?? false
-    const rows = seen !== null && isSame ? seen : await select({ ...wanted, known: stamps })
+    const cached = caller === null ? new Map<number, CachedRom>() : cache.find(ids, files)
+    const stamps = Object.fromEntries([...cached].map(([id, { stamp }]) => [id, stamp]))
+    const selection = { files, siblings_by: providers.identifying, collections }
+    const callerRows = ids.length === 1 && cached.size === 1 ? await select({ ...selection, knownStamps: null }) : null
+    const isUnchanged = callerRows?.every(({ id, stamp }) => stamp === stamps[id]) ?? false
+    const rows = callerRows !== null && isUnchanged ? callerRows : await select({ ...selection, knownStamps: stamps })
     const found = rows.flatMap((row) => {
-      const shared = row.rom === null ? known.get(row.id) : makeKept(row, row.rom, addressesFor(caller))
+      const shared = row.rom === null ? cached.get(row.id) : createCacheEntry(row, row.rom, addressesFor(caller))
       if (shared === undefined) return []
-      if (row.rom !== null && caller !== null) kept.store(row.id, files, shared)
+      if (row.rom !== null && caller !== null) cache.store(row.id, files, shared)
       return [{ row, shared }]
     })
     const progress = await findProgress(context, found.flatMap(({ shared }) => shared.games))
     return found.map(({ row, shared }) =>
-      ({ row, shared, rom: { shared: shared.json, more: toViewerView(row, shared.games, progress, providers) } }))
+      ({ row, shared, rom: { shared: shared.json, more: toCallerView(row, shared.games, progress, providers) } }))
   }
 
   /** Builds the ROMs of these ids that the caller sees, in the order of the ids. */
@@ -119,8 +119,8 @@ export function createRoms (app: FastifyInstance, config: Config, userFiles: Use
   ): Promise<LoadedRom[]> {
     const { caller } = context
     if (ids.length === 0) return []
-    const condition = every([isOneOf(ids), isRomVisible(caller)])
-    const found = await build(context, { ids, files, select: (wanted) => selectRoms(context, condition, wanted) })
+    const condition = allOf([isOneOf(ids), isRomVisible(caller)])
+    const found = await build(context, { ids, files, select: (selection) => selectRoms(context, condition, selection) })
     const byId = new Map(found.map((one) => [one.row.id, one]))
     return ids.flatMap((id) => byId.get(id) ?? [])
   }
@@ -130,17 +130,17 @@ export function createRoms (app: FastifyInstance, config: Config, userFiles: Use
     context: Context<AnyCaller>, found: readonly LoadedRom[]
   ): Promise<Map<number, string | null>> {
     const thumbnails = await userFiles.selectPictures(context, found.map(({ row }) => row.id))
-    return new Map(found.map(({ row, shared: { still } }) => {
-      const address = still === null ? null : app.resources.marked.locate(still, formatDate(row.updated_at))
+    return new Map(found.map(({ row, shared: { stillPath } }) => {
+      const address = stillPath === null ? null : app.resources.marked.locate(stillPath, formatDate(row.updated_at))
       return [row.id, thumbnails.get(row.id) ?? address]
     }))
   }
 
   /** Returns the shared part and the caller's part as one view, without the cache. */
-  function toView (row: SeenRomRow, rom: RomRow, progress: readonly ProgressRow[], caller: AnyCaller): SimpleRomView {
+  function toView (row: CallerRomRow, rom: RomRow, progress: readonly ProgressRow[], caller: AnyCaller): SimpleRomView {
     return {
       ...toSharedView(rom, providers, addressesFor(caller)),
-      ...toViewerView(row, gamesOf(rom), progress, providers),
+      ...toCallerView(row, gamesOf(rom), progress, providers),
       screenshot_path: null
     }
   }
@@ -154,17 +154,17 @@ export function createRoms (app: FastifyInstance, config: Config, userFiles: Use
     context: Context<AnyCaller>, condition: Condition, id: number | undefined, collections: boolean
   ): Promise<LoadedRom | null> {
     const { caller } = context
-    const visible = every([isRomVisible(caller), condition])
+    const visible = allOf([isRomVisible(caller), condition])
     const ids = id === undefined ? [] : [id]
     const [found] = await build(context, {
-      ids, files: true, collections, select: (wanted) => selectFirstRom(context, visible, wanted)
+      ids, files: true, collections, select: (selection) => selectFirstRom(context, visible, selection)
     })
     return found ?? null
   }
 
   async function get (context: Context<AnyCaller>, id: number): Promise<BuiltRom> {
     const found = await findOne(context, hasId(id), id, false)
-    if (found === null) throw unknownRom(id)
+    if (found === null) throw romNotFound(id)
     return found.rom
   }
 
@@ -177,7 +177,7 @@ export function createRoms (app: FastifyInstance, config: Config, userFiles: Use
     if (found === null) return null
     const { row, rom: { shared, more } } = found
     const [assets, collections, notes] = await Promise.all([
-      row.has_assets ? userFiles.select(context, row.id) : userFiles.nothing,
+      row.has_assets ? userFiles.select(context, row.id) : userFiles.emptyDetails,
       findCollections(db, row),
       row.has_notes ? selectNotes(context, row.id) : []
     ])
@@ -188,29 +188,29 @@ export function createRoms (app: FastifyInstance, config: Config, userFiles: Use
   /** Returns the condition of a top-level list. Hidden ROMs are removed after the groups are formed. */
   function listCondition (
     caller: AnyCaller, query: ListRomsQuery,
-    { order, regionPriority = [], smart = null, isOfOne = false }: ConditionOptions
+    { order, regionPriority = [], smart = null, isSingleRom = false }: ConditionOptions
   ): Condition {
-    const narrowBy = (filters: ListRomsQuery) => every([
+    const filterBy = (filters: ListRomsQuery) => allOf([
       isRomVisible(caller),
       ...scopeConditions(caller, query, query.search_term, smart),
-      ...filterConditions(filters, { caller, providers, userFiles, isOfOne }),
+      ...filterConditions(filters, { caller, providers, userFiles, isSingleRom }),
       ...(order.needsMarks ? [isMarked] : [])
     ])
-    const narrowed = narrowBy(query)
+    const filtered = filterBy(query)
     const shown = query.statuses.includes('hidden') || smart !== null ? [] : [isNotHidden(caller, order.joins !== NO_JOINS)]
-    if (!query.group_by_meta_id) return every([narrowed, ...shown])
+    if (!query.group_by_meta_id) return allOf([filtered, ...shown])
     // All ROMs of a group are siblings. Another search for siblings would take as long as the grouping.
-    const { duplicate: _isSame, ...others } = query
-    const tables = markedRoms(userOf(caller))
-    const isChosen = isRepresentative(tables, narrowBy(others), providers.identifying, regionPriority)
-    return every([narrowed, isChosen, ...shown])
+    const { duplicate: _isSame, ...otherConditions } = query
+    const tables = markedRoms(userIdOf(caller))
+    const isChosen = isRepresentative(tables, filterBy(otherConditions), providers.identifying, regionPriority)
+    return allOf([filtered, isChosen, ...shown])
   }
 
   /** Returns the query, order and condition of a stored filter. */
-  function readFilter (caller: AnyCaller, criteria: Criteria, isOfOne = false): Pick<CachedList, 'query' | 'condition'> & { order: Order } {
+  function readFilter (caller: AnyCaller, criteria: Criteria, isSingleRom = false): Pick<CachedList, 'query' | 'condition'> & { order: Order } {
     const query = readCriteria(criteria)
     const order = readOrder(query.order_by, query.order_dir, providers)
-    return { query, order, condition: listCondition(caller, query, { order, isOfOne }) }
+    return { query, order, condition: listCondition(caller, query, { order, isSingleRom }) }
   }
 
   /** Returns the condition of the smart collection that a query names; null if it names none. */
@@ -228,34 +228,34 @@ export function createRoms (app: FastifyInstance, config: Config, userFiles: Use
    * owner.
    */
   async function findCollections (
-    db: Db, { id: romId, collections }: SeenRomRow
+    db: Db, { id: romId, collections }: CallerRomRow
   ): Promise<UserCollectionView[]> {
     const smart = collections.flatMap(({ filter_criteria: criteria, ...row }) =>
       criteria === null ? [] : [{ ...row, criteria }])
     const owners = await app.permissions.listViewers(smart.map((row) => row.user_id))
-    const holding = await selectMemberships(db, romId, smart.map(({ id, user_id: userId, criteria }) =>
+    const memberships = await selectMemberships(db, romId, smart.map(({ id, user_id: userId, criteria }) =>
       ({ key: id, userId, condition: readFilter(owners.get(userId) ?? null, criteria, true).condition })))
-    return collections.filter(({ id, filter_criteria: criteria }) => criteria === null || holding.has(id))
+    return collections.filter(({ id, filter_criteria: criteria }) => criteria === null || memberships.has(id))
       .map(({ id, name, filter_criteria: criteria }) => ({ id, name, is_smart: criteria !== null }))
   }
 
   /**
    * Returns the ids of a page, and the index of the whole list if the query needs it.
    *
-   * @param moment null if the whole list is not needed
+   * @param versions null if the whole list is not needed
    */
   async function readPage (
-    context: Context<AnyCaller>, moment: Moment | null, query: ListRomsQuery, order: Order
+    context: Context<AnyCaller>, versions: VersionSnapshot | null, query: ListRomsQuery, order: Order
   ): Promise<{ ids: readonly number[], index: PageIndex }> {
     const { db, caller } = context
     const { limit, offset } = query
     const by = query.group_by_meta_id ? config.scan.priority.region : []
     const smart = await smartCondition(context, query)
     const condition = listCondition(caller, query, { order, regionPriority: by, smart })
-    if (moment === null) {
-      return { ids: await selectIds(db, userOf(caller), condition, { by: order.by, limit, offset }), index: NO_INDEX }
+    if (versions === null) {
+      return { ids: await selectIds(db, userIdOf(caller), condition, { by: order.by, limit, offset }), index: NO_INDEX }
     }
-    const index = await lists.index({ caller, moment, query, condition, by }, order)
+    const index = await lists.index({ caller, versions, query, condition, by }, order)
     return { ids: [...index.ids.subarray(offset, offset + limit)], index }
   }
 
@@ -263,35 +263,35 @@ export function createRoms (app: FastifyInstance, config: Config, userFiles: Use
     const { caller } = context
     const smart = await smartCondition(context, query)
     const shown = smart === null ? [isNotHidden(caller, false)] : []
-    return every([isRomVisible(caller), ...shown, ...scopeConditions(caller, query, term, smart)])
+    return allOf([isRomVisible(caller), ...shown, ...scopeConditions(caller, query, term, smart)])
   }
 
   /** Returns all ROMs of a part of the library by name. */
   async function indexScope (context: Context<AnyCaller>, query: ScopeQuery): Promise<PageIndex> {
     const { db, caller } = context
-    const moment = await selectMoment(db, userOf(caller))
+    const versions = await selectVersions(db, userIdOf(caller))
     const condition = await inScope(context, query, '')
-    return await lists.index({ caller, moment, query, condition }, readOrder('', '', providers))
+    return await lists.index({ caller, versions, query, condition }, readOrder('', '', providers))
   }
 
   /** Returns the part of the library whose filter values are listed. */
   async function scopeOf (
-    context: Context<AnyCaller>, moment: Moment, query: ScopeQuery, term: string
+    context: Context<AnyCaller>, versions: VersionSnapshot, query: ScopeQuery, term: string
   ): Promise<CachedList> {
     const { caller } = context
     const scope = { ...pickScope(query), search_term: term }
-    return { caller, moment, query: scope, condition: await inScope(context, query, term) }
+    return { caller, versions, query: scope, condition: await inScope(context, query, term) }
   }
 
   const listSoonFilterValues = async (
-    context: Context<AnyCaller>, moment: Moment, query: ListRomsQuery
-  ): Promise<RomFilters> => await lists.filterValuesSoon(await scopeOf(context, moment, query, query.search_term))
+    context: Context<AnyCaller>, versions: VersionSnapshot, query: ListRomsQuery
+  ): Promise<RomFilters> => await lists.filterValuesSoon(await scopeOf(context, versions, query, query.search_term))
 
   return {
     providers,
     schemas: createRomSchemas(providers, userFiles.fields),
-    noteLastPlayed,
-    notePlayed,
+    storeLastPlayed,
+    storePlays,
 
     async list (context: Context<AnyCaller>, input: ListRomsQuery): Promise<RomPage> {
       const { db, caller } = context
@@ -299,12 +299,12 @@ export function createRoms (app: FastifyInstance, config: Config, userFiles: Use
       const { limit, offset } = query
       const order = readOrder(query.order_by, query.order_dir, providers)
       const needs = { index: needsIndex(query, order), values: query.with_filter_values }
-      const moment = needs.index || needs.values ? await selectMoment(db, userOf(caller)) : null
+      const versions = needs.index || needs.values ? await selectVersions(db, userIdOf(caller)) : null
       const [{ ids, index }, filterValues] = await Promise.all([
-        readPage(context, needs.index ? moment : null, query, order),
-        moment === null || !needs.values
+        readPage(context, needs.index ? versions : null, query, order),
+        versions === null || !needs.values
           ? noFilterValues()
-          : listSoonFilterValues(context, moment, query)
+          : listSoonFilterValues(context, versions, query)
       ])
       const found = await buildByIds(context, ids, query.with_files)
       const pictures = query.last_played === true ? await selectPictures(context, found) : null
@@ -331,9 +331,9 @@ export function createRoms (app: FastifyInstance, config: Config, userFiles: Use
 
     /** Lists the ids of all ROMs that a stored filter finds for a caller, in the order of the filter. */
     async listFiltered ({ db, caller }: Context<AnyCaller>, criteria: Criteria): Promise<Int32Array> {
-      const moment = await selectMoment(db, userOf(caller))
+      const versions = await selectVersions(db, userIdOf(caller))
       const { order, ...filter } = readFilter(caller, criteria)
-      return (await lists.index({ caller, moment, ...filter }, order)).ids
+      return (await lists.index({ caller, versions, ...filter }, order)).ids
     },
 
     async pickRandom (context: Context<AnyCaller>, query: ScopeQuery): Promise<BuiltSimpleRom | null> {
@@ -344,11 +344,11 @@ export function createRoms (app: FastifyInstance, config: Config, userFiles: Use
     },
 
     listFilterValues: async (context: Context<AnyCaller>): Promise<RomFilters> =>
-      await lists.filterValues(await scopeOf(context, await selectMoment(context.db, userOf(context.caller)), NO_SCOPE, '')),
+      await lists.filterValues(await scopeOf(context, await selectVersions(context.db, userIdOf(context.caller)), NO_SCOPE, '')),
 
     /** @throws ApiError NOT_FOUND unless the caller sees the ROM */
     async checkVisible (context: Context<AnyCaller>, id: number): Promise<void> {
-      if (!await hasVisible(context, id)) throw unknownRom(id)
+      if (!await hasVisible(context, id)) throw romNotFound(id)
     },
 
     getSimple: async (context: Context<AnyCaller>, id: number): Promise<BuiltSimpleRom> =>
@@ -356,7 +356,7 @@ export function createRoms (app: FastifyInstance, config: Config, userFiles: Use
 
     async getDetailed (context: Context<AnyCaller>, id: number): Promise<BuiltDetailedRom> {
       const rom = await findDetailed(context, hasId(id), id)
-      if (rom === null) throw unknownRom(id)
+      if (rom === null) throw romNotFound(id)
       return rom
     },
 
@@ -401,7 +401,7 @@ export function createRoms (app: FastifyInstance, config: Config, userFiles: Use
     async views (ids: readonly number[], userId: number | null): Promise<SimpleRomView[]> {
       const db = app.db
       const caller: AnyCaller = userId === null ? null : { id: userId, access: ADMIN_ACCESS }
-      const condition = every([isOneOf(ids), isRomVisible(caller)])
+      const condition = allOf([isOneOf(ids), isRomVisible(caller)])
       const rows = await selectRoms({ db, caller }, condition, { files: false, siblings_by: null })
       const progress = await findProgress({ db, caller }, rows.flatMap(({ rom }) => rom === null ? [] : gamesOf(rom)))
       const views = new Map(rows.flatMap((row) =>

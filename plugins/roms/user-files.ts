@@ -10,10 +10,10 @@ export interface UserFiles {
   /** The schema fields that these files add to a ROM's details. */
   fields: TProperties
   /** The detail fields of a ROM without such files. */
-  nothing: Details
+  emptyDetails: Details
   select (context: Context<AnyCaller>, romId: number): Promise<Details>
   /** Returns the addresses of the picture of the caller's newest save of each ROM. Skips ROMs without one. */
   selectPictures (context: Context<AnyCaller>, romIds: readonly number[]): Promise<ReadonlyMap<number, string>>
   /** The condition that a ROM `r` has such a file that the caller sees. */
-  has (caller: AnyCaller, kind: 'save' | 'state'): RawBuilder<boolean>
+  hasFilesCondition (caller: AnyCaller, kind: 'save' | 'state'): RawBuilder<boolean>
 }

@@ -1,8 +1,8 @@
 import { sortComparator } from '../library/names.ts'
 import { toFieldsList } from '@svc/plugin-sdk/readers'
 import { formatDate } from '../../core/typebox.ts'
-import type { FileRow, Game, MarksRow, MatchRow, ProgressRow, RomRow, SeenRomRow, SiblingRow } from './rows.ts'
-import type { BuiltRom, RomFileView, RomUserView, RomView, SharedRomView, SiblingView, ViewerRomView } from './schemas.ts'
+import type { FileRow, Game, MarksRow, MatchRow, ProgressRow, RomRow, CallerRomRow, SiblingRow } from './rows.ts'
+import type { BuiltRom, RomFileView, RomUserView, RomView, SharedRomView, SiblingView, CallerRomView } from './schemas.ts'
 import { ROM_FILE_CATEGORIES } from '../library/categories.ts'
 import type { Addresses } from '../resources/addresses.ts'
 import type { RomProvider, RomProviders } from './providers.ts'
@@ -19,7 +19,7 @@ export function toMarksView (row: MarksRow): RomUserView {
 }
 
 /** The marks of a caller who has made none. */
-function noMarks (rom: SeenRomRow): RomUserView {
+function noMarks (rom: CallerRomRow): RomUserView {
   const created = formatDate(rom.created_at)
   return {
     id: -1,
@@ -67,7 +67,7 @@ type Metadata = NonNullable<MatchRow['metadata']>
 /** Adds `<kind>_path` beside each `<kind>_url` whose file is stored. */
 function withPaths (metadata: Metadata, media: RomRow['media'], addresses: Addresses): Metadata {
   const paths = Object.entries(media).flatMap(([kind, { url, path }]) =>
-    path !== null && metadata[`${kind}_url`] === url ? [[`${kind}_path`, addresses.place(path)] as const] : [])
+    path !== null && metadata[`${kind}_url`] === url ? [[`${kind}_path`, addresses.toPath(path)] as const] : [])
   return paths.length === 0 ? metadata : { ...metadata, ...Object.fromEntries(paths) }
 }
 
@@ -87,9 +87,9 @@ function toProviderFields (
 
 /** Returns `<key>_progress` of every provider that reports progress. */
 function toProgressFields (
-  games: readonly Game[], progress: readonly ProgressRow[], { telling }: RomProviders
+  games: readonly Game[], progress: readonly ProgressRow[], { progressKeys }: RomProviders
 ): Record<string, unknown> {
-  return Object.fromEntries(telling.map((key) => {
+  return Object.fromEntries(progressKeys.map((key) => {
     const game = games.find(({ provider }) => provider === key)
     const found = progress.find((row) => row.provider === key && row.provider_id === game?.provider_id)
     return [`${key}_progress`, found?.progress ?? null]
@@ -129,7 +129,7 @@ function toMetadatum (row: RomRow): RomView['metadatum'] {
 function toArtwork (row: RomRow, addresses: Addresses) {
   const version = formatDate(row.updated_at)
   const cover = (path: string | null) => path === null || path === '' ? '' : addresses.locate(path, version)
-  const place = (path: string | null | undefined) => path === null || path === undefined || path === '' ? '' : addresses.place(path)
+  const place = (path: string | null | undefined) => path === null || path === undefined || path === '' ? '' : addresses.toPath(path)
   return {
     path_cover_small: cover(row.path_cover_small),
     path_cover_large: cover(row.path_cover_large),
@@ -207,9 +207,9 @@ export function toSharedView (row: RomRow, providers: RomProviders, addresses: A
  * @param games identities of the ROM at the providers that report progress
  * @param progress the caller's progress in this and perhaps other games
  */
-export function toViewerView (
-  row: SeenRomRow, games: readonly Game[], progress: readonly ProgressRow[], providers: RomProviders
-): ViewerRomView {
+export function toCallerView (
+  row: CallerRomRow, games: readonly Game[], progress: readonly ProgressRow[], providers: RomProviders
+): CallerRomView {
   return {
     ...toProgressFields(games, progress, providers),
     rom_user: row.marks === null ? noMarks(row) : toMarksView(row.marks),

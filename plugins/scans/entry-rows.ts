@@ -67,10 +67,10 @@ const isSame = (file: EntryFile, known: StoredFile | undefined) => known !== und
 /** True if the files on disk equal the stored ones by name, size, time and inode; no content is read. */
 export function isUnchanged (entry: Entry, stored: readonly StoredFile[]): boolean {
   if (stored.length !== entry.files.length) return false
-  const [only] = stored
+  const [onlyFile] = stored
   const [file] = entry.files
-  if (stored.length === 1 && only !== undefined && file !== undefined) {
-    return only.file_name === file.file_name && only.file_path === file.file_path && isSame(file, only)
+  if (stored.length === 1 && onlyFile !== undefined && file !== undefined) {
+    return onlyFile.file_name === file.file_name && onlyFile.file_path === file.file_path && isSame(file, onlyFile)
   }
   const byPath = new Map(stored.map((one) => [`${one.file_path}/${one.file_name}`, one]))
   return entry.files.every((one) => isSame(one, byPath.get(pathOf(one))))

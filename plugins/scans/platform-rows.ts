@@ -60,10 +60,10 @@ export async function selectKnownPlatforms (
  * missing if it is in no library any more.
  */
 export async function markPlatforms (
-  db: Db, libraryId: number, there: readonly number[], gone: readonly number[]
+  db: Db, libraryId: number, presentIds: readonly number[], missingIds: readonly number[]
 ): Promise<void> {
   await inTransaction(db, async (tx) => {
-    for (const [ids, isMissing] of [[there, false], [gone, true]] as const) {
+    for (const [ids, isMissing] of [[presentIds, false], [missingIds, true]] as const) {
       await tx.query(`insert into platform_folders as f (platform_id, library_id, missing_from_fs)
         select id, $1::int, $3::boolean from platforms p where id = any($2::int[]) and not exists (
           select 1 from platform_folders k where k.platform_id = p.id and k.library_id = $1 and k.missing_from_fs = $3)
@@ -73,14 +73,14 @@ export async function markPlatforms (
     await tx.query(`update platforms p set missing_from_fs = m.is_missing, updated_at = now()
       from (select platform_id, bool_and(missing_from_fs) as is_missing from platform_folders
         where platform_id = any($1::int[]) group by platform_id) m
-      where p.id = m.platform_id and p.missing_from_fs <> m.is_missing`, [[...there, ...gone]])
+      where p.id = m.platform_id and p.missing_from_fs <> m.is_missing`, [[...presentIds, ...missingIds]])
     await tx.query(`update roms set missing_from_fs = true, updated_at = now()
-      where platform_id = any($1::int[]) and library_id = $2 and not missing_from_fs`, [gone, libraryId])
+      where platform_id = any($1::int[]) and library_id = $2 and not missing_from_fs`, [missingIds, libraryId])
   })
 }
 
 /** Stores how the scan of a library ended. @param problem null if the library could be read */
-export async function noteScan (
+export async function storeScanEnd (
   db: Db, libraryId: number, scanId: string, problem: string | null
 ): Promise<void> {
   await db.query('update libraries set scan_id = $2, scanned_at = now(), problem = $3 where id = $1',

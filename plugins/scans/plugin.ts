@@ -42,7 +42,7 @@ function defineRescan (app: FastifyInstance, config: Config): TaskDefinition {
       }
     },
     // Returns the scan itself, because the caller can then follow it.
-    startByHand: (userId) => app.scans.request(QUICK_SCAN, userId)
+    startInstead: (userId) => app.scans.request(QUICK_SCAN, userId)
   }
 }
 

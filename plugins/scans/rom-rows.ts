@@ -6,7 +6,7 @@ import { applyLocks, claimFormerIds } from '../roms/former-rows.ts'
 import { toDatabaseJson } from '../../core/database/json.ts'
 
 /** The stored data that the scan needs of every ROM of a platform. */
-export interface KnownRom {
+export interface StoredRomSummary {
   id: number
   fs_name: string
   missing_from_fs: boolean
@@ -17,13 +17,13 @@ export interface KnownRom {
   providers: string[]
 }
 
-export type KnownHashes = Pick<Rom, 'id' | 'fs_size_bytes' | 'crc_hash' | 'md5_hash' | 'sha1_hash'>
+export type RomHashes = Pick<Rom, 'id' | 'fs_size_bytes' | 'crc_hash' | 'md5_hash' | 'sha1_hash'>
 
 /** A platform in one library. */
 export interface PlatformFolderRef { id: number, library_id: number }
 
 /** The hashes of a ROM, and the stored place of its file. */
-export type LocatedHashes = KnownHashes & Pick<Rom, 'library_id' | 'fs_path' | 'fs_name'> & {
+export type LocatedHashes = RomHashes & Pick<Rom, 'library_id' | 'fs_path' | 'fs_name'> & {
   platform_id: number
   /** The inode of the folder that held the platform's ROMs; null if none was stored. */
   fs_inode: string | null
@@ -70,12 +70,12 @@ export interface FileRow {
 }
 
 export interface RomWrite { row: RomRow, files: readonly FileRow[] }
-export interface WrittenRom {
+export interface RomWriteResult {
   id: number
   fs_name: string
   newFiles: number
   /** Covers of music whose files are gone, in the resources folder. */
-  goneCovers: string[]
+  deletedCovers: string[]
 }
 
 const ROM_COLUMNS = `id int, fs_name text, fs_path text, fs_extension text, fs_name_no_tags text, fs_name_no_ext text,
@@ -175,8 +175,8 @@ const DELETE_FILES = `delete from rom_files where rom_id = any($1::int[]) and no
 
 export function createRomStore (db: Db) {
   return {
-    async listKnown ({ id, library_id: library }: PlatformFolderRef, begunAt: Date): Promise<KnownRom[]> {
-      const { rows } = await db.query<KnownRom>(`select r.id, r.fs_name, r.missing_from_fs, r.is_identified,
+    async listKnown ({ id, library_id: library }: PlatformFolderRef, begunAt: Date): Promise<StoredRomSummary[]> {
+      const { rows } = await db.query<StoredRomSummary>(`select r.id, r.fs_name, r.missing_from_fs, r.is_identified,
           r.created_at >= $2 as is_fresh,
           array(select m.provider from rom_matches m where m.rom_id = r.id and m.match -> 'is_linked' is null) as providers
         from roms r where r.platform_id = $1 and r.library_id = $3`,
@@ -193,8 +193,8 @@ export function createRomStore (db: Db) {
     },
 
     /** The hashes of some ROMs that have all three. */
-    async listHashes (romIds: readonly number[]): Promise<KnownHashes[]> {
-      const { rows } = await db.query<KnownHashes>(`select id, fs_size_bytes::float8 as fs_size_bytes, crc_hash,
+    async listHashes (romIds: readonly number[]): Promise<RomHashes[]> {
+      const { rows } = await db.query<RomHashes>(`select id, fs_size_bytes::float8 as fs_size_bytes, crc_hash,
           md5_hash, sha1_hash from roms
         where id = any($1::int[]) and crc_hash <> '' and md5_hash <> '' and sha1_hash <> ''`, [romIds])
       return rows
@@ -219,11 +219,11 @@ export function createRomStore (db: Db) {
     },
 
     /** Writes rows with their files in one transaction; deletes other files of these ROMs. */
-    async write (place: PlatformFolderRef, roms: readonly RomWrite[]): Promise<WrittenRom[]> {
+    async write (folder: PlatformFolderRef, roms: readonly RomWrite[]): Promise<RomWriteResult[]> {
       return await inTransaction(db, async (tx) => {
-        const { id: platformId, library_id: library } = place
+        const { id: platformId, library_id: library } = folder
         const added = roms.flatMap(({ row }) => row.id === null ? [row] : [])
-        const former = added.length > 0 ? await claimFormerIds(tx, place, added) : null
+        const former = added.length > 0 ? await claimFormerIds(tx, folder, added) : null
         const formerIdOf = (row: RomRow) => former?.get(row.fs_name)?.id ?? null
         const rows = toDatabaseJson(roms.map(({ row }) => ({ ...row, former_id: formerIdOf(row) })))
         const inserted = added.length > 0
@@ -253,7 +253,7 @@ export function createRomStore (db: Db) {
           id,
           fs_name: name,
           newFiles: counts.get(id)?.length ?? 0,
-          goneCovers: covers.get(id)?.flatMap(({ cover_path: path }) => path ?? []) ?? []
+          deletedCovers: covers.get(id)?.flatMap(({ cover_path: path }) => path ?? []) ?? []
         }))
       })
     },

@@ -1,21 +1,21 @@
 import type { AnyCaller } from '../platforms/visibility.ts'
 import type { RomProviders } from '../roms/providers.ts'
 import { mayBeShown } from '../roms/visibility.ts'
-import { type FoundGame, type GamesAnswer, toComparedName } from './search-calls.ts'
+import { type GameCandidate, type GamesAnswer, toComparedName } from './search-calls.ts'
 import type { SearchedGameView } from './schemas.ts'
 
 /** Records of one game from several providers, the most trusted first. */
-type Group = Map<string, FoundGame>
+type Group = Map<string, GameCandidate>
 
 /** Groups games by name. Of two games with one name at one provider, the first counts. */
 function groupByName (answers: GamesAnswer['answers'], priority: readonly string[]): Map<string, Group> {
-  const place = (key: string) => priority.includes(key) ? priority.indexOf(key) : priority.length
+  const positionOf = (key: string) => priority.includes(key) ? priority.indexOf(key) : priority.length
   const groups = new Map<string, Group>()
-  for (const { key, found } of answers.toSorted((a, b) => place(a.key) - place(b.key) || (a.key < b.key ? -1 : 1))) {
+  for (const { key, found } of answers.toSorted((a, b) => positionOf(a.key) - positionOf(b.key) || (a.key < b.key ? -1 : 1))) {
     for (const game of found) {
       const name = toComparedName(game.name)
       if (name === '') continue
-      const group = groups.get(name) ?? new Map<string, FoundGame>()
+      const group = groups.get(name) ?? new Map<string, GameCandidate>()
       groups.set(name, group)
       if (!group.has(key)) group.set(key, game)
     }
@@ -29,7 +29,7 @@ function strictestAge (group: Group): number | null {
 }
 
 /** Returns the fields that belong to one provider: its id of the game, and its cover. */
-const ownFields = (key: string, { id, url_cover: cover }: FoundGame) =>
+const ownFields = (key: string, { id, url_cover: cover }: GameCandidate) =>
   ({ [`${key}_id`]: id, [`${key}_url_cover`]: cover })
 
 /**
@@ -40,16 +40,16 @@ export function mergeGames (
   { answers, artwork }: GamesAnswer, { all }: RomProviders, priority: readonly string[], platformId: number,
   caller: NonNullable<AnyCaller>
 ): SearchedGameView[] {
-  const nothing = Object.fromEntries(all.flatMap(({ key }) => [[`${key}_id`, null], [`${key}_url_cover`, '']]))
+  const emptyFields = Object.fromEntries(all.flatMap(({ key }) => [[`${key}_id`, null], [`${key}_url_cover`, '']]))
   const pictures = Map.groupBy(artwork, ({ name }) => name)
   return [...groupByName(answers, priority)].flatMap(([compared, group]): SearchedGameView[] => {
     const [first] = group.values()
     if (first === undefined || !mayBeShown(caller, strictestAge(group))) return []
     const { name, slug, summary } = first
-    const own = [...group].map(([key, game]) => ownFields(key, game))
-    const drawn = (pictures.get(compared) ?? []).map(({ key, game }) => ownFields(key, game))
+    const providerFields = [...group].map(([key, game]) => ownFields(key, game))
+    const pictureFields = (pictures.get(compared) ?? []).map(({ key, game }) => ownFields(key, game))
     return [Object.assign({
-      ...nothing, id: null, platform_id: platformId, name, slug, summary, is_identified: true, is_unidentified: false
-    }, ...drawn, ...own) as SearchedGameView]
+      ...emptyFields, id: null, platform_id: platformId, name, slug, summary, is_identified: true, is_unidentified: false
+    }, ...pictureFields, ...providerFields) as SearchedGameView]
   })
 }

@@ -9,38 +9,38 @@ import type { Results } from './service.ts'
 const tags = ['search']
 const reads: RouteAccess = { scopes: ['roms.read'] }
 const refusals = { 500: ErrorSchema, 502: ErrorSchema, 503: ErrorSchema }
-const LEFT_OUT = 'Providers that did not answer are in the header `X-Left-Out`: JSON, a list of `provider`, `reason` and `until`'
+const SKIPPED_HEADER = 'Providers that did not answer are in the header `X-Left-Out`: JSON, a list of `provider`, `reason` and `until`'
 
 /** Escapes all other characters, because headers are ASCII. */
 const toHeader = (value: unknown) => JSON.stringify(value)
   .replace(/[^\x20-\x7e]/g, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`)
 
 /** Names skipped providers in a header, because the body has no field for them. */
-function answer<View> (reply: FastifyReply, { results, left_out: leftOut }: Results<View>): View[] {
-  if (leftOut.length > 0) reply.header('x-left-out', toHeader(leftOut))
+function sendResults<View> (reply: FastifyReply, { results, skipped: skipped }: Results<View>): View[] {
+  if (skipped.length > 0) reply.header('x-left-out', toHeader(skipped))
   return results
 }
 
 const routes: Routes = async (app) => {
   app.get('/api/search/roms', {
     schema: {
-      operationId: 'searchRoms', tags, summary: 'Search games for a ROM at metadata providers', description: LEFT_OUT,
+      operationId: 'searchRoms', tags, summary: 'Search games for a ROM at metadata providers', description: SKIPPED_HEADER,
       querystring: SearchRomsQuery,
       response: { 200: Type.Array(createSearchedGameSchema(app.roms.providers)), 400: ErrorSchema, ...refusals }
     },
     config: reads
   }, async (request, reply) =>
-    answer(reply, await app.providerSearch.games(contextOf(request), request.query)))
+    sendResults(reply, await app.providerSearch.games(contextOf(request), request.query)))
 
   app.get('/api/search/cover', {
     schema: {
-      operationId: 'searchCovers', tags, summary: 'Search covers at artwork providers, by game', description: LEFT_OUT,
+      operationId: 'searchCovers', tags, summary: 'Search covers at artwork providers, by game', description: SKIPPED_HEADER,
       querystring: SearchCoversQuery,
       response: { 200: Type.Array(CoverGroupSchema), ...refusals }
     },
     config: reads
   }, async (request, reply) =>
-    answer(reply, await app.providerSearch.covers(callerOf(request), request.query.search_term)))
+    sendResults(reply, await app.providerSearch.covers(callerOf(request), request.query.search_term)))
 }
 
 export default routes

@@ -52,4 +52,4 @@ export const CoverGroupSchema = Type.Object({ name: Type.String({ description: '
 export type CoverGroupView = Static<typeof CoverGroupSchema>
 
 /** A provider without an answer, as listed in the header. */
-export interface LeftOut { provider: string, reason: string, until: string | null }
+export interface SkippedProvider { provider: string, reason: string, until: string | null }

@@ -1,14 +1,14 @@
 import type { CoverGroup, ProviderId } from '@svc/plugin-sdk'
 import { normalizeTitle } from '@svc/plugin-sdk/titles'
-import type { LeftOut } from './schemas.ts'
+import type { SkippedProvider } from './schemas.ts'
 
 /** A request of a web worker to the scan worker, which runs the providers. */
-export type Call =
+export type SearchCall =
   { kind: 'games', rom_id: number, term: string, by: 'name' | 'id' } |
   { kind: 'covers', term: string }
 
 /** The fields of a game that a provider found. */
-export interface FoundGame {
+export interface GameCandidate {
   id: ProviderId
   name: string
   slug: string
@@ -18,21 +18,21 @@ export interface FoundGame {
 }
 
 /** The reason why a provider has no answer, and whether its credentials were refused. */
-export interface Failure extends LeftOut { isRefused: boolean }
+export interface Failure extends SkippedProvider { isRefused: boolean }
 
 /** The answers of the providers, in load order. */
-export interface Answered<Found> {
+export interface ProviderAnswers<Found> {
   /** False if no provider was able to search. */
   isEnabled: boolean
   answers: { key: string, found: Found[] }[]
   failures: Failure[]
 }
 
-export interface GamesAnswer extends Answered<FoundGame> {
+export interface GamesAnswer extends ProviderAnswers<GameCandidate> {
   /** Pictures that artwork providers have for a game, by its compared name. */
-  artwork: { key: string, name: string, game: FoundGame }[]
+  artwork: { key: string, name: string, game: GameCandidate }[]
 }
-export type CoversAnswer = Answered<CoverGroup>
+export type CoversAnswer = ProviderAnswers<CoverGroup>
 
 /** Returns the form in which names of games are compared. */
 export const toComparedName = (name: string): string => normalizeTitle(name, { keepArticles: true })

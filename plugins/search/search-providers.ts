@@ -15,12 +15,12 @@ import { ProviderSkippedError, checkCircuit } from '../circuits/check-circuit.ts
 import { checkMatch } from '../matching/check-match.ts'
 import { type RomForLookup, loadRomForLookup } from '../matching/rom-for-lookup.ts'
 import {
-  type Answered, type Call, type CoversAnswer, type Failure, type FoundGame, type GamesAnswer, toComparedName
+  type ProviderAnswers, type SearchCall, type CoversAnswer, type Failure, type GameCandidate, type GamesAnswer, toComparedName
 } from './search-calls.ts'
 import { checkCovers } from './check-covers.ts'
 
 type Provider = Loaded<ProviderDefinition>
-type CallOf<Kind> = Extract<Call, { kind: Kind }>
+type CallOf<Kind> = Extract<SearchCall, { kind: Kind }>
 
 /** Time limits, because people wait for the search and for the pictures after it. */
 export const GAMES_MS = 15_000
@@ -35,7 +35,7 @@ const canSearch = ({ definition }: Provider) => knowsGames(definition) && defini
 const canFindById = ({ definition }: Provider) => definition.getById !== undefined && idTypeOf(definition) === 'integer'
 const canIllustrate = ({ definition }: Provider) => definition.kind === 'artwork' && definition.search !== undefined
 
-function toFoundGame ({ id, name = '', slug = '', summary = '', min_age: minAge, media = [] }: Match): FoundGame {
+function toFoundGame ({ id, name = '', slug = '', summary = '', min_age: minAge, media = [] }: Match): GameCandidate {
   const cover = media.find(({ kind, url }) => kind === 'cover' && FETCHABLE.test(url))
   return { id, name, slug, summary, min_age: minAge ?? null, url_cover: cover?.url ?? '' }
 }
@@ -50,7 +50,7 @@ function explain (err: unknown): Pick<Failure, 'reason' | 'until' | 'isRefused'>
 }
 
 /** Creates the function that asks providers for games and covers. Code of providers runs in the scan worker only. */
-export function createAsker (app: FastifyInstance, config: Config) {
+export function createSearcher (app: FastifyInstance, config: Config) {
   const list = () => [...app.registry.providers.values()]
 
   /** Runs work with a time limit, which includes the wait in a provider's queue. */
@@ -74,11 +74,11 @@ export function createAsker (app: FastifyInstance, config: Config) {
   }
 
   /** Asks all providers at once. An error of one provider affects only its own answer. */
-  async function askAll<Found> (
+  async function searchAll<Found> (
     providers: readonly Provider[], outer: AbortSignal, scope: CallScope,
     ask: (provider: Provider, definition: ProviderDefinition, ctx: never) => Promise<Found[]>
-  ): Promise<Omit<Answered<Found>, 'isEnabled'>> {
-    const answers: Answered<Found>['answers'] = []
+  ): Promise<Omit<ProviderAnswers<Found>, 'isEnabled'>> {
+    const answers: ProviderAnswers<Found>['answers'] = []
     const failures: Failure[] = []
     await Promise.all(providers.map(async (provider) => {
       const { key } = provider
@@ -95,12 +95,12 @@ export function createAsker (app: FastifyInstance, config: Config) {
   }
 
   /** Asks artwork providers for pictures of these names. */
-  async function illustrate (
+  async function findPictures (
     names: readonly string[], rom: RomForLookup, outer: AbortSignal
   ): Promise<Pick<GamesAnswer, 'artwork' | 'failures'>> {
-    const providers = list().filter((provider) => canIllustrate(provider) && rom.isKnownTo(provider.definition))
+    const providers = list().filter((provider) => canIllustrate(provider) && rom.isSupportedBy(provider.definition))
     const { answers, failures } = await withScope(outer, ARTWORK_MS, async (scope) =>
-      await askAll(providers, outer, scope, async (provider, definition, ctx) => {
+      await searchAll(providers, outer, scope, async (provider, definition, ctx) => {
         const { platform } = rom.toSdk(definition)
         const found = await Promise.all(names.map(async (term) => ({
           term, best: (await definition.search?.({ term, platform }, ctx) ?? [])[0]
@@ -114,12 +114,12 @@ export function createAsker (app: FastifyInstance, config: Config) {
 
   async function findGames ({ rom_id: romId, term, by }: CallOf<'games'>, outer: AbortSignal): Promise<GamesAnswer> {
     const enabled = list().filter(canSearch)
-    const nothing: GamesAnswer = { isEnabled: enabled.length > 0, answers: [], failures: [], artwork: [] }
+    const noGames: GamesAnswer = { isEnabled: enabled.length > 0, answers: [], failures: [], artwork: [] }
     const rom = await loadRomForLookup(app, config, romId)
-    if (rom === null) return nothing
-    const asked = enabled.filter((provider) => rom.isKnownTo(provider.definition) && (by === 'name' || canFindById(provider)))
+    if (rom === null) return noGames
+    const searched = enabled.filter((provider) => rom.isSupportedBy(provider.definition) && (by === 'name' || canFindById(provider)))
     const { answers, failures } = await withScope(outer, GAMES_MS, async (scope) =>
-      await askAll(asked, outer, { ...scope, preferences: rom.preferences }, async (provider, definition, ctx) => {
+      await searchAll(searched, outer, { ...scope, preferences: rom.preferences }, async (provider, definition, ctx) => {
         const atSource = rom.toSdk(definition)
         const found = by === 'id'
           ? [await definition.getById?.(Number(term) as never, atSource, ctx)].filter((match) => match !== undefined)
@@ -128,19 +128,19 @@ export function createAsker (app: FastifyInstance, config: Config) {
       }))
     const games = answers.flatMap(({ found }) => found)
     const names = [...new Set(games.map(({ name }) => toComparedName(name)))].filter(Boolean)
-    if (names.length === 0) return { ...nothing, answers, failures }
-    const { artwork, failures: further } = await illustrate(names.slice(0, ILLUSTRATED_MAX), rom, outer)
-    return { ...nothing, answers, artwork, failures: [...failures, ...further] }
+    if (names.length === 0) return { ...noGames, answers, failures }
+    const { artwork, failures: further } = await findPictures(names.slice(0, ILLUSTRATED_MAX), rom, outer)
+    return { ...noGames, answers, artwork, failures: [...failures, ...further] }
   }
 
   async function findCovers ({ term }: CallOf<'covers'>, outer: AbortSignal): Promise<CoversAnswer> {
     const enabled = list().filter(({ definition }) => definition.searchCovers !== undefined)
-    const said = await withScope(outer, GAMES_MS, async (scope) =>
-      await askAll<CoverGroup>(enabled, outer, scope, async (provider, definition, ctx) =>
+    const covers = await withScope(outer, GAMES_MS, async (scope) =>
+      await searchAll<CoverGroup>(enabled, outer, scope, async (provider, definition, ctx) =>
         checkCovers(await definition.searchCovers?.(term, ctx) ?? [], provider)))
-    return { isEnabled: enabled.length > 0, ...said }
+    return { isEnabled: enabled.length > 0, ...covers }
   }
 
-  return async (call: Call, signal: AbortSignal): Promise<GamesAnswer | CoversAnswer> =>
+  return async (call: SearchCall, signal: AbortSignal): Promise<GamesAnswer | CoversAnswer> =>
     call.kind === 'games' ? await findGames(call, signal) : await findCovers(call, signal)
 }

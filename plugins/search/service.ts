@@ -6,26 +6,26 @@ import type { Config } from '../../core/config/config.ts'
 import { ApiError, badRequest } from '../../core/errors.ts'
 import { keyRefused, noProvider } from './errors.ts'
 import { mayBeShown } from '../roms/visibility.ts'
-import type { Answered, Call, CoversAnswer, Failure, GamesAnswer } from './search-calls.ts'
-import { ARTWORK_MS, GAMES_MS, createAsker } from './search-providers.ts'
+import type { ProviderAnswers, SearchCall, CoversAnswer, Failure, GamesAnswer } from './search-calls.ts'
+import { ARTWORK_MS, GAMES_MS, createSearcher } from './search-providers.ts'
 import { mergeGames } from './merge-games.ts'
 import { findRom } from './rows.ts'
-import type { CoverGroupView, CoverView, LeftOut, SearchRomsQuery, SearchedGameView } from './schemas.ts'
+import type { CoverGroupView, CoverView, SkippedProvider, SearchRomsQuery, SearchedGameView } from './schemas.ts'
 
 /** Search results, and the providers without an answer. */
-export interface Results<View> { results: View[], left_out: LeftOut[] }
+export interface Results<View> { results: View[], skipped: SkippedProvider[] }
 
 const QUEUE = 'search'
 const CONCURRENCY = 4
 const TIMEOUT_MS = GAMES_MS + ARTWORK_MS + 7_000
 const ADULT_AGE = 18
 
-const NOTHING: Results<never> = { results: [], left_out: [] }
+const NO_RESULTS: Results<never> = { results: [], skipped: [] }
 
-const toLeftOut = ({ provider, reason, until }: Failure): LeftOut => ({ provider, reason, until })
+const toLeftOut = ({ provider, reason, until }: Failure): SkippedProvider => ({ provider, reason, until })
 
 /** @throws ApiError if no provider answered */
-function checkAnswered ({ isEnabled, answers, failures }: Answered<unknown>, missing: string): void {
+function checkAnswered ({ isEnabled, answers, failures }: ProviderAnswers<unknown>, missing: string): void {
   if (!isEnabled) throw noProvider(missing)
   if (answers.length > 0 || failures.length === 0) return
   const refused = failures.filter((failure) => failure.isRefused)
@@ -46,12 +46,12 @@ function toCoverView (cover: CoverChoice): CoverView {
 }
 
 export function createSearch (app: FastifyInstance, config: Config) {
-  app.jobs.define<Call>(QUEUE, {
-    concurrency: CONCURRENCY, timeoutSeconds: TIMEOUT_MS / 1_000, run: createAsker(app, config)
+  app.jobs.define<SearchCall>(QUEUE, {
+    concurrency: CONCURRENCY, timeoutSeconds: TIMEOUT_MS / 1_000, run: createSearcher(app, config)
   })
 
   /** Runs one search per user at a time, because each search asks every provider. */
-  const ask = async (call: Call, { id }: Caller) =>
+  const searchInWorker = async (call: SearchCall, { id }: Caller) =>
     await app.jobs.request(QUEUE, call, TIMEOUT_MS, { group: `user:${id}` })
 
   return {
@@ -65,15 +65,15 @@ export function createSearch (app: FastifyInstance, config: Config) {
       const by = query.search_by.toLowerCase()
       const rom = await findRom(context, query.rom_id)
       const term = query.search_term.trim() || (rom?.fs_name_no_tags ?? '')
-      if (rom === null || term === '' || (by !== 'name' && by !== 'id')) return NOTHING
+      if (rom === null || term === '' || (by !== 'name' && by !== 'id')) return NO_RESULTS
       if (by === 'id' && (!/^\d+$/.test(term) || !Number.isSafeInteger(Number(term)))) {
         throw badRequest(`search_term is '${term}', which is not a number; send the id of the game at a provider`)
       }
-      const answer = await ask({ kind: 'games', rom_id: query.rom_id, term, by }, caller) as GamesAnswer
+      const answer = await searchInWorker({ kind: 'games', rom_id: query.rom_id, term, by }, caller) as GamesAnswer
       checkAnswered(answer, 'No metadata providers enabled')
       return {
         results: mergeGames(answer, app.roms.providers, config.scan.priority.metadata, rom.platform_id, caller),
-        left_out: answer.failures.map(toLeftOut)
+        skipped: answer.failures.map(toLeftOut)
       }
     },
 
@@ -84,17 +84,17 @@ export function createSearch (app: FastifyInstance, config: Config) {
      */
     async covers (caller: Caller, given: string): Promise<Results<CoverGroupView>> {
       const term = given.trim()
-      const answer = await ask({ kind: 'covers', term }, caller) as CoversAnswer
+      const answer = await searchInWorker({ kind: 'covers', term }, caller) as CoversAnswer
       checkAnswered(answer, 'No SteamGridDB enabled')
       const { artwork, cover = artwork } = config.scan.priority
-      const place = (key: string) => cover.includes(key) ? cover.indexOf(key) : cover.length
-      const groups = answer.answers.toSorted((a, b) => place(a.key) - place(b.key)).flatMap(({ found }) => found)
+      const positionOf = (key: string) => cover.includes(key) ? cover.indexOf(key) : cover.length
+      const groups = answer.answers.toSorted((a, b) => positionOf(a.key) - positionOf(b.key)).flatMap(({ found }) => found)
       const results = groups.map(({ name, covers }) => ({
         name,
         resources: covers.filter(({ nsfw }) => nsfw !== true || mayBeShown(caller, ADULT_AGE)).map(toCoverView)
       }))
       return {
-        results: results.filter(({ resources }) => resources.length > 0), left_out: answer.failures.map(toLeftOut)
+        results: results.filter(({ resources }) => resources.length > 0), skipped: answer.failures.map(toLeftOut)
       }
     }
   }

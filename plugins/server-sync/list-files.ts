@@ -1,23 +1,23 @@
-import { NAME_KEY_START, untagged } from '../assets/base-rows.ts'
+import { NAME_KEY_START, withoutDateTag } from '../assets/base-rows.ts'
 import { type ListedFile, type Listing, readStoredName } from '../sync/read-listing.ts'
 import type { Candidate } from '../sync/server-session-rows.ts'
-import type { FoundSave } from './transport.ts'
+import type { DeviceSave } from './transport.ts'
 
 /** A file of the device, and the save that matches its name. */
-export interface Matched { save: FoundSave, candidate: Candidate }
+export interface MatchedSave { save: DeviceSave, candidate: Candidate }
 
 /**
  * Returns the save of the same platform with the same name. Otherwise a save whose name differs only by its date tag
  * matches.
  */
-export function matchSave (save: FoundSave, candidates: readonly Candidate[]): Candidate | null {
+export function matchSave (save: DeviceSave, candidates: readonly Candidate[]): Candidate | null {
   const ofPlatform = candidates.filter(({ fs_slug: folder, slug }) => [folder, slug].includes(save.platform))
   return ofPlatform.find(({ file_name: name }) => name === save.file_name) ??
-    ofPlatform.find(({ file_name: name }) => untagged(name) === untagged(save.file_name)) ?? null
+    ofPlatform.find(({ file_name: name }) => withoutDateTag(name) === withoutDateTag(save.file_name)) ?? null
 }
 
 /** @param hash content hash; null if it is not known */
-function toListed ({ save, candidate }: Matched, hash: string | null): ListedFile {
+function toListed ({ save, candidate }: MatchedSave, hash: string | null): ListedFile {
   const stored = readStoredName(save.file_name)
   return {
     rom_id: candidate.rom_id,
@@ -29,13 +29,13 @@ function toListed ({ save, candidate }: Matched, hash: string | null): ListedFil
     hash,
     changed_at: save.changed_at,
     is_storable: stored !== null,
-    key: stored === null ? null : untagged(stored)
+    key: stored === null ? null : withoutDateTag(stored)
   }
 }
 
 /** Creates the listing of these files for a negotiation: by name, with saves of slots. */
 export function toListing (
-  files: readonly { matched: Matched, hash: string | null }[], romIds: readonly number[]
+  files: readonly { matched: MatchedSave, hash: string | null }[], romIds: readonly number[]
 ): Listing {
   return {
     files: files.map(({ matched, hash }) => toListed(matched, hash)),
@@ -44,7 +44,7 @@ export function toListing (
     includes_known: false,
     restores_unlisted: false,
     keyOf: ({ file_name: name, slot, conflict_of: conflictOf }) =>
-      slot === null || conflictOf !== null ? null : untagged(name),
+      slot === null || conflictOf !== null ? null : withoutDateTag(name),
     key_start: NAME_KEY_START
   }
 }

@@ -5,10 +5,10 @@ import { conflict, forbidden } from '../../core/errors.ts'
 import { Device } from '../devices/entities.ts'
 
 /** A device, and its owner as a caller who uses the device's token. */
-export interface Owned { device: Device, caller: Caller }
+export interface OwnedDevice { device: Device, caller: Caller }
 
 /** Loads a device and its owner. @throws ApiError CONFLICT or FORBIDDEN if the device may not be synced */
-export async function loadOwned (app: FastifyInstance, db: Db, deviceId: number): Promise<Owned> {
+export async function loadOwned (app: FastifyInstance, db: Db, deviceId: number): Promise<OwnedDevice> {
   const device = await db.em.findOne(Device, { id: deviceId }, { populate: ['user'] })
   if (device === null) throw conflict('The device was deleted')
   app.devices.requireSync(device)

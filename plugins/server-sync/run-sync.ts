@@ -3,7 +3,7 @@ import type { Caller } from '../../core/access/auth.ts'
 import type { Db } from '../../core/database/db.ts'
 import { inTransaction } from '../../core/database/transaction.ts'
 import { conflict } from '../../core/errors.ts'
-import { untagged } from '../assets/base-rows.ts'
+import { withoutDateTag } from '../assets/base-rows.ts'
 import type { StagedFile } from '../assets/asset-files.ts'
 import type { Device } from '../devices/entities.ts'
 import type { SessionName } from '../sync/session-name.ts'
@@ -12,8 +12,8 @@ import type { AssetRow, Scope } from '../sync/rows.ts'
 import { type Candidate, type Counts, selectCandidates } from '../sync/server-session-rows.ts'
 import { RESOLUTIONS, type Resolution } from '../sync/schemas.ts'
 import { storeBases, decidePairs } from '../sync/decide-pairs.ts'
-import { type Matched, matchSave, toListing } from './list-files.ts'
-import type { FoundSave, Transport } from './transport.ts'
+import { type MatchedSave, matchSave, toListing } from './list-files.ts'
+import type { DeviceSave, Transport } from './transport.ts'
 
 /** The parts of one sync run. */
 export interface Run {
@@ -53,16 +53,16 @@ export function createRunner (app: FastifyInstance) {
    *
    * @returns false if the device has no folder for it
    */
-  async function give (
-    db: Db, { caller, device, transport }: Run, asset: AssetRow, to: Candidate, replaces: FoundSave | null
+  async function writeToDevice (
+    db: Db, { caller, device, transport }: Run, asset: AssetRow, to: Candidate, replaces: DeviceSave | null
   ): Promise<boolean> {
     const { row, content: { handle } } = await app.assets.open({ db, caller }, 'save', asset.id)
-    const gift = {
-      platforms: [to.fs_slug, to.slug], file_name: replaces?.file_name ?? untagged(asset.file_name), replaces
+    const target = {
+      platforms: [to.fs_slug, to.slug], file_name: replaces?.file_name ?? withoutDateTag(asset.file_name), replaces
     }
     const stream = handle.createReadStream()
     try {
-      if (!await transport.give(gift, stream)) return false
+      if (!await transport.write(target, stream)) return false
     } finally {
       stream.destroy()
     }
@@ -71,7 +71,7 @@ export function createRunner (app: FastifyInstance) {
   }
 
   async function upload (
-    db: Db, { caller, device }: Run, pair: Pair, save: FoundSave, staged: StagedFile, conflictOf?: number
+    db: Db, { caller, device }: Run, pair: Pair, save: DeviceSave, staged: StagedFile, conflictOf?: number
   ): Promise<void> {
     const { asset, is_replaceable: isReplaceable } = pair
     const input = {
@@ -80,16 +80,16 @@ export function createRunner (app: FastifyInstance) {
       mtime: new Date(save.changed_at).toISOString(),
       ...(asset?.emulator === null || asset === null ? {} : { emulator: asset.emulator })
     }
-    const place = conflictOf !== undefined
+    const uploadOptions = conflictOf !== undefined
       ? { conflict_of: conflictOf }
       : asset !== null && isReplaceable
         ? { expected_sha1: asset.sha1, overwrite: true, ...(asset.slot === null ? {} : { slot: asset.slot }) }
         : {}
-    await app.assets.upload({ db, caller }, 'save', { ...input, ...place }, staged, null)
+    await app.assets.upload({ db, caller }, 'save', { ...input, ...uploadOptions }, staged, null)
   }
 
   async function resolve (
-    db: Db, run: Run, pair: Pair, { save, candidate }: Matched, staged: StagedFile
+    db: Db, run: Run, pair: Pair, { save, candidate }: MatchedSave, staged: StagedFile
   ): Promise<TransferResult> {
     const { asset, decision: { reason } } = pair
     const resolution = resolutionOf(run.device)
@@ -97,7 +97,7 @@ export function createRunner (app: FastifyInstance) {
       runs.conflict(run.session, {
         file_name: save.file_name, rom_id: pair.rom_id, rom_name: candidate.rom_name, reason
       })
-      await run.transport.disputed?.(save)
+      await run.transport.onConflict?.(save)
       return 'disputed'
     }
     if (resolution === 'device_wins') {
@@ -105,27 +105,27 @@ export function createRunner (app: FastifyInstance) {
     } else {
       if (resolution === 'keep_both') await upload(db, run, pair, save, staged, asset.id)
       else await app.assets.changes.addVersion({ db, caller: run.caller }, 'save', asset.id, staged, new Date(save.changed_at))
-      await give(db, run, asset, candidate, save)
+      await writeToDevice(db, run, asset, candidate, save)
     }
-    await run.transport.settled?.(save)
+    await run.transport.onSynced?.(save)
     return 'done'
   }
 
-  async function carryOut (
-    db: Db, run: Run, pair: Pair, matched: Matched, staged: StagedFile
+  async function applyDecision (
+    db: Db, run: Run, pair: Pair, matched: MatchedSave, staged: StagedFile
   ): Promise<TransferResult> {
     const { asset, decision: { action } } = pair
     if (action === 'conflict') return await resolve(db, run, pair, matched, staged)
     if (action === 'upload') await upload(db, run, pair, matched.save, staged)
-    else if (action === 'download' && asset !== null) await give(db, run, asset, matched.candidate, matched.save)
+    else if (action === 'download' && asset !== null) await writeToDevice(db, run, asset, matched.candidate, matched.save)
     else await inTransaction(db, (tx) => storeBases(tx, run.device.id, [pair]))
     // The owner excluded this save from sync, so the device's file may be the only copy.
-    if (asset?.is_untracked !== true) await run.transport.settled?.(matched.save)
+    if (asset?.is_untracked !== true) await run.transport.onSynced?.(matched.save)
     return 'done'
   }
 
   /** @returns the hash of the content as well */
-  async function syncOne (run: Run, matched: Matched): Promise<{ hash: string, outcome: TransferResult }> {
+  async function syncOne (run: Run, matched: MatchedSave): Promise<{ hash: string, outcome: TransferResult }> {
     const { caller, transport } = run
     const { save, candidate } = matched
     const db = app.db
@@ -136,7 +136,7 @@ export function createRunner (app: FastifyInstance) {
       const pairs = await decidePairs(db, listing, scopeOf(run, [candidate.rom_id]), 'both')
       const pair = pairs.find(({ file }) => file !== null)
       if (pair === undefined) throw conflict('the save does not exist on the server any more')
-      return { hash: staged.sha1, outcome: await carryOut(db, run, pair, matched, staged) }
+      return { hash: staged.sha1, outcome: await applyDecision(db, run, pair, matched, staged) }
     } finally {
       await staged.discard()
     }
@@ -144,7 +144,7 @@ export function createRunner (app: FastifyInstance) {
 
   /** Lists the server's saves of these ROMs that the device lacks and should have. */
   async function listMissing (
-    run: Run, candidates: readonly Candidate[], files: readonly { matched: Matched, hash: string | null }[]
+    run: Run, candidates: readonly Candidate[], files: readonly { matched: MatchedSave, hash: string | null }[]
   ): Promise<{ asset: AssetRow, to: Candidate }[]> {
     const romIds = [...new Set(candidates.map((one) => one.rom_id))]
     const db = app.db
@@ -160,11 +160,11 @@ export function createRunner (app: FastifyInstance) {
    *
    * @throws an error that ended the whole run
    */
-  return async function run (run: Run, saves: readonly FoundSave[], platforms: readonly string[]): Promise<RunResult> {
+  return async function run (run: Run, saves: readonly DeviceSave[], platforms: readonly string[]): Promise<RunResult> {
     const { session, caller, transport, signal } = run
     const counts = { operations_completed: 0, operations_failed: 0 }
     const errors: string[] = []
-    const files: { matched: Matched, hash: string | null }[] = []
+    const files: { matched: MatchedSave, hash: string | null }[] = []
 
     async function attempt (name: string, work: () => Promise<TransferResult>): Promise<void> {
       signal.throwIfAborted()
@@ -198,8 +198,8 @@ export function createRunner (app: FastifyInstance) {
     }
     if (!transport.offersMissing) return { ...counts, errors }
     for (const { asset, to } of await listMissing(run, candidates, files)) {
-      await attempt(untagged(asset.file_name), async () =>
-        await give(app.db, run, asset, to, null) ? 'done' : 'nothing')
+      await attempt(withoutDateTag(asset.file_name), async () =>
+        await writeToDevice(app.db, run, asset, to, null) ? 'done' : 'nothing')
     }
     return { ...counts, errors }
   }

@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream'
 
 /** A save file on a device or in its folder. */
-export interface FoundSave {
+export interface DeviceSave {
   /** The platform's folder name on the device. */
   platform: string
   file_name: string
@@ -13,30 +13,30 @@ export interface FoundSave {
 }
 
 /** Metadata of server content that is written to a device. */
-export interface Gift {
+export interface SaveToWrite {
   /** Folder name and slug of the platform. */
   platforms: readonly string[]
   file_name: string
   /** The file to replace; null for a new file on the device. */
-  replaces: FoundSave | null
+  replaces: DeviceSave | null
 }
 
 /** A way to access a device's files. */
 export interface Transport {
-  list (): Promise<FoundSave[]>
+  list (): Promise<DeviceSave[]>
   /** @throws Error if the file no longer exists */
-  open (save: FoundSave): Promise<Readable>
+  open (save: DeviceSave): Promise<Readable>
   /** True if the file did not change since it was listed. */
-  isSame (save: FoundSave): Promise<boolean>
+  isSame (save: DeviceSave): Promise<boolean>
   /**
    * @returns false if the device has no folder for the content.
    * @throws Error if the replaced file changed meanwhile
    */
-  give (gift: Gift, content: Readable): Promise<boolean>
+  write (target: SaveToWrite, content: Readable): Promise<boolean>
   /** Called for a file whose content the server has or had. */
-  settled? (save: FoundSave): Promise<void>
+  onSynced? (save: DeviceSave): Promise<void>
   /** Called for a file that both sides changed, if no conflict resolution is set. */
-  disputed? (save: FoundSave): Promise<void>
+  onConflict? (save: DeviceSave): Promise<void>
   /** True if missing saves are written to the device. */
   offersMissing: boolean
   /** True if the connection still works. */

@@ -32,9 +32,9 @@ const join = (...comments: (string | null | undefined)[]) =>
   comments.filter((comment) => typeof comment === 'string').join('\n')
 
 /** Moves the comments of removed parts to the rest of the collection. */
-function leaveComments (collection: YAMLMap | YAMLSeq, gone: readonly (Node | Pair)[]): void {
-  const left = gone.flatMap(commentsOf)
-  if (left.length > 0) collection.comment = join(collection.comment, ...left)
+function moveComments (collection: YAMLMap | YAMLSeq, removedParts: readonly (Node | Pair)[]): void {
+  const comments = removedParts.flatMap(commentsOf)
+  if (comments.length > 0) collection.comment = join(collection.comment, ...comments)
 }
 
 /** Replaces a value and preserves its comments. */
@@ -62,26 +62,26 @@ function rootOf (document: Document): YAMLMap {
 function openSection (document: Document, map: YAMLMap, key: string): YAMLMap {
   const pair = findPair(map, key)
   if (isMap(pair?.value)) return pair.value
-  const made = new YAMLMap(document.schema)
-  if (pair === undefined) map.add(new Pair(document.createNode(key), made))
-  else replace(pair, made)
-  return made
+  const created = new YAMLMap(document.schema)
+  if (pair === undefined) map.add(new Pair(document.createNode(key), created))
+  else replace(pair, created)
+  return created
 }
 
 /** Sets the values of a list. Values that stay reuse their nodes, which preserves their comments. */
-function fill (document: Document, list: YAMLSeq, values: readonly string[]): void {
+function setList (document: Document, list: YAMLSeq, values: readonly string[]): void {
   const rest = [...list.items] as Node[]
   list.items = values.map((value) => {
     const at = rest.findIndex((item) => isScalar(item) && item.value === value)
     return at === -1 ? document.createNode(value) : rest.splice(at, 1)[0]
   })
-  leaveComments(list, rest)
+  moveComments(list, rest)
 }
 
-function put (document: Document, map: YAMLMap, key: string, value: Exclude<Change['value'], undefined>): void {
+function setValue (document: Document, map: YAMLMap, key: string, value: Exclude<Change['value'], undefined>): void {
   const pair = findPair(map, key)
   if (pair === undefined) map.add(new Pair(document.createNode(key), document.createNode(value)))
-  else if (typeof value === 'object' && isSeq(pair.value)) fill(document, pair.value, value)
+  else if (typeof value === 'object' && isSeq(pair.value)) setList(document, pair.value, value)
   else if (typeof value === 'object') replace(pair, document.createNode(value))
   else replace(pair, new Scalar(value))
 }
@@ -94,7 +94,7 @@ function removeKey (root: YAMLMap, path: readonly string[]): void {
   const pair = map === null ? undefined : findPair(map, path.at(-1) ?? '')
   if (map === null || pair === undefined) return
   map.items = map.items.filter((item) => item !== pair)
-  leaveComments(map, [pair])
+  moveComments(map, [pair])
 }
 
 function apply (document: Document, { path, value }: Change): void {
@@ -104,7 +104,7 @@ function apply (document: Document, { path, value }: Change): void {
     return
   }
   const section = path.slice(0, -1).reduce((map, key) => openSection(document, map, key), root)
-  put(document, section, path.at(-1) ?? '', value)
+  setValue(document, section, path.at(-1) ?? '', value)
 }
 
 /** Returns the expected content after a change, independent of the text. */
@@ -144,7 +144,7 @@ export function readText (text: string): Content {
  * @throws UnchangeableError if that is impossible, such as if another key shares the value by an alias
  */
 export function changeText (text: string, changes: readonly Change[]): string {
-  const wanted = changes.reduce(expect, readText(text))
+  const expected = changes.reduce(expect, readText(text))
   const document = parse(text)
   let changed: string
   try {
@@ -153,6 +153,6 @@ export function changeText (text: string, changes: readonly Change[]): string {
   } catch (err) {
     throw new UnchangeableError((err as Error).message, { cause: err })
   }
-  if (isDeepStrictEqual(readText(changed), wanted)) return changed
+  if (isDeepStrictEqual(readText(changed), expected)) return changed
   throw new UnchangeableError('the change would also affect other settings, because of anchors (&) and aliases (*)')
 }

@@ -14,9 +14,9 @@ const NO_OWNERS = new Set(['EPERM', 'ENOTSUP', 'ENOSYS', 'EINVAL'])
 const NOT_WRITABLE = new Set(['EACCES', 'EPERM', 'EROFS', 'EBUSY', 'EISDIR', 'ENOENT', 'ENOTDIR'])
 
 /** Returns the result, or null if the path does not exist. */
-async function orNull<T> (looking: Promise<T>): Promise<T | null> {
+async function orNull<T> (work: Promise<T>): Promise<T | null> {
   try {
-    return await looking
+    return await work
   } catch (err) {
     if (errorCode(err) === 'ENOENT') return null
     throw err
@@ -26,22 +26,22 @@ async function orNull<T> (looking: Promise<T>): Promise<T | null> {
 /** Returns the file to which the path links, if the path is a link. */
 const findTarget = async (path: string): Promise<string> => await orNull(realpath(path)) ?? path
 
-export interface FileState { isThere: boolean, isWritable: boolean }
+export interface FileState { isPresent: boolean, isWritable: boolean }
 
 /** Checks a file. Root may write anything, so for root a file without any write permission counts as read-only too. */
-export async function lookAtFile (path: string): Promise<FileState> {
+export async function checkFile (path: string): Promise<FileState> {
   let stats: Stats | null = null
   try {
     const target = await findTarget(path)
     stats = await orNull(stat(target))
     if (stats !== null) {
-      if (!stats.isFile() || (stats.mode & WRITE_BITS) === 0) return { isThere: true, isWritable: false }
+      if (!stats.isFile() || (stats.mode & WRITE_BITS) === 0) return { isPresent: true, isWritable: false }
       await access(target, constants.W_OK)
     }
     await access(dirname(target), constants.W_OK)
-    return { isThere: stats !== null, isWritable: true }
+    return { isPresent: stats !== null, isWritable: true }
   } catch {
-    return { isThere: stats !== null, isWritable: false }
+    return { isPresent: stats !== null, isWritable: false }
   }
 }
 
@@ -53,9 +53,9 @@ async function writeNew (path: string, text: string, like: Stats | null): Promis
   try {
     await handle.writeFile(text)
     if (like !== null) {
-      const own = await handle.stat()
+      const stats = await handle.stat()
       try {
-        if (own.uid !== like.uid || own.gid !== like.gid) await handle.chown(like.uid, like.gid)
+        if (stats.uid !== like.uid || stats.gid !== like.gid) await handle.chown(like.uid, like.gid)
         await handle.chmod(like.mode & 0o7777)
       } catch (err) {
         if (!NO_OWNERS.has(errorCode(err))) throw err

@@ -118,7 +118,7 @@ const routes: Routes = async (app) => {
     },
     config
   }, async (request) => {
-    if (app.settings.switchesExportOn(request.body)) requireScope(callerOf(request), 'roms.write')
+    if (app.settings.enablesExport(request.body)) requireScope(callerOf(request), 'roms.write')
     await app.settings.changeScan(request.body)
     return null
   })

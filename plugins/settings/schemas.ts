@@ -84,15 +84,15 @@ export const ScanSettingsSchema = Type.Object({
 export type ScanSettings = Static<typeof ScanSettingsSchema>
 
 /** The callers for whom these lists are empty. */
-const UNLESS = 'without a credential that may read platforms'
-const OWN = `Built-in and own entries; empty ${UNLESS}`
+const WITHOUT_PLATFORMS_READ = 'without a credential that may read platforms'
+const OWN = `Built-in and own entries; empty ${WITHOUT_PLATFORMS_READ}`
 const DEFAULTS = 'Built-in entries'
 
 export const ConfigViewSchema = Type.Object({
   CONFIG_FILE_MOUNTED: Type.Boolean({ description: 'True if config.yml exists or can be created' }),
   CONFIG_FILE_WRITABLE: Type.Boolean({ description: 'True if settings can be changed here' }),
   CONFIG_FILE_PARSE_ERROR: Nullable(Type.String({
-    description: `The reason why the current config.yml is invalid, so that its former content applies. Null ${UNLESS}`
+    description: `The reason why the current config.yml is invalid, so that its former content applies. Null ${WITHOUT_PLATFORMS_READ}`
   })),
   EXCLUDED_PLATFORMS: Strings(OWN),
   EXCLUDED_SINGLE_EXT: Strings(OWN),
@@ -104,10 +104,10 @@ export const ConfigViewSchema = Type.Object({
   DEFAULT_EXCLUDED_FILES: Strings(DEFAULTS),
   DEFAULT_EXCLUDED_EXTENSIONS: Strings(DEFAULTS),
   PLATFORMS_BINDING: Type.Record(Type.String(), Type.String(), {
-    description: `Folder → platform of its ROMs, without hidden platforms; empty ${UNLESS}`
+    description: `Folder → platform of its ROMs, without hidden platforms; empty ${WITHOUT_PLATFORMS_READ}`
   }),
   PLATFORMS_VERSIONS: Type.Record(Type.String(), Type.String(), {
-    description: `Folder → platform of which it is a version, without hidden platforms; empty ${UNLESS}`
+    description: `Folder → platform of which it is a version, without hidden platforms; empty ${WITHOUT_PLATFORMS_READ}`
   }),
   SKIP_HASH_CALCULATION: Type.Boolean(),
   EJS_DEBUG: Type.Boolean(),
@@ -117,7 +117,7 @@ export const ConfigViewSchema = Type.Object({
   EJS_NETPLAY_ENABLED: Type.Boolean(),
   EJS_NETPLAY_ICE_SERVERS: Type.Array(Type.Object({
     urls: Type.String(), username: Type.Optional(Type.String()), credential: Type.Optional(Type.String())
-  }), { description: `STUN and TURN servers; empty ${UNLESS}` }),
+  }), { description: `STUN and TURN servers; empty ${WITHOUT_PLATFORMS_READ}` }),
   EJS_SETTINGS: Type.Record(Type.String(), Texts, { description: 'Core → its options, all as text' }),
   EJS_CONTROLS: Type.Record(Type.String(), Type.Object({ _0: Buttons, _1: Buttons, _2: Buttons, _3: Buttons }), {
     description: 'Core → player → button → key and gamepad button'

@@ -11,17 +11,17 @@ import { systemConfig } from '../platforms/config.ts'
 import { listProviderKeys } from '../plugins/providers.ts'
 import { type Change, UnchangeableError, changeText, readText } from './document.ts'
 import { listExcluded, listOwn, normalizeEntry } from './exclusions.ts'
-import { lookAtFile, readTextOf, replaceText } from './file.ts'
+import { checkFile, readTextOf, replaceText } from './file.ts'
 import { lockConfigFile } from './rows.ts'
 import { type Binding, type ConfigView, EXCLUSIONS, type Exclusion, type ExclusionType, type ScanSettings } from './schemas.ts'
-import { NOTHING_OWN, listOwnSettings, toConfigView } from './views.ts'
+import { NO_PRIVATE_SETTINGS, listOwnSettings, toConfigView } from './views.ts'
 
 /** The two maps of folders. */
 export type BindingKind = 'platforms' | 'versions'
 
-const once = (values: readonly string[]) => [...new Set(values)]
+const withoutRepeats = (values: readonly string[]) => [...new Set(values)]
 /** Normalizes codes, which are compared in lower case. */
-const toCodes = (values: readonly string[]) => once(values.map((value) => value.trim().toLowerCase()).filter(Boolean))
+const toCodes = (values: readonly string[]) => withoutRepeats(values.map((value) => value.trim().toLowerCase()).filter(Boolean))
 
 function bindingsOf (kind: BindingKind, content: unknown): object {
   const bindings = getAt(content, ['system', kind])
@@ -37,10 +37,10 @@ const SOURCE_LISTS = ['metadata_priority', 'artwork_priority', 'cover_priority',
 /** Returns the changes of the scan section. Its other keys stay. */
 function toChanges (input: ScanSettings): Change[] {
   const { cover_priority: cover, screenshot_priority: screenshot, manual_priority: manual } = input
-  const override = (values: readonly string[] | null | undefined) => values ? once(values) : undefined
+  const override = (values: readonly string[] | null | undefined) => values ? withoutRepeats(values) : undefined
   return [
-    { path: ['scan', 'priority', 'metadata'], value: once(input.metadata_priority) },
-    { path: ['scan', 'priority', 'artwork'], value: once(input.artwork_priority) },
+    { path: ['scan', 'priority', 'metadata'], value: withoutRepeats(input.metadata_priority) },
+    { path: ['scan', 'priority', 'artwork'], value: withoutRepeats(input.artwork_priority) },
     { path: ['scan', 'priority', 'cover'], value: override(cover) },
     { path: ['scan', 'priority', 'screenshot'], value: override(screenshot) },
     { path: ['scan', 'priority', 'manual'], value: override(manual) },
@@ -83,7 +83,7 @@ export function createSettings (app: FastifyInstance, config: Config) {
    * @param plan receives the content of the file
    */
   async function change (plan: (content: Record<string, unknown>) => readonly Change[]): Promise<void> {
-    if (!(await lookAtFile(file)).isWritable) throw configNotWritable()
+    if (!(await checkFile(file)).isWritable) throw configNotWritable()
     const problem = findProblem()
     if (problem !== null) throw refuse(problem)
     // The work is idempotent, so the transaction may be retried.
@@ -115,9 +115,9 @@ export function createSettings (app: FastifyInstance, config: Config) {
     /** Without a credential that may read platforms, the result contains nothing that describes this library. */
     async read (context: Context<Caller | null>): Promise<ConfigView> {
       const { caller } = context
-      const state = await lookAtFile(file)
+      const state = await checkFile(file)
       const isGuest = caller === null || caller.credential === 'kiosk'
-      if (isGuest || !caller.scopes.has('platforms.read')) return toConfigView(config, state, NOTHING_OWN)
+      if (isGuest || !caller.scopes.has('platforms.read')) return toConfigView(config, state, NO_PRIVATE_SETTINGS)
       const hidden = await app.platforms.listHiddenFolders(context)
       return toConfigView(config, state, listOwnSettings(config, findProblem(), hidden))
     },
@@ -146,9 +146,9 @@ export function createSettings (app: FastifyInstance, config: Config) {
       if (entry === '') throw invalid(['body', 'exclusion_value'], `'${value}' is not an extension; send one such as txt`, value)
       if (listExcluded(type, config).includes(entry)) return
       await change((content) => {
-        const own = listOwn(type, content)
-        const isThere = own.some((other) => normalizeEntry(list, other) === entry)
-        return isThere ? [] : [{ path: list.path, value: [...own, entry] }]
+        const entries = listOwn(type, content)
+        const isListed = entries.some((other) => normalizeEntry(list, other) === entry)
+        return isListed ? [] : [{ path: list.path, value: [...entries, entry] }]
       })
     },
 
@@ -156,16 +156,16 @@ export function createSettings (app: FastifyInstance, config: Config) {
     async include (type: ExclusionType, spellings: readonly string[]): Promise<void> {
       const list = EXCLUSIONS[type]
       await change((content) => {
-        const own = listOwn(type, content)
+        const entries = listOwn(type, content)
         const isEntry = (other: string, spelling: string) =>
           normalizeEntry(list, other) === normalizeEntry(list, spelling)
-        const found = spellings.find((spelling) => own.some((other) => isEntry(other, spelling)))
-        return found === undefined ? [] : [{ path: list.path, value: own.filter((other) => !isEntry(other, found)) }]
+        const found = spellings.find((spelling) => entries.some((other) => isEntry(other, spelling)))
+        return found === undefined ? [] : [{ path: list.path, value: entries.filter((other) => !isEntry(other, found)) }]
       })
     },
 
     /** True if scans would write files of a frontend that they do not write now. */
-    switchesExportOn: ({ gamelist_export: gamelist, pegasus_export: pegasus }: ScanSettings): boolean =>
+    enablesExport: ({ gamelist_export: gamelist, pegasus_export: pegasus }: ScanSettings): boolean =>
       (gamelist && getAt(config.scan, ['gamelist', 'export']) !== true) ||
       (pegasus && getAt(config.scan, ['pegasus', 'export']) !== true),
 

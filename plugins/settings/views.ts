@@ -8,14 +8,14 @@ import type { FileState } from './file.ts'
 import { type ConfigView, EXCLUSION_TYPES, type ExclusionType, IMAGES, THUMBNAILS } from './schemas.ts'
 
 /** The parts of the configuration that describe this library, its network or its secrets. */
-type Own = Pick<ConfigView, ExclusionType | 'CONFIG_FILE_PARSE_ERROR' | 'PLATFORMS_BINDING' | 'PLATFORMS_VERSIONS' |
+type PrivateSettings = Pick<ConfigView, ExclusionType | 'CONFIG_FILE_PARSE_ERROR' | 'PLATFORMS_BINDING' | 'PLATFORMS_VERSIONS' |
   'EJS_NETPLAY_ICE_SERVERS'>
 
 const forEachType = (listOf: (type: ExclusionType) => string[]) =>
   Object.fromEntries(EXCLUSION_TYPES.map((type) => [type, listOf(type)])) as Record<ExclusionType, string[]>
 
 /** The values for callers who may not see these parts. */
-export const NOTHING_OWN: Own = {
+export const NO_PRIVATE_SETTINGS: PrivateSettings = {
   ...forEachType(() => []),
   CONFIG_FILE_PARSE_ERROR: null,
   PLATFORMS_BINDING: {},
@@ -24,7 +24,7 @@ export const NOTHING_OWN: Own = {
 }
 
 /** @param hidden folders to skip */
-export function listOwnSettings (config: Config, problem: string | null, hidden: ReadonlySet<string>): Own {
+export function listOwnSettings (config: Config, problem: string | null, hidden: ReadonlySet<string>): PrivateSettings {
   const shown = (bindings: Readonly<Record<string, string>>) =>
     Object.fromEntries(Object.entries(bindings).filter(([folder]) => !hidden.has(folder)))
   return {
@@ -54,13 +54,13 @@ function toOptions (settings: SectionOf<typeof emulatorjsConfig>['settings']): C
     [core, Object.fromEntries(Object.entries(options).map(([name, value]) => [name, String(value)]))]))
 }
 
-export function toConfigView (config: Config, { isThere, isWritable }: FileState, own: Own): ConfigView {
+export function toConfigView (config: Config, { isPresent, isWritable }: FileState, settings: PrivateSettings): ConfigView {
   const { scan: { priority, media } } = config
   const emulatorjs = emulatorjsConfig.of(config)
   const { cover, screenshot, manual } = priority
   return {
-    ...own,
-    CONFIG_FILE_MOUNTED: isThere || isWritable,
+    ...settings,
+    CONFIG_FILE_MOUNTED: isPresent || isWritable,
     CONFIG_FILE_WRITABLE: isWritable,
     DEFAULT_EXCLUDED_DIRS: [...DEFAULT_EXCLUDED_FOLDERS],
     DEFAULT_EXCLUDED_FILES: [...DEFAULT_EXCLUDED_FILES],

@@ -24,7 +24,7 @@ function checkName (name: string): string {
 }
 
 /** The structure and the platform folders of one library on disk. */
-interface FoundLibrary { root: LibraryRoot, structure: Structure, folders: string[] }
+interface LibraryOnDisk { root: LibraryRoot, structure: Structure, folders: string[] }
 
 /** The operations of the first-run wizard. */
 export function createSetup (app: FastifyInstance) {
@@ -32,7 +32,7 @@ export function createSetup (app: FastifyInstance) {
   let listing: Promise<string[]> | null = null
 
   /** Returns null if the library cannot be read, because a failing disk must not fail requests without a credential. */
-  async function look (root: LibraryRoot): Promise<FoundLibrary | null> {
+  async function findLibrary (root: LibraryRoot): Promise<LibraryOnDisk | null> {
     try {
       const structure = await library.detectStructure(root)
       return structure && { root, structure, folders: (await library.listPlatformFolders(root, structure)).platforms }
@@ -43,13 +43,13 @@ export function createSetup (app: FastifyInstance) {
     }
   }
 
-  async function lookAtAll () {
-    return (await Promise.all((await library.list()).map(look))).filter((found) => found !== null)
+  async function findLibraries () {
+    return (await Promise.all((await library.list()).map(findLibrary))).filter((found) => found !== null)
   }
 
-  async function countEntries (place: string, fsSlug: string): Promise<number> {
+  async function countEntries (path: string, fsSlug: string): Promise<number> {
     try {
-      return (await readdir(place)).filter((name) => !name.startsWith('.')).length
+      return (await readdir(path)).filter((name) => !name.startsWith('.')).length
     } catch (err) {
       app.log.warn({ err, platform: fsSlug }, 'platform folder cannot be read')
       return 0
@@ -81,14 +81,14 @@ export function createSetup (app: FastifyInstance) {
 
     /** Lists the platform folders on disk. Concurrent calls share one read. */
     async listPlatforms (): Promise<string[]> {
-      listing ??= lookAtAll().then((found) => [...new Set(found.flatMap(({ folders }) => folders))])
+      listing ??= findLibraries().then((found) => [...new Set(found.flatMap(({ folders }) => folders))])
         .finally(() => { listing = null })
       return await listing
     },
 
     async readLibrary (context: Context<Caller | null>) {
       const { db } = context
-      const found = await lookAtAll()
+      const found = await findLibraries()
       const isScanned = await db.em.count(Rom) > 0
       const hidden = await app.platforms.listHiddenFolders(context)
       const counts = new Map<string, number>()

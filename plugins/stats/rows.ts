@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import type { Context } from '../../core/access/context.ts'
-import { milliseconds } from '../../core/database/columns.ts'
+import { selectMilliseconds } from '../../core/database/columns.ts'
 import type { Db } from '../../core/database/db.ts'
 import type { AssetKind } from '../assets/entities.ts'
 import { isLive, isReachable, isShared } from '../assets/rows.ts'
@@ -71,7 +71,7 @@ export async function selectMostPlayed (
       select s.rom_id, sum(s.duration_ms) as total_ms, count(*) as sessions, max(s.end_time) as last_played
       from play_sessions s where s.user_id = ${caller.id} group by s.rom_id)
     select r.id as rom_id, r.name, r.fs_name, r.platform_id, played.total_ms::float8 as total_ms,
-      played.sessions::int as sessions, ${milliseconds('played.last_played')} as last_played
+      played.sessions::int as sessions, ${selectMilliseconds('played.last_played')} as last_played
     from played join roms r on r.id = played.rom_id join platforms p on p.id = r.platform_id
     where ${isRomVisible(caller)} order by played.total_ms desc, r.id limit ${limit}`.execute(db)
   return rows

@@ -74,7 +74,7 @@ export interface Launch {
   card_import?: string
 }
 
-interface Answer { status: number, text: string, json: unknown }
+interface BrokerResponse { status: number, text: string, json: unknown }
 
 function readJson (text: string): unknown {
   try {
@@ -88,9 +88,9 @@ function readJson (text: string): unknown {
 const cleanText = (text: string): string =>
   text.replaceAll(/[\p{Cc}\s]+/gu, ' ').trim().slice(0, ANSWER_SHOWN_MAX).toWellFormed()
 
-const isOk = ({ status }: Answer) => status >= 200 && status < 300
+const isOk = ({ status }: BrokerResponse) => status >= 200 && status < 300
 
-function refusalOf (answer: Answer): BrokerRefusedError {
+function refusalOf (answer: BrokerResponse): BrokerRefusedError {
   const given = Value.Check(RefusalsSchema, answer.json) ? answer.json : null
   if (given === null) return new BrokerRefusedError(`Broker returned ${answer.status}: ${cleanText(answer.text)}`)
   const refusals = given.refusals.filter((one): one is Refusal => Value.Check(RefusalSchema, one))
@@ -100,13 +100,13 @@ function refusalOf (answer: Answer): BrokerRefusedError {
     given.refusals.length - shown.length)
 }
 
-function read<T extends TSchema> (schema: T, answer: Answer): Static<T> {
+function read<T extends TSchema> (schema: T, answer: BrokerResponse): Static<T> {
   if (!isOk(answer)) throw refusalOf(answer)
   if (Value.Check(schema, answer.json)) return answer.json
   throw new BrokerRefusedError(`Broker returned ${answer.status}: ${cleanText(answer.text)}`)
 }
 
-const Says = <Properties extends TObject['properties']>(properties: Properties) => Type.Object(properties)
+const ResponseSchema = <Properties extends TObject['properties']>(properties: Properties) => Type.Object(properties)
 
 /**
  * Client of the brokers, which run emulators on other machines. Each call throws one of the two errors above if it
@@ -121,7 +121,7 @@ export function createBroker (app: FastifyInstance, saveSeconds: () => number) {
   async function call (
     { broker, secret }: UsableContainer, method: 'GET' | 'POST' | 'DELETE', path: string,
     { json, timeoutMs = SHORT_MS }: { json?: object, timeoutMs?: number } = {}
-  ): Promise<Answer> {
+  ): Promise<BrokerResponse> {
     const origin = originOf(broker)
     if (!trustedOrigins.includes(origin)) trustedOrigins.push(origin)
     try {
@@ -170,25 +170,25 @@ export function createBroker (app: FastifyInstance, saveSeconds: () => number) {
     async saveAndExit (container: UsableContainer, slot: number, waits: boolean): Promise<boolean> {
       const timeoutMs = waits ? saveSeconds() * SECOND_MS : SHORT_MS
       const answer = await post(container, '/save-and-exit', { slot, wait: waits }, timeoutMs).catch(() => null)
-      return answer !== null && isOk(answer) && Value.Check(Says({ saved: Type.Literal(true) }), answer.json)
+      return answer !== null && isOk(answer) && Value.Check(ResponseSchema({ saved: Type.Literal(true) }), answer.json)
     },
 
     async setVolume (container: UsableContainer, level: number): Promise<void> {
-      read(Says({ status: Type.Literal('ok') }), await post(container, '/volume', { level }))
+      read(ResponseSchema({ status: Type.Literal('ok') }), await post(container, '/volume', { level }))
     },
 
     /** @returns true if the sound is muted now; null if the broker does not report it */
     async mute (container: UsableContainer, mute: boolean | null): Promise<boolean | null> {
       const answer = await post(container, '/mute', mute === null ? {} : { mute })
-      return read(Says({ mute: Type.Optional(Nullable(Type.Boolean())) }), answer).mute ?? null
+      return read(ResponseSchema({ mute: Type.Optional(Nullable(Type.Boolean())) }), answer).mute ?? null
     },
 
     async saveState (container: UsableContainer, slot: number): Promise<void> {
-      read(Says({ status: Type.Literal('saving') }), await post(container, '/save-state', { slot }))
+      read(ResponseSchema({ status: Type.Literal('saving') }), await post(container, '/save-state', { slot }))
     },
 
     async loadState (container: UsableContainer, slot: number): Promise<void> {
-      read(Says({ loaded: Type.Literal(true) }), await post(container, '/load-state', { slot }, LOAD_MS))
+      read(ResponseSchema({ loaded: Type.Literal(true) }), await post(container, '/load-state', { slot }, LOAD_MS))
     },
 
     async swapDisc (container: UsableContainer, path: string): Promise<void> {
@@ -197,7 +197,7 @@ export function createBroker (app: FastifyInstance, saveSeconds: () => number) {
 
     /** @returns the address for the guest, if it differs from the player's */
     join: async (container: UsableContainer, username: string): Promise<string | null> =>
-      read(Says({ host: Text }), await post(container, '/join', { username })).host ?? null,
+      read(ResponseSchema({ host: Text }), await post(container, '/join', { username })).host ?? null,
 
     async openDesktop (container: UsableContainer): Promise<void> {
       read(Type.Unknown(), await post(container, '/desktop', {}, LAUNCH_MS))

@@ -8,7 +8,7 @@ import { brokerFailed, decisionNeeded } from './errors.ts'
 import { streamingConfig } from './config.ts'
 import { type Broker, BrokerRefusedError, BrokerUnreachableError, type Launch } from './broker.ts'
 import { type UsableContainer, listUsable } from './containers.ts'
-import { type Endings, lapseOf } from './endings.ts'
+import { type Endings, explainLapse } from './endings.ts'
 import type { createLauncher } from './launch.ts'
 import { locateLibrary } from './locate-library.ts'
 import {
@@ -29,7 +29,7 @@ export function toBrokerError (err: unknown): unknown {
   return err
 }
 
-type Reserved = Extract<Reservation, { claim: string }>
+type ContainerReservation = Extract<Reservation, { claim: string }>
 
 interface Files { state_path?: string, memory_card_path?: string }
 
@@ -53,29 +53,29 @@ export function createClaims (
 
   /** Reserves the first free machine. @throws ApiError CONFLICT */
   async function claimFree (
-    context: Context, containers: readonly UsableContainer[], wish: Omit<NewClaim, 'user_id' | 'device_id' | 'seconds'>
-  ): Promise<{ container: UsableContainer, reserved: Reserved }> {
+    context: Context, containers: readonly UsableContainer[], request: Omit<NewClaim, 'user_id' | 'device_id' | 'seconds'>
+  ): Promise<{ container: UsableContainer, reserved: ContainerReservation }> {
     const { caller } = context
     const ids = containers.map(({ id }) => id)
     const reserved = await reserve(app.db, ids, {
-      ...wish,
+      ...request,
       user_id: caller.id,
       device_id: caller.device_id,
       seconds: streamingConfig.of(config).launch_timeout_seconds + LAUNCH_SLACK_SECONDS
     })
-    if ('taken_by' in reserved) {
-      return await refuseBusy(context, reserved.taken_by ?? (await selectSessions(app.db, ids))[0] ?? null)
+    if ('busy_session' in reserved) {
+      return await refuseBusy(context, reserved.busy_session ?? (await selectSessions(app.db, ids))[0] ?? null)
     }
     const container = containers.find(({ id }) => id === reserved.container)
     if (container === undefined) throw new Error('the reserved machine is not one of the requested machines')
     if (reserved.former !== null) {
-      await endings.settle(reserved.former, lapseOf(reserved.former))
+      await endings.finishSession(reserved.former, explainLapse(reserved.former))
     }
     return { container, reserved }
   }
 
   /** Runs work on a reserved machine, and releases the machine if the work fails. */
-  async function orRelease<T> (reserved: Reserved, work: () => Promise<T>): Promise<T> {
+  async function orRelease<T> (reserved: ContainerReservation, work: () => Promise<T>): Promise<T> {
     try {
       return await work()
     } catch (err) {

@@ -11,7 +11,7 @@ import { type Ending, toTerminationView } from './views.ts'
 const SECOND_MS = 1_000
 
 /** Returns the reason why a session lapsed without a release. */
-export const lapseOf = ({ is_silent: isSilent }: SessionRow): Ending =>
+export const explainLapse = ({ is_silent: isSilent }: SessionRow): Ending =>
   ({ by: null, reason: isSilent ? 'The player did not send a heartbeat any more' : 'The time limit of the session was over' })
 
 /** Creates the common steps at the end of a session, for every way it can end. */
@@ -43,7 +43,7 @@ export function createEndings (app: FastifyInstance, config: Config, broker: Bro
    * Notifies a player whose session was ended by another cause. The ending is also stored for the next request of the
    * app.
    */
-  async function tellPlayer (session: SessionRow, ending: Ending): Promise<void> {
+  async function notifyPlayer (session: SessionRow, ending: Ending): Promise<void> {
     const termination = toTerminationView(session, ending, new Date())
     await storeEnding(app.db, session.user_id, session.platform, termination)
     const { ended_by: endedBy, reason, ended_at: endedAt, rom_id: romId, rom_name: romName, desktop } = termination
@@ -74,10 +74,10 @@ export function createEndings (app: FastifyInstance, config: Config, broker: Bro
     /**
      * Stores the play time and notifies the player, for a session whose machine is already released or claimed again.
      */
-    async settle (session: SessionRow, ending: Ending): Promise<void> {
+    async finishSession (session: SessionRow, ending: Ending): Promise<void> {
       if (session.state === 'draining') return
       await storePlayTime(session)
-      await tellPlayer(session, ending)
+      await notifyPlayer(session, ending)
     },
 
     /**
@@ -92,7 +92,7 @@ export function createEndings (app: FastifyInstance, config: Config, broker: Bro
       if (machine !== null) await broker.stop(machine)
       await release(app.db, session)
       await storePlayTime(session)
-      if (ending !== null) await tellPlayer(session, ending)
+      if (ending !== null) await notifyPlayer(session, ending)
       return true
     }
   }

@@ -7,14 +7,14 @@ import type { UsableContainer } from './containers.ts'
 import './events.ts'
 import { activate, isLaunching, release, selectSessions, updatePhase } from './rows.ts'
 
-const LOOK_MS = 500
+const POLL_MS = 500
 const SECOND_MS = 1_000
 /** Number of failed polls in a row after which a broker counts as dead; a busy broker may miss some. */
-const SILENCES_MAX = 3
+const FAILED_POLLS_MAX = 3
 const DETAIL_MAX = 500
 
 /** A machine that is reserved for a game. */
-export interface Reserved { container: string, claim: string, claimed_at: number, user_id: number, platform: string }
+export interface ReservedContainer { container: string, claim: string, claimed_at: number, user_id: number, platform: string }
 
 /** The session was ended during its launch. */
 class LaunchGoneError extends Error {
@@ -24,38 +24,38 @@ class LaunchGoneError extends Error {
 /** Starts games on machines and reports the progress to their players. */
 export function createLauncher (app: FastifyInstance, broker: Broker, launchSeconds: () => number) {
   const closing = new AbortController()
-  const underWay = new Set<Promise<void>>()
+  const running = new Set<Promise<void>>()
 
-  const aboutOf = ({ platform, container, claimed_at: claimedAt }: Reserved) =>
+  const aboutOf = ({ platform, container, claimed_at: claimedAt }: ReservedContainer) =>
     ({ platform, container, claimed_at: formatDate(claimedAt) })
 
-  async function tellPhase (reserved: Reserved, phase: string | null): Promise<void> {
-    if (!await updatePhase(app.db, reserved, phase)) return
-    app.sockets.publish(userRoom(reserved.user_id), 'streaming:launch-phase', { ...aboutOf(reserved), phase })
+  async function publishPhase (reservation: ReservedContainer, phase: string | null): Promise<void> {
+    if (!await updatePhase(app.db, reservation, phase)) return
+    app.sockets.publish(userRoom(reservation.user_id), 'streaming:launch-phase', { ...aboutOf(reservation), phase })
   }
 
   /** Polls the progress. Returns the number of failed polls instead, until it reaches the limit. */
-  async function look (container: UsableContainer, silences: number): Promise<Progress | number> {
+  async function pollProgress (container: UsableContainer, failedPolls: number): Promise<Progress | number> {
     try {
       return await broker.follow(container)
     } catch (err) {
-      if (err instanceof BrokerUnreachableError && silences + 1 < SILENCES_MAX) return silences + 1
+      if (err instanceof BrokerUnreachableError && failedPolls + 1 < FAILED_POLLS_MAX) return failedPolls + 1
       throw err
     }
   }
 
   /** Waits until the game runs. @throws BrokerRefusedError, BrokerUnreachableError, LaunchGoneError */
-  async function follow (container: UsableContainer, reserved: Reserved, first: Progress): Promise<Progress> {
+  async function follow (container: UsableContainer, reservation: ReservedContainer, first: Progress): Promise<Progress> {
     const deadline = Date.now() + launchSeconds() * SECOND_MS
-    let [progress, silences] = [first, 0]
+    let [progress, failedPolls] = [first, 0]
     while (progress.status === 'launching') {
-      await tellPhase(reserved, progress.phase ?? null)
+      await publishPhase(reservation, progress.phase ?? null)
       if (Date.now() >= deadline) throw new BrokerRefusedError(`The game did not start within ${launchSeconds()} seconds`)
-      await pause(LOOK_MS, undefined, { signal: closing.signal })
-      if (!await isLaunching(app.db, reserved)) throw new LaunchGoneError()
-      const seen = await look(container, silences)
-      if (typeof seen === 'number') silences = seen
-      else [progress, silences] = [seen, 0]
+      await pause(POLL_MS, undefined, { signal: closing.signal })
+      if (!await isLaunching(app.db, reservation)) throw new LaunchGoneError()
+      const seen = await pollProgress(container, failedPolls)
+      if (typeof seen === 'number') failedPolls = seen
+      else [progress, failedPolls] = [seen, 0]
     }
     if (progress.status === 'failed') {
       throw new BrokerRefusedError((progress.detail ?? 'The emulator did not start').slice(0, DETAIL_MAX))
@@ -63,12 +63,12 @@ export function createLauncher (app: FastifyInstance, broker: Broker, launchSeco
     return progress
   }
 
-  async function run (container: UsableContainer, reserved: Reserved, launch: Launch, former: boolean): Promise<void> {
+  async function run (container: UsableContainer, reservation: ReservedContainer, launch: Launch, former: boolean): Promise<void> {
     if (former) await broker.stop(container)
-    const progress = await follow(container, reserved, await broker.launch(container, launch))
-    if (!await activate(app.db, reserved)) throw new LaunchGoneError()
-    app.sockets.publish(userRoom(reserved.user_id), 'streaming:launch-ready', {
-      ...aboutOf(reserved),
+    const progress = await follow(container, reservation, await broker.launch(container, launch))
+    if (!await activate(app.db, reservation)) throw new LaunchGoneError()
+    app.sockets.publish(userRoom(reservation.user_id), 'streaming:launch-ready', {
+      ...aboutOf(reservation),
       host: progress.host ?? container.host,
       resume: launch.state_path === undefined ? null : progress.resume === true,
       core: progress.core ?? null,
@@ -84,13 +84,13 @@ export function createLauncher (app: FastifyInstance, broker: Broker, launchSeco
   }
 
   /** Releases the machine before its player gets the failure. */
-  async function fail (container: UsableContainer, reserved: Reserved, err: unknown): Promise<void> {
-    const wasOurs = await isLaunching(app.db, reserved)
-    if (wasOurs) await broker.stop(container)
-    if (!await release(app.db, reserved) || !wasOurs) return
+  async function fail (container: UsableContainer, reservation: ReservedContainer, err: unknown): Promise<void> {
+    const isOwnLaunch = await isLaunching(app.db, reservation)
+    if (isOwnLaunch) await broker.stop(container)
+    if (!await release(app.db, reservation) || !isOwnLaunch) return
     const refused = err instanceof BrokerRefusedError ? err : null
-    app.sockets.publish(userRoom(reserved.user_id), 'streaming:launch-failed', {
-      ...aboutOf(reserved),
+    app.sockets.publish(userRoom(reservation.user_id), 'streaming:launch-failed', {
+      ...aboutOf(reservation),
       detail: describe(err),
       refusals: refused?.refusals ?? null,
       refusals_truncated: refused?.truncated ?? 0
@@ -101,23 +101,23 @@ export function createLauncher (app: FastifyInstance, broker: Broker, launchSeco
    * The session was ended during its launch and its player was already notified. The game may have started since: stop
    * it.
    */
-  async function leave (container: UsableContainer): Promise<void> {
+  async function releaseContainer (container: UsableContainer): Promise<void> {
     if ((await selectSessions(app.db, [container.id])).length === 0) await broker.stop(container)
   }
 
   app.addHook('onClose', async () => {
     closing.abort()
-    await Promise.all(underWay)
+    await Promise.all(running)
   })
 
   /** @param former true if a former game may still run on the machine */
-  return function start (container: UsableContainer, reserved: Reserved, launch: Launch, former: boolean): void {
-    const launching = run(container, reserved, launch, former).catch(async (err: unknown) => {
-      if (err instanceof LaunchGoneError) await leave(container)
-      else await fail(container, reserved, err)
+  return function start (container: UsableContainer, reservation: ReservedContainer, launch: Launch, former: boolean): void {
+    const launching = run(container, reservation, launch, former).catch(async (err: unknown) => {
+      if (err instanceof LaunchGoneError) await releaseContainer(container)
+      else await fail(container, reservation, err)
     }).catch((err: unknown) => {
       app.log.error({ err }, 'a launch that failed could not be undone')
-    }).finally(() => { underWay.delete(launching) })
-    underWay.add(launching)
+    }).finally(() => { running.delete(launching) })
+    running.add(launching)
   }
 }

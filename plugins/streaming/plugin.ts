@@ -15,7 +15,7 @@ const plugin: FeaturePlugin = async (app, { config, role }) => {
     concurrency: 1,
     timeoutSeconds: REAP_SECONDS,
     async run () {
-      await app.streaming.reap()
+      await app.streaming.endLapsed()
       return null
     }
   })

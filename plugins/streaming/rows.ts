@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { sql } from 'kysely'
 import type { Context } from '../../core/access/context.ts'
-import { milliseconds } from '../../core/database/columns.ts'
+import { selectMilliseconds } from '../../core/database/columns.ts'
 import type { Db } from '../../core/database/db.ts'
 import { inTransaction } from '../../core/database/transaction.ts'
 import type { AnyCaller } from '../platforms/visibility.ts'
@@ -13,7 +13,7 @@ import type { SessionTermination } from './schemas.ts'
 /** Lifetime of an active session without a sign of its player. */
 const LIFETIME = '6 hours'
 /** Maximum silence of a client with heartbeats, which come every half minute. */
-const SILENCE = '90 seconds'
+const SILENCE_MAX = '90 seconds'
 /** Longer than the longest call that ends a session. */
 const DRAIN_SECONDS = 120
 
@@ -40,7 +40,7 @@ export interface SessionRow {
 }
 
 const time = (column: string) => `round(date_part('epoch', s.${column}) * 1000)::float8 as ${column}`
-const SILENT = `(s.beats and s.seen_at < now() - interval '${SILENCE}')`
+const SILENT = `(s.beats and s.seen_at < now() - interval '${SILENCE_MAX}')`
 const OVER = `(s.expires_at <= now() or ${SILENT})`
 const SESSION = `s.container, s.claim, s.user_id, u.username, s.device_id, s.platform, s.rom_id, s.rom_name, s.state, s.phase,
   s.multiplayer, ${time('claimed_at')}, ${time('started_at')}, ${time('seen_at')}, ${OVER} as is_over, ${SILENT} as is_silent`
@@ -76,46 +76,46 @@ export interface NewClaim {
 
 /** A reserved machine with the lapsed session it replaces, or else the session that holds the machine. */
 export type Reservation =
-  { container: string, claim: string, claimed_at: number, former: SessionRow | null } | { taken_by: SessionRow | null }
+  { container: string, claim: string, claimed_at: number, former: SessionRow | null } | { busy_session: SessionRow | null }
 
-async function tryContainer (tx: Db, container: string, wish: NewClaim): Promise<Reservation> {
+async function tryContainer (tx: Db, container: string, request: NewClaim): Promise<Reservation> {
   const { rows: [former = null] } = await tx.query<SessionRow>(
     `select ${SESSION} from ${FROM} where s.container = $1 for update of s`, [container])
-  if (former !== null && !former.is_over) return { taken_by: former }
+  if (former !== null && !former.is_over) return { busy_session: former }
   if (former !== null) await tx.query('delete from streaming_sessions where container = $1', [container])
   const claim = randomUUID()
   const { rows: [row] } = await tx.query<{ claimed_at: number }>(`insert into streaming_sessions as s
     (container, claim, user_id, device_id, platform, rom_id, rom_name, state, multiplayer, expires_at)
     values ($1, $2, $3, (select id from devices where id = $4), $5, $6, $7, 'launching', $8, now() + $9 * interval '1 second')
     on conflict (container) do nothing returning ${time('claimed_at')}`,
-  [container, claim, wish.user_id, wish.device_id, wish.platform, wish.rom_id, wish.rom_name, wish.multiplayer,
-    wish.seconds])
+  [container, claim, request.user_id, request.device_id, request.platform, request.rom_id, request.rom_name, request.multiplayer,
+    request.seconds])
   // Another transaction was faster; its session becomes visible after its commit.
-  return row === undefined ? { taken_by: null } : { container, claim, claimed_at: row.claimed_at, former }
+  return row === undefined ? { busy_session: null } : { container, claim, claimed_at: row.claimed_at, former }
 }
 
 /** Reserves the first free machine of these. A user has at most one session per platform. */
-export function reserve (db: Db, containers: readonly string[], wish: NewClaim): Promise<Reservation> {
+export function reserve (db: Db, containers: readonly string[], request: NewClaim): Promise<Reservation> {
   return inTransaction(db, async (tx) => {
-    await tx.query('select 1 from users where id = $1 for no key update', [wish.user_id])
+    await tx.query('select 1 from users where id = $1 for no key update', [request.user_id])
     const { rows: [own] } = await tx.query<SessionRow>(`select ${SESSION} from ${FROM}
-      where s.user_id = $1 and s.platform = $2 and s.state <> 'draining' and not ${OVER}`, [wish.user_id, wish.platform])
-    let last: Reservation = { taken_by: own ?? null }
+      where s.user_id = $1 and s.platform = $2 and s.state <> 'draining' and not ${OVER}`, [request.user_id, request.platform])
+    let last: Reservation = { busy_session: own ?? null }
     if (own !== undefined) return last
     for (const container of containers) {
-      last = await tryContainer(tx, container, wish)
+      last = await tryContainer(tx, container, request)
       if ('claim' in last) return last
     }
     return last
   })
 }
 
-type Claimed = Pick<SessionRow, 'container' | 'claim'>
+type ClaimedContainer = Pick<SessionRow, 'container' | 'claim'>
 const IS_CLAIM = 'container = $1 and claim = $2'
 
 /** @returns true if the claim still holds the machine and the phase changed */
 export async function updatePhase (
-  db: Db, { container, claim }: Claimed, phase: string | null
+  db: Db, { container, claim }: ClaimedContainer, phase: string | null
 ): Promise<boolean> {
   const { rowCount } = await db.query(
     `update streaming_sessions set phase = $3 where ${IS_CLAIM} and state = 'launching' and phase is distinct from $3`,
@@ -123,41 +123,41 @@ export async function updatePhase (
   return rowCount === 1
 }
 
-export async function isLaunching (db: Db, { container, claim }: Claimed): Promise<boolean> {
+export async function isLaunching (db: Db, { container, claim }: ClaimedContainer): Promise<boolean> {
   const { rowCount } = await db.query(
     `select 1 from streaming_sessions where ${IS_CLAIM} and state = 'launching'`, [container, claim])
   return rowCount === 1
 }
 
 /** Marks the game as running. @returns true if the claim still holds the machine */
-export async function activate (db: Db, { container, claim }: Claimed): Promise<boolean> {
+export async function activate (db: Db, { container, claim }: ClaimedContainer): Promise<boolean> {
   const { rowCount } = await db.query(`update streaming_sessions set state = 'active', phase = null, started_at = now(),
     seen_at = now(), expires_at = now() + interval '${LIFETIME}' where ${IS_CLAIM} and state = 'launching'`, [container, claim])
   return rowCount === 1
 }
 
 /** Stores a sign of life of the player. */
-export async function renew (db: Db, { container, claim }: Claimed, beats = false): Promise<void> {
+export async function renew (db: Db, { container, claim }: ClaimedContainer, beats = false): Promise<void> {
   await db.query(`update streaming_sessions set seen_at = now(), beats = beats or $3, expires_at = case state
       when 'active' then now() + interval '${LIFETIME}' else expires_at end
     where ${IS_CLAIM} and state <> 'draining'`, [container, claim, beats])
 }
 
 /** Marks a session as draining while it is being ended. @returns true if the claim held the machine until now */
-export async function drain (db: Db, { container, claim }: Claimed): Promise<boolean> {
+export async function drain (db: Db, { container, claim }: ClaimedContainer): Promise<boolean> {
   const { rowCount } = await db.query(`update streaming_sessions set state = 'draining',
     expires_at = now() + interval '${DRAIN_SECONDS} seconds' where ${IS_CLAIM} and state <> 'draining'`, [container, claim])
   return rowCount === 1
 }
 
 /** Releases a machine. @returns true if the claim held the machine until now */
-export async function release (db: Db, { container, claim }: Claimed): Promise<boolean> {
+export async function release (db: Db, { container, claim }: ClaimedContainer): Promise<boolean> {
   const { rowCount } = await db.query(`delete from streaming_sessions where ${IS_CLAIM}`, [container, claim])
   return rowCount === 1
 }
 
 /** Releases a machine after this many seconds. */
-export async function releaseLater (db: Db, { container, claim }: Claimed, seconds: number): Promise<void> {
+export async function releaseLater (db: Db, { container, claim }: ClaimedContainer, seconds: number): Promise<void> {
   await db.query(`update streaming_sessions set expires_at = now() + $3 * interval '1 second' where ${IS_CLAIM}`,
     [container, claim, seconds])
 }
@@ -247,9 +247,9 @@ export async function selectJoinable (
   { db, caller }: Context<AnyCaller>, containers: readonly string[], romId: number | null
 ): Promise<JoinableRow[]> {
   const { rows } = await sql<JoinableRow>`select s.container, s.platform, r.id as rom_id,
-      coalesce(nullif(r.name, ''), r.fs_name) as rom_name, u.username, ${milliseconds('s.claimed_at')} as claimed_at,
+      coalesce(nullif(r.name, ''), r.fs_name) as rom_name, u.username, ${selectMilliseconds('s.claimed_at')} as claimed_at,
       p.id as platform_id, coalesce(p.custom_name, p.name) as platform_name, r.path_cover_small, r.path_cover_large, r.url_cover,
-      ${milliseconds('r.updated_at')} as rom_updated_at
+      ${selectMilliseconds('r.updated_at')} as rom_updated_at
     from ${sql.raw(FROM)} join roms r on r.id = s.rom_id join platforms p on p.id = r.platform_id
     where s.container = any(${containers}::text[]) and s.multiplayer and s.state = 'active' and not ${sql.raw(OVER)}
       and (${romId}::int is null or r.id = ${romId}) and ${isRomVisible(caller)}

@@ -10,7 +10,7 @@ import { streamingConfig } from './config.ts'
 import { type Broker, createBroker } from './broker.ts'
 import { createClaims, noContainer, toBrokerError } from './claims.ts'
 import { type UsableContainer, listContainers, listUsable } from './containers.ts'
-import { createEndings, lapseOf } from './endings.ts'
+import { createEndings, explainLapse } from './endings.ts'
 import { createLauncher } from './launch.ts'
 import { locateLibrary } from './locate-library.ts'
 import {
@@ -31,7 +31,7 @@ const CLAIMED = 'Session is claimed by another user'
 const BY_ADMIN = 'Ended by an administrator'
 
 /** A session with its machine. */
-interface Held { session: SessionRow, container: UsableContainer }
+interface HeldSession { session: SessionRow, container: UsableContainer }
 
 export function createStreaming (app: FastifyInstance, config: Config) {
   const broker: Broker = createBroker(app, () => streamingConfig.of(config).save_timeout_seconds)
@@ -46,7 +46,7 @@ export function createStreaming (app: FastifyInstance, config: Config) {
   }
 
   /** Lists the sessions of a platform with their machines. */
-  async function listHeld (named: string): Promise<Held[]> {
+  async function listSessionsOf (named: string): Promise<HeldSession[]> {
     const containers = listOf(named)
     const sessions = await selectSessions(app.db, containers.map(({ id }) => id))
     return sessions.flatMap((session) => {
@@ -55,45 +55,45 @@ export function createStreaming (app: FastifyInstance, config: Config) {
     })
   }
 
-  const isOwn = (caller: Caller) => ({ session }: Held) => session.user_id === caller.id && session.state !== 'draining'
+  const isOwn = (caller: Caller) => ({ session }: HeldSession) => session.user_id === caller.id && session.state !== 'draining'
 
   /**
    * Returns the caller's own session on a platform; for an administrator without one, any session.
    *
    * @throws ApiError NOT_FOUND, or FORBIDDEN if another user has the session
    */
-  async function findHeld (caller: Caller, platform: string): Promise<Held> {
+  async function requireSession (caller: Caller, platform: string): Promise<HeldSession> {
     if (listOf(platform).length === 0) throw noContainer(platform)
-    const held = await listHeld(platform)
-    const found = held.find(isOwn(caller)) ?? (isAdministrator(caller) ? held[0] : undefined)
+    const sessions = await listSessionsOf(platform)
+    const found = sessions.find(isOwn(caller)) ?? (isAdministrator(caller) ? sessions[0] : undefined)
     if (found !== undefined) return found
-    throw held.length > 0
+    throw sessions.length > 0
       ? forbidden(CLAIMED)
       : notFound(`No active session for platform '${platform}'`)
   }
 
   /** Runs a broker action on a session. Success counts as a sign of life of the player. */
-  async function control<T> (
-    caller: Caller, platform: string, act: (held: Held) => Promise<T>
+  async function runAction<T> (
+    caller: Caller, platform: string, action: (held: HeldSession) => Promise<T>
   ): Promise<T> {
-    const held = await findHeld(caller, platform)
+    const held = await requireSession(caller, platform)
     try {
-      const result = await act(held)
+      const result = await action(held)
       await renew(app.db, held.session)
       return result
     } catch (err) {
-      const told = toBrokerError(err)
+      const brokerError = toBrokerError(err)
       // An unreachable machine is an error of the broker, not of the server.
-      throw told instanceof ApiError && told.code === 'UNAVAILABLE' ? brokerFailed(told.message) : told
+      throw brokerError instanceof ApiError && brokerError.code === 'UNAVAILABLE' ? brokerFailed(brokerError.message) : brokerError
     }
   }
 
-  function checkSlot ({ container }: Held, slot: number, platform: string): void {
+  function checkSlot ({ container }: HeldSession, slot: number, platform: string): void {
     if (!hasSlot(container.slots, slot)) throw new ApiError('INVALID', `Slot ${slot} is not available for platform '${platform}'`)
   }
 
   /** Returns the state of the caller's session on a platform, or how the last one ended. */
-  async function describe (caller: Caller, platform: string, own: Held | undefined): Promise<SessionStatus> {
+  async function describe (caller: Caller, platform: string, own: HeldSession | undefined): Promise<SessionStatus> {
     if (own !== undefined) {
       const { session, container } = own
       const host = session.state === 'active' ? container.host : null
@@ -103,18 +103,18 @@ export function createStreaming (app: FastifyInstance, config: Config) {
     return { status: 'ended', platform, extraction_phase: null, host: null, termination }
   }
 
-  async function findOwn (caller: Caller, platform: string): Promise<Held | undefined> {
+  async function findOwn (caller: Caller, platform: string): Promise<HeldSession | undefined> {
     if (listOf(platform).length === 0) throw noContainer(platform)
-    return (await listHeld(platform)).find(isOwn(caller))
+    return (await listSessionsOf(platform)).find(isOwn(caller))
   }
 
   /** Shows the player's game to other users. */
-  async function tellActivity (context: Context, { session }: Held): Promise<void> {
+  async function publishActivity (context: Context, { session }: HeldSession): Promise<void> {
     const { caller } = context
     if (caller.device_id === null || session.rom_id === null || session.state !== 'active') return
     try {
       const beat = { rom_id: session.rom_id, device_id: caller.device_id }
-      await app.activity.beat(context, beat, { socket_id: null, starts: false })
+      await app.activity.storeHeartbeat(context, beat, { socket_id: null, starts: false })
     } catch (err) {
       // The device or the ROM is gone or hidden by now, so there is nothing to show.
       if (!(err instanceof ApiError)) throw err
@@ -153,7 +153,7 @@ export function createStreaming (app: FastifyInstance, config: Config) {
       context: Context, platform: string, slot: number, waits: boolean
     ): Promise<boolean> {
       const { caller } = context
-      const held = await findHeld(caller, platform)
+      const held = await requireSession(caller, platform)
       if (slot !== 0) checkSlot(held, slot, platform)
       const { session, container } = held
       if (!await drain(app.db, session)) throw forbidden(CLAIMED)
@@ -162,25 +162,25 @@ export function createStreaming (app: FastifyInstance, config: Config) {
       else await releaseLater(app.db, session, DRAIN_SECONDS)
       const ending = endingOf(caller, session)
       if (ending === null) await endings.keepTime(session)
-      else await endings.settle(session, ending)
+      else await endings.finishSession(session, ending)
       await stopActivity(context, session)
       return saved
     },
 
     setVolume: (caller: Caller, platform: string, level: number): Promise<void> =>
-      control(caller, platform, ({ container }) => broker.setVolume(container, level)),
+      runAction(caller, platform, ({ container }) => broker.setVolume(container, level)),
 
     mute: (caller: Caller, platform: string, mute: boolean | null): Promise<boolean | null> =>
-      control(caller, platform, ({ container }) => broker.mute(container, mute)),
+      runAction(caller, platform, ({ container }) => broker.mute(container, mute)),
 
     saveState: (caller: Caller, platform: string, slot: number): Promise<void> =>
-      control(caller, platform, async (held) => {
+      runAction(caller, platform, async (held) => {
         checkSlot(held, slot, platform)
         await broker.saveState(held.container, slot)
       }),
 
     loadState: (caller: Caller, platform: string, slot: number): Promise<void> =>
-      control(caller, platform, async (held) => {
+      runAction(caller, platform, async (held) => {
         checkSlot(held, slot, platform)
         await broker.loadState(held.container, slot)
       }),
@@ -189,7 +189,7 @@ export function createStreaming (app: FastifyInstance, config: Config) {
      * @throws ApiError BAD_REQUEST unless the file is a disc of the game, CONFLICT if the broker cannot change discs
      */
     swapDisc: ({ db, caller }: Context, platform: string, fileId: number): Promise<void> =>
-      control(caller, platform, async ({ session, container }) => {
+      runAction(caller, platform, async ({ session, container }) => {
         if (session.rom_id === null) throw conflict('This session has no game; start a game first')
         if (container.disc_swap !== 'broker') throw conflict('This machine cannot change discs by a request; change them in the emulator')
         const disc = await selectDisc(db, session.rom_id, fileId)
@@ -203,8 +203,8 @@ export function createStreaming (app: FastifyInstance, config: Config) {
      *
      * @throws ApiError CONFLICT on a desktop, BAD_REQUEST unless the picture is a PNG
      */
-    keepFrame: (context: Context, platform: string, picture: Readable): Promise<void> =>
-      control(context.caller, platform, async ({ session }) => {
+    storeFrame: (context: Context, platform: string, picture: Readable): Promise<void> =>
+      runAction(context.caller, platform, async ({ session }) => {
         if (session.rom_id === null) throw conflict('This session has no game; start a game first')
         await app.assets.addPicture(context, session.rom_id, `${session.rom_name ?? 'Game'} ${Date.now()}.png`, picture)
       }),
@@ -219,15 +219,15 @@ export function createStreaming (app: FastifyInstance, config: Config) {
       context: Context, platform: string, { reason, container, save }: Release
     ): Promise<boolean> {
       const { caller } = context
-      const held = (await listHeld(platform)).filter(({ session }) =>
+      const held = (await listSessionsOf(platform)).filter(({ session }) =>
         session.state !== 'draining' && (container === undefined || session.container === container))
       const found = held.find(isOwn(caller)) ?? held[0]
       if (found === undefined) return false
       if (found.session.user_id !== caller.id && !isAdministrator(caller)) throw forbidden(CLAIMED)
       if (save) await broker.saveAndExit(found.container, 0, true)
-      const isOver = await endings.end(found.session, endingOf(caller, found.session, reason))
+      const isEnded = await endings.end(found.session, endingOf(caller, found.session, reason))
       await stopActivity(context, found.session)
-      return isOver
+      return isEnded
     },
 
     /** Releases all machines. @returns the ids of released machines */
@@ -243,12 +243,12 @@ export function createStreaming (app: FastifyInstance, config: Config) {
     },
 
     /** Stores a sign of life of the caller's session. */
-    async beat (context: Context, platform: string): Promise<SessionStatus> {
+    async storeHeartbeat (context: Context, platform: string): Promise<SessionStatus> {
       const { caller } = context
       const own = await findOwn(caller, platform)
       if (own !== undefined) {
         await renew(app.db, own.session, true)
-        await tellActivity(context, own)
+        await publishActivity(context, own)
       }
       return await describe(caller, platform, own)
     },
@@ -291,7 +291,7 @@ export function createStreaming (app: FastifyInstance, config: Config) {
     ): Promise<JoinedSession> {
       const { caller } = context
       if (listOf(platform).length === 0) throw noContainer(platform)
-      const active = (await listHeld(platform)).filter(({ session }) =>
+      const active = (await listSessionsOf(platform)).filter(({ session }) =>
         session.state === 'active' && (containerId === undefined || session.container === containerId))
       const visible = await selectVisible(context, active.flatMap(({ session }) => session.rom_id ?? []))
       const seen = active.filter(({ session }) => visible.has(session.rom_id ?? 0))
@@ -301,18 +301,18 @@ export function createStreaming (app: FastifyInstance, config: Config) {
       if (!session.multiplayer) throw forbidden('The session is not open for joining')
       if (!container.joinable) throw conflict('Nobody can join on this machine; an administrator can set joinable in its configuration')
       const host = await broker.join(container, caller.username).catch((err: unknown) => {
-        const told = toBrokerError(err)
-        throw told instanceof ApiError ? brokerFailed(told.message) : told
+        const brokerError = toBrokerError(err)
+        throw brokerError instanceof ApiError ? brokerFailed(brokerError.message) : brokerError
       })
       const { rom_id: romId, rom_name: romName } = session
       return { platform, host: host ?? container.host, label: container.label, rom_id: romId, rom_name: romName }
     },
 
     /** Ends sessions that lapsed without a release. */
-    async reap (): Promise<void> {
+    async endLapsed (): Promise<void> {
       for (const session of await selectOver(app.db)) {
         if (session.state === 'draining') await release(app.db, session)
-        else await endings.end(session, lapseOf(session))
+        else await endings.end(session, explainLapse(session))
       }
     }
   }

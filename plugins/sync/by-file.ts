@@ -1,6 +1,6 @@
 import type { Caller } from '../../core/access/auth.ts'
 import { readTime } from '../../core/database/times.ts'
-import { NAME_KEY_START, untagged } from '../assets/base-rows.ts'
+import { NAME_KEY_START, withoutDateTag } from '../assets/base-rows.ts'
 import type { Device } from '../devices/entities.ts'
 import type { AssetKind } from '../assets/entities.ts'
 import { type ListedFile, type Listing, readChange, readStoredName } from './read-listing.ts'
@@ -31,7 +31,7 @@ function listFiles (roms: NonNullable<NegotiateBody['roms']>): ListedFile[] {
         hash,
         changed_at: hash === null ? readChange(mtime, ['roms', index, 'saves', position, 'mtime']) : 0,
         is_storable: stored !== null,
-        key: stored === null ? null : untagged(stored)
+        key: stored === null ? null : withoutDateTag(stored)
       })
     }
   }
@@ -46,7 +46,7 @@ export function readByFile (roms: NonNullable<NegotiateBody['roms']>): Listing {
     rom_ids: [...new Set(roms.map((rom) => rom.rom_id))],
     includes_known: true,
     restores_unlisted: false,
-    keyOf: ({ file_name: fileName }) => untagged(fileName),
+    keyOf: ({ file_name: fileName }) => withoutDateTag(fileName),
     key_start: NAME_KEY_START
   }
 }
@@ -57,8 +57,8 @@ export function readByFile (roms: NonNullable<NegotiateBody['roms']>): Listing {
  */
 export function readResolution ({ sync_mode: mode, sync_config: config }: Device): Resolution {
   if (mode === 'pull_only') return 'server_wins'
-  const wanted = config?.conflict_resolution
-  return RESOLUTIONS.find((resolution) => resolution === wanted) ?? 'keep_both'
+  const configured = config?.conflict_resolution
+  return RESOLUTIONS.find((resolution) => resolution === configured) ?? 'keep_both'
 }
 
 /** Returns a directory on the device with its trailing separator; an empty text if the device named none. */
@@ -106,7 +106,7 @@ export function createFileOperations (device: Device, sessionId: string, caller:
 
   return function toOperation (pair: Pair): FileOperation {
     const { rom_id: romId, asset, decision: { action } } = pair
-    const file = pair.file?.file_name ?? untagged(asset?.file_name ?? '')
+    const file = pair.file?.file_name ?? withoutDateTag(asset?.file_name ?? '')
     const named = { rom_id: romId, file }
     if (action === 'upload') {
       return { type: action, ...named, destination: uploadPath(pair, asset === null ? '&expected_sha1=none' : replacing(pair, asset)) }

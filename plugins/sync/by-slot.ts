@@ -41,13 +41,13 @@ function listFiles (saves: NonNullable<NegotiateBody['saves']>): ListedFile[] {
 
 /** Reads the dialect that lists saves and pairs them by slot. A save without a slot is uploaded and never paired. */
 export function readBySlot (saves: NonNullable<NegotiateBody['saves']>, body: NegotiateBody): Listing {
-  const { rom_ids: wanted = null, restore_unlisted: restores = false, emulators = null } = body
+  const { rom_ids: romIds = null, restore_unlisted: restores = false, emulators = null } = body
   const isOffered = (emulator: string | null) =>
     emulators === null || (emulator !== null && emulators.includes(emulator))
   return {
     files: listFiles(saves),
     kinds: ['save'],
-    rom_ids: wanted === null ? null : [...new Set([...wanted, ...saves.map((save) => Number(save.rom_id))])],
+    rom_ids: romIds === null ? null : [...new Set([...romIds, ...saves.map((save) => Number(save.rom_id))])],
     includes_known: false,
     restores_unlisted: restores,
     keyOf: ({ slot, emulator, conflict_of: conflictOf }) =>

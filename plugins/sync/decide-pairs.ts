@@ -23,28 +23,28 @@ export async function decidePairs (
     const [former, visible] = await Promise.all([
       selectFormer(db, scope, romIds, hashes), selectVisible({ db, caller: scope.caller }, romIds)
     ])
-    pairs.look(open, former, visible)
+    pairs.decideAgain(open, former, visible)
   }
-  return pairs.conclude(direction)
+  return pairs.finish(direction)
 }
 
 /** Lists the new bases and device syncs that are not stored yet. */
-function listAgreements (pairs: readonly Pair[]) {
-  const agreements: AssetRow[] = []
-  const held = new Map<number, { asset_id: number, sha1: string }>()
-  for (const { asset, base, decision: { agreed } } of pairs) {
-    if (asset === null || agreed === null) continue
-    const isKnown = base?.sha1 === agreed.sha1 && base.updated_at >= agreed.updated_at
-    if (!isKnown) agreements.push({ ...asset, ...agreed })
-    const isHeld = agreed.sha1 === asset.sha1 && (asset.last_synced_at ?? 0) < asset.updated_at
-    if (isHeld) held.set(asset.id, { asset_id: asset.id, sha1: asset.sha1 })
+function listNewBases (pairs: readonly Pair[]) {
+  const newBases: AssetRow[] = []
+  const deviceSyncs = new Map<number, { asset_id: number, sha1: string }>()
+  for (const { asset, base, decision: { newBase } } of pairs) {
+    if (asset === null || newBase === null) continue
+    const isStored = base?.sha1 === newBase.sha1 && base.updated_at >= newBase.updated_at
+    if (!isStored) newBases.push({ ...asset, ...newBase })
+    const isUpToDate = newBase.sha1 === asset.sha1 && (asset.last_synced_at ?? 0) < asset.updated_at
+    if (isUpToDate) deviceSyncs.set(asset.id, { asset_id: asset.id, sha1: asset.sha1 })
   }
-  return { bases: listBases(agreements), held: [...held.values()] }
+  return { bases: listBases(newBases), held: [...deviceSyncs.values()] }
 }
 
 /** Stores the bases that the decisions established between a device and the server. */
 export async function storeBases (tx: Db, deviceId: number, pairs: readonly Pair[]): Promise<void> {
-  const { bases, held } = listAgreements(pairs)
-  await upsertDeviceSyncs(tx, deviceId, held)
+  const { bases, held: deviceSyncs } = listNewBases(pairs)
+  await upsertDeviceSyncs(tx, deviceId, deviceSyncs)
   await upsertBases(tx, deviceId, bases)
 }

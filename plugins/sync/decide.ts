@@ -26,7 +26,7 @@ export interface ServerFile extends StoredContent {
 }
 
 /** Everything that is known about one file or slot of one device. */
-export interface Situation {
+export interface SyncState {
   /** Null if the device did not list the file. */
   device: DeviceFile | null
   server: ServerFile | null
@@ -58,13 +58,13 @@ export interface Decision {
   action: Action
   reason: string
   /** The new base of both sides; null if it does not change. */
-  agreed: StoredContent | null
+  newBase: StoredContent | null
 }
 
 const SHA1_LENGTH = 40
 
-const settle = (action: Action, reason: string, agreed: StoredContent | null = null): Decision =>
-  ({ action, reason, agreed })
+const toDecision = (action: Action, reason: string, newBase: StoredContent | null = null): Decision =>
+  ({ action, reason, newBase })
 
 /** True if the hash of a device can be compared with this content. */
 const isComparable = (hash: string, content: Content): boolean =>
@@ -74,69 +74,69 @@ const isComparable = (hash: string, content: Content): boolean =>
 export const isHashOf = (hash: string, { sha1, content_hash: md5 }: Content): boolean =>
   hash === (hash.length === SHA1_LENGTH ? sha1 : md5)
 
-const isSameContent = (one: Content, other: Content): boolean =>
-  one.sha1 === other.sha1 || (one.content_hash !== null && one.content_hash === other.content_hash)
+const isSameContent = (a: Content, other: Content): boolean =>
+  a.sha1 === other.sha1 || (a.content_hash !== null && a.content_hash === other.content_hash)
 
-function decideUnlisted (server: ServerFile, situation: Situation): Decision {
-  const { base, restores_unlisted: restores, is_untracked: isUntracked } = situation
-  if (isUntracked) return settle('noop', 'Not tracked on this device')
-  if (base === null) return settle('download', 'New on the server')
-  if (!isSameContent(server, base)) return settle('download', 'Changed on the server')
-  return restores ? settle('download', 'Restored to the device') : settle('noop', 'Removed on the device')
+function decideUnlisted (server: ServerFile, state: SyncState): Decision {
+  const { base, restores_unlisted: restores, is_untracked: isUntracked } = state
+  if (isUntracked) return toDecision('noop', 'Not tracked on this device')
+  if (base === null) return toDecision('download', 'New on the server')
+  if (!isSameContent(server, base)) return toDecision('download', 'Changed on the server')
+  return restores ? toDecision('download', 'Restored to the device') : toDecision('noop', 'Removed on the device')
 }
 
-function decideAbsent ({ hash }: DeviceFile, situation: Situation): Decision {
-  const { base, is_deleted: isDeleted, is_deleted_content: isKept } = situation
-  const isAgreed = hash !== null && base !== null && isHashOf(hash, base)
+function decideAbsent ({ hash }: DeviceFile, state: SyncState): Decision {
+  const { base, is_deleted: isDeleted, is_deleted_content: isDeletedContent } = state
+  const isBaseContent = hash !== null && base !== null && isHashOf(hash, base)
   if (!isDeleted) {
     // No trace means that the owner deleted the file long ago: missing files and files beyond a history limit leave
     // traces.
-    return isAgreed && !situation.is_missing && situation.former === null
-      ? settle('noop', 'Deleted on the server, longer ago than it stores deleted files')
-      : settle('upload', 'Not on the server')
+    return isBaseContent && !state.is_missing && state.former === null
+      ? toDecision('noop', 'Deleted on the server, longer ago than it stores deleted files')
+      : toDecision('upload', 'Not on the server')
   }
-  return isKept || isAgreed
-    ? settle('delete', 'Deleted on the server')
-    : settle('upload', 'Deleted on the server, but changed on the device afterwards')
+  return isDeletedContent || isBaseContent
+    ? toDecision('delete', 'Deleted on the server')
+    : toDecision('upload', 'Deleted on the server, but changed on the device afterwards')
 }
 
 /** Decides for devices without hashes. Modification times are only as reliable as the clocks. */
 function decideByClock (device: DeviceFile, server: ServerFile, last: number | null): Decision {
   const [changed, updated] = [device.changed_at, server.updated_at]
   if (last !== null) {
-    if (changed > last && updated > last) return settle('conflict', 'Both were changed since the last sync')
-    if (changed > last) return settle('upload', 'Changed on the device since the last sync')
-    if (updated > last) return settle('download', 'Changed on the server since the last sync')
-    return settle('noop', 'Neither was changed since the last sync')
+    if (changed > last && updated > last) return toDecision('conflict', 'Both were changed since the last sync')
+    if (changed > last) return toDecision('upload', 'Changed on the device since the last sync')
+    if (updated > last) return toDecision('download', 'Changed on the server since the last sync')
+    return toDecision('noop', 'Neither was changed since the last sync')
   }
-  if (changed > updated) return settle('upload', 'The file on the device is newer')
-  if (updated > changed) return settle('download', 'The file on the server is newer')
+  if (changed > updated) return toDecision('upload', 'The file on the device is newer')
+  if (updated > changed) return toDecision('download', 'The file on the server is newer')
   return server.content_hash === null
-    ? settle('noop', 'Both have the same time')
-    : settle('conflict', 'Both have the same time, but their contents cannot be compared')
+    ? toDecision('noop', 'Both have the same time')
+    : toDecision('conflict', 'Both have the same time, but their contents cannot be compared')
 }
 
-function decideByContent (hash: string, server: ServerFile, situation: Situation): Decision {
-  const { base, former, is_missing_content: isMissing } = situation
-  if (isHashOf(hash, server)) return settle('noop', 'Both are the same', server)
+function decideByContent (hash: string, server: ServerFile, state: SyncState): Decision {
+  const { base, former, is_missing_content: isMissing } = state
+  if (isHashOf(hash, server)) return toDecision('noop', 'Both are the same', server)
   if (base !== null) {
     const isServers = isSameContent(server, base)
     const isDevices = isHashOf(hash, base)
     // A device may compute hashes in another way; only the base then stores its hash.
-    if (isServers && isDevices) return settle('noop', 'Neither was changed')
+    if (isServers && isDevices) return toDecision('noop', 'Neither was changed')
     // The device got the former content from the server, confirmed or not. The owner went back to older content since.
     if (isServers && former !== null && former.updated_at > base.updated_at && !isMissing) {
-      return settle('download', 'The device has a newer version, which the server replaced by an older one', former)
+      return toDecision('download', 'The device has a newer version, which the server replaced by an older one', former)
     }
     // A hash without a counterpart cannot prove that the file changed.
-    if (isServers && isComparable(hash, server)) return settle('upload', 'Changed on the device')
-    if (isDevices && !isMissing) return settle('download', 'Changed on the server')
+    if (isServers && isComparable(hash, server)) return toDecision('upload', 'Changed on the device')
+    if (isDevices && !isMissing) return toDecision('download', 'Changed on the server')
   }
-  if (former !== null && !isMissing) return settle('download', 'The device has an older version', former)
+  if (former !== null && !isMissing) return toDecision('download', 'The device has an older version', former)
   // A conflict copy does not create another copy: the server stores its former content as a version.
   return server.conflict_of !== null
-    ? settle('upload', 'Changed on both; this is already a conflict copy')
-    : settle('conflict', 'Changed on both')
+    ? toDecision('upload', 'Changed on both; this is already a conflict copy')
+    : toDecision('conflict', 'Changed on both')
 }
 
 /**
@@ -144,26 +144,26 @@ function decideByContent (hash: string, server: ServerFile, situation: Situation
  * side loses the only copy of any content: an upload turns the server's content into a version, and a download replaces
  * only content that the server has or had.
  */
-export function decide (situation: Situation): Decision {
-  const { device, server } = situation
-  if (device === null) return server === null ? settle('noop', 'On neither side') : decideUnlisted(server, situation)
-  if (server === null) return decideAbsent(device, situation)
-  if (situation.is_untracked) return settle('noop', 'Not tracked on this device')
+export function decide (state: SyncState): Decision {
+  const { device, server } = state
+  if (device === null) return server === null ? toDecision('noop', 'On neither side') : decideUnlisted(server, state)
+  if (server === null) return decideAbsent(device, state)
+  if (state.is_untracked) return toDecision('noop', 'Not tracked on this device')
   return device.hash === null
-    ? decideByClock(device, server, situation.last_synced_at)
-    : decideByContent(device.hash, server, situation)
+    ? decideByClock(device, server, state.last_synced_at)
+    : decideByContent(device.hash, server, state)
 }
 
 /** Allowed directions of transfers. */
 export type Direction = 'pull' | 'push' | 'both'
 
 /** Limits a decision to the direction that the device allows. */
-export function narrow (decision: Decision, direction: Direction): Decision {
+export function limitDirection (decision: Decision, direction: Direction): Decision {
   const { action } = decision
   // A conflict stays a conflict for a receiving device, because a download would destroy the only copy of its file.
-  if (direction === 'pull' && action === 'upload') return settle('noop', 'This device only receives')
+  if (direction === 'pull' && action === 'upload') return toDecision('noop', 'This device only receives')
   if (direction === 'push') {
-    if (action === 'download' || action === 'delete') return settle('noop', 'This device only sends')
+    if (action === 'download' || action === 'delete') return toDecision('noop', 'This device only sends')
     if (action === 'conflict') return { ...decision, action: 'upload' }
   }
   return decision

@@ -6,23 +6,23 @@ import { DeviceIdSchema, deviceIdOf } from '../devices/schemas.ts'
 import type { SessionName } from './session-name.ts'
 
 /** Both ids of a session. */
-const OfSession = { device_id: DeviceIdSchema, session_id: Type.String({ format: 'uuid' }), id: Type.Integer() }
-type OfSession = Static<ReturnType<typeof Type.Object<typeof OfSession>>>
+const SessionEvent = { device_id: DeviceIdSchema, session_id: Type.String({ format: 'uuid' }), id: Type.Integer() }
+type SessionEvent = Static<ReturnType<typeof Type.Object<typeof SessionEvent>>>
 
-const StartedSchema = Type.Object({ ...OfSession, sync_mode: Type.String() }, { title: 'SyncStarted' })
+const StartedSchema = Type.Object({ ...SessionEvent, sync_mode: Type.String() }, { title: 'SyncStarted' })
 const ProgressSchema = Type.Object({
-  ...OfSession,
+  ...SessionEvent,
   operations_completed: Type.Integer(),
   operations_planned: Type.Integer(),
   current_file: Nullable(Type.String())
 }, { title: 'SyncProgress' })
 const CompletedSchema = Type.Object({
-  ...OfSession, operations_completed: Type.Integer(), operations_failed: Type.Integer()
+  ...SessionEvent, operations_completed: Type.Integer(), operations_failed: Type.Integer()
 }, { title: 'SyncCompleted' })
 const ConflictSchema = Type.Object({
-  ...OfSession, file_name: Type.String(), rom_id: Type.Integer(), rom_name: Type.String(), reason: Type.String()
+  ...SessionEvent, file_name: Type.String(), rom_id: Type.Integer(), rom_name: Type.String(), reason: Type.String()
 }, { title: 'SyncConflict' })
-const FailureSchema = Type.Object({ ...OfSession, error: Type.String() }, { title: 'SyncError' })
+const FailureSchema = Type.Object({ ...SessionEvent, error: Type.String() }, { title: 'SyncError' })
 
 declare module '../../core/sockets/sockets.ts' {
   interface ServerEvents {
@@ -47,9 +47,9 @@ type SyncEvent = 'started' | 'progress' | 'completed' | 'conflict' | 'error'
 /** Publishes the progress of syncs to the open tabs of the devices' user. */
 export function createSyncEvents (app: FastifyInstance) {
   return function publish<Name extends SyncEvent> (
-    session: SessionName, name: Name, payload: Omit<ServerEvents[`sync:${Name}`], keyof OfSession>
+    session: SessionName, name: Name, payload: Omit<ServerEvents[`sync:${Name}`], keyof SessionEvent>
   ): void {
-    const ids: OfSession = { device_id: deviceIdOf(session.device), session_id: session.session_id, id: session.id }
+    const ids: SessionEvent = { device_id: deviceIdOf(session.device), session_id: session.session_id, id: session.id }
     app.sockets.publish(userRoom(session.user_id), `sync:${name}`, { ...payload, ...ids } as ServerEvents[`sync:${Name}`])
   }
 }

@@ -16,7 +16,7 @@ import type { Listing } from './read-listing.ts'
 import type { Pair } from './pairs.ts'
 import { type Scope, selectRomNames } from './rows.ts'
 import type { NegotiateBody, NegotiateResponse, Resolution } from './schemas.ts'
-import { holdSeenDevice, insertSession } from './session-rows.ts'
+import { touchAndLockDevice, insertSession } from './session-rows.ts'
 import { storeBases, decidePairs } from './decide-pairs.ts'
 
 /**
@@ -51,8 +51,8 @@ function listDownloads (pairs: readonly Pair[], resolution: Resolution | null): 
   const endsConflicts = resolution === 'keep_both' || resolution === 'server_wins'
   const downloads: PlannedDownload[] = []
   for (const { asset, decision: { action } } of pairs) {
-    const isHeld = action === 'download' || (action === 'conflict' && endsConflicts)
-    if (isHeld && asset !== null) downloads.push({ asset_id: asset.id, sha1: asset.sha1 })
+    const isOffered = action === 'download' || (action === 'conflict' && endsConflicts)
+    if (isOffered && asset !== null) downloads.push({ asset_id: asset.id, sha1: asset.sha1 })
   }
   return downloads
 }
@@ -73,7 +73,7 @@ async function openSession (
   const sessionId = randomUUID()
   const planned = pairs.reduce((sum, pair) => sum + Number(PLANNED.includes(pair.decision.action)), 0)
   return await inTransaction(db, async (tx) => {
-    if (!await holdSeenDevice(tx, device.id)) throw notFound(`Device with ID '${device.device_id}' not found`)
+    if (!await touchAndLockDevice(tx, device.id)) throw notFound(`Device with ID '${device.device_id}' not found`)
     const id = await insertSession(tx, {
       session_id: sessionId, user_id: userId, device_id: device.id, operations_planned: planned, downloads
     })

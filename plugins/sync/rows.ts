@@ -1,9 +1,9 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { Context } from '../../core/access/context.ts'
-import { milliseconds } from '../../core/database/columns.ts'
+import { selectMilliseconds } from '../../core/database/columns.ts'
 import type { Db } from '../../core/database/db.ts'
 import type { AssetKind } from '../assets/entities.ts'
-import { type Agreement, baseKeysOf } from '../assets/base-rows.ts'
+import { type BaseWrite, baseKeysOf } from '../assets/base-rows.ts'
 import type { AnyCaller } from '../platforms/visibility.ts'
 import { isRomVisible } from '../roms/visibility.ts'
 import { selectByColumn } from './column-rows.ts'
@@ -25,7 +25,7 @@ export interface AssetRow extends StoredContent {
   missing_from_fs: boolean
 }
 
-export type BaseRow = Omit<Agreement, 'device_id' | 'updated_at'> & StoredContent
+export type BaseRow = Omit<BaseWrite, 'device_id' | 'updated_at'> & StoredContent
 
 /** Former content of the server: a version, or the content of a deleted asset. */
 export interface FormerRow extends StoredContent, Pick<AssetRow, 'kind' | 'rom_id' | 'file_name' | 'emulator' | 'slot' | 'conflict_of'> {
@@ -65,7 +65,7 @@ const ASSET_COLUMNS = ['id', 'kind', 'rom_id', 'file_name', 'emulator', 'slot', 
 export async function selectAssets (db: Db, scope: Scope): Promise<AssetRow[]> {
   return await selectByColumn<AssetRow>(db, ASSET_COLUMNS, sql`
     select a.id, a.kind, a.rom_id, a.file_name, a.emulator, a.slot, a.sha1, a.content_hash, a.conflict_of, a.missing_from_fs,
-      ${milliseconds('a.updated_at')} as updated_at, ${milliseconds('d.last_synced_at')} as last_synced_at, d.is_untracked
+      ${selectMilliseconds('a.updated_at')} as updated_at, ${selectMilliseconds('d.last_synced_at')} as last_synced_at, d.is_untracked
     from assets a
     join roms r on r.id = a.rom_id
     left join device_syncs d on d.asset_id = a.id and d.device_id = ${scope.device_id}
@@ -76,7 +76,7 @@ export async function selectAssets (db: Db, scope: Scope): Promise<AssetRow[]> {
 /** Selects the bases of the device whose keys have this prefix. */
 export async function selectBases (db: Db, scope: Scope, keyStart: string): Promise<BaseRow[]> {
   return await selectByColumn<BaseRow>(db, ['rom_id', 'kind', 'key', 'sha1', 'content_hash', 'updated_at'], sql`
-    select b.rom_id, b.kind, b.key, b.sha1, b.content_hash, ${milliseconds('b.updated_at')} as updated_at from sync_bases b
+    select b.rom_id, b.kind, b.key, b.sha1, b.content_hash, ${selectMilliseconds('b.updated_at')} as updated_at from sync_bases b
     where b.device_id = ${scope.device_id} and b.kind = any(${scope.kinds}::text[])
       and starts_with(b.key, ${keyStart})
       and ${scope.includes_known ? sql`true` : isInScope('b.rom_id', scope)}`)
@@ -91,14 +91,14 @@ export async function selectFormer (
 ): Promise<FormerRow[]> {
   const columns = sql`a.kind, a.rom_id, a.file_name, a.emulator, a.slot, a.conflict_of,
     coalesce(a.deleted_by = 'owner', false) as is_deleted`
-  const concerned = sql`a.user_id = ${userId} and a.rom_id = any(${romIds}::int[]) and a.kind = any(${kinds}::text[])`
+  const condition = sql`a.user_id = ${userId} and a.rom_id = any(${romIds}::int[]) and a.kind = any(${kinds}::text[])`
   const { rows } = await sql<FormerRow>`
-    select ${columns}, a.sha1, a.content_hash, ${milliseconds('a.updated_at')} as updated_at from assets a where ${concerned} and a.deleted_at is not null
+    select ${columns}, a.sha1, a.content_hash, ${selectMilliseconds('a.updated_at')} as updated_at from assets a where ${condition} and a.deleted_at is not null
       and (a.deleted_by = 'owner' or a.sha1 = any(${hashes}::text[]) or a.content_hash = any(${hashes}::text[]))
     union all
-    select ${columns}, v.sha1, v.content_hash, ${milliseconds('v.content_updated_at')} as updated_at
+    select ${columns}, v.sha1, v.content_hash, ${selectMilliseconds('v.content_updated_at')} as updated_at
     from asset_versions v join assets a on a.id = v.asset_id
-    where ${concerned} and (v.sha1 = any(${hashes}::text[]) or v.content_hash = any(${hashes}::text[]))
+    where ${condition} and (v.sha1 = any(${hashes}::text[]) or v.content_hash = any(${hashes}::text[]))
     `.execute(db)
   return rows
 }
@@ -123,10 +123,10 @@ export async function selectRomNames (db: Db, romIds: readonly number[]): Promis
  * Lists bases for contents of the server, under all their keys. If a slot has several contents, the newest one wins.
  */
 export function listBases (
-  agreed: readonly (StoredContent & Pick<AssetRow, 'rom_id' | 'kind' | 'slot' | 'file_name'>)[]
+  contents: readonly (StoredContent & Pick<AssetRow, 'rom_id' | 'kind' | 'slot' | 'file_name'>)[]
 ): BaseRow[] {
   const bases = new Map<string, BaseRow>()
-  for (const content of agreed.toSorted((one, other) => one.updated_at - other.updated_at)) {
+  for (const content of contents.toSorted((one, other) => one.updated_at - other.updated_at)) {
     const { rom_id: romId, kind, sha1, content_hash: contentHash, updated_at: updatedAt } = content
     for (const key of baseKeysOf(content)) {
       bases.set(`${romId}/${kind}/${key}`,
@@ -154,12 +154,12 @@ export async function upsertBases (db: Db, deviceId: number, bases: readonly Bas
 
 /** Stores that a device holds the current content of assets, unless their content changed meanwhile. */
 export async function upsertDeviceSyncs (
-  db: Db, deviceId: number, held: readonly { asset_id: number, sha1: string }[]
+  db: Db, deviceId: number, syncs: readonly { asset_id: number, sha1: string }[]
 ): Promise<void> {
-  if (held.length === 0) return
+  if (syncs.length === 0) return
   await sql`insert into device_syncs (device_id, asset_id, last_synced_at, is_untracked)
     select ${deviceId}::int, a.id, a.updated_at, false
-    from unnest(${held.map((asset) => asset.asset_id)}::int[], ${held.map((asset) => asset.sha1)}::text[])
+    from unnest(${syncs.map((asset) => asset.asset_id)}::int[], ${syncs.map((asset) => asset.sha1)}::text[])
       as given (asset_id, sha1)
     join assets a on a.id = given.asset_id and a.sha1 = given.sha1
     order by a.id for key share of a

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import type { Context } from '../../core/access/context.ts'
-import { milliseconds } from '../../core/database/columns.ts'
+import { selectMilliseconds } from '../../core/database/columns.ts'
 import type { Db } from '../../core/database/db.ts'
 import type { AnyCaller } from '../platforms/visibility.ts'
 import { isRomVisible } from '../roms/visibility.ts'
@@ -18,8 +18,8 @@ export interface Counts { operations_completed: number, operations_failed: numbe
  * @returns its id; null if the device was deleted meanwhile
  */
 export async function upsertPending (tx: Db, userId: number, deviceId: number): Promise<number | null> {
-  const held = (await tx.query<object>('select 1 from devices where id = $1 for no key update', [deviceId])).rows
-  if (held.length === 0) return null
+  const locked = (await tx.query<object>('select 1 from devices where id = $1 for no key update', [deviceId])).rows
+  if (locked.length === 0) return null
   const [waiting] = (await tx.query<{ id: number }>(
     "select id from sync_sessions where device_id = $1 and status = 'PENDING' order by id limit 1", [deviceId])).rows
   if (waiting !== undefined) return waiting.id
@@ -70,7 +70,7 @@ export async function selectCandidates (
   { db, caller }: Context<NonNullable<AnyCaller>>, platforms: readonly string[]
 ): Promise<Candidate[]> {
   const { rows } = await sql<Candidate>`select a.rom_id, coalesce(r.name, r.fs_name_no_tags) as rom_name, a.file_name,
-      p.fs_slug, p.slug, ${milliseconds('a.updated_at')} as updated_at
+      p.fs_slug, p.slug, ${selectMilliseconds('a.updated_at')} as updated_at
     from assets a join roms r on r.id = a.rom_id join platforms p on p.id = r.platform_id
     where a.user_id = ${caller.id} and a.kind = 'save' and a.slot is not null and a.deleted_at is null
       and (p.fs_slug = any(${platforms}::text[]) or p.slug = any(${platforms}::text[])) and ${isRomVisible(caller)}

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { milliseconds } from '../../core/database/columns.ts'
+import { selectMilliseconds } from '../../core/database/columns.ts'
 import type { Db } from '../../core/database/db.ts'
 import type { PlannedDownload } from './entities.ts'
 import type { SessionName } from './session-name.ts'
@@ -12,9 +12,9 @@ const DEVICE = "json_build_object('id', d.id, 'device_id', d.device_id, 'is_numb
  *
  * @returns false if the device was deleted meanwhile
  */
-export async function holdSeenDevice (tx: Db, deviceId: number): Promise<boolean> {
-  const known = (await tx.query<object>('update devices set last_seen = now() where id = $1 returning id', [deviceId])).rows
-  return known.length > 0
+export async function touchAndLockDevice (tx: Db, deviceId: number): Promise<boolean> {
+  const updated = (await tx.query<object>('update devices set last_seen = now() where id = $1 returning id', [deviceId])).rows
+  return updated.length > 0
 }
 
 export interface NewSession {
@@ -35,13 +35,13 @@ export async function insertSession (tx: Db, session: NewSession): Promise<numbe
 }
 
 /** Offered content that is still current on the server, share-locked until the transaction ends. */
-export type HeldRow = { asset_id: number } &
+export type OfferedRow = { asset_id: number } &
   Pick<AssetRow, 'rom_id' | 'kind' | 'slot' | 'file_name' | 'sha1' | 'content_hash' | 'updated_at'>
 
-export async function selectHeld (tx: Db, downloads: readonly PlannedDownload[]): Promise<HeldRow[]> {
+export async function selectOffered (tx: Db, downloads: readonly PlannedDownload[]): Promise<OfferedRow[]> {
   const ids = downloads.map((download) => download.asset_id)
-  const { rows } = await sql<HeldRow>`select a.id as asset_id, a.rom_id, a.kind, a.slot, a.file_name,
-      a.sha1, a.content_hash, ${milliseconds('a.updated_at')} as updated_at
+  const { rows } = await sql<OfferedRow>`select a.id as asset_id, a.rom_id, a.kind, a.slot, a.file_name,
+      a.sha1, a.content_hash, ${selectMilliseconds('a.updated_at')} as updated_at
     from unnest(${ids}::int[], ${downloads.map((download) => download.sha1)}::text[]) as given (id, sha1)
     join assets a on a.id = given.id and a.sha1 = given.sha1 order by a.id for share of a`.execute(tx)
   return rows

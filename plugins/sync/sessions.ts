@@ -11,7 +11,7 @@ import type { PublishSync } from './events.ts'
 import type { SessionName } from './session-name.ts'
 import { listBases, upsertBases, upsertDeviceSyncs } from './rows.ts'
 import type { CompleteBody, ListSyncSessionsQuery, SessionSummary, SyncCompleteAnswer } from './schemas.ts'
-import { countOperation, deleteEnded, expireSessions, selectHeld } from './session-rows.ts'
+import { countOperation, deleteEnded, expireSessions, selectOffered } from './session-rows.ts'
 import { toSessionView } from './views.ts'
 
 const EXPIRES_HOURS = 24
@@ -57,7 +57,7 @@ const isWhole = ({ operations_planned: planned }: SyncSession, body: CompleteBod
 async function confirmDownloads (
   db: Db, deviceId: number, downloads: readonly PlannedDownload[]
 ): Promise<void> {
-  const rows = await selectHeld(db, downloads)
+  const rows = await selectOffered(db, downloads)
   await upsertDeviceSyncs(db, deviceId, rows)
   await upsertBases(db, deviceId, listBases(rows))
 }
@@ -76,7 +76,7 @@ export function createSessions (app: FastifyInstance, publish: PublishSync) {
 
   async function findForUpdate (tx: Db, userId: number, reference: string): Promise<SyncSession> {
     const { id, device } = await get(tx, userId, reference)
-    await app.devices.hold(tx, device)
+    await app.devices.lock(tx, device)
     const session = await tx.em.findOne(SyncSession, { id }, { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true })
     if (session === null) throw unknownSession(reference)
     await tx.em.populate(session, ['device'])

@@ -10,7 +10,7 @@ import type { TaskInfo } from './schemas.ts'
 const SCHEDULE_QUEUE = 'schedules'
 const SCHEDULE_SECONDS = 60
 
-type Start = (definition: TaskDefinition, args: Record<string, unknown>, userId: number | null) => Promise<Task>
+type StartTask = (definition: TaskDefinition, args: Record<string, unknown>, userId: number | null) => Promise<Task>
 
 function toInfo (definition: TaskDefinition): TaskInfo {
   const { name, type, title, description, enabled, manual_run: manual, cron_string: cron } = definition
@@ -46,7 +46,7 @@ function checkRight ({ name, destructive: right }: TaskDefinition, caller: Calle
 }
 
 /** The tasks that people and schedules start by name. */
-export function createCatalogue (app: FastifyInstance, start: Start) {
+export function createCatalogue (app: FastifyInstance, start: StartTask) {
   const definitions = new Map<string, TaskDefinition>()
 
   async function startOrSkip (definition: TaskDefinition, args: Record<string, unknown>): Promise<void> {
@@ -98,7 +98,7 @@ export function createCatalogue (app: FastifyInstance, start: Start) {
     },
 
     /** Queues a task automatically, unless it already waits or runs. */
-    async startByItself (name: string, args: Record<string, unknown> = {}): Promise<void> {
+    async startAutomatically (name: string, args: Record<string, unknown> = {}): Promise<void> {
       const definition = definitions.get(name)
       if (definition !== undefined) await startOrSkip(definition, args)
     },
@@ -120,7 +120,7 @@ export function createCatalogue (app: FastifyInstance, start: Start) {
       checkArguments(definition, args)
       await app.workers.requireScanWorker()
       await definition.check?.(args)
-      return await (definition.startByHand?.(userId) ?? start(definition, args, userId))
+      return await (definition.startInstead?.(userId) ?? start(definition, args, userId))
     }
   }
 }

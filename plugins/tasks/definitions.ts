@@ -46,7 +46,7 @@ export interface TaskDefinition {
   check? (args: Record<string, unknown>): Promise<void>
   run (run: TaskRun): Promise<void>
   /** Starts another task instead, if a person requests this one. */
-  startByHand? (userId: number | null): Promise<Task>
+  startInstead? (userId: number | null): Promise<Task>
 }
 
 /** The code that runs the tasks of one queue in a worker. */

@@ -26,7 +26,7 @@ export function createRuns (app: FastifyInstance) {
   const closing = new AbortController()
   const listeners: EndListener[] = []
   const fork = () => app.db
-  const own = (id: string) => ({ id, status: 'started' as const, worker_id: app.workers.id })
+  const ownRun = (id: string) => ({ id, status: 'started' as const, worker_id: app.workers.id })
 
   async function claim (id: string): Promise<Task | null> {
     return await claimTask(app.db, id, app.workers.id) ? await fork().em.findOne(Task, { id }) : null
@@ -68,19 +68,19 @@ export function createRuns (app: FastifyInstance) {
   }
 
   /** Requeues a task. A shutdown is not the task's fault, so it counts no attempt. */
-  async function handBack (id: string): Promise<void> {
+  async function requeue (id: string): Promise<void> {
     await requeueTask(app.db, id, app.workers.id)
   }
 
-  async function look (id: string, controller: AbortController): Promise<void> {
-    const task = await fork().em.findOne(Task, own(id), { fields: ['cancel_requested'] })
+  async function checkCancelled (id: string, controller: AbortController): Promise<void> {
+    const task = await fork().em.findOne(Task, ownRun(id), { fields: ['cancel_requested'] })
     if (task === null) controller.abort(new TaskHandedOver('The task was given to another worker'))
     else if (task.cancel_requested) controller.abort(new TaskStopped('The task was stopped'))
   }
 
   function watch (id: string, controller: AbortController): NodeJS.Timeout {
     return setInterval(() => {
-      look(id, controller).catch((err: unknown) => {
+      checkCancelled(id, controller).catch((err: unknown) => {
         app.log.warn({ err, task: id }, 'the stop request of a task could not be read')
       })
     }, STOP_POLL_MS)
@@ -111,13 +111,13 @@ export function createRuns (app: FastifyInstance) {
     try {
       await runner.run({
         id, payload: task.payload, begun_at: task.started_at ?? task.created_at, signal,
-        report: async (meta) => { await fork().em.nativeUpdate(Task, own(id), { meta }) }
+        report: async (meta) => { await fork().em.nativeUpdate(Task, ownRun(id), { meta }) }
       })
       await endAtLast(id, 'finished', null)
     } catch (err) {
       const outcome = explain(err, task, runner, signal)
       if (outcome?.status === 'failed') app.log.error({ err, task: id, title: task.title }, 'task failed')
-      if (outcome === null) await handBack(id)
+      if (outcome === null) await requeue(id)
       else await endAtLast(id, outcome.status, outcome.error)
     } finally {
       clearInterval(timer)
@@ -132,16 +132,16 @@ export function createRuns (app: FastifyInstance) {
     close (): void { closing.abort(new TaskHandedOver('The worker is shutting down')) },
 
     /** Requeues or gives up tasks that dead workers had started, and runs the listeners for those they had ended. */
-    async release (): Promise<void> {
+    async requeueOrphaned (): Promise<void> {
       const db = fork()
       const dead = { $nin: [...await app.workers.listAlive(), app.workers.id] }
       for (const task of await db.em.find(Task, { end_pending: true, worker_id: dead })) {
         const pending = { id: task.id, end_pending: true, worker_id: task.worker_id }
-        const taken = await db.em.nativeUpdate(Task, pending, { worker_id: app.workers.id })
-        if (taken === 1) await follow(task)
+        const requeued = await db.em.nativeUpdate(Task, pending, { worker_id: app.workers.id })
+        if (requeued === 1) await follow(task)
       }
-      const begun = await db.em.find(Task, { status: 'started', worker_id: dead })
-      for (const { id, attempts, worker_id: worker } of begun) {
+      const orphaned = await db.em.find(Task, { status: 'started', worker_id: dead })
+      for (const { id, attempts, worker_id: worker } of orphaned) {
         if (worker === null || worker === undefined) continue
         if (attempts >= ATTEMPTS_MAX) {
           await end(id, worker, 'failed', `The task was abandoned, because ${attempts} workers crashed while it ran; see the log of the server`)

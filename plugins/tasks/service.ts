@@ -116,11 +116,11 @@ export function createTasks (app: FastifyInstance, config: Config) {
       return Value.Parse(TaskGroupsSchema, await app.jobs.request(CATALOGUE_QUEUE, {}, CATALOGUE_MS))
     },
     run: catalogue.run,
-    startByItself: catalogue.startByItself,
+    startByItself: catalogue.startAutomatically,
 
     /** Recovers tasks of dead workers, and tasks whose row was stored but which never reached the queue. */
     async recover (): Promise<void> {
-      await runs.release()
+      await runs.requeueOrphaned()
       const db = fork()
       for (const task of await db.em.find(Task, { status: 'queued' }, { orderBy: { created_at: 'asc' } })) {
         await app.jobs.send(queueOf(task), { task_id: task.id }, { id: task.id, priority: priorityOf(task) })
@@ -152,8 +152,8 @@ export function createTasks (app: FastifyInstance, config: Config) {
       const dropped = await db.em.nativeUpdate(Task, { id: uuid, status: ['queued', 'scheduled'] },
         { status: 'canceled', ended_at: new Date() })
       if (dropped === 1) return
-      const asked = await db.em.nativeUpdate(Task, { id: uuid, status: 'started' }, { cancel_requested: true })
-      if (asked === 0) throw conflict(`Task '${id}' has already ended`)
+      const updated = await db.em.nativeUpdate(Task, { id: uuid, status: 'started' }, { cancel_requested: true })
+      if (updated === 0) throw conflict(`Task '${id}' has already ended`)
     },
 
     /**
@@ -166,8 +166,8 @@ export function createTasks (app: FastifyInstance, config: Config) {
       const dropped = await db.em.nativeUpdate(Task,
         { type, $or: [{ task_key: null, status: 'queued' }, { status: 'scheduled' }] },
         { status: 'canceled', ended_at: new Date() })
-      const asked = await db.em.nativeUpdate(Task, { type, task_key: null, status: 'started' }, { cancel_requested: true })
-      return dropped + asked
+      const updated = await db.em.nativeUpdate(Task, { type, task_key: null, status: 'started' }, { cancel_requested: true })
+      return dropped + updated
     }
   }
 }

@@ -1,5 +1,5 @@
 import { type InferEntity, defineEntity, p } from '@mikro-orm/core'
-import { announcesCallers } from '../../core/access/caller-cache.ts'
+import { callersTrigger } from '../../core/access/caller-cache.ts'
 import { columns } from '../../core/database/columns.ts'
 import { Device } from '../devices/entities.ts'
 import { User } from '../users/entities.ts'
@@ -10,7 +10,7 @@ const TOKEN_CHANGES = 'delete or update of "user_id", "device_id", "token_hash",
 export const ClientToken = defineEntity({
   name: 'ClientToken',
   tableName: 'client_tokens',
-  triggers: [announcesCallers('client_tokens', TOKEN_CHANGES)],
+  triggers: [callersTrigger('client_tokens', TOKEN_CHANGES)],
   properties: {
     id: columns.id(),
     user: () => p.manyToOne(User).deleteRule('cascade').joinColumn('user_id').index(),

@@ -9,7 +9,7 @@ const DAY_MS = 86_400_000
 const LIFETIME_MS = { '30d': 30 * DAY_MS, '90d': 90 * DAY_MS, '1y': 365 * DAY_MS, never: null } as const
 
 /** Creates the text of a token, which is never stored. */
-export const makeRawToken = (config: Config) => tokenPrefixes(config)[0] + randomBytes(32).toString('hex')
+export const createRawToken = (config: Config) => tokenPrefixes(config)[0] + randomBytes(32).toString('hex')
 
 /** Returns the expiry of a token created now; null for never. */
 export function expiryOf (lifetime: Lifetime | null | undefined): Date | null {

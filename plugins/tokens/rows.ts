@@ -33,7 +33,7 @@ export async function findLiveToken (db: Db, tokenHash: string): Promise<LiveTok
 }
 
 /** Records that a token was used just now. It bypasses the ORM, which would also record a change of the user. */
-export async function noteTokenUse (db: Db, tokenId: number, userId: number): Promise<void> {
+export async function storeTokenUse (db: Db, tokenId: number, userId: number): Promise<void> {
   await db.query('update client_tokens set last_used_at = now() where id = $1', [tokenId])
   await db.query('update users set last_active = now() where id = $1', [userId])
 }

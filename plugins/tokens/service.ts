@@ -12,14 +12,14 @@ import { User } from '../users/entities.ts'
 import type { Actor } from './actor.ts'
 import { lockToken } from './rows.ts'
 import { ClientToken } from './entities.ts'
-import { expiryOf, makeRawToken } from './raw-token.ts'
+import { expiryOf, createRawToken } from './raw-token.ts'
 import type { CreateToken } from './schemas.ts'
 
 const TOKENS_MAX = 25
 const NEWEST_FIRST = { created_at: 'desc', id: 'desc' } as const
 
 /** A row with the token's text, which is never stored. */
-export interface FreshToken { token: ClientToken, raw: string }
+export interface RawToken { token: ClientToken, raw: string }
 
 export function createTokens (app: FastifyInstance, config: Config) {
   async function find (db: Db, where: FilterQuery<ClientToken>, id: number): Promise<ClientToken> {
@@ -28,14 +28,14 @@ export function createTokens (app: FastifyInstance, config: Config) {
     return token
   }
 
-  const own = ({ db, caller }: Context, id: number) => find(db, { id, user: caller.id }, id)
+  const findOwn = ({ db, caller }: Context, id: number) => find(db, { id, user: caller.id }, id)
 
   /** Returns a token of the caller, and locks it until the transaction ends. */
-  async function hold (context: Context, id: number): Promise<ClientToken> {
+  async function lockOwn (context: Context, id: number): Promise<ClientToken> {
     const { db: tx, caller } = context
     await lockSignedIn(tx, caller)
     await lockToken(tx, id)
-    return await own(context, id)
+    return await findOwn(context, id)
   }
 
   async function record (event: 'token.created' | 'token.revoked' | 'token.regenerated', by: Actor, token: ClientToken) {
@@ -44,8 +44,8 @@ export function createTokens (app: FastifyInstance, config: Config) {
   }
 
   /** Sets a new secret. Connections that were opened with the old one end. */
-  async function renew (db: Db, token: ClientToken): Promise<FreshToken> {
-    const raw = makeRawToken(config)
+  async function renew (db: Db, token: ClientToken): Promise<RawToken> {
+    const raw = createRawToken(config)
     token.token_hash = sha256(raw)
     token.last_used_at = null
     await db.em.flush()
@@ -59,7 +59,7 @@ export function createTokens (app: FastifyInstance, config: Config) {
   }
 
   return {
-    hold,
+    lockOwn,
     renew,
 
     list: ({ db, caller }: Context) =>
@@ -72,11 +72,11 @@ export function createTokens (app: FastifyInstance, config: Config) {
      * @throws ApiError FORBIDDEN for scopes the caller lacks, BAD_REQUEST if the caller has the maximum number of
      * tokens.
      */
-    async create (db: Db, by: Actor, input: CreateToken): Promise<FreshToken> {
+    async create (db: Db, by: Actor, input: CreateToken): Promise<RawToken> {
       const { id, scopes } = by.caller
-      const lacking = input.scopes.filter((scope) => !scopes.has(scope))
-      if (lacking.length > 0) throw forbidden(`You do not have the scopes: ${lacking.join(', ')}; request fewer scopes`)
-      const raw = makeRawToken(config)
+      const missing = input.scopes.filter((scope) => !scopes.has(scope))
+      if (missing.length > 0) throw forbidden(`You do not have the scopes: ${missing.join(', ')}; request fewer scopes`)
+      const raw = createRawToken(config)
       const token = await inTransaction(db, async (tx) => {
         await lockSignedIn(tx, by.caller)
         if (await tx.em.count(ClientToken, { user: id }) >= TOKENS_MAX) {
@@ -95,21 +95,21 @@ export function createTokens (app: FastifyInstance, config: Config) {
     },
 
     /** Sets a new secret on the same row. The old secret stops working at once. */
-    async regenerate (db: Db, by: Actor, id: number): Promise<FreshToken> {
-      const fresh = await inTransaction(db, async (tx) =>
-        await renew(tx, await hold({ db: tx, caller: by.caller }, id)))
+    async regenerate (db: Db, by: Actor, id: number): Promise<RawToken> {
+      const renewed = await inTransaction(db, async (tx) =>
+        await renew(tx, await lockOwn({ db: tx, caller: by.caller }, id)))
       app.sockets.end({ kind: 'token', id })
-      await record('token.regenerated', by, fresh.token)
-      return fresh
+      await record('token.regenerated', by, renewed.token)
+      return renewed
     },
 
     /** @throws ApiError NOT_FOUND, or FORBIDDEN for a token that may only revoke itself. */
     async delete (db: Db, by: Actor, id: number): Promise<void> {
-      const { scopes, token_id: itself } = by.caller
-      if (!scopes.has('me.write') && itself !== id) {
+      const { scopes, token_id: ownTokenId } = by.caller
+      if (!scopes.has('me.write') && ownTokenId !== id) {
         throw forbidden('A token without the scope me.write may revoke only itself; use a token with that scope')
       }
-      await revoke(db, by, await own({ db, caller: by.caller }, id))
+      await revoke(db, by, await findOwn({ db, caller: by.caller }, id))
     },
 
     /**

@@ -28,7 +28,7 @@ export async function listTrash (features: Features, options: ListOptions): Prom
 }
 
 /** Prints the result. @returns the exit code */
-function tell ({ successful_items: count, errors }: BulkResult, words: string): number {
+function printResult ({ successful_items: count, errors }: BulkResult, words: string): number {
   for (const error of errors) process.stderr.write(`${error}\n`)
   write(`${count} ${words}.\n`)
   return errors.length === 0 ? 0 : 1
@@ -39,7 +39,7 @@ export async function restoreTrash (features: Features, ids: readonly number[]):
   return await withApp(features, (await features.loadConfig()).config, async (app) => {
     const result = await app.trash.restore({ db: app.db, caller: null }, ids, null)
     await app.audit.record({ event: 'trash.restored', address: '', details: { by: 'svc trash restore', items: ids.join(', ') } })
-    return tell(result, 'restored')
+    return printResult(result, 'restored')
   })
 }
 
@@ -48,6 +48,6 @@ export async function emptyTrash (features: Features, ids: readonly number[]): P
   return await withApp(features, (await features.loadConfig()).config, async (app) => {
     const result = await app.trash.empty({ db: app.db, caller: null }, ids.length === 0 ? null : ids)
     await app.audit.record({ event: 'trash.emptied', address: '', details: { by: 'svc trash empty', items: ids.join(', ') || 'all' } })
-    return tell(result, 'deleted permanently')
+    return printResult(result, 'deleted permanently')
   })
 }

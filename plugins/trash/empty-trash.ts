@@ -12,7 +12,7 @@ import { defineCleanup } from '../tasks/cleanup.ts'
 import { DELETES_ROMS, type TaskDefinition, type TaskRun } from '../tasks/definitions.ts'
 import { readEntry } from './move-to-trash.ts'
 import { createTrashFolders } from './trash-folders.ts'
-import { type OldItem, selectEntry, selectOld } from './rows.ts'
+import { type AgedItem, selectEntry, selectOld } from './rows.ts'
 
 const CRON = '50 4 * * *'
 const DAY_MS = 86_400_000
@@ -25,7 +25,7 @@ const ArgumentsSchema = Type.Object({
 /** Defines the task that permanently deletes old items of the trash. */
 export function defineEmptyTrash (app: FastifyInstance, config: Config): TaskDefinition {
   const { keep_days: days } = trashConfig.of(config)
-  const places = createTrashFolders(app)
+  const trashFolders = createTrashFolders(app)
 
   /** Lists the trash folders of the libraries, and of platforms on their own disks. */
   async function listTrashes (): Promise<{ library_id: number, trash: string }[]> {
@@ -38,27 +38,27 @@ export function defineEmptyTrash (app: FastifyInstance, config: Config): TaskDef
   /**
    * True if somebody moved or deleted the item by hand. On a disk that is away, an item waits until its time is over.
    */
-  async function isGone (root: LibraryRoot, item: OldItem): Promise<boolean> {
-    if (await places.isThere(root.dir, item)) return false
+  async function isGone (root: LibraryRoot, item: AgedItem): Promise<boolean> {
+    if (await trashFolders.contains(root.dir, item)) return false
     if (item.is_over) return true
     const { platform_id: platform, fs_path: path } = item
     return await isFolder(join(root.dir, path)) && !await app.library.isFolderAway(root, platform, path)
   }
 
-  async function forgetGone (): Promise<void> {
-    const mounted = (await app.library.look()).filter(({ problem }) => problem === null)
+  async function deleteRowsOfGone (): Promise<void> {
+    const mounted = (await app.library.checkLibraries()).filter(({ problem }) => problem === null)
     const roots = new Map(mounted.map(({ root }) => [root.id, root]))
     for (let after = 0; ;) {
       const page = await selectOld(app.db, { after, limit: PAGE, days })
       const last = page.at(-1)
       if (last === undefined) return
       after = last.id
-      const gone: number[] = []
+      const missingIds: number[] = []
       for (const item of page) {
         const root = roots.get(item.library_id)
-        if (root !== undefined && await isGone(root, item)) gone.push(item.id)
+        if (root !== undefined && await isGone(root, item)) missingIds.push(item.id)
       }
-      await app.trash.forget(gone)
+      await app.trash.deleteRows(missingIds)
     }
   }
 
@@ -73,12 +73,12 @@ export function defineEmptyTrash (app: FastifyInstance, config: Config): TaskDef
         const at = readEntry(name)
         if (at === null || at > before) continue
         // Delete the rows first, because nobody may restore an item that is being deleted.
-        await app.trash.forget(await selectEntry(app.db, library, name))
+        await app.trash.deleteRows(await selectEntry(app.db, library, name))
         await rm(join(trash, name), { recursive: true, force: true })
         stats.entries++
       }
     }
-    await forgetGone()
+    await deleteRowsOfGone()
     await report({ cleanup_stats: stats })
   }
 

@@ -15,7 +15,7 @@ const ENTRY = /^(\d{4}-\d\d-\d\d)T(\d\d)-(\d\d)-(\d\d)-[0-9a-f]{8}$/
 /** Errors of the library's own trash if a platform is on its own disk. */
 const NOT_THERE = new Set(['EXDEV', 'EROFS', 'EACCES', 'EPERM'])
 
-const TRIES_MAX = 3
+const ATTEMPTS_MAX = 3
 
 const nameEntry = () => `${new Date().toISOString().slice(0, 19).replaceAll(':', '-')}-${randomUUID().slice(0, 8)}`
 
@@ -34,13 +34,13 @@ export type Disposable = StoredFile & { platform_id: number }
  */
 export interface Disposal {
   /** Stores ROMs before they are moved, if the trash keeps them. @returns their ids in the trash, by ROM id */
-  noteRoms (ids: readonly number[]): Promise<ReadonlyMap<number, number>>
+  storeRoms (ids: readonly number[]): Promise<ReadonlyMap<number, number>>
   /**
    * Stores a single file of a ROM before it is moved. @returns its id in the trash; null if the trash does not keep it
    */
-  noteFile (id: number): Promise<number | null>
+  storeFile (id: number): Promise<number | null>
   /** Deletes the rows of items that were not moved. */
-  forget (ids: readonly number[]): Promise<void>
+  deleteRows (ids: readonly number[]): Promise<void>
   /**
    * Moves a file or folder out of the library, in one step.
    *
@@ -68,22 +68,22 @@ async function locate (root: LibraryRoot, file: StoredFile): Promise<{ from: str
 /**
  * Opens a disposal.
  *
- * @param isKept true if files stay in the trash; otherwise they are deleted in the end
+ * @param keepsFiles true if files stay in the trash; otherwise they are deleted in the end
  * @param userId the user who deletes
  */
 export function openDisposal (
-  { library, db }: FastifyInstance, isKept: boolean, userId: number | null
+  { library, db }: FastifyInstance, keepsFiles: boolean, userId: number | null
 ): Disposal {
   const entry = nameEntry()
   const used = new Set<string>()
 
   /** Moves a file to the trash of a folder. @returns false if the file is gone by now */
   async function moveTo (folder: string, from: string, path: string): Promise<boolean> {
-    const place = join(folder, TRASH_FOLDER, entry)
-    const target = join(place, path)
-    for (let tries = 1; ; tries++) {
+    const trashFolder = join(folder, TRASH_FOLDER, entry)
+    const target = join(trashFolder, path)
+    for (let attempts = 1; ; attempts++) {
       await mkdir(dirname(target), { recursive: true })
-      used.add(place)
+      used.add(trashFolder)
       try {
         await rename(from, target)
         return true
@@ -91,12 +91,12 @@ export function openDisposal (
         if (errorCode(err) !== 'ENOENT') throw err
         if (!await isPresent(from)) return false
         // A concurrent emptying of the trash may have removed the folder, which is still empty.
-        if (tries === TRIES_MAX) throw err
+        if (attempts === ATTEMPTS_MAX) throw err
       }
     }
   }
 
-  async function moveOut (dir: string, file: Disposable, found: { from: string, path: string }): Promise<boolean> {
+  async function moveFile (dir: string, file: Disposable, found: { from: string, path: string }): Promise<boolean> {
     try {
       return await moveTo(dir, found.from, found.path)
     } catch (err) {
@@ -106,21 +106,21 @@ export function openDisposal (
   }
 
   return {
-    noteRoms: async (ids) => isKept ? await insertRoms(db, ids, entry, userId) : new Map<number, number>(),
-    noteFile: async (id) => isKept ? await insertFile(db, id, entry, userId) : null,
-    async forget (ids) { if (ids.length > 0) await deleteItems(db, ids) },
+    storeRoms: async (ids) => keepsFiles ? await insertRoms(db, ids, entry, userId) : new Map<number, number>(),
+    storeFile: async (id) => keepsFiles ? await insertFile(db, id, entry, userId) : null,
+    async deleteRows (ids) { if (ids.length > 0) await deleteItems(db, ids) },
 
     async move (file) {
       const root = await library.getWritable(file.library_id)
       const found = await locate(root, file)
-      if (found !== null && await moveOut(root.dir, file, found)) return true
+      if (found !== null && await moveFile(root.dir, file, found)) return true
       await library.requireFolder(root, file.platform_id, file.fs_path)
       return false
     },
 
     async finish () {
-      if (isKept) return
-      for (const place of used) await rm(place, { recursive: true, force: true })
+      if (keepsFiles) return
+      for (const trashFolder of used) await rm(trashFolder, { recursive: true, force: true })
     }
   }
 }

@@ -13,7 +13,7 @@ import { createArtworkFolders } from '../artwork/folders.ts'
 import { openDisposal } from './move-to-trash.ts'
 import { createTrashFolders } from './trash-folders.ts'
 import {
-  type Trashed, deleteItems, deleteRom, isPlatformListed, lockItem, putBackRom, selectAfter, selectHome, selectItems,
+  type TrashedItem, deleteItems, deleteRom, isPlatformListed, lockItem, restoreRomRows, selectAfter, selectFileTarget, selectItems,
   selectPage
 } from './rows.ts'
 import type { TrashPage } from './schemas.ts'
@@ -22,11 +22,11 @@ import { toTrashView } from './views.ts'
 /** The number of items that are deleted or announced together. */
 const PAGE = 500
 
-const unknown = (id: number) => notFound(`Item with ID '${id}' of the trash not found`)
-const nameOf = ({ file_path: path, file_name: name }: Trashed) => `${path}/${name}`
+const itemNotFound = (id: number) => notFound(`Item with ID '${id}' of the trash not found`)
+const nameOf = ({ file_path: path, file_name: name }: TrashedItem) => `${path}/${name}`
 
 /** Returns why an item cannot be moved, without absolute paths. */
-function reasonOf (err: unknown, item: Trashed): string {
+function reasonOf (err: unknown, item: TrashedItem): string {
   const refusal = toRefusal(err, nameOf(item))
   if (refusal instanceof ApiError) return refusal.message
   if (errorCode(err) === '') throw err
@@ -36,17 +36,17 @@ function reasonOf (err: unknown, item: Trashed): string {
 export function createTrash (app: FastifyInstance, config: Config) {
   const { keep_days: keepDays } = trashConfig.of(config)
   const artwork = createArtworkFolders(config.data_dir)
-  const places = createTrashFolders(app)
+  const trashFolders = createTrashFolders(app)
 
   /** Returns the reason why each item cannot be restored now. */
-  async function findProblems (items: readonly Trashed[]): Promise<Map<number, string | null>> {
-    const states = new Map((await app.library.look()).map((state) => [state.root.id, state]))
-    async function problemOf (item: Trashed): Promise<string | null> {
+  async function findProblems (items: readonly TrashedItem[]): Promise<Map<number, string | null>> {
+    const states = new Map((await app.library.checkLibraries()).map((state) => [state.root.id, state]))
+    async function problemOf (item: TrashedItem): Promise<string | null> {
       const state = states.get(item.library_id)
       if (state === undefined) return `the library with ID ${item.library_id} is not configured`
       if (state.problem !== null) return `the library '${state.root.name}' is not mounted: ${state.problem}`
       const { dir } = state.root
-      return await places.isThere(dir, item) || await places.isBack(dir, item) ? null : 'it is not in the trash any more'
+      return await trashFolders.contains(dir, item) || await trashFolders.isBack(dir, item) ? null : 'it is not in the trash any more'
     }
     return new Map(await Promise.all(items.map(async (item) => [item.id, await problemOf(item)] as const)))
   }
@@ -56,31 +56,31 @@ export function createTrash (app: FastifyInstance, config: Config) {
   }
 
   /** Restores the rows of a ROM. @returns true if rows were added */
-  async function restoreRows (item: Trashed): Promise<boolean> {
+  async function restoreRows (item: TrashedItem): Promise<boolean> {
     return await inTransaction(app.db, async (tx) => {
-      if (!await lockItem(tx, item.id)) throw unknown(item.id)
+      if (!await lockItem(tx, item.id)) throw itemNotFound(item.id)
       if (!await isPlatformListed(tx, item.platform_id)) {
         throw conflict(`The platform '${item.platform_fs_slug}' is not in the list any more; add it again, then restore this item`)
       }
-      return item.kind === 'rom' && await putBackRom(tx, item.id, item.rom_id)
+      return item.kind === 'rom' && await restoreRomRows(tx, item.id, item.rom_id)
     })
   }
 
-  async function restoreFiles (dir: string, item: Trashed): Promise<void> {
+  async function restoreFiles (dir: string, item: TrashedItem): Promise<void> {
     await inTransaction(app.db, async (tx) => {
-      if (!await lockItem(tx, item.id)) throw unknown(item.id)
-      const home = await selectHome(tx, item.rom_id)
-      if (item.kind === 'file' && home === null) throw conflict(`The ROM '${item.name}' is not in the list; restore that ROM first`)
+      if (!await lockItem(tx, item.id)) throw itemNotFound(item.id)
+      const fileTarget = await selectFileTarget(tx, item.rom_id)
+      if (item.kind === 'file' && fileTarget === null) throw conflict(`The ROM '${item.name}' is not in the list; restore that ROM first`)
       await deleteItems(tx, [item.id])
-      await places.bringBack(dir, item, home)
+      await trashFolders.restore(dir, item, fileTarget)
     })
   }
 
   /** Deletes the rows of a ROM again if its file stays in the trash. */
-  async function withdrawRows (dir: string, item: Trashed): Promise<void> {
+  async function withdrawRows (dir: string, item: TrashedItem): Promise<void> {
     await inTransaction(app.db, async (tx) => {
       await lockItem(tx, item.id)
-      if (!await places.isBack(dir, item)) await deleteRom(tx, item.rom_id)
+      if (!await trashFolders.isBack(dir, item)) await deleteRom(tx, item.rom_id)
     })
   }
 
@@ -88,8 +88,8 @@ export function createTrash (app: FastifyInstance, config: Config) {
    * Restores an item. Rows are committed before the file moves: a scan that finds the file at any moment, also after a
    * crash, recognises the ROM. An interrupted restore leaves the ROM listed and its item in the trash.
    */
-  async function restoreOne (item: Trashed): Promise<void> {
-    const dir = await places.openLibrary(item)
+  async function restoreOne (item: TrashedItem): Promise<void> {
+    const dir = await trashFolders.openLibrary(item)
     const isAdded = await restoreRows(item)
     try {
       await restoreFiles(dir, item)
@@ -97,17 +97,17 @@ export function createTrash (app: FastifyInstance, config: Config) {
       if (isAdded) await withdrawRows(dir, item)
       throw err
     }
-    await places.removeEmptied(dir, item)
+    await trashFolders.removeEmptied(dir, item)
   }
 
   /** Returns the entry of the platform folder that the item is or belongs to. */
-  async function findRomName (item: Trashed): Promise<string> {
+  async function findRomName (item: TrashedItem): Promise<string> {
     if (item.kind === 'rom') return item.file_name
-    return (await selectHome(app.db, item.rom_id))?.fs_name ?? item.file_name
+    return (await selectFileTarget(app.db, item.rom_id))?.fs_name ?? item.file_name
   }
 
   /** Scans restored entries, with one scan for each folder. */
-  async function scanRestored (items: readonly Trashed[], userId: number | null): Promise<void> {
+  async function scanRestored (items: readonly TrashedItem[], userId: number | null): Promise<void> {
     const byFolder = Map.groupBy(items, ({ platform_id: platform, library_id: library }) => `${platform} ${library}`)
     for (const group of byFolder.values()) {
       const [first] = group
@@ -119,28 +119,28 @@ export function createTrash (app: FastifyInstance, config: Config) {
     for (let start = 0; start < ids.length; start += PAGE) await app.editing.announce(...ids.slice(start, start + PAGE))
   }
 
-  async function removeOne (item: Trashed): Promise<void> {
-    const dir = await places.openLibrary(item)
-    const gone = await inTransaction(app.db, async (tx) => {
-      if (!await lockItem(tx, item.id)) throw unknown(item.id)
-      const taken = await places.takeOut(dir, item)
+  async function removeOne (item: TrashedItem): Promise<void> {
+    const dir = await trashFolders.openLibrary(item)
+    const removedPath = await inTransaction(app.db, async (tx) => {
+      if (!await lockItem(tx, item.id)) throw itemNotFound(item.id)
+      const removed = await trashFolders.removeItem(dir, item)
       await dropArtwork(await deleteItems(tx, [item.id]))
-      return taken
+      return removed
     })
-    if (gone !== null) await rm(gone, { recursive: true, force: true })
-    await places.removeEmptied(dir, item)
+    if (removedPath !== null) await rm(removedPath, { recursive: true, force: true })
+    await trashFolders.removeEmptied(dir, item)
   }
 
   /** Runs work on each item, and collects the failures. */
-  async function each (
-    ids: readonly number[], items: ReadonlyMap<number, Trashed>, words: string, work: (item: Trashed) => Promise<void>
-  ): Promise<{ done: Trashed[], result: BulkResult }> {
-    const done: Trashed[] = []
+  async function forEachItem (
+    ids: readonly number[], items: ReadonlyMap<number, TrashedItem>, words: string, work: (item: TrashedItem) => Promise<void>
+  ): Promise<{ done: TrashedItem[], result: BulkResult }> {
+    const done: TrashedItem[] = []
     const failed = new Map<number, string>()
     for (const id of ids) {
       const item = items.get(id)
       if (item === undefined) {
-        failed.set(id, unknown(id).message)
+        failed.set(id, itemNotFound(id).message)
         continue
       }
       try {
@@ -161,7 +161,7 @@ export function createTrash (app: FastifyInstance, config: Config) {
       const last = page.at(-1)
       if (last === undefined) return all
       after = last.id
-      const { result } = await each(page.map(({ id }) => id), new Map(page.map((item) => [item.id, item])), 'delete', removeOne)
+      const { result } = await forEachItem(page.map(({ id }) => id), new Map(page.map((item) => [item.id, item])), 'delete', removeOne)
       all.successful_items += result.successful_items
       all.failed_ids.push(...result.failed_ids)
       all.errors.push(...result.errors)
@@ -190,12 +190,12 @@ export function createTrash (app: FastifyInstance, config: Config) {
     async restore (
       context: Context<AnyCaller>, ids: readonly number[], userId: number | null
     ): Promise<BulkResult> {
-      const wanted = [...new Set(ids)]
+      const uniqueIds = [...new Set(ids)]
       // A file is restored after the ROM that it belongs to.
-      const items = await selectItems(context, wanted)
+      const items = await selectItems(context, uniqueIds)
       const isFile = (id: number) => items.get(id)?.kind === 'file'
-      const inOrder = wanted.toSorted((a, b) => Number(isFile(a)) - Number(isFile(b)))
-      const { done, result } = await each(inOrder, items, 'restore', restoreOne)
+      const inOrder = uniqueIds.toSorted((a, b) => Number(isFile(a)) - Number(isFile(b)))
+      const { done, result } = await forEachItem(inOrder, items, 'restore', restoreOne)
       await scanRestored(done, userId)
       return result
     },
@@ -203,12 +203,12 @@ export function createTrash (app: FastifyInstance, config: Config) {
     /** Permanently deletes items of the trash. @param ids null means all that the caller sees */
     async empty (context: Context<AnyCaller>, ids: readonly number[] | null): Promise<BulkResult> {
       if (ids === null) return await removeAll(context)
-      const wanted = [...new Set(ids)]
-      return (await each(wanted, await selectItems(context, wanted), 'delete', removeOne)).result
+      const uniqueIds = [...new Set(ids)]
+      return (await forEachItem(uniqueIds, await selectItems(context, uniqueIds), 'delete', removeOne)).result
     },
 
     /** Deletes the rows and artwork of items whose files are permanently gone. */
-    async forget (ids: readonly number[]): Promise<void> {
+    async deleteRows (ids: readonly number[]): Promise<void> {
       if (ids.length > 0) await dropArtwork(await deleteItems(app.db, ids))
     }
   }

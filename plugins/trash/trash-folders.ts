@@ -7,9 +7,9 @@ import { PathRefusedError, isPresent, safeRelativePath } from '../../core/files/
 import { TRASH_FOLDER } from '../library/exclusions.ts'
 import { resolveStoredFile } from '../roms/stored-files.ts'
 import { isPublished, publishFile } from '../uploads/publish-file.ts'
-import type { FileHome, Trashed } from './rows.ts'
+import type { FileTarget, TrashedItem } from './rows.ts'
 
-type TrashedPath = Pick<Trashed, 'entry' | 'fs_path' | 'file_path' | 'file_name'>
+type TrashedPath = Pick<TrashedItem, 'entry' | 'fs_path' | 'file_path' | 'file_name'>
 
 /** Returns the possible folders of a trash entry: in the library, and in the platform folder. */
 const entriesOf = (dir: string, { entry, fs_path: path }: Pick<TrashedPath, 'entry' | 'fs_path'>): string[] =>
@@ -19,20 +19,20 @@ const entriesOf = (dir: string, { entry, fs_path: path }: Pick<TrashedPath, 'ent
 async function findEntry (dir: string, item: TrashedPath): Promise<{ folder: string, path: string } | null> {
   for (const folder of entriesOf(dir, item)) {
     const path = join(folder, safeRelativePath(item.file_path), item.file_name)
-    const isThere = await isPresent(path).catch((err: unknown) => {
+    const isFound = await isPresent(path).catch((err: unknown) => {
       if (errorCode(err) === 'ENOTDIR') return false
       throw err
     })
-    if (isThere) return { folder, path }
+    if (isFound) return { folder, path }
   }
   return null
 }
 
 /** Returns the target of a restore: a file of a ROM follows the ROM, which may have another name by now. */
-function toStoredFile (item: Trashed, home: FileHome | null) {
-  const folder = home === null || item.kind === 'rom'
+function toStoredFile (item: TrashedItem, fileTarget: FileTarget | null) {
+  const folder = fileTarget === null || item.kind === 'rom'
     ? item.file_path
-    : home.is_folder ? [home.fs_path, home.fs_name, item.below ?? ''].filter((part) => part !== '').join('/') : home.fs_path
+    : fileTarget.is_folder ? [fileTarget.fs_path, fileTarget.fs_name, item.below ?? ''].filter((part) => part !== '').join('/') : fileTarget.fs_path
   return { ...item, file_path: folder }
 }
 
@@ -44,17 +44,17 @@ async function moveBack (source: string, target: string): Promise<void> {
   await rm(source, { force: true })
 }
 
-async function findPlace (
-  dir: string, item: Trashed, home: FileHome | null
+async function findRestoreTarget (
+  dir: string, item: TrashedItem, fileTarget: FileTarget | null
 ): Promise<{ folder: string, target: string }> {
-  const { folder, name } = await resolveStoredFile(dir, toStoredFile(item, home))
+  const { folder, name } = await resolveStoredFile(dir, toStoredFile(item, fileTarget))
   return { folder, target: join(folder, name) }
 }
 
 /** True if an item is back at its path, for example by hand or by an interrupted restore. */
-async function isBack (dir: string, item: Trashed): Promise<boolean> {
+async function isBack (dir: string, item: TrashedItem): Promise<boolean> {
   try {
-    const { target } = await findPlace(dir, item, null)
+    const { target } = await findRestoreTarget(dir, item, null)
     return await isPresent(target)
   } catch (err) {
     if (err instanceof PathRefusedError || errorCode(err) !== '') return false
@@ -66,7 +66,7 @@ async function isBack (dir: string, item: Trashed): Promise<boolean> {
 export function createTrashFolders ({ library }: Pick<FastifyInstance, 'library'>) {
   return {
     /** True if the item is in the trash of a readable library. */
-    isThere: async (dir: string, item: TrashedPath): Promise<boolean> => await findEntry(dir, item) !== null,
+    contains: async (dir: string, item: TrashedPath): Promise<boolean> => await findEntry(dir, item) !== null,
 
     isBack,
 
@@ -75,7 +75,7 @@ export function createTrashFolders ({ library }: Pick<FastifyInstance, 'library'
      *
      * @throws ApiError CONFLICT if it is read-only, or its disk is another one · UNAVAILABLE while it is not mounted
      */
-    async openLibrary (item: Trashed): Promise<string> {
+    async openLibrary (item: TrashedItem): Promise<string> {
       const root = await library.getWritable(item.library_id)
       await library.requireFolder(root, item.platform_id, item.fs_path)
       return root.dir
@@ -85,21 +85,21 @@ export function createTrashFolders ({ library }: Pick<FastifyInstance, 'library'
      * Moves an item back to its former path, unless it is already back.
      *
      * @param dir the folder of its library
-     * @param home the ROM that the item is or belongs to; null if another ROM has its name
+     * @param fileTarget the ROM that the item is or belongs to; null if another ROM has its name
      * @throws ApiError CONFLICT if its name is taken by now, or it is not in the trash any more
      * @throws PathRefusedError
      */
-    async bringBack (dir: string, item: Trashed, home: FileHome | null): Promise<void> {
+    async restore (dir: string, item: TrashedItem, fileTarget: FileTarget | null): Promise<void> {
       const found = await findEntry(dir, item)
-      const place = `${item.file_path}/${item.file_name}`
-      const { folder, target } = await findPlace(dir, item, home)
-      const isTaken = await isPresent(target)
+      const itemPath = `${item.file_path}/${item.file_name}`
+      const { folder, target } = await findRestoreTarget(dir, item, fileTarget)
+      const isTargetPresent = await isPresent(target)
       if (found === null) {
-        if (isTaken && home !== null) return
-        throw conflict(`'${place}' is not in the trash any more, because somebody moved or deleted it`)
+        if (isTargetPresent && fileTarget !== null) return
+        throw conflict(`'${itemPath}' is not in the trash any more, because somebody moved or deleted it`)
       }
-      if (isTaken && !await isPublished([found.path], target)) {
-        throw conflict(`'${place}' exists in the library again; rename or delete that file, then restore this item`)
+      if (isTargetPresent && !await isPublished([found.path], target)) {
+        throw conflict(`'${itemPath}' exists in the library again; rename or delete that file, then restore this item`)
       }
       await mkdir(folder, { recursive: true })
       if (await isPublished([found.path], target)) await rm(found.path)
@@ -112,12 +112,12 @@ export function createTrashFolders ({ library }: Pick<FastifyInstance, 'library'
      * @param dir the folder of its library
      * @returns the path that is left to delete; null if the item was not there
      */
-    async takeOut (dir: string, item: Trashed): Promise<string | null> {
+    async removeItem (dir: string, item: TrashedItem): Promise<string | null> {
       const found = await findEntry(dir, item)
       if (found === null) return null
-      const gone = join(found.folder, `.gone-${item.id}`)
-      await rename(found.path, gone)
-      return gone
+      const deletedPath = join(found.folder, `.gone-${item.id}`)
+      await rename(found.path, deletedPath)
+      return deletedPath
     },
 
     /** Removes the folders of an item that are empty now. */

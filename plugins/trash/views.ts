@@ -1,10 +1,10 @@
 import { formatDate } from '../../core/typebox.ts'
-import type { Trashed } from './rows.ts'
+import type { TrashedItem } from './rows.ts'
 import type { TrashItemView } from './schemas.ts'
 
 const DAY_MS = 86_400_000
 
-export const toTrashView = (item: Trashed, keepDays: number, problem: string | null): TrashItemView => ({
+export const toTrashView = (item: TrashedItem, keepDays: number, problem: string | null): TrashItemView => ({
   id: item.id,
   kind: item.kind,
   rom_id: item.rom_id,

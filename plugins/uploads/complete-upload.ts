@@ -16,9 +16,9 @@ export class UploadLostError extends Error {
  *
  * @throws ApiError BAD_REQUEST while chunks are missing · UploadLostError if their sizes do not add up to the whole
  */
-export function checkWhole ({ total_chunks: count, total_size: total }: Upload, chunks: readonly Chunk[]): void {
-  const there = new Set(chunks.map(({ number }) => number))
-  const missing = Array.from({ length: count }, (_none, number) => number).filter((number) => !there.has(number))
+export function checkComplete ({ total_chunks: count, total_size: total }: Upload, chunks: readonly Chunk[]): void {
+  const receivedNumbers = new Set(chunks.map(({ number }) => number))
+  const missing = Array.from({ length: count }, (_none, number) => number).filter((number) => !receivedNumbers.has(number))
   if (missing.length > 0) throw badRequest(`Missing chunks: [${missing.join(', ')}]`)
   const size = chunks.reduce((sum, chunk) => sum + chunk.size, 0)
   if (size === total) return
@@ -27,11 +27,11 @@ export function checkWhole ({ total_chunks: count, total_size: total }: Upload, 
 
 /** True if an earlier completion published the file but did not end. */
 async function isDone (
-  { whole, joined }: Staging, target: string, { total_size: size }: Upload, chunks: readonly Chunk[]
+  { whole: uploadPath, joined }: Staging, target: string, { total_size: size }: Upload, chunks: readonly Chunk[]
 ): Promise<boolean> {
-  if (await isPublished([whole, joined], target)) return true
+  if (await isPublished([uploadPath, joined], target)) return true
   // On a disk without hard links, the earlier completion moved the file.
-  const isMoved = chunks.some(({ is_apart: isApart }) => !isApart) && !await isPresent(whole)
+  const isMoved = chunks.some(({ is_apart: hasOwnFile }) => !hasOwnFile) && !await isPresent(uploadPath)
   return isMoved && await isPresent(target) && (await stat(target)).size === size
 }
 

@@ -9,14 +9,14 @@ const NO_LINKS = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK'])
 
 export const nameTaken = (name: string) => conflict(`File ${name} already exists`)
 
-const look = (path: string) => lstat(path, { bigint: true }).catch((err: unknown) => {
+const lstatIfPresent = (path: string) => lstat(path, { bigint: true }).catch((err: unknown) => {
   if (isNotFoundError(err)) return null
   throw err
 })
 
 async function isSameFile (path: string, other: string): Promise<boolean> {
-  const [one, two] = await Promise.all([look(path), look(other)])
-  return one !== null && two !== null && one.ino === two.ino && one.dev === two.dev
+  const [a, b] = await Promise.all([lstatIfPresent(path), lstatIfPresent(other)])
+  return a !== null && b !== null && a.ino === b.ino && a.dev === b.dev
 }
 
 /** True if one of these staged files already has its name in the library, from a publication that did not end. */

@@ -9,7 +9,7 @@ import {
 
 const tags = ['roms']
 const config = { scopes: ['roms.write'] as const }
-const UNTAKEN = { 400: ErrorSchema, 409: ErrorSchema, 413: ErrorSchema, 503: ErrorSchema, 507: ErrorSchema }
+const UPLOAD_ERRORS = { 400: ErrorSchema, 409: ErrorSchema, 413: ErrorSchema, 503: ErrorSchema, 507: ErrorSchema }
 const FOREIGN = { 400: ErrorSchema, 403: ErrorSchema, 404: ErrorSchema }
 
 const routes: Routes = async (app) => {
@@ -27,7 +27,7 @@ const routes: Routes = async (app) => {
       consumes: ['multipart/form-data', 'application/octet-stream'],
       form: NamedFileForm,
       headers: SingleUploadHeaders,
-      response: { 200: Type.Null(), ...UNTAKEN }
+      response: { 200: Type.Null(), ...UPLOAD_ERRORS }
     },
     config
   }, async (request) => { await app.uploads.add(request, request.headers) })
@@ -40,7 +40,7 @@ const routes: Routes = async (app) => {
       description: 'Send the chunks with `putRomUploadChunk`, in any order, then call `completeRomUpload`. An upload that is ' +
         'not complete after 24 hours is deleted.',
       headers: StartHeaders,
-      response: { 201: StartedSchema, ...UNTAKEN }
+      response: { 201: StartedSchema, ...UPLOAD_ERRORS }
     },
     config
   }, async (request, reply) => reply.code(201).send(await app.uploads.start(request, request.headers)))
@@ -63,12 +63,12 @@ const routes: Routes = async (app) => {
       consumes: ['application/octet-stream'],
       params: UploadParams,
       headers: ChunkHeaders,
-      response: { 200: ReceivedSchema, ...FOREIGN, ...UNTAKEN }
+      response: { 200: ReceivedSchema, ...FOREIGN, ...UPLOAD_ERRORS }
     },
     config
   }, async (request) => {
     const { params: { upload_id: id }, headers: { 'x-chunk-index': number, 'content-digest': digest } } = request
-    return await app.uploads.put(request, id, number, digest)
+    return await app.uploads.storeChunk(request, id, number, digest)
   })
 
   app.post('/api/roms/upload/:upload_id/complete', {

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import type { Context } from '../../core/access/context.ts'
-import { milliseconds } from '../../core/database/columns.ts'
+import { selectMilliseconds } from '../../core/database/columns.ts'
 import type { Db } from '../../core/database/db.ts'
 import { type AnyCaller, isPlatformVisible } from '../platforms/visibility.ts'
 
@@ -54,7 +54,7 @@ export async function selectUpload (
 ): Promise<Upload & { created_at: number } | null> {
   const { rows } = await sql<Upload & { created_at: number }>`select id, user_id, platform_id, library_id, fs_path, file_name,
       total_size::float8 as total_size, total_chunks, chunk_size::float8 as chunk_size,
-      ${milliseconds('created_at')} as created_at
+      ${selectMilliseconds('created_at')} as created_at
     from rom_uploads where id = ${id} and ${IS_OPEN} and ${IS_CHUNKED}`.execute(db)
   return rows[0] ?? null
 }
@@ -101,7 +101,7 @@ export async function measureOpen (db: Db, userId: number): Promise<OpenUploads>
 }
 
 /** Stores the chunk size of an upload, unless an earlier chunk did. @returns the stored size */
-export async function agreeOnChunkSize (db: Db, id: string, size: number): Promise<number | null> {
+export async function fixChunkSize (db: Db, id: string, size: number): Promise<number | null> {
   const { rows } = await sql<{ chunk_size: number }>`update rom_uploads set chunk_size = coalesce(chunk_size, ${size})
     where id = ${id} returning chunk_size::float8 as chunk_size`.execute(db)
   return rows[0]?.chunk_size ?? null
@@ -109,10 +109,10 @@ export async function agreeOnChunkSize (db: Db, id: string, size: number): Promi
 
 /** Stores that a chunk was received. @returns the number of received chunks */
 export async function upsertChunk (
-  db: Db, id: string, { number, size, is_apart: isApart }: Chunk
+  db: Db, id: string, { number, size, is_apart: hasOwnFile }: Chunk
 ): Promise<number> {
   const { rows } = await sql<{ received: number }>`with put as (
-      insert into rom_upload_chunks (upload_id, number, size, is_apart) values (${id}, ${number}, ${size}, ${isApart})
+      insert into rom_upload_chunks (upload_id, number, size, is_apart) values (${id}, ${number}, ${size}, ${hasOwnFile})
       on conflict (upload_id, number) do update set size = excluded.size, is_apart = excluded.is_apart returning 1
     ) select ((select count(*) from rom_upload_chunks where upload_id = ${id} and number <> ${number}) +
       (select count(*) from put))::int as received`.execute(db)

@@ -22,7 +22,7 @@ const aim = {
   }))
 }
 export const SingleUploadHeaders = Type.Object({ ...aim, 'x-upload-filename': FileName })
-export type Aim = Omit<Static<typeof SingleUploadHeaders>, 'x-upload-filename'>
+export type UploadTarget = Omit<Static<typeof SingleUploadHeaders>, 'x-upload-filename'>
 export const StartHeaders = Type.Object({
   ...aim,
   'x-upload-filename': FileName,

@@ -14,21 +14,21 @@ import { errorCode } from '../../core/files/fs-error.ts'
 import { readUuid } from '../../core/web/reference.ts'
 import { uploadsConfig } from './config.ts'
 import { lockUser } from '../auth/rows.ts'
-import { checkFileName, refusing } from '../library/write-checks.ts'
+import { checkFileName, withRefusals } from '../library/write-checks.ts'
 import type { AnyCaller } from '../platforms/visibility.ts'
-import { type SizeLimit, givenNameOf, isCutOff, receive } from '../rom-files/upload.ts'
-import { UploadLostError, checkWhole, assembleUpload } from './complete-upload.ts'
+import { type SizeLimit, readGivenName, isCutOff, receive } from '../rom-files/upload.ts'
+import { UploadLostError, checkComplete, assembleUpload } from './complete-upload.ts'
 import { createCheck } from './content-digest.ts'
 import { createUploadFolders } from './upload-folder.ts'
 import {
-  type OpenUploads, type Upload, type UploadPlatform, agreeOnChunkSize, claimUpload, deleteChunk,
+  type OpenUploads, type Upload, type UploadPlatform, fixChunkSize, claimUpload, deleteChunk,
   deleteDeadReservations, deleteUpload,
   insertUpload, measureOpen, releaseUpload, selectChunks, selectPlatform, selectUpload, upsertChunk
 } from './rows.ts'
-import type { Aim, Start, UploadView } from './schemas.ts'
+import type { UploadTarget, Start, UploadView } from './schemas.ts'
 import { publishFile } from './publish-file.ts'
 import { type Reserved, createReservations } from './reservations.ts'
-import { type Look, createStaging, locateChunk } from './staging.ts'
+import { type InspectBytes, createStaging, locateChunk } from './staging.ts'
 import { toUploadView } from './views.ts'
 
 const CHUNK_MAX_BYTES = 64 * 1024 ** 2
@@ -53,7 +53,7 @@ const chunkTooLarge = (bytes: number | string) => tooLarge(bytes, CHUNK_MAX_BYTE
 
 export function createUploads (app: FastifyInstance, config: Config) {
   const { max_bytes: maxBytes, quota_bytes: quotaBytes, max_open: maxOpen } = uploadsConfig.of(config)
-  const places = createUploadFolders(app)
+  const uploadFolders = createUploadFolders(app)
   const romTooLarge = (bytes: number | string) => tooLarge(bytes, maxBytes, 'Raise MAX_ROM_UPLOAD_SIZE_BYTES to send more')
 
   const quotaExceeded = () => new ApiError('NO_FREE_SPACE', `Your uploads would take more than ${quotaBytes} bytes before they ` +
@@ -61,14 +61,14 @@ export function createUploads (app: FastifyInstance, config: Config) {
 
   /** Checks the target of an upload before any bytes are accepted. */
   async function findTarget (
-    context: Context<AnyCaller>, { 'x-upload-platform': platformId, 'x-upload-library': libraryId }: Aim, name: string
+    context: Context<AnyCaller>, { 'x-upload-platform': platformId, 'x-upload-library': libraryId }: UploadTarget, name: string
   ) {
     const platform: UploadPlatform | null = await selectPlatform(context, platformId)
     if (platform === null) throw badRequest('Platform not found')
     checkFileName(name, app.library.rules)
-    const place = await places.find(platform, libraryId ?? null)
-    await places.checkFree(place, name)
-    return { platform, place }
+    const location = await uploadFolders.find(platform, libraryId ?? null)
+    await uploadFolders.checkFree(location, name)
+    return { platform, place: location }
   }
 
   /** Finds an upload of the caller. @throws ApiError BAD_REQUEST, NOT_FOUND or FORBIDDEN */
@@ -82,9 +82,9 @@ export function createUploads (app: FastifyInstance, config: Config) {
   }
 
   /** Checks the limits of a user. @throws ApiError CONFLICT or NO_FREE_SPACE if a further upload would exceed them */
-  function checkQuota ({ own_count: count, own_bytes: own }: OpenUploads, size: number): void {
+  function checkQuota ({ own_count: count, own_bytes: ownBytes }: OpenUploads, size: number): void {
     if (count >= maxOpen) throw conflict(`You have ${count} incomplete uploads; complete or cancel some, or raise MAX_OPEN_ROM_UPLOADS`)
-    if (quotaBytes > 0 && own + size > quotaBytes) throw quotaExceeded()
+    if (quotaBytes > 0 && ownBytes + size > quotaBytes) throw quotaExceeded()
   }
 
   /** The limit of a file whose size is unknown until all of it has arrived. */
@@ -122,16 +122,16 @@ export function createUploads (app: FastifyInstance, config: Config) {
   }
 
   /** Writes the body of a request. @returns true if the chunk has its own file, apart from the upload's */
-  async function write (request: FastifyRequest, upload: Upload, number: number, look: Look): Promise<boolean> {
+  async function write (request: FastifyRequest, upload: Upload, number: number, inspect: InspectBytes): Promise<boolean> {
     const size = announcedBytes(request)
     const content = request.body instanceof Readable ? request.body : Readable.from([])
     const isLast = number === upload.total_chunks - 1
-    const each = size === null || isLast ? upload.chunk_size : await agreeOnChunkSize(request.db, upload.id, size)
-    const start = size === null ? null : locateChunk({ ...upload, chunk_size: each }, number, size)
-    const folder = await places.open(upload)
+    const chunkSize = size === null || isLast ? upload.chunk_size : await fixChunkSize(request.db, upload.id, size)
+    const start = size === null ? null : locateChunk({ ...upload, chunk_size: chunkSize }, number, size)
+    const folder = await uploadFolders.open(upload)
     await requireFreeSpace(folder, size ?? CHUNK_MAX_BYTES)
     const staging = createStaging(folder, upload.id)
-    await (start === null ? staging.writeApart(number, content, look) : staging.writeInPlace(start, content, look))
+    await (start === null ? staging.writeToOwnFile(number, content, inspect) : staging.writeToUpload(start, content, inspect))
     return start === null
   }
 
@@ -143,8 +143,8 @@ export function createUploads (app: FastifyInstance, config: Config) {
 
   async function complete (db: Db, upload: Upload): Promise<void> {
     const chunks = await selectChunks(db, upload.id)
-    checkWhole(upload, chunks)
-    const folder = await places.open(upload)
+    checkComplete(upload, chunks)
+    const folder = await uploadFolders.open(upload)
     const staging = createStaging(folder, upload.id)
     const target = join(folder, upload.file_name)
     await assembleUpload(staging, target, upload, chunks)
@@ -168,20 +168,20 @@ export function createUploads (app: FastifyInstance, config: Config) {
     async start (request: FastifyRequest, headers: Start): Promise<{ upload_id: string }> {
       const { db } = request
       const caller = callerOf(request)
-      const name = givenNameOf(request)
+      const name = readGivenName(request)
       const { 'x-upload-total-size': size, 'x-upload-total-chunks': count } = headers
       if (maxBytes > 0 && size > maxBytes) throw romTooLarge(size)
       if (Math.ceil(size / count) > CHUNK_MAX_BYTES) throw badRequest(`A chunk has at most ${CHUNK_MAX_BYTES} bytes; split the file into more chunks`)
       if (count > size) throw badRequest('A chunk has at least one byte; split the file into fewer chunks')
-      const { platform, place } = await findTarget({ db, caller }, headers, name)
-      await checkRoom(db, caller.id, place.folder, size)
+      const { platform, place: location } = await findTarget({ db, caller }, headers, name)
+      await checkRoom(db, caller.id, location.folder, size)
       const id = randomUUID()
       await begin(db, {
         id,
         user_id: caller.id,
         platform_id: platform.id,
-        library_id: place.library_id,
-        fs_path: place.fs_path,
+        library_id: location.library_id,
+        fs_path: location.fs_path,
         file_name: name,
         total_size: size,
         total_chunks: count
@@ -194,7 +194,7 @@ export function createUploads (app: FastifyInstance, config: Config) {
      *
      * @throws ApiError BAD_REQUEST · NOT_FOUND · FORBIDDEN for another user's · TOO_LARGE · NO_FREE_SPACE
      */
-    async put (
+    async storeChunk (
       request: FastifyRequest, given: string, number: number, digest: string | undefined
     ): Promise<{ received: number, total: number }> {
       const { db } = request
@@ -205,13 +205,13 @@ export function createUploads (app: FastifyInstance, config: Config) {
       if (announced > CHUNK_MAX_BYTES) throw chunkTooLarge(announced)
       const check = createCheck(digest)
       let size = 0
-      const look = (piece: Buffer) => {
+      const inspect = (piece: Buffer) => {
         size += piece.length
         if (size > CHUNK_MAX_BYTES) throw chunkTooLarge(`more than ${CHUNK_MAX_BYTES}`)
         check.update(piece)
       }
-      const writing = refusing(pathOf(upload), () => write(request, upload, number, look))
-      const isApart = await writing.catch((err: unknown) => {
+      const writing = withRefusals(pathOf(upload), () => write(request, upload, number, inspect))
+      const hasOwnFile = await writing.catch((err: unknown) => {
         if (isCutOff(err)) throw badRequest(`Chunk ${number} was interrupted after ${size} bytes; send it again`)
         // The platform folder was deleted with the last of its ROMs.
         if (errorCode(err) === 'ENOENT') throw conflict(`'${upload.fs_path}' was deleted at the same moment; send chunk ${number} again`)
@@ -224,7 +224,7 @@ export function createUploads (app: FastifyInstance, config: Config) {
         await deleteChunk(db, id, number)
         throw err
       }
-      return { received: await upsertChunk(db, id, { number, size, is_apart: isApart }), total }
+      return { received: await upsertChunk(db, id, { number, size, is_apart: hasOwnFile }), total }
     },
 
     async get (context: Context, given: string): Promise<UploadView> {
@@ -246,12 +246,12 @@ export function createUploads (app: FastifyInstance, config: Config) {
         throw conflict('This upload is already being completed')
       }
       try {
-        await refusing(pathOf(upload), () => complete(db, upload))
+        await withRefusals(pathOf(upload), () => complete(db, upload))
       } catch (err) {
         const isCancelled = await selectUpload(db, upload.id) === null
         if (!isCancelled && !(err instanceof UploadLostError) && errorCode(err) !== 'ENOENT') throw err
         // If the disk of the chunks is away, wait for it. Otherwise the upload can never be completed.
-        await places.open(upload)
+        await uploadFolders.open(upload)
         await discard(db, upload)
         throw err instanceof UploadLostError ? badRequest(err.message) : unknownUpload()
       } finally {
@@ -279,22 +279,22 @@ export function createUploads (app: FastifyInstance, config: Config) {
      *
      * @throws ApiError as `start`
      */
-    async add (request: FastifyRequest, aim: Aim): Promise<void> {
+    async add (request: FastifyRequest, target: UploadTarget): Promise<void> {
       const { db } = request
       const caller = callerOf(request)
-      const name = givenNameOf(request)
+      const name = readGivenName(request)
       const announced = Number(request.headers['content-length'] ?? 0)
       if (maxBytes > 0 && announced > maxBytes) throw romTooLarge(announced)
-      const { platform, place } = await findTarget({ db, caller }, aim, name)
+      const { platform, place: location } = await findTarget({ db, caller }, target, name)
       // Without a length the file has one byte at least.
       const size = Math.max(announced, 1)
-      await checkRoom(db, caller.id, place.folder, size)
-      const folder = await places.open(place)
-      const { fs_path: path, library_id: library } = place
+      await checkRoom(db, caller.id, location.folder, size)
+      const folder = await uploadFolders.open(location)
+      const { fs_path: path, library_id: library } = location
       const upload = {
         user_id: caller.id, platform_id: platform.id, library_id: library, fs_path: path, file_name: name
       }
-      await refusing(`${path}/${name}`, async () => {
+      await withRefusals(`${path}/${name}`, async () => {
         const arrived = await withLimit(db, upload, size, (limit) => receive(request, name, folder, limit))
         try {
           await publishFile(arrived.path, join(folder, name))

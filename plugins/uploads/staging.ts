@@ -9,9 +9,9 @@ import { requireFreeSpace } from '../../core/files/free-space.ts'
 import type { Chunk, Upload } from './rows.ts'
 
 /** The sizes by which an upload is cut into chunks. */
-export type Cut = Pick<Upload, 'total_size' | 'total_chunks' | 'chunk_size'>
+export type ChunkSizes = Pick<Upload, 'total_size' | 'total_chunks' | 'chunk_size'>
 /** Receives the bytes as they arrive, and throws to stop the upload. */
-export type Look = (piece: Buffer) => void
+export type InspectBytes = (piece: Buffer) => void
 
 const WRITE = constants.O_WRONLY | constants.O_CREAT | (constants.O_NOFOLLOW ?? 0)
 const READ = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0)
@@ -29,25 +29,25 @@ const STAGED = /^\.([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})(?:\.[\w.-]+)?\.
  * them. Null for a chunk that does not fit this: it gets its own file, and only its number tells its position.
  */
 export function locateChunk (
-  { total_size: total, total_chunks: count, chunk_size: each }: Cut, number: number, size: number
+  { total_size: total, total_chunks: count, chunk_size: chunkSize }: ChunkSizes, number: number, size: number
 ): number | null {
   const isLast = number === count - 1
-  if (number > 0 && each === null) return null
-  const start = number * (each ?? 0)
+  if (number > 0 && chunkSize === null) return null
+  const start = number * (chunkSize ?? 0)
   if (isLast) return start + size === total ? start : null
-  return size === each && start + size < total ? start : null
+  return size === chunkSize && start + size < total ? start : null
 }
 
 /** A chunk, its current position in the file of the upload unless it is apart, and its final position. */
-interface LocatedChunk { chunk: Chunk, lies: number, at: number }
+interface LocatedChunk { chunk: Chunk, offset: number, at: number }
 
-/** Computes the positions of chunks. @param each the size of the chunks that are not apart */
-function locateAll (chunks: readonly Chunk[], each: number): LocatedChunk[] {
+/** Computes the positions of chunks. @param chunkSize the size of the chunks that are not apart */
+function locateAll (chunks: readonly Chunk[], chunkSize: number): LocatedChunk[] {
   let end = 0
   return chunks.map((chunk) => {
     const at = end
     end += chunk.size
-    return { chunk, lies: chunk.number * each, at }
+    return { chunk, offset: chunk.number * chunkSize, at }
   })
 }
 
@@ -64,35 +64,35 @@ export const stagedId = (name: string): string | null => STAGED.exec(name)?.[1] 
  * Creates the staging of an upload. Its files are in the folder of its target, so that one rename publishes the result.
  */
 export function createStaging (folder: string, id: string) {
-  const whole = join(folder, `.${id}.part`)
+  const uploadPath = join(folder, `.${id}.part`)
   const joined = join(folder, `.${id}.joined.part`)
-  const apart = (number: number) => join(folder, `.${id}.${number}.part`)
+  const chunkPath = (number: number) => join(folder, `.${id}.${number}.part`)
 
-  async function write (path: string, start: number, content: Readable, look: Look): Promise<void> {
+  async function write (path: string, start: number, content: Readable, inspect: InspectBytes): Promise<void> {
     const handle = await open(path, WRITE, MODE)
-    async function * seen (): AsyncGenerator<Buffer> {
+    async function * inspected (): AsyncGenerator<Buffer> {
       for await (const piece of content as AsyncIterable<Buffer>) {
-        look(piece)
+        inspect(piece)
         yield piece
       }
     }
-    await pipeline(seen, handle.createWriteStream({ start, flush: true }))
+    await pipeline(inspected, handle.createWriteStream({ start, flush: true }))
   }
 
   /**
    * Copies a chunk to its final position.
    *
-   * @param lies where the chunk begins in its current file
+   * @param offset where the chunk begins in its current file
    * @throws ApiError CONFLICT if the chunk changed meanwhile
    */
   async function copy (
-    target: FileHandle, { number, is_apart: isApart, size }: Chunk, lies: number, at: number
+    target: FileHandle, { number, is_apart: hasOwnFile, size }: Chunk, offset: number, at: number
   ): Promise<void> {
-    const source = await open(isApart ? apart(number) : whole, READ)
+    const source = await open(hasOwnFile ? chunkPath(number) : uploadPath, READ)
     const buffer = Buffer.allocUnsafe(Math.min(COPIED_BYTES, size))
     try {
       for (let done = 0; done < size;) {
-        const { bytesRead } = await source.read(buffer, 0, Math.min(buffer.length, size - done), lies + done)
+        const { bytesRead } = await source.read(buffer, 0, Math.min(buffer.length, size - done), offset + done)
         if (bytesRead === 0) throw conflict(`Chunk ${number} was sent again at the same moment; complete the upload again`)
         await writeAll(target, buffer.subarray(0, bytesRead), at + done)
         done += bytesRead
@@ -103,10 +103,10 @@ export function createStaging (folder: string, id: string) {
   }
 
   /** Writes chunks to their final positions in a file. */
-  async function copyAll (path: string, placed: readonly LocatedChunk[]): Promise<void> {
+  async function copyAll (path: string, located: readonly LocatedChunk[]): Promise<void> {
     const target = await open(path, WRITE, MODE)
     try {
-      for (const { chunk, lies, at } of placed) await copy(target, chunk, chunk.is_apart ? 0 : lies, at)
+      for (const { chunk, offset, at } of located) await copy(target, chunk, chunk.is_apart ? 0 : offset, at)
       await target.sync()
     } finally {
       await target.close()
@@ -115,18 +115,18 @@ export function createStaging (folder: string, id: string) {
 
   return {
     /** The two possible paths of the complete file: with chunks at their positions, and with joined chunks. */
-    whole,
+    whole: uploadPath,
     joined,
 
     /** Writes a chunk to its position in the file of the upload. */
-    writeInPlace: (start: number, content: Readable, look: Look): Promise<void> => write(whole, start, content, look),
+    writeToUpload: (start: number, content: Readable, inspect: InspectBytes): Promise<void> => write(uploadPath, start, content, inspect),
 
     /** Writes a chunk to its own file, which replaces an earlier one after all bytes arrived. */
-    async writeApart (number: number, content: Readable, look: Look): Promise<void> {
+    async writeToOwnFile (number: number, content: Readable, inspect: InspectBytes): Promise<void> {
       const path = join(folder, `.${id}.${number}.${randomUUID().slice(0, 8)}.part`)
       try {
-        await write(path, 0, content, look)
-        await rename(path, apart(number))
+        await write(path, 0, content, inspect)
+        await rename(path, chunkPath(number))
       } catch (err) {
         await rm(path, { force: true })
         throw err
@@ -138,16 +138,16 @@ export function createStaging (folder: string, id: string) {
      *
      * @returns the path of the complete file
      */
-    async assemble ({ chunk_size: each, total_size: total }: Cut, chunks: readonly Chunk[]): Promise<string> {
-      const placed = locateAll(chunks, each ?? 0)
-      if (placed.every(({ chunk, lies, at }) => chunk.is_apart || lies === at)) {
-        const strays = placed.filter(({ chunk }) => chunk.is_apart)
-        if (strays.length > 0) await copyAll(whole, strays)
-        return whole
+    async assemble ({ chunk_size: chunkSize, total_size: total }: ChunkSizes, chunks: readonly Chunk[]): Promise<string> {
+      const located = locateAll(chunks, chunkSize ?? 0)
+      if (located.every(({ chunk, offset, at }) => chunk.is_apart || offset === at)) {
+        const strays = located.filter(({ chunk }) => chunk.is_apart)
+        if (strays.length > 0) await copyAll(uploadPath, strays)
+        return uploadPath
       }
       await rm(joined, { force: true })
       await requireFreeSpace(folder, total)
-      await copyAll(joined, placed)
+      await copyAll(joined, located)
       return joined
     },
 

@@ -4,7 +4,7 @@ import { ApiError } from '../../core/errors.ts'
 import { isPresent } from '../../core/files/safe-path.ts'
 import { findLayout, getLayout } from '../library/locate-folder.ts'
 import { romsPath } from '../library/structure.ts'
-import { openFolder, refusing } from '../library/write-checks.ts'
+import { openFolder, withRefusals } from '../library/write-checks.ts'
 import type { Upload, UploadPlatform } from './rows.ts'
 import { nameTaken } from './publish-file.ts'
 
@@ -29,7 +29,7 @@ export function createUploadFolders ({ library }: FastifyInstance) {
      * folder is not the one that holds the platform's ROMs, or is not writable
      */
     async find ({ id, fs_slug: fsSlug }: UploadPlatform, libraryId: number | null): Promise<UploadFolder> {
-      return await refusing(fsSlug, async () => {
+      return await withRefusals(fsSlug, async () => {
         const finding = libraryId === null ? findLayout(library, fsSlug) : getLayout(library, libraryId)
         const { root, structure } = await finding
         const path = romsPath(structure, fsSlug)
@@ -54,7 +54,7 @@ export function createUploadFolders ({ library }: FastifyInstance) {
 
     /** Checks a name. @throws ApiError BAD_REQUEST if it is taken */
     async checkFree ({ folder, fs_path: path }: UploadFolder, name: string): Promise<void> {
-      if (await refusing(`${path}/${name}`, () => isPresent(join(folder, name)))) throw new ApiError('BAD_REQUEST', nameTaken(name).message)
+      if (await withRefusals(`${path}/${name}`, () => isPresent(join(folder, name)))) throw new ApiError('BAD_REQUEST', nameTaken(name).message)
     }
   }
 }

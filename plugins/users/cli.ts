@@ -20,15 +20,15 @@ export interface PasswordOptions extends PasswordSource { keepTokens?: boolean }
 async function askPassword (): Promise<string> {
   const nowhere = new Writable({ write (_chunk, _encoding, done) { done() } })
   const terminal = createInterface({ input: process.stdin, output: nowhere, terminal: true })
-  async function ask (question: string): Promise<string> {
+  async function askHidden (question: string): Promise<string> {
     process.stderr.write(question)
     const answer = await terminal.question('')
     process.stderr.write('\n')
     return answer
   }
   try {
-    const password = await ask('Password: ')
-    if (await ask('Repeat the password: ') === password) return password
+    const password = await askHidden('Password: ')
+    if (await askHidden('Repeat the password: ') === password) return password
   } catch (err) {
     if ((err as Error).name !== 'AbortError') throw err
     throw new StartError('No password was given; nothing was changed.')

@@ -1,6 +1,6 @@
 import { type InferEntity, defineEntity, p } from '@mikro-orm/core'
 import { columns } from '../../core/database/columns.ts'
-import { announcesCallers } from '../../core/access/caller-cache.ts'
+import { callersTrigger } from '../../core/access/caller-cache.ts'
 import { PermissionGroup } from '../permissions/group-entities.ts'
 
 export const ROLES = ['admin', 'user'] as const
@@ -12,7 +12,7 @@ const CALLER_CHANGES = 'delete or update of "username", "role", "enabled", "pass
 export const User = defineEntity({
   name: 'User',
   tableName: 'users',
-  triggers: [announcesCallers('users', CALLER_CHANGES)],
+  triggers: [callersTrigger('users', CALLER_CHANGES)],
   uniques: [{ properties: ['oidc_issuer', 'oidc_subject'] }],
   properties: {
     id: columns.id(),

@@ -51,7 +51,7 @@ export function createLibraryWatches (app: FastifyInstance, options: Pick<Librar
       await Promise.all(all().map((watch) => watch.idle()))
     },
     /** True if at least one library is there and has platforms. */
-    isThere: (): boolean => all().some((watch) => watch.isThere()),
+    hasPlatforms: (): boolean => all().some((watch) => watch.hasPlatforms()),
     async close (): Promise<void> {
       isClosed = true
       clearInterval(timer)

@@ -6,16 +6,16 @@ export type ChangedPath = string | null
 
 /** Decides when changes have come to rest. */
 export interface Debounce {
-  change (place: ChangedPath): void
+  change (path: ChangedPath): void
   /** True if a write counts. Writes count only after something appeared or vanished there recently, as in a copy. */
-  isBusy (place: ChangedPath): boolean
+  isBusy (path: ChangedPath): boolean
   /** True if nothing changed for a delay, or if the first change is too old to wait longer. */
   isDue (): boolean
-  sinceLast (): number
+  msSinceLast (): number
   /** Delays a scan that failed to start. */
   postpone (): void
-  /** Marks the changes so far as handled, except the last one if it `isLeft`. */
-  finishChanges (isLeft: boolean): void
+  /** Marks the changes so far as handled, except the last one if `keepsLast` is true. */
+  finishChanges (keepsLast: boolean): void
 }
 
 /** Creates a debounce; times are milliseconds. */
@@ -25,23 +25,23 @@ export function createDebounce (delay: number, now: () => number = () => perform
   let last = -Infinity
 
   return {
-    change (place) {
+    change (path) {
       last = now()
       first ??= last
-      busy.set(place, last)
+      busy.set(path, last)
     },
-    isBusy (place) {
-      const since = Math.max(busy.get(place) ?? -Infinity, busy.get(null) ?? -Infinity)
-      if (now() - since <= DELAYS_MAX * delay) return true
-      busy.delete(place)
+    isBusy (path) {
+      const busySince = Math.max(busy.get(path) ?? -Infinity, busy.get(null) ?? -Infinity)
+      if (now() - busySince <= DELAYS_MAX * delay) return true
+      busy.delete(path)
       return false
     },
     isDue: () => first !== null && (now() - last >= delay || now() - first >= DELAYS_MAX * delay),
-    sinceLast: () => now() - last,
+    msSinceLast: () => now() - last,
     postpone () {
       last = now()
       first = last
     },
-    finishChanges (isLeft) { first = isLeft ? last : null }
+    finishChanges (keepsLast) { first = keepsLast ? last : null }
   }
 }

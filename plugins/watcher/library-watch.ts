@@ -4,9 +4,9 @@ import type { ExclusionRules } from '../library/exclusions.ts'
 import { type OpenWatch, describeRefusal, openWatch } from './open-watch.ts'
 import { createSerialQueue } from './serial-queue.ts'
 import type { FilesystemSettings } from '../library/structure.ts'
-import { createUpperFolders } from './upper-folders.ts'
+import { createParentFolders } from './parent-folders.ts'
 import { createWatchedFolders } from './watched-folders.ts'
-import { type PlatformPlace, openPlatform, readUpperFolders } from './watched-platforms.ts'
+import { type PlatformOnDisk, openPlatform, readParentFolders } from './watched-platforms.ts'
 
 export interface LibraryWatchOptions {
   libraryDir: string
@@ -30,7 +30,7 @@ export interface LibraryWatch {
   /** Resolves once all events so far are processed. */
   idle (): Promise<void>
   /** True if the library is there and has platforms. */
-  isThere (): boolean
+  hasPlatforms (): boolean
   close (): Promise<void>
 }
 
@@ -49,24 +49,24 @@ export function watchLibrary (options: LibraryWatchOptions): LibraryWatch {
   const folders = createWatchedFolders({ readRules, open, steps, onChange, onWrite })
   /** Paths that appeared or vanished above the platforms' own folders. */
   const touched = new Set<string>()
-  const uppers = createUpperFolders(libraryDir, open, (path) => {
+  const parentFolders = createParentFolders(libraryDir, open, (path) => {
     if (path !== null) touched.add(path)
     refreshSoon()
   })
-  let platforms: ReadonlyMap<string, PlatformPlace> = new Map()
+  let platforms: ReadonlyMap<string, PlatformOnDisk> = new Map()
   /** Null until the library was read for the first time. */
-  let isThere: boolean | null = null
+  let hasPlatforms: boolean | null = null
   let isIncomplete = false
   // The key cannot equal a path, because a path never starts with a slash.
   const refreshSoon = () => { steps.add('/refresh', refresh) }
 
   async function read () {
     try {
-      const found = await readUpperFolders(libraryDir, readSettings(), readRules())
+      const found = await readParentFolders(libraryDir, readSettings(), readRules())
       return { ...found, problem: found.platforms.size > 0 ? null : `The library ${libraryDir} has no platform folders` }
     } catch (err) {
       if (!(err instanceof LibraryUnreadableError)) throw err
-      return { platforms: new Map<string, PlatformPlace>(), paths: new Set(['']), problem: err.message }
+      return { platforms: new Map<string, PlatformOnDisk>(), paths: new Set(['']), problem: err.message }
     }
   }
 
@@ -75,22 +75,22 @@ export function watchLibrary (options: LibraryWatchOptions): LibraryWatch {
     const names = [...touched]
     touched.clear()
     const found = await read()
-    const isNews = await uppers.set(found.paths)
+    const hasChanged = await parentFolders.set(found.paths)
     if (found.problem === null) await compare(found.platforms, names)
-    else lose(found.problem)
+    else reportProblem(found.problem)
     reportRefusals()
-    if (isNews) refreshSoon()
+    if (hasChanged) refreshSoon()
   }
 
-  function lose (problem: string): void {
+  function reportProblem (problem: string): void {
     platforms = new Map()
     folders.close()
-    if (isThere !== false) log.warn(`${problem}. The watcher waits for it and checks again every minute`)
-    isThere = false
+    if (hasPlatforms !== false) log.warn(`${problem}. The watcher waits for it and checks again every minute`)
+    hasPlatforms = false
   }
 
-  async function compare (found: ReadonlyMap<string, PlatformPlace>, names: readonly string[]): Promise<void> {
-    const wasThere = isThere
+  async function compare (found: ReadonlyMap<string, PlatformOnDisk>, names: readonly string[]): Promise<void> {
+    const hadPlatforms = hasPlatforms
     const changed = [...new Set([...platforms.keys(), ...found.keys()])].filter((fsSlug) => {
       const [before, now] = [platforms.get(fsSlug), found.get(fsSlug)]
       const paths = now?.paths ?? before?.paths ?? []
@@ -98,25 +98,25 @@ export function watchLibrary (options: LibraryWatchOptions): LibraryWatch {
     })
     await watchAnew(changed, found)
     platforms = found
-    isThere = true
-    if (wasThere === true) changed.forEach(onChange)
+    hasPlatforms = true
+    if (hadPlatforms === true) changed.forEach(onChange)
     else log.info({ platforms: found.size, folders: folders.size() }, 'the library is watched')
     // Anything may have changed while the library was away.
-    if (wasThere === false) onChange(null)
+    if (hadPlatforms === false) onChange(null)
   }
 
-  async function watchAnew (changed: readonly string[], found: ReadonlyMap<string, PlatformPlace>): Promise<void> {
+  async function watchAnew (changed: readonly string[], found: ReadonlyMap<string, PlatformOnDisk>): Promise<void> {
     const opened = []
     for (const fsSlug of changed) {
       for (const path of platforms.get(fsSlug)?.paths ?? []) folders.remove(path)
-      const place = found.get(fsSlug)
-      if (place !== undefined) opened.push(...await openPlatform(libraryDir, place))
+      const watchedPlatform = found.get(fsSlug)
+      if (watchedPlatform !== undefined) opened.push(...await openPlatform(libraryDir, watchedPlatform))
     }
     await folders.add(opened)
   }
 
   function reportRefusals (): void {
-    const refusals = [...uppers.refusals(), ...folders.refusals()]
+    const refusals = [...parentFolders.refusals(), ...folders.refusals()]
     if (refusals.length > 0 && !isIncomplete) {
       log.warn({ folders: refusals.length, watched: folders.size() - refusals.length },
         `some folders of the library are not watched: ${describeRefusal(refusals[0])}. The watcher tries again every minute`)
@@ -133,12 +133,12 @@ export function watchLibrary (options: LibraryWatchOptions): LibraryWatch {
 
   return {
     idle: () => steps.idle(),
-    isThere: () => isThere === true,
+    hasPlatforms: () => hasPlatforms === true,
     async close () {
       clearInterval(timer)
       steps.close()
       await steps.idle()
-      uppers.close()
+      parentFolders.close()
       folders.close()
     }
   }

@@ -59,7 +59,7 @@ function createWatcher (app: FastifyInstance, config: Config) {
 
   async function start (): Promise<void> {
     if (!await app.workers.claim(WATCHER_NAME) || isClosed) return
-    const scan = createWaitingScan(app, delayMs, () => watch.isThere())
+    const scan = createWaitingScan(app, delayMs, () => watch.hasPlatforms())
     await scan.resume()
     const watch = createLibraryWatches(app, { onChange: scan.change, onWrite: scan.write })
     running = { watch, scan }
@@ -87,7 +87,7 @@ const plugin: FeaturePlugin = async (app, { config, role }) => {
   if (role !== 'worker') return
   app.addHook('onReady', async () => {
     if (tasksConfig.of(config).rescan_on_filesystem_change) watcher.open()
-    else await createScheduledRows(app.db).drop()
+    else await createScheduledRows(app.db).cancel()
   })
   app.addHook('preClose', watcher.close)
 }

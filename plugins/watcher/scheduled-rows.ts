@@ -13,7 +13,7 @@ export interface WatcherPayload extends Record<string, unknown> {
   is_everything: boolean
 }
 
-export interface Outlook {
+export interface ScheduleState {
   /** True if nobody stopped the waiting scan. */
   is_waiting: boolean
   /** True if a library scan is queued or running. */
@@ -23,7 +23,7 @@ export interface Outlook {
 }
 
 /** Counts only scans of types that read every entry, also new ones. */
-const OUTLOOK = `select
+const SELECT_STATE = `select
   exists (select 1 from tasks where id = any($1) and status = 'scheduled') as is_waiting,
   exists (select 1 from tasks where type = 'scan' and task_key is null and lock is not null
     and status in ('queued', 'started')) as is_busy,
@@ -33,12 +33,12 @@ const OUTLOOK = `select
       or not $3 and payload->'platform_fs_slugs' @> $4::jsonb)) as is_covered`
 
 /** Returns the changed platforms of a payload. */
-const placesOf = ({ platform_fs_slugs: slugs, is_everything: isEverything }: WatcherPayload): ChangedPath[] =>
+const pathsOf = ({ platform_fs_slugs: slugs, is_everything: isEverything }: WatcherPayload): ChangedPath[] =>
   isEverything ? [null, ...slugs] : slugs
 
-export function toPayload (places: ReadonlySet<ChangedPath>): WatcherPayload {
+export function toPayload (paths: ReadonlySet<ChangedPath>): WatcherPayload {
   return {
-    platform_fs_slugs: [...places].filter((place) => place !== null).sort(), is_everything: places.has(null)
+    platform_fs_slugs: [...paths].filter((path) => path !== null).sort(), is_everything: paths.has(null)
   }
 }
 
@@ -46,29 +46,29 @@ export function toPayload (places: ReadonlySet<ChangedPath>): WatcherPayload {
 export function createScheduledRows (db: Db) {
   return {
     /** Loads the waiting scan, whichever worker stored it. */
-    async load (): Promise<{ ids: string[], places: ChangedPath[] }> {
+    async load (): Promise<{ ids: string[], paths: ChangedPath[] }> {
       const { rows } = await db.query<{ id: string, payload: WatcherPayload }>(
         "select id, payload from tasks where task_key = $1 and status = 'scheduled'", [WATCHER_NAME])
-      return { ids: rows.map(({ id }) => id), places: rows.flatMap(({ payload }) => placesOf(payload)) }
+      return { ids: rows.map(({ id }) => id), paths: rows.flatMap(({ payload }) => pathsOf(payload)) }
     },
 
-    async insert (places: ReadonlySet<ChangedPath>): Promise<string> {
+    async insert (paths: ReadonlySet<ChangedPath>): Promise<string> {
       const id = randomUUID()
       await db.query(`insert into tasks (id, task_key, title, type, status, payload)
-        values ($1, $2, $3, 'scan', 'scheduled', $4)`, [id, WATCHER_NAME, WATCHER_TITLE, toPayload(places)])
+        values ($1, $2, $3, 'scan', 'scheduled', $4)`, [id, WATCHER_NAME, WATCHER_TITLE, toPayload(paths)])
       return id
     },
 
     /** Updates the waiting scan. @returns false if the scan was stopped */
-    async update (ids: readonly string[], places: ReadonlySet<ChangedPath>): Promise<boolean> {
+    async update (ids: readonly string[], paths: ReadonlySet<ChangedPath>): Promise<boolean> {
       const { rowCount } = await db.query(
-        "update tasks set payload = $2 where id = any($1) and status = 'scheduled'", [ids, toPayload(places)])
+        "update tasks set payload = $2 where id = any($1) and status = 'scheduled'", [ids, toPayload(paths)])
       return rowCount !== null && rowCount > 0
     },
 
-    async look (ids: readonly string[], places: ReadonlySet<ChangedPath>, sinceLastMs: number): Promise<Outlook> {
-      const { platform_fs_slugs: slugs, is_everything: isEverything } = toPayload(places)
-      const { rows } = await db.query<Outlook>(OUTLOOK, [ids, sinceLastMs, isEverything, JSON.stringify(slugs)])
+    async readState (ids: readonly string[], paths: ReadonlySet<ChangedPath>, sinceLastMs: number): Promise<ScheduleState> {
+      const { platform_fs_slugs: slugs, is_everything: isEverything } = toPayload(paths)
+      const { rows } = await db.query<ScheduleState>(SELECT_STATE, [ids, sinceLastMs, isEverything, JSON.stringify(slugs)])
       return rows[0] ?? { is_waiting: false, is_busy: false, is_covered: false }
     },
 
@@ -78,7 +78,7 @@ export function createScheduledRows (db: Db) {
     },
 
     /** Cancels scans that were stored before the watcher was disabled. */
-    async drop (): Promise<void> {
+    async cancel (): Promise<void> {
       await db.query(
         "update tasks set status = 'canceled', ended_at = now() where task_key = $1 and status = 'scheduled'",
         [WATCHER_NAME])

@@ -9,9 +9,9 @@ const TICKS_PER_DELAY = 10
 /** A scan that waits for changes to come to rest. */
 export interface WaitingScan {
   /** Records that an entry appeared or vanished. */
-  change (place: ChangedPath): void
+  change (path: ChangedPath): void
   /** Records a write, because the scan waits for the end of a copy. */
-  write (place: ChangedPath): void
+  write (path: ChangedPath): void
   /** Resumes the stored scan of another worker. Its changes count as made now, and its copies as running. */
   resume (): Promise<void>
   close (): Promise<void>
@@ -23,15 +23,15 @@ export function createWaitingScan (app: FastifyInstance, delayMs: number, canSca
   const debounce = createDebounce(delayMs)
   const tickMs = Math.min(TICK_MAX_MS, delayMs / TICKS_PER_DELAY)
   /** The changes stored in the database, and the ids of their rows. */
-  let noted: { ids: string[], places: Set<ChangedPath> } | null = null
+  let stored: { ids: string[], paths: Set<ChangedPath> } | null = null
   /** The changes that are not stored yet. */
-  let fresh = new Set<ChangedPath>()
+  let unstored = new Set<ChangedPath>()
   let timer: NodeJS.Timeout | undefined
   let stepping: Promise<void> = Promise.resolve()
   let isClosed = false
 
   function wake (): void {
-    if (isClosed || timer !== undefined || (noted === null && fresh.size === 0)) return
+    if (isClosed || timer !== undefined || (stored === null && unstored.size === 0)) return
     timer = setTimeout(() => {
       stepping = step().catch((err: unknown) => {
         app.log.error({ err }, 'the scan for changes of the library could not be queued; the watcher tries again')
@@ -44,38 +44,38 @@ export function createWaitingScan (app: FastifyInstance, delayMs: number, canSca
   }
 
   async function step (): Promise<void> {
-    if (fresh.size > 0) await note()
-    if (noted !== null && debounce.isDue() && canScan()) await request(noted)
+    if (unstored.size > 0) await storeChanges()
+    if (stored !== null && debounce.isDue() && canScan()) await request(stored)
   }
 
   /**
    * Stores every change, also of a platform that is already stored, to detect whether a person stopped the stored scan.
    */
-  async function note (): Promise<void> {
-    const places = fresh
-    fresh = new Set()
+  async function storeChanges (): Promise<void> {
+    const paths = unstored
+    unstored = new Set()
     try {
-      const all = new Set([...noted?.places ?? [], ...places])
-      if (noted !== null && await rows.update(noted.ids, all)) noted.places = all
-      else noted = { ids: [await rows.insert(places)], places }
+      const all = new Set([...stored?.paths ?? [], ...paths])
+      if (stored !== null && await rows.update(stored.ids, all)) stored.paths = all
+      else stored = { ids: [await rows.insert(paths)], paths }
     } catch (err) {
-      fresh = new Set([...places, ...fresh])
+      unstored = new Set([...paths, ...unstored])
       throw err
     }
   }
 
-  async function request ({ ids, places }: { ids: string[], places: Set<ChangedPath> }): Promise<void> {
-    const outlook = await rows.look(ids, places, debounce.sinceLast())
-    if (outlook.is_waiting && outlook.is_busy) return
-    if (outlook.is_waiting && !outlook.is_covered && !await requestScan(places)) return
-    await rows.end(ids, outlook.is_covered ? 'canceled' : 'finished')
-    noted = null
-    debounce.finishChanges(fresh.size > 0)
+  async function request ({ ids, paths }: { ids: string[], paths: Set<ChangedPath> }): Promise<void> {
+    const state = await rows.readState(ids, paths, debounce.msSinceLast())
+    if (state.is_waiting && state.is_busy) return
+    if (state.is_waiting && !state.is_covered && !await requestScan(paths)) return
+    await rows.end(ids, state.is_covered ? 'canceled' : 'finished')
+    stored = null
+    debounce.finishChanges(unstored.size > 0)
   }
 
   /** Requests the scan. @returns false if another scan came first */
-  async function requestScan (places: ReadonlySet<ChangedPath>): Promise<boolean> {
-    const { platform_fs_slugs: slugs, is_everything: isEverything } = toPayload(places)
+  async function requestScan (paths: ReadonlySet<ChangedPath>): Promise<boolean> {
+    const { platform_fs_slugs: slugs, is_everything: isEverything } = toPayload(paths)
     try {
       await app.scans.request({
         type: 'quick', platforms: [], platform_fs_slugs: isEverything ? [] : slugs, roms_ids: []
@@ -88,19 +88,19 @@ export function createWaitingScan (app: FastifyInstance, delayMs: number, canSca
     return true
   }
 
-  function change (place: ChangedPath): void {
-    debounce.change(place)
-    fresh.add(place)
+  function change (path: ChangedPath): void {
+    debounce.change(path)
+    unstored.add(path)
     wake()
   }
 
   return {
     change,
-    write (place) { if (debounce.isBusy(place)) change(place) },
+    write (path) { if (debounce.isBusy(path)) change(path) },
     async resume () {
-      const { ids, places } = await rows.load()
-      if (ids.length > 0) noted = { ids, places: new Set(places) }
-      for (const place of places) debounce.change(place)
+      const { ids, paths } = await rows.load()
+      if (ids.length > 0) stored = { ids, paths: new Set(paths) }
+      for (const path of paths) debounce.change(path)
       wake()
     },
     async close () {

@@ -2,7 +2,7 @@ import { type Stats } from 'node:fs'
 import { lstat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { type DirectoryItem, readDirectory } from '../library/directory.ts'
-import { isLeftOut } from '../library/entries.ts'
+import { isExcluded } from '../library/entries.ts'
 import type { ExclusionRules } from '../library/exclusions.ts'
 import { lstat as readFacts } from '../library/lstat.ts'
 import { isNotFoundError } from '../../core/files/fs-error.ts'
@@ -13,7 +13,7 @@ import { type Folder, type DiskEntry, MAX_DEPTH, isPartLeftOut, resolveItem } fr
 /** A folder whose names are ROMs, parts of a ROM, or firmware. */
 export interface WatchedFolder extends Folder {
   fsSlug: string
-  holds: 'roms' | 'parts' | 'firmware'
+  content: 'roms' | 'parts' | 'firmware'
   /** Real paths into which links may lead: the library and the platform's own folder. */
   roots: readonly [library: string, platform: string]
 }
@@ -28,12 +28,12 @@ export interface WatchedFoldersOptions {
   onWrite (fsSlug: string): void
 }
 
-interface Watched {
+interface WatchEntry {
   folder: WatchedFolder
   handle: WatchHandle | null
   refusal: unknown
   /** The paths of its subfolders. */
-  inner: Set<string>
+  subfolders: Set<string>
 }
 
 /** The names of files that are being downloaded or copied. */
@@ -42,14 +42,14 @@ const TEMPORARY = /\.part$/i
 /** Creates the watches of all folders below the platform folders, as deep as a scan reads. */
 export function createWatchedFolders ({ readRules, open, steps, onChange, onWrite }: WatchedFoldersOptions) {
   /** Watched folders by path relative to the library. */
-  const watched = new Map<string, Watched>()
+  const watched = new Map<string, WatchEntry>()
   /** Platforms and real paths that a further link must not lead to. */
-  const places = new Set<string>()
+  const linkedPaths = new Set<string>()
 
-  function isIgnored ({ holds }: WatchedFolder, item: DirectoryItem): boolean {
+  function isIgnored ({ content }: WatchedFolder, item: DirectoryItem): boolean {
     if (item.kind === 'other' || (item.kind !== 'folder' && TEMPORARY.test(item.name))) return true
-    if (holds === 'parts') return isPartLeftOut(readRules(), item)
-    if (holds === 'roms') return isLeftOut(readRules(), item)
+    if (content === 'parts') return isPartLeftOut(readRules(), item)
+    if (content === 'roms') return isExcluded(readRules(), item)
     return item.kind === 'folder' || readRules().isExcludedSingle(item.name)
   }
 
@@ -66,10 +66,10 @@ export function createWatchedFolders ({ readRules, open, steps, onChange, onWrit
   async function check (folder: WatchedFolder, name: string): Promise<void> {
     if (!watched.has(folder.path)) return
     const wasWatched = remove(`${folder.path}/${name}`)
-    const item = await lookAt(join(folder.real, name), name)
+    const item = await readItem(join(folder.real, name), name)
     if (!isIgnored(folder, item ?? unknownItem(name))) {
-      const inner = item === null ? null : await enter(folder, item)
-      if (inner !== null) await add([inner])
+      const subfolders = item === null ? null : await resolveFolder(folder, item)
+      if (subfolders !== null) await add([subfolders])
       onChange(folder.fsSlug)
     } else if (wasWatched) {
       onChange(folder.fsSlug)
@@ -77,8 +77,8 @@ export function createWatchedFolders ({ readRules, open, steps, onChange, onWrit
   }
 
   /** Returns the folder that an item is or links to; null if a scan does not read it. */
-  async function enter (folder: WatchedFolder, item: DirectoryItem): Promise<WatchedFolder | null> {
-    if (folder.holds === 'firmware' || (item.kind !== 'folder' && item.kind !== 'link')) return null
+  async function resolveFolder (folder: WatchedFolder, item: DirectoryItem): Promise<WatchedFolder | null> {
+    if (folder.content === 'firmware' || (item.kind !== 'folder' && item.kind !== 'link')) return null
     const [, platformRoot] = folder.roots
     const found: DiskEntry | null = await resolveItem({
       fsName: item.name,
@@ -91,30 +91,30 @@ export function createWatchedFolders ({ readRules, open, steps, onChange, onWrit
       visited: new Set()
     }, folder, item)
     if (found?.kind !== 'folder') return null
-    const below = folder.holds === 'roms' ? [] : [...folder.below, item.name]
-    return { ...found, below, holds: 'parts', fsSlug: folder.fsSlug, roots: folder.roots }
+    const below = folder.content === 'roms' ? [] : [...folder.below, item.name]
+    return { ...found, below, content: 'parts', fsSlug: folder.fsSlug, roots: folder.roots }
   }
 
   async function listInner (folder: WatchedFolder): Promise<WatchedFolder[]> {
-    if (folder.holds === 'firmware') return []
-    const inner: WatchedFolder[] = []
+    if (folder.content === 'firmware') return []
+    const subfolders: WatchedFolder[] = []
     for (const item of await readDirectory(folder.real)) {
-      const entered = isIgnored(folder, item) ? null : await enter(folder, item)
-      if (entered !== null) inner.push(entered)
+      const resolved = isIgnored(folder, item) ? null : await resolveFolder(folder, item)
+      if (resolved !== null) subfolders.push(resolved)
     }
-    return inner
+    return subfolders
   }
 
   /**
    * True if a folder is already watched. A link to a watched folder of the same platform adds nothing, and may form a
    * loop.
    */
-  const isKnown = (folder: WatchedFolder) => watched.has(folder.path) || (folder.isLink && places.has(placeOf(folder)))
+  const isKnown = (folder: WatchedFolder) => watched.has(folder.path) || (folder.isLink && linkedPaths.has(linkKeyOf(folder)))
 
   function enlist (folder: WatchedFolder, handle: WatchHandle | null, refusal: unknown): void {
-    watched.set(folder.path, { folder, handle, refusal, inner: new Set() })
-    watched.get(dirname(folder.path))?.inner.add(folder.path)
-    places.add(placeOf(folder))
+    watched.set(folder.path, { folder, handle, refusal, subfolders: new Set() })
+    watched.get(dirname(folder.path))?.subfolders.add(folder.path)
+    linkedPaths.add(linkKeyOf(folder))
   }
 
   function fail ({ path }: WatchedFolder, err: unknown): void {
@@ -154,15 +154,15 @@ export function createWatchedFolders ({ readRules, open, steps, onChange, onWrit
     if (entry === undefined) return
     entry.handle?.close()
     watched.delete(path)
-    places.delete(placeOf(entry.folder))
-    for (const inner of entry.inner) removeAll(inner)
+    linkedPaths.delete(linkKeyOf(entry.folder))
+    for (const subfolders of entry.subfolders) removeAll(subfolders)
   }
 
   /** Stops watching a folder. @returns true if the folder was watched */
   function remove (path: string): boolean {
     const isWatched = watched.has(path)
     removeAll(path)
-    watched.get(dirname(path))?.inner.delete(path)
+    watched.get(dirname(path))?.subfolders.delete(path)
     return isWatched
   }
 
@@ -188,17 +188,17 @@ export function createWatchedFolders ({ readRules, open, steps, onChange, onWrit
     close (): void {
       for (const { handle } of watched.values()) handle?.close()
       watched.clear()
-      places.clear()
+      linkedPaths.clear()
     }
   }
 }
 
-const placeOf = ({ fsSlug, real }: WatchedFolder) => `${fsSlug}/${real}`
+const linkKeyOf = ({ fsSlug, real }: WatchedFolder) => `${fsSlug}/${real}`
 
 /** Returns an item of unknown kind. A vanished entry may have been a file, a folder or a link. */
 const unknownItem = (name: string): DirectoryItem => ({ name, kind: 'link', isValid: true })
 
-async function lookAt (path: string, name: string): Promise<DirectoryItem | null> {
+async function readItem (path: string, name: string): Promise<DirectoryItem | null> {
   try {
     return { name, kind: kindOf(await lstat(path)), isValid: true }
   } catch (err) {

@@ -9,7 +9,7 @@ import {
 import type { WatchedFolder } from './watched-folders.ts'
 
 /** A platform on disk. */
-export interface PlatformPlace {
+export interface PlatformOnDisk {
   fsSlug: string
   /** The folders of the platform, relative to the library. */
   paths: readonly [roms: string, firmware: string]
@@ -18,8 +18,8 @@ export interface PlatformPlace {
 }
 
 /** The folders above the platforms' own folders. */
-export interface UpperFolders {
-  platforms: ReadonlyMap<string, PlatformPlace>
+export interface ParentFolders {
+  platforms: ReadonlyMap<string, PlatformOnDisk>
   /** Folders in which platforms appear and vanish, relative to the library; `''` is the library itself. */
   paths: ReadonlySet<string>
 }
@@ -34,38 +34,38 @@ export async function identify (path: string): Promise<string> {
 }
 
 /** Reads the platforms and upper folders of a library. @throws {LibraryUnreadableError} */
-export async function readUpperFolders (
+export async function readParentFolders (
   libraryDir: string, settings: FilesystemSettings, rules: ExclusionRules
-): Promise<UpperFolders> {
-  const platforms = new Map<string, PlatformPlace>()
+): Promise<ParentFolders> {
+  const platforms = new Map<string, PlatformOnDisk>()
   const structure = await detectStructure(libraryDir, settings, rules)
   if (structure === null) return { platforms, paths: new Set(['']) }
-  const upper = new Set([''])
-  if (structure.kind === 'A') upper.add(structure.romsFolder)
+  const parents = new Set([''])
+  if (structure.kind === 'A') parents.add(structure.romsFolder)
   // Each of these folders becomes a platform as soon as it gets a folder of ROMs.
-  else for (const name of (await listFolders(libraryDir, '', rules)).platforms) upper.add(name)
-  if (structure.firmwareKind === 'A') upper.add(structure.firmwareFolder)
+  else for (const name of (await listFolders(libraryDir, '', rules)).platforms) parents.add(name)
+  if (structure.firmwareKind === 'A') parents.add(structure.firmwareFolder)
   for (const fsSlug of (await listPlatformFolders(libraryDir, structure, rules)).platforms) {
     const paths = [romsPath(structure, fsSlug), firmwarePath(structure, fsSlug)] as const
-    for (const path of paths) upper.add(dirname(path))
+    for (const path of paths) parents.add(dirname(path))
     const identities = await Promise.all(paths.map((path) => identify(join(libraryDir, path))))
     platforms.set(fsSlug, { fsSlug, paths, identity: identities.join(' ') })
   }
-  return { platforms, paths: upper }
+  return { platforms, paths: parents }
 }
 
 /** Returns the folders of a platform to watch, without those that a scan could not read. */
-export async function openPlatform (libraryDir: string, place: PlatformPlace): Promise<WatchedFolder[]> {
+export async function openPlatform (libraryDir: string, platform: PlatformOnDisk): Promise<WatchedFolder[]> {
   const folders: WatchedFolder[] = []
   const library = await realLibraryDirectory(libraryDir)
-  for (const [index, path] of place.paths.entries()) {
+  for (const [index, path] of platform.paths.entries()) {
     try {
       const real = await realLibraryDirectory(join(libraryDir, path))
       // Skip such a link, because it makes the whole library part of one platform. Scans refuse it as well.
       if (isInside(real, library)) continue
       folders.push({
-        name: place.fsSlug, kind: 'folder', isLink: false, path, real, below: [], fsSlug: place.fsSlug,
-        holds: index === 0 ? 'roms' : 'firmware', roots: [library, real]
+        name: platform.fsSlug, kind: 'folder', isLink: false, path, real, below: [], fsSlug: platform.fsSlug,
+        content: index === 0 ? 'roms' : 'firmware', roots: [library, real]
       })
     } catch (err) {
       if (!(err instanceof LibraryUnreadableError)) throw err

@@ -65,8 +65,8 @@ export function createShortList () {
     add (candidate: LookupCandidate): void {
       const last = best.at(-1)
       if (best.length === CANDIDATES_MAX && last !== undefined && rankOf(last) >= rankOf(candidate)) return
-      const place = best.findIndex((other) => rankOf(other) < rankOf(candidate))
-      best.splice(place === -1 ? best.length : place, 0, candidate)
+      const position = best.findIndex((other) => rankOf(other) < rankOf(candidate))
+      best.splice(position === -1 ? best.length : position, 0, candidate)
       if (best.length > CANDIDATES_MAX) best.pop()
     }
   }

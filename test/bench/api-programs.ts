@@ -12,7 +12,7 @@ import { features } from '../../plugins/index.ts'
 import { listChildren, runSvc, settings, waitUntilListening } from '../e2e/server.ts'
 import { fillLibrary } from './api-library.ts'
 import { untilComplete } from './complete.ts'
-import type { Ends } from './ends.ts'
+import type { Ends } from './cleanup.ts'
 
 /** The address of a program, and the processes that answer. A busy server may start more of them. */
 export interface Program { url: string, listPids (): Promise<readonly number[]> }

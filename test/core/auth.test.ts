@@ -49,6 +49,6 @@ t.test('responses for a caller are not cached, except artwork, which sets its ow
   const cover = join(config.data_dir, 'resources/roms/1/2/cover/big.png')
   await mkdir(dirname(cover), { recursive: true })
   await writeFile(cover, 'picture')
-  const place = app.resources.marked.place('roms/1/2/cover/big.png')
+  const place = app.resources.marked.toPath('roms/1/2/cover/big.png')
   t.equal(await cacheControlOf(`/assets/svc/resources/${place}`, 200), 'public, max-age=3600, must-revalidate')
 })

@@ -2,7 +2,7 @@ import fastify from 'fastify'
 import pg from 'pg'
 import t, { type Test } from 'tap'
 import database, { migrate, openOrm } from '../../core/database/database.ts'
-import { mindPool } from '../../core/database/pool.ts'
+import { watchPool } from '../../core/database/pool.ts'
 import { limitRequests } from '../../core/database/request-time.ts'
 import { StartError } from '../../core/errors.ts'
 import { features } from '../../plugins/index.ts'
@@ -89,7 +89,7 @@ t.test('a connection that the database ended is not reused', async (t) => {
 
 t.test('a connection that times out after its request does no harm', async (t) => {
   const pool = new pg.Pool({ connectionString: await createTestDatabase(t), max: 1, connectionTimeoutMillis: 200 })
-  mindPool(pool)
+  watchPool(pool)
   const app = fastify()
   limitRequests(app, 50)
   app.get('/', async () => { await pool.query('select 1') })

@@ -24,7 +24,7 @@ async function start (t: Pick<Test, 'teardown'>, url: string, works: boolean, de
   await app.register(errorHandler)
   await app.register(database, { url, poolSize: 2, ...await features.loadTables() })
   await app.register(workers, { url, role: works ? 'worker' : 'web', isSupervised: false })
-  await app.register(jobs, { url, works })
+  await app.register(jobs, { url, runsJobs: works })
   define(app.jobs)
   t.teardown(() => app.close())
   await app.ready()
@@ -254,7 +254,7 @@ t.test('a queue cannot be defined twice', async (t) => {
   t.teardown(() => app.close())
   await app.register(database, { url, poolSize: 2, ...await features.loadTables() })
   await app.register(workers, { url, role: 'web', isSupervised: false })
-  await app.register(jobs, { url, works: false })
+  await app.register(jobs, { url, runsJobs: false })
   const definition = { concurrency: 1, timeoutSeconds: 1, run: async () => null }
   app.jobs.define('twice', definition)
   t.throws(() => { app.jobs.define('twice', definition) }, { message: /'twice' is defined twice/ })

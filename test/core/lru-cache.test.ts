@@ -14,7 +14,7 @@ t.test('the least recently used entries are evicted first', async (t) => {
 })
 
 t.test('the weight of a cache follows replaced and deleted entries', async (t) => {
-  const cache = createLruCache<number, string>({ max: 10, weigh: (value, key) => value.length + key })
+  const cache = createLruCache<number, string>({ max: 10, weightOf: (value, key) => value.length + key })
   cache.set(1, '1234')
   cache.set(2, '12')
   t.equal(cache.weight(), 9)
@@ -26,7 +26,7 @@ t.test('the weight of a cache follows replaced and deleted entries', async (t) =
 })
 
 t.test('a value heavier than the cache is not stored, and replaces an older one', async (t) => {
-  const cache = createLruCache<string, string>({ max: 3, weigh: (value) => value.length })
+  const cache = createLruCache<string, string>({ max: 3, weightOf: (value) => value.length })
   cache.set('a', '12')
   cache.set('b', '1')
   cache.set('b', '12345')

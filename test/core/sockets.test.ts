@@ -352,7 +352,7 @@ t.test('an event cannot be declared twice', async (t) => {
 t.test('a web worker that fails before its sockets are attached ends with its error', async (t) => {
   const { config, databaseUrl } = await fresh(t)
   const app = await buildApp({ config, role: 'web', databaseUrl, logger: pino({ level: 'silent' }), features })
-  app.workers.hear = () => Promise.reject(new Error('no channel'))
+  app.workers.listen = () => Promise.reject(new Error('no channel'))
   await t.rejects(async () => { await app.ready() }, { message: 'no channel' })
   await t.resolves(app.close())
 })

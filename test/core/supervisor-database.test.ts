@@ -24,7 +24,7 @@ t.test('a database that is being restarted', {
       const database = await openDatabase(config, pino({ level: 'silent' }), {
         onLost: () => { lost.resolve() },
         onRestored: () => {},
-        onHopeless: (reason) => { t.fail(reason) }
+        onRestartImpossible: (reason) => { t.fail(reason) }
       })
       t.teardown(() => database.stop())
       const first = await findPid()
@@ -46,7 +46,7 @@ t.test('an aborted first start fails and leaves no database process', {
   const { config } = loadConfig({ SVC_DATA_DIR: join(makeFolder(t), 'data') })
   const stopping = new AbortController()
   const opening = openDatabase(config, pino({ level: 'silent' }), {
-    onLost: () => {}, onRestored: () => {}, onHopeless: (reason) => { t.fail(reason) }
+    onLost: () => {}, onRestored: () => {}, onRestartImpossible: (reason) => { t.fail(reason) }
   }, stopping.signal)
   const failed = t.rejects(opening)
   const pid = await until(async () => Number((await readLockFile(join(config.data_dir, 'db')))[0] ?? 0) || null, 'its process')

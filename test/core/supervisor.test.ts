@@ -14,7 +14,7 @@ import { countConnections } from '../../core/supervisor/database.ts'
 import { clearOldSockets, createLayout, openSocketFolder } from '../../core/supervisor/folders.ts'
 import { createGrowth } from '../../core/supervisor/grow-workers.ts'
 import { isDataDirLocked, lockDataDir } from '../../core/supervisor/lock.ts'
-import { isNews, isOrder } from '../../core/supervisor/messages.ts'
+import { isProcessMessage, isSupervisorMessage } from '../../core/supervisor/messages.ts'
 import { WEB_FLAGS } from '../../core/node-flags.ts'
 import { checkPort } from '../../core/supervisor/port.ts'
 import { createSlot, restartDelay } from '../../core/supervisor/process-slot.ts'
@@ -207,13 +207,13 @@ t.test('the embedded database allows all connections of all processes', async (t
 })
 
 t.test('only messages of the known shapes are accepted', async (t) => {
-  t.ok(isOrder(START))
-  t.ok(isOrder({ type: 'stop' }))
-  t.ok(isOrder({ type: 'line', line: '{}' }))
-  t.notOk(isOrder({ type: 'line' }))
-  t.ok(isNews({ type: 'alive', busy: 0.1 }))
-  for (const message of [null, 'stop', {}, { type: 'start' }, { ...START, port: '1' }]) t.notOk(isOrder(message))
-  for (const message of [null, { type: 'ready' }, { type: 'failed', message: 1 }]) t.notOk(isNews(message))
+  t.ok(isSupervisorMessage(START))
+  t.ok(isSupervisorMessage({ type: 'stop' }))
+  t.ok(isSupervisorMessage({ type: 'line', line: '{}' }))
+  t.notOk(isSupervisorMessage({ type: 'line' }))
+  t.ok(isProcessMessage({ type: 'alive', busy: 0.1 }))
+  for (const message of [null, 'stop', {}, { type: 'start' }, { ...START, port: '1' }]) t.notOk(isSupervisorMessage(message))
+  for (const message of [null, { type: 'ready' }, { type: 'failed', message: 1 }]) t.notOk(isProcessMessage(message))
 })
 
 t.test('a slot replaces its dead process, but not after it was stopped', async (t) => {
@@ -230,9 +230,9 @@ t.test('a slot replaces its dead process, but not after it was stopped', async (
     log: silent,
     fork: () => fork(join(folder, 'child.mjs')),
     onReady: () => { ready.resolve() },
-    onHopeless: (message) => { t.fail(message) }
+    onStartImpossible: (message) => { t.fail(message) }
   })
-  slot.order(START)
+  slot.start(START)
   await ready.promise
   pids.push(slot.pid)
   ready = Promise.withResolvers<void>()
@@ -264,12 +264,12 @@ t.test('a slot reports the load of its process only once it is ready', async (t)
       return child
     },
     onReady: () => { ready.resolve() },
-    onHopeless: (message) => { t.fail(message) }
+    onStartImpossible: (message) => { t.fail(message) }
   })
-  slot.fill()
+  slot.startProcess()
   await heard.promise
   t.equal(slot.busy, 0)
-  slot.order(START)
+  slot.start(START)
   await ready.promise
   t.equal(slot.busy, 0.5)
   await slot.stop()
@@ -322,10 +322,10 @@ t.test('a silent process is killed after a minute, a starting one after five', a
         return child
       },
       onReady: () => { said.resolve() },
-      onHopeless: (message) => { t.fail(message) },
+      onStartImpossible: (message) => { t.fail(message) },
       onLost: () => { lost.resolve() }
     })
-    slot.order({ ...START, worker_number: isReady ? 1 : 0 })
+    slot.start({ ...START, worker_number: isReady ? 1 : 0 })
     await said.promise
     const first = slot.pid
     mock.timers.tick(minutes * 60_000 - 1)
@@ -352,16 +352,16 @@ t.test('a line of the supervisor\'s log goes only to a process that is ready', a
     log: silent,
     fork: () => fork(join(folder, 'child.mjs')),
     onReady: () => { ready.resolve() },
-    onHopeless: (message) => { said.resolve(message) }
+    onStartImpossible: (message) => { said.resolve(message) }
   })
-  t.equal(slot.pass('too early'), false)
-  slot.order(START)
-  t.equal(slot.pass('still too early'), false)
+  t.equal(slot.forwardLine('too early'), false)
+  slot.start(START)
+  t.equal(slot.forwardLine('still too early'), false)
   await ready.promise
-  t.equal(slot.pass('in time'), true)
+  t.equal(slot.forwardLine('in time'), true)
   t.equal(await said.promise, 'in time')
   await slot.stop()
-  t.equal(slot.pass('too late'), false)
+  t.equal(slot.forwardLine('too late'), false)
 })
 
 t.test('a process that can never start is reported with its reason', async (t) => {
@@ -376,9 +376,9 @@ t.test('a process that can never start is reported with its reason', async (t) =
     log: silent,
     fork: () => fork(join(folder, 'child.mjs')),
     onReady: () => { t.fail('it did not start') },
-    onHopeless: (...reason) => { reported.resolve(reason) }
+    onStartImpossible: (...reason) => { reported.resolve(reason) }
   })
-  slot.order(START)
+  slot.start(START)
   t.same(await reported.promise, ['Port taken', 3])
   await slot.stop()
 })

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { mock } from 'node:test'
 import { pathToFileURL } from 'node:url'
 import root, { type Test } from 'tap'
-import { useSettings } from '../../core/config/environment.ts'
+import { setSettings } from '../../core/config/environment.ts'
 import { SERVER_DIR } from '../../core/server-dir.ts'
 
 /** tap's time limit for a file. */
@@ -38,7 +38,7 @@ function keepProcess (): () => void {
     for (const name of Object.keys(process.env)) if (!(name in env)) Reflect.deleteProperty(process.env, name)
     Object.assign(process.env, env)
     // A command in this process may have removed the settings.
-    useSettings(process.env)
+    setSettings(process.env)
     process.chdir(directory)
   }
 }

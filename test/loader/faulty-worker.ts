@@ -1,6 +1,6 @@
 import type { Rom } from '@svc/plugin-sdk'
 import fastify from 'fastify'
-import { endAtOwnErrors } from '../../core/loader/fault.ts'
+import { exitOnServerErrors } from '../../core/loader/fault.ts'
 import { loadPlugins } from '../../core/loader/loader.ts'
 import type { PluginPackage } from '../../core/loader/packages.ts'
 import { createMemoryServices } from './memory-services.ts'
@@ -13,13 +13,13 @@ const tell = (news: FaultyNews) => new Promise<void>((resolve) => {
   process.send?.(news, undefined, undefined, () => { resolve() })
 })
 
-endAtOwnErrors(() => ({
+exitOnServerErrors(() => ({
   error: ({ err, plugin }: { err: Error, plugin: string }) => { void tell({ error: err.message, plugin }) },
   fatal: ({ err }: { err: Error }) => { void tell({ fatal: err.message }) }
 }), 'the process fails')
 
 const registry = await loadPlugins(fastify(), {
-  config, works: true, packages: JSON.parse(process.argv[2] ?? '[]') as PluginPackage[],
+  config, runsPlugins: true, packages: JSON.parse(process.argv[2] ?? '[]') as PluginPackage[],
   createServices: (_kind, _key, { config: values }) => createMemoryServices(values, process.cwd())
 })
 const loaded = registry.providers.get('troublemaker')

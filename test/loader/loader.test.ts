@@ -35,7 +35,7 @@ async function load (t: Pick<Test, 'teardown'>, dataDir: string, packages: Plugi
   const registry = await loadPlugins(app, {
     config,
     packages,
-    works,
+    runsPlugins: works,
     startTimeoutMs: START_TIMEOUT_MS,
     serverFields,
     createServices: (_kind, _key, { config: values }) => createMemoryServices(values, dataDir)
@@ -168,7 +168,7 @@ t.test('a community package with the name of a built-in one does not change its 
     return made.registry
   }
   const [worker, web] = [make(), make()]
-  web.adopt(worker.report())
+  web.applyReports(worker.report())
   t.same(worker.report().map((report) => report.is_offered), [true, false])
   t.same(web.records.map(({ status }) => status), ['active', 'failed'])
   t.ok(web.providers.has('igdb'))
@@ -262,7 +262,7 @@ t.test('a plugin is closed with the server, before its services', async (t) => {
   await loadPlugins(app, {
     config,
     packages,
-    works: true,
+    runsPlugins: true,
     createServices: (_kind, _key, { config: values }) => {
       app.addHook('onClose', async () => { seen.push('services closed') })
       return createMemoryServices(values, dataDir)

@@ -3,7 +3,7 @@ import { originOf } from '../../core/http/addresses.ts'
 import { createHttpClient } from '../../core/http/client.ts'
 import { type PluginServices, createFiles } from '../../core/loader/context.ts'
 import { NO_INDEX } from '../../core/loader/plugin-index.ts'
-import { NOTHING_LEARNT, createLearntLimits } from '../../core/loader/plugin-limits.ts'
+import { NO_LIMITS, createReportedLimits } from '../../core/loader/plugin-limits.ts'
 
 const log: Logger = { debug () {}, info () {}, warn () {}, error () {} }
 
@@ -20,6 +20,6 @@ export function createMemoryServices (
   const http = createHttpClient({
     name: 'test', userAgent: 'Svc/test', log, secrets: [], trustedOrigins: [...trustedOrigins].map(originOf), store: cache
   })
-  const learnt = createLearntLimits(NOTHING_LEARNT)
-  return { config, http, log, cache, files: createFiles(libraryDir), folders: {}, index: NO_INDEX, learnt }
+  const learnt = createReportedLimits(NO_LIMITS)
+  return { config, http, log, cache, files: createFiles(libraryDir), folders: {}, index: NO_INDEX, reportedLimits: learnt }
 }

@@ -79,7 +79,7 @@ async function useProvider ({ app, registry, scopeOf }: Whole) {
   return {
     answers, failures, progress, cached,
     limits: loaded.limits,
-    learnt: [loaded.learnt.pace(), loaded.learnt.allowances()],
+    learnt: [loaded.reportedLimits.rateLimit(), loaded.reportedLimits.allowances()],
     // Without its functions, because they differ.
     definition: JSON.stringify(loaded.definition)
   }

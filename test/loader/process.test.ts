@@ -7,7 +7,7 @@ import { RateLimitedError, type Rom, ServiceDownError } from '@svc/plugin-sdk'
 import fastify from 'fastify'
 import t from 'tap'
 import { AddressRefusedError } from '../../core/http/addresses.ts'
-import { inspectApart } from '../../core/loader/inspect-in-process.ts'
+import { inspectInProcess } from '../../core/loader/inspect-in-process.ts'
 import { LoadError } from '../../core/loader/load-error.ts'
 import { loadPlugins } from '../../core/loader/loader.ts'
 import type { PluginPackage } from '../../core/loader/packages.ts'
@@ -24,7 +24,7 @@ async function load (t: Teardown, dataDir: string, packages: PluginPackage[]) {
   const registry = await loadPlugins(app, {
     config,
     packages,
-    works: true,
+    runsPlugins: true,
     startTimeoutMs: START_TIMEOUT_MS,
     createServices: (_kind, _key, { config: values }) => createMemoryServices(values, dataDir)
   })
@@ -216,7 +216,7 @@ t.test('crashes and hangs during loading and set-up affect no other plugin', asy
 
 t.test('an inspection waits as long as its processes may take to start', async (t) => {
   const { dataDir, packages } = install(t, ['good-provider', 'good-channel', 'good-exporter'])
-  const inspect = () => inspectApart({ works: true, packages, settings: { SVC_DATA_DIR: dataDir } })
+  const inspect = () => inspectInProcess({ runsPlugins: true, packages, settings: { SVC_DATA_DIR: dataDir } })
   mock.timers.enable({ apis: ['setTimeout'] })
   t.teardown(() => { mock.timers.reset() })
   const looking = inspect()

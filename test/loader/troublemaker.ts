@@ -104,7 +104,7 @@ export async function makeTrouble (t: Test, crashes: number, hangs: number) {
   cpSync(join(APART, 'troublemaker'), folder, { recursive: true })
   const mood = join(folder, 'mood.txt')
   const { app, worker, admin } = await buildTestApp(t, {
-    packages, worker: true, loading: { startTimeoutMs: 8_000, patience: { pingMs: PING_MS, restartMs: () => 1 } }
+    packages, worker: true, loading: { startTimeoutMs: 8_000, timeouts: { pingMs: PING_MS, restartMs: () => 1 } }
   })
   const done = { calls: 0, requests: 0, slowestMs: 0 }
 

@@ -67,7 +67,7 @@ export async function startWhole (
   const url = await createTestDatabase(t)
   await app.register(database, { url, poolSize: 2, entities: [], migrations })
   const registry = await loadPlugins(app, {
-    config, works: true, packages: packages.map((pack) => ({ ...pack, origin })),
+    config, runsPlugins: true, packages: packages.map((pack) => ({ ...pack, origin })),
     createServices: await createPluginServices(app, config)
   })
   app.decorate('registry', registry)

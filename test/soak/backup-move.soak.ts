@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import t from 'tap'
-import { makeBackup } from '../../plugins/backup/write-backup.ts'
+import { createBackup } from '../../plugins/backup/write-backup.ts'
 import { createUsedDataDir, runSvc, settings, tryFetch, waitUntilListening } from '../e2e/server.ts'
 import { makeFolder } from '../folder.ts'
 import { createClient } from '../plugins/assets/support.ts'
@@ -23,7 +23,7 @@ t.test('after a restore every account of the backup signs in and gets all its sa
   const folder = makeFolder(t)
   const [archive, dataDir] = [join(folder, 'backup.tar.gz'), join(folder, 'data')]
   const passphrase = 'correct horse battery'
-  await makeBackup({
+  await createBackup({
     config: test.config,
     databaseUrl: test.databaseUrl,
     path: archive,

@@ -22,8 +22,8 @@ export async function fetchBridged ({ config, http }: AppriseContext): Promise<F
   })
   const forms = readDetails(details)
   if (forms.length === 0) throw new ServiceDownError('The Apprise API server describes no service; check SVC_APPRISE_API_URL')
-  const own = new Set(SERVICES.flatMap(schemasOf))
-  return forms.filter((form) => !schemasOf(form).some((schema) => own.has(schema)))
+  const ownSchemas = new Set(SERVICES.flatMap(schemasOf))
+  return forms.filter((form) => !schemasOf(form).some((schema) => ownSchemas.has(schema)))
 }
 
 /** Returns the result of {@link fetchBridged}, or an empty list when the bridge fails. */
@@ -42,14 +42,14 @@ export function toBridgedService (form: Form, fields: Fields, apiUrl: string): S
   const urls = writeUrl(form, fields)
   return {
     ...form,
-    rendering: { limits: { title: 250, text: 32_000 }, takesLink: false, mentions: true },
+    rendering: { limits: { title: 250, text: 32_000 }, hasLinkField: false, hasMentions: true },
     toRequests: (_values, { title, text, type }) => [{
       url: toAddress(apiUrl, 'notify'),
       headers: { accept: 'application/json' },
       json: { urls, title, body: text, type, format: 'text' }
     }],
     // Status 204 means that the server found no service in the URL.
-    isTaken: ({ status }) => status === 200
+    isAccepted: ({ status }) => status === 200
   }
 }
 

@@ -1,6 +1,6 @@
 import { InvalidSettingsError, Type, type Static } from '@svc/plugin-sdk'
 import { fetchBridged, toBridgedService } from './bridge.ts'
-import { checkFields, wrong } from './fields.ts'
+import { checkFields, invalidField } from './fields.ts'
 import { fieldsOf, type Fields, type Form, isToken, type RawUrl, schemasOf } from './form.ts'
 import type { Service } from './service.ts'
 import { SERVICES } from './services/index.ts'
@@ -82,8 +82,8 @@ export function readAddress (text: string, forms: readonly (Form | Service)[]): 
 function readNative (url: URL, raw: RawUrl, forms: readonly (Form | Service)[]): ReadAddress | null {
   for (const form of forms) {
     const fields = 'readNative' in form ? form.readNative?.(url) ?? null : null
-    const taken = 'nativeQuery' in form ? form.nativeQuery ?? [] : []
-    if (fields !== null) return name(form, addOptions(form, fields, { ...raw, query: withoutOptions(raw, taken) }))
+    const nativeNames = 'nativeQuery' in form ? form.nativeQuery ?? [] : []
+    if (fields !== null) return name(form, addOptions(form, fields, { ...raw, query: withoutOptions(raw, nativeNames) }))
   }
   return null
 }
@@ -93,5 +93,5 @@ function name ({ id }: Form, { fields, warnings }: ReadUrl): ReadAddress {
 }
 
 export function refuseWhiteSpace (text: string): void {
-  if (/\s/.test(text)) throw wrong({ name: 'The URL' }, 'has white space in it', 'remove it, or write it as %20')
+  if (/\s/.test(text)) throw invalidField({ name: 'The URL' }, 'has white space in it', 'remove it, or write it as %20')
 }

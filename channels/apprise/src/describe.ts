@@ -30,6 +30,6 @@ export function nameUnknown (service: string, fields: Fields): string {
  */
 export function listSecretKeys (form: Form | undefined, fields: Fields): string[] {
   if (form === undefined) return Object.keys(fields).filter((key) => !OPEN_PARTS.includes(key))
-  const known = fieldsOf(form)
-  return Object.keys(fields).filter((key) => known[key] === undefined || known[key].private === true)
+  const declared = fieldsOf(form)
+  return Object.keys(fields).filter((key) => declared[key] === undefined || declared[key].private === true)
 }

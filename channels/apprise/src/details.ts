@@ -37,21 +37,21 @@ function readService (entry: Answer): Form | null {
     templates,
     fields: { ...readTokens(details, tokens), ...readOptions(args, tokens), ...readKwargs(details) },
     aliases: readAliases(args),
-    settled: [],
+    defaultOptions: [],
     urlFields: []
   }
 }
 
-function readTokens (details: Answer, wanted: ReadonlySet<string>): Record<string, Field> {
+function readTokens (details: Answer, tokenNames: ReadonlySet<string>): Record<string, Field> {
   const tokens = readFields(details, 'tokens') ?? {}
-  return Object.fromEntries([...wanted].map((key) => [key, readField(readFields(tokens, key) ?? {}, key)]))
+  return Object.fromEntries([...tokenNames].map((key) => [key, readField(readFields(tokens, key) ?? {}, key)]))
 }
 
 function readOptions (args: Answer, tokens: ReadonlySet<string>): Record<string, Field> {
-  const offered = Object.entries(args).filter((arg): arg is [string, Answer] => isFields(arg[1]))
+  const options = Object.entries(args).filter((arg): arg is [string, Answer] => isFields(arg[1]))
     .filter(([key, arg]) => arg.alias_of === undefined && !tokens.has(key) && !SERVER_OPTIONS.includes(key))
     .filter(([key, arg]) => !FILE_OPTION.test(key) && !FILE_LABEL.test(readText(arg, 'name') ?? ''))
-  return Object.fromEntries(offered.map(([key, arg]) => [key, { ...readField(arg, key), required: false }]))
+  return Object.fromEntries(options.map(([key, arg]) => [key, { ...readField(arg, key), required: false }]))
 }
 
 function readKwargs (details: Answer): Record<string, Field> {

@@ -15,12 +15,12 @@ const NO = ['no', 'n', 'false', 'f', 'off', 'disable', 'disabled', 'deny', 'neve
 export function checkFields (form: Form, given: Readonly<Record<string, unknown>>): Fields {
   const known = fieldsOf(form)
   const stray = Object.keys(given).find((key) => !Object.hasOwn(known, key))
-  if (stray !== undefined) throw wrong(form, `has no field '${stray.slice(0, 64)}'`, `it has ${Object.keys(known).join(', ')}`)
+  if (stray !== undefined) throw invalidField(form, `has no field '${stray.slice(0, 64)}'`, `it has ${Object.keys(known).join(', ')}`)
   const checked: Record<string, FieldValue> = {}
   for (const [key, field] of Object.entries(known)) {
     const value = isEmpty(given[key]) ? null : checkValue(form, key, field, given[key])
     if (value !== null) checked[key] = value
-    else if (field.required === true) throw wrong(form, `needs '${key}' (${field.label})`, 'fill it in')
+    else if (field.required === true) throw invalidField(form, `needs '${key}' (${field.label})`, 'fill it in')
   }
   if (known.schema?.default !== undefined) checked.schema ??= known.schema.default
   pickTemplate(form, checked)
@@ -40,11 +40,11 @@ export function pickTemplate (form: Form, fields: Fields): string {
     return tokens.length === set.length && tokens.every((token) => set.includes(token))
   })
   if (fitting !== undefined) return fitting
-  throw wrong(form, `cannot be addressed by ${set.join(', ') || 'nothing'} alone`,
+  throw invalidField(form, `cannot be addressed by ${set.join(', ') || 'nothing'} alone`,
     `fill in all parts of one of these: ${form.templates.slice(0, SHOWN_TEMPLATES).join(' · ')}`)
 }
 
-export function wrong ({ name }: Pick<Form, 'name'>, problem: string, remedy: string): InvalidSettingsError {
+export function invalidField ({ name }: Pick<Form, 'name'>, problem: string, remedy: string): InvalidSettingsError {
   return new InvalidSettingsError(`${name} ${problem}; ${remedy}`)
 }
 
@@ -60,7 +60,7 @@ function isEmpty (value: unknown): boolean {
 
 function checkValue (form: Form, key: string, field: Field, value: unknown): FieldValue {
   const result = convert(field, value)
-  if (result === null) throw wrong(form, `does not accept this '${key}' (${field.label})`, `give ${describeField(field)}`)
+  if (result === null) throw invalidField(form, `does not accept this '${key}' (${field.label})`, `give ${describeField(field)}`)
   return result
 }
 

@@ -44,7 +44,7 @@ export interface Form {
   /** Other names of fields in the query, by that name. */
   readonly aliases: Readonly<Record<string, string>>
   /** Options, as `key=value`, that ask for the default behaviour. */
-  readonly settled: readonly string[]
+  readonly defaultOptions: readonly string[]
   /** The fields that the service's own URL sets. */
   readonly urlFields: readonly string[]
   /** Rewrites URLs of other forms into a form that the templates describe. */

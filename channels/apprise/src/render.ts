@@ -1,5 +1,5 @@
 import type { OutgoingNotification } from '@svc/plugin-sdk'
-import { defuse, type Escape, fit, plain, toLine, toLines } from './text.ts'
+import { disarmMentions, type EscapeCharacter, cutText, noEscape, toLine, toLines } from './text.ts'
 
 export type MessageType = 'info' | 'success' | 'warning' | 'failure'
 
@@ -21,30 +21,30 @@ export interface Rendering {
   /** Limits in code points; a title limit of 0 makes the title the first line of the text. */
   readonly limits: { readonly title: number, readonly text: number }
   /** True if the service has a separate field for the link; otherwise the link is the last line of the text. */
-  readonly takesLink: boolean
+  readonly hasLinkField: boolean
   /** True if an `@` at the beginning of a word would notify people. */
-  readonly mentions: boolean
-  readonly escape?: Escape
+  readonly hasMentions: boolean
+  readonly escape?: EscapeCharacter
 }
 
 const TYPES = { info: 'info', success: 'success', warning: 'warning', error: 'failure' } as const
 const EMPTY_TITLE = 'Notification'
 
 export function renderMessage (notification: OutgoingNotification, rendering: Rendering): Message {
-  const { limits, takesLink, mentions, escape = plain } = rendering
+  const { limits, hasLinkField, hasMentions, escape = noEscape } = rendering
   const { url, level, id } = notification
-  const disarm = mentions ? defuse : (text: string) => text
-  const title = disarm(toLine(notification.title)) || EMPTY_TITLE
-  const body = disarm(toLines(notification.body))
+  const disarmText = hasMentions ? disarmMentions : (text: string) => text
+  const title = disarmText(toLine(notification.title)) || EMPTY_TITLE
+  const body = disarmText(toLines(notification.body))
   const head = limits.title === 0 ? joinLines(title, body) : body
-  const ending = takesLink || url === null ? '' : url
+  const ending = hasLinkField || url === null ? '' : url
   const room = limits.text - (ending === '' ? 0 : Array.from(ending).length + 2)
   const time = Date.parse(notification.created_at)
   return {
-    title: limits.title === 0 ? '' : fit(title, limits.title, escape),
+    title: limits.title === 0 ? '' : cutText(title, limits.title, escape),
     // Falls back to the title, because many services refuse an empty text.
-    text: joinLines(fit(head, room, escape), ending) || fit(title, limits.text, escape),
-    link: takesLink ? url : null,
+    text: joinLines(cutText(head, room, escape), ending) || cutText(title, limits.text, escape),
+    link: hasLinkField ? url : null,
     type: TYPES[level],
     id: `svc-${id}-${time}`,
     time: Math.floor(time / 1000)

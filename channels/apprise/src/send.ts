@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto'
 import { RateLimitedError, type OutgoingNotification } from '@svc/plugin-sdk'
-import { createScrub, parseObject, toDeliveryError, toRefusal, type Scrub } from './answers.ts'
+import { createScrub, parseObject, toDeliveryError, toRefusal, type Scrub } from './responses.ts'
 import type { Fields } from './form.ts'
-import { wrong } from './fields.ts'
+import { invalidField } from './fields.ts'
 import { type Message, renderMessage } from './render.ts'
-import type { Ask, Service, ServiceRequest } from './service.ts'
+import type { SendRequest, Service, ServiceRequest } from './service.ts'
 import type { AppriseContext } from './settings.ts'
 import { readValues } from './values.ts'
 
@@ -43,7 +43,7 @@ export async function sendNotification (
   const scrub = createScrub(service, fields, createScrub(service, complete))
   const ask = createAsk(service, scrub, ctx)
   const key = createHash('sha256').update(JSON.stringify([message.id, service.id, fields])).digest('base64url')
-  const requests = makeRequests(service, complete, message)
+  const requests = buildRequests(service, complete, message)
   try {
     await sendAll(requests, (request) => deliverOne(service, request, ask, scrub), key, ctx)
   } finally {
@@ -54,16 +54,16 @@ export async function sendNotification (
 
 /** @throws InvalidSettingsError when these fields yield an invalid request */
 export function checkRequests (service: Service, fields: Fields): void {
-  makeRequests(service, fields, renderMessage(SAMPLE, service.rendering))
+  buildRequests(service, fields, renderMessage(SAMPLE, service.rendering))
 }
 
-function makeRequests (service: Service, fields: Fields, message: Message): readonly ServiceRequest[] {
+function buildRequests (service: Service, fields: Fields, message: Message): readonly ServiceRequest[] {
   const requests = service.toRequests(readValues(service, fields), message)
   if (requests.every(({ url }) => URL.canParse(url))) return requests
-  throw wrong(service, 'has an invalid host', 'correct the host')
+  throw invalidField(service, 'has an invalid host', 'correct the host')
 }
 
-function createAsk (service: Service, scrub: Scrub, { http, signal }: AppriseContext): Ask {
+function createAsk (service: Service, scrub: Scrub, { http, signal }: AppriseContext): SendRequest {
   return async ({ url, ...request }) => {
     try {
       const response = await http.request(url, { method: 'POST', ...request, ...REQUEST_LIMITS, retry: false })
@@ -76,9 +76,9 @@ function createAsk (service: Service, scrub: Scrub, { http, signal }: AppriseCon
   }
 }
 
-async function deliverOne (service: Service, request: ServiceRequest, ask: Ask, scrub: Scrub): Promise<void> {
+async function deliverOne (service: Service, request: ServiceRequest, ask: SendRequest, scrub: Scrub): Promise<void> {
   const reply = await ask(request)
-  if (service.isTaken?.(reply) === false) throw toRefusal(reply, service.name, scrub)
+  if (service.isAccepted?.(reply) === false) throw toRefusal(reply, service.name, scrub)
 }
 
 /** Sends all requests and caches the reached targets, because a retry must not notify them twice. */
@@ -86,8 +86,8 @@ async function sendAll (
   requests: readonly ServiceRequest[], send: (request: ServiceRequest) => Promise<void>, key: string,
   ctx: AppriseContext
 ): Promise<void> {
-  const kept = requests.length > 1 ? await ctx.cache.get(key) : undefined
-  const done = new Set<unknown>(Array.isArray(kept) ? kept : [])
+  const cached = requests.length > 1 ? await ctx.cache.get(key) : undefined
+  const done = new Set<unknown>(Array.isArray(cached) ? cached : [])
   const failures: unknown[] = []
   for (const [index, request] of requests.entries()) {
     if (done.has(index)) continue
@@ -100,7 +100,7 @@ async function sendAll (
       if (err instanceof RateLimitedError) break
     }
   }
-  if (failures.length === 0) return kept === undefined ? undefined : await ctx.cache.delete(key)
+  if (failures.length === 0) return cached === undefined ? undefined : await ctx.cache.delete(key)
   if (done.size > 0) await ctx.cache.set(key, [...done], SENT_MS)
   // A requested pause takes precedence.
   throw failures.find((err) => err instanceof RateLimitedError) ?? failures[0]

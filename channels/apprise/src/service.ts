@@ -24,7 +24,7 @@ export interface Reply {
  *
  * @throws when the response is not 2xx
  */
-export type Ask = (request: ServiceRequest) => Promise<Reply>
+export type SendRequest = (request: ServiceRequest) => Promise<Reply>
 
 export interface Service extends Form {
   readonly rendering: Rendering
@@ -33,17 +33,17 @@ export interface Service extends Form {
   /** The query parameters that `readNative` reads; all others are options. */
   readonly nativeQuery?: readonly string[]
   /** Sends preparatory requests and returns the fields that they yield. */
-  prepare? (values: Values, ask: Ask): Promise<Fields>
+  prepare? (values: Values, ask: SendRequest): Promise<Fields>
   /** Releases resources of `prepare`, such as a session. */
-  finish? (values: Values, ask: Ask): Promise<void>
+  finish? (values: Values, ask: SendRequest): Promise<void>
   /** Builds the requests: one per target if the service accepts only one. */
   toRequests (values: Values, message: Message): readonly ServiceRequest[]
   /** True if a 2xx response confirms the message. */
-  isTaken? (reply: Reply): boolean
+  isAccepted? (reply: Reply): boolean
 }
 
 export interface ServiceDefinition
-  extends Pick<Service, 'readNative' | 'nativeQuery' | 'rewrite' | 'prepare' | 'finish' | 'toRequests' | 'isTaken'> {
+  extends Pick<Service, 'readNative' | 'nativeQuery' | 'rewrite' | 'prepare' | 'finish' | 'toRequests' | 'isAccepted'> {
   name: string
   setupUrl: string
   /** Schemas for https. The first one is the service's id unless a schema for http exists. */
@@ -53,7 +53,7 @@ export interface ServiceDefinition
   templates: readonly string[]
   fields: Readonly<Record<string, Field>>
   aliases?: Readonly<Record<string, string>>
-  settled?: readonly string[]
+  defaultOptions?: readonly string[]
   urlFields?: readonly string[]
   rendering?: Partial<Rendering>
 }
@@ -62,7 +62,7 @@ const DEFAULT_LIMITS = { title: 250, text: 32_000 }
 
 /** Declares a service and fills in common defaults. */
 export function defineService ({ templates, rendering, ...given }: ServiceDefinition): Service {
-  const { plain = [], secure, aliases = {}, settled = [], urlFields = [], fields } = given
+  const { plain = [], secure, aliases = {}, defaultOptions = [], urlFields = [], fields } = given
   const usual = { to: 'targets', pass: 'password', user: 'botname' }
   const inherited = Object.fromEntries(Object.entries(usual)
     .filter(([name, key]) => key in fields && !(name in fields)))
@@ -71,10 +71,10 @@ export function defineService ({ templates, rendering, ...given }: ServiceDefini
     id: plain[0] ?? secure[0] ?? '',
     plain,
     aliases: { ...inherited, ...aliases },
-    settled,
+    defaultOptions,
     urlFields,
     templates: templates.flatMap(expandTemplate),
-    rendering: { limits: DEFAULT_LIMITS, takesLink: false, mentions: false, ...rendering }
+    rendering: { limits: DEFAULT_LIMITS, hasLinkField: false, hasMentions: false, ...rendering }
   }
 }
 

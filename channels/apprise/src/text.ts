@@ -2,26 +2,26 @@ const ELLIPSIS = '…'
 const ZERO_WIDTH_SPACE = '\u200b'
 
 /** Escapes one character. Text is measured and cut by escaped characters before it is joined. */
-export type Escape = (character: string) => string
+export type EscapeCharacter = (character: string) => string
 
-export const plain: Escape = (character) => character
+export const noEscape: EscapeCharacter = (character) => character
 
 /** Puts a backslash before these characters, as all Markdown dialects allow. */
-export function backslash (characters: string): Escape {
+export function escapeByBackslash (characters: string): EscapeCharacter {
   return (character) => characters.includes(character) ? `\\${character}` : character
 }
 
 /** Puts an invisible space after these characters where no escape exists, which breaks marks of two characters. */
-export function invisible (characters: string): Escape {
+export function escapeBySpace (characters: string): EscapeCharacter {
   return (character) => characters.includes(character) ? `${character}${ZERO_WIDTH_SPACE}` : character
 }
 
 const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' }
 
-export const entities: Escape = (character) => ENTITIES[character] ?? character
+export const escapeEntities: EscapeCharacter = (character) => ENTITIES[character] ?? character
 
 /** Cuts a text to `limit` code points, counted as sent; a longer text ends in an ellipsis. */
-export function fit (text: string, limit: number, escape: Escape = plain): string {
+export function cutText (text: string, limit: number, escape: EscapeCharacter = noEscape): string {
   const pieces = Array.from(text, escape)
   const lengths = pieces.map((piece) => Array.from(piece).length)
   if (sum(lengths) <= limit) return pieces.join('')
@@ -35,7 +35,7 @@ function sum (numbers: readonly number[]): number {
 }
 
 /** Disarms every `@` that begins a word: `@everyone`, `@here`, `<@123>`. Mail addresses stay unchanged. */
-export function defuse (text: string): string {
+export function disarmMentions (text: string): string {
   return text.replace(/(^|[^\p{L}\p{N}._+-])@(?=\S)/gu, `$1@${ZERO_WIDTH_SPACE}`)
 }
 

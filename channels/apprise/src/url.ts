@@ -1,11 +1,11 @@
-import { checkFields, pickTemplate, readSwitch, wrong } from './fields.ts'
+import { checkFields, pickTemplate, readSwitch, invalidField } from './fields.ts'
 import { type Field, type Fields, type FieldValue, type Form, type RawUrl, fieldsOf, isToken, tokensOf } from './form.ts'
 import { toLine } from './text.ts'
 
 /** Options of every Apprise service that only the server sets; they are never offered. */
 export const SERVER_OPTIONS = ['rto', 'cto', 'redirect', 'retry', 'wait', 'overflow', 'format', 'emojis', 'store', 'tz', 'optional']
 /** Values of these options that ask for the default behaviour. */
-const SETTLED = ['verify=yes', 'redirect=no', 'overflow=truncate', 'format=text', 'emojis=no']
+const DEFAULT_OPTIONS = ['verify=yes', 'redirect=no', 'overflow=truncate', 'format=text', 'emojis=no']
 /** Options whose value is a path on the sending machine. */
 export const FILE_OPTION = /^(?:template|attach(?:ment)?|keyfile|subfile|pem|pgp_?key|cert(?:ificate|file)?)$/
 const SHOWN_KEY_LENGTH = 64
@@ -94,18 +94,18 @@ function bindTemplate (form: Form, rest: string, given: readonly string[]): Reco
   const templates = new Set(form.templates.flatMap((template) => [template, withoutGiven(template, given)]))
   const byLength = [...templates].sort((a, b) => tokensOf(b).length - tokensOf(a).length)
   const candidates = byLength.map((template) => matchTemplate(form, template, rest)).filter((bound) => bound !== null)
-  const good = candidates.find((bound) => Object.entries(bound).every(([key, value]) => isGood(form, key, value)))
-  const bound = good ?? candidates[0]
+  const valid = candidates.find((bound) => Object.entries(bound).every(([key, value]) => isGood(form, key, value)))
+  const bound = valid ?? candidates[0]
   if (bound !== undefined) return bound
-  throw wrong(form, 'has no address of this form', `it is one of ${form.templates.slice(0, 8).map((template) => `${form.id}://${template}`).join(' · ')}`)
+  throw invalidField(form, 'has no address of this form', `it is one of ${form.templates.slice(0, 8).map((template) => `${form.id}://${template}`).join(' · ')}`)
 }
 
 /** Removes the parts that the query sets: `tgram://token?to=chat`, `json://host?user=ada&pass=secret`. */
 function withoutGiven (template: string, given: readonly string[]): string {
-  const left = (token: string | undefined) => token === undefined || given.includes(token) ? '' : `{${token}}`
+  const missingToken = (token: string | undefined) => token === undefined || given.includes(token) ? '' : `{${token}}`
   const address = template.replace(/^(?:\{(\w+)\})?(?::\{(\w+)\})?@/, (_, user?: string, password?: string) => {
-    const login = [left(user), left(password)].filter((part) => part !== '')
-    return login.length === 0 ? '' : `${left(password) === '' ? login[0] : `${left(user)}:${left(password)}`}@`
+    const login = [missingToken(user), missingToken(password)].filter((part) => part !== '')
+    return login.length === 0 ? '' : `${missingToken(password) === '' ? login[0] : `${missingToken(user)}:${missingToken(password)}`}@`
   })
   return withoutEnd(address, given)
 }
@@ -186,8 +186,8 @@ function readQuery (form: Form, { schema, query }: RawUrl): ReadQuery {
   const options: Record<string, string | string[]> = {}
   const warnings: string[] = []
   for (const [name, raw] of pairsOf(query)) {
-    const isTaken = readOption(form, name, raw, options)
-    if (!isTaken && !isSettled(form, schema, name.toLowerCase(), decode(raw))) {
+    const isRead = readOption(form, name, raw, options)
+    if (!isRead && !isSettled(form, schema, name.toLowerCase(), decode(raw))) {
       warnings.push(`${form.name} has no option '${toLine(name).slice(0, SHOWN_KEY_LENGTH)}' here; the option was skipped`)
     }
   }
@@ -216,15 +216,15 @@ function readOption (form: Form, name: string, raw: string, options: Record<stri
  */
 function isSettled (form: Form, schema: string, key: string, value: string): boolean {
   const isRemote = /^https?:\/\//i.test(value)
-  if (FILE_OPTION.test(key) && !isRemote) throw wrong(form, `would read a local file for '${key}'`, 'remove this option')
+  if (FILE_OPTION.test(key) && !isRemote) throw invalidField(form, `would read a local file for '${key}'`, 'remove this option')
   const isOn = readSwitch(value)
   // Plain http has no certificate to check.
   if (key === 'verify' && form.plain.includes(schema)) return true
   if (key === 'verify' && isOn === false) {
-    throw wrong(form, "cannot be reached without checking its certificate, as 'verify' asks", 'remove this option or use plain http')
+    throw invalidField(form, "cannot be reached without checking its certificate, as 'verify' asks", 'remove this option or use plain http')
   }
   const word = isOn === null ? value.toLowerCase() : isOn ? 'yes' : 'no'
-  return value === '' || [...SETTLED, ...form.settled].includes(`${key}=${word}`)
+  return value === '' || [...DEFAULT_OPTIONS, ...form.defaultOptions].includes(`${key}=${word}`)
 }
 
 /** Decodes percent-encoding; any other text stays unchanged. */

@@ -28,17 +28,17 @@ export function describeFailure (err: unknown, address: string, config: Config, 
   const failure = readFailure(err)
   const { code, command, status } = failure
   const text = hidePassword(failure.text, config).replace(/[\s\p{C}]+/gu, ' ').trim()
-  const said = text.slice(0, QUOTED_CHARACTERS).toWellFormed()
+  const serverText = text.slice(0, QUOTED_CHARACTERS).toWellFormed()
   if (code === 'EAUTH' && !isTemporary(status)) {
-    return new CredentialsRefusedError(`${server} refuses the account: ${said}; check SMTP_USERNAME and SMTP_PASSWORD`)
+    return new CredentialsRefusedError(`${server} refuses the account: ${serverText}; check SMTP_USERNAME and SMTP_PASSWORD`)
   }
   if (isPermanent(status) && command === 'RCPT TO') {
-    return new DeliveryRefusedError(`${server} refuses the address '${address}': ${said}; check the address`)
+    return new DeliveryRefusedError(`${server} refuses the address '${address}': ${serverText}; check the address`)
   }
   if (isPermanent(status) && (command === 'MAIL FROM' || command === 'DATA')) {
-    return new DeliveryRefusedError(`${server} refuses the mail: ${said}; check SMTP_FROM and the server's log`)
+    return new DeliveryRefusedError(`${server} refuses the mail: ${serverText}; check SMTP_FROM and the server's log`)
   }
-  return new ServiceDownError(`${server} did not accept the mail: ${said}; ${advise(failure)}`)
+  return new ServiceDownError(`${server} did not accept the mail: ${serverText}; ${toAdvice(failure)}`)
 }
 
 function readFailure (err: unknown): Failure {
@@ -64,7 +64,7 @@ function isPermanent (status: number): boolean {
   return status >= 500 && status < 600 && status !== 503
 }
 
-function advise ({ code, originalCode, status, text }: Failure): string {
+function toAdvice ({ code, originalCode, status, text }: Failure): string {
   if (isTemporary(status)) return 'the delivery is tried again later'
   if (/certificate/i.test(text)) return 'set SMTP_TLS_CA to the certificate of your own authority'
   if (code === 'ETLS' || originalCode.startsWith('ERR_SSL')) return 'check SMTP_SECURITY and SMTP_PORT'

@@ -7,7 +7,7 @@ const QUOTED_CHARACTERS = 200
 export function describeAnswer ({ status, headers, text }: HttpResponse, settings: Settings): Error {
   const reply = cleanText(hideSecrets(text(), settings)).slice(0, QUOTED_CHARACTERS).toWellFormed()
   const quoted = reply === '' ? '' : ` "${reply}"`
-  const message = `${new URL(settings.url).host} answered ${status}${quoted}; ${advise(status)}`
+  const message = `${new URL(settings.url).host} answered ${status}${quoted}; ${toAdvice(status)}`
   if (status === 429) return new RateLimitedError(message, readRetryAfter(headers['retry-after']) ?? undefined)
   return status < 500 ? new HttpStatusError(status, message, reply) : new ServiceDownError(message)
 }
@@ -17,7 +17,7 @@ export function describeSilence (err: ServiceDownError, settings: Settings): Ser
   return new ServiceDownError(hideSecrets(err.message, settings), { cause: err.cause })
 }
 
-function advise (status: number): string {
+function toAdvice (status: number): string {
   if (status < 400) return 'redirects are not followed, so give the final address'
   if (status === 401 || status === 403) return 'check the secret'
   if (status === 404 || status === 405 || status === 410) return 'check the address'

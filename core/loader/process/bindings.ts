@@ -35,7 +35,7 @@ function isFunction (value: unknown): value is { prototype?: object } {
 }
 
 /** Nothing that Node kept of a class works without its methods. */
-function empty (binding: Record<string, unknown>): void {
+function removeMethods (binding: Record<string, unknown>): void {
   for (const [name, member] of Object.entries(binding)) {
     if (!isFunction(member)) continue
     for (const method of Reflect.ownKeys(member.prototype ?? {})) {
@@ -107,11 +107,11 @@ export function stripBindings (): void {
   refuseCopies(bindings('messaging'))
   for (const name of EMPTIED) {
     const binding = find(bindings, name)
-    if (binding !== null) empty(binding)
+    if (binding !== null) removeMethods(binding)
   }
   for (const [name, functions] of Object.entries(REFUSED)) {
     const binding = find(bindings, name)
-    for (const one of functions) if (binding !== null) remove(binding, one)
+    for (const name of functions) if (binding !== null) remove(binding, name)
   }
   hideFiles(bindings('fs'))
 }

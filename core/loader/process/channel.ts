@@ -28,12 +28,12 @@ const ENTRIES_MIN = 100_000
  * @throws Error when the message has more entries than bytes
  */
 function checkEntries (message: unknown, bytes: number): void {
-  const most = Math.max(bytes, ENTRIES_MIN)
+  const entriesMax = Math.max(bytes, ENTRIES_MIN)
   const open: object[] = []
   let entries = 0
   const add = (count: number) => {
     entries += count
-    if (entries > most) throw new Error(`more than ${most} entries in ${bytes} bytes`)
+    if (entries > entriesMax) throw new Error(`more than ${entriesMax} entries in ${bytes} bytes`)
   }
   const visit = (value: unknown) => {
     if (typeof value === 'object' && value !== null && !ArrayBuffer.isView(value)) open.push(value)

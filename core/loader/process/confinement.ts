@@ -9,7 +9,7 @@ const WEBASSEMBLY_REFUSED = ['compileStreaming', 'instantiateStreaming']
 const CRYPTO_REFUSED = ['setEngine', 'setFips']
 /** The channel to the server needs these; others change settings of the engine, with which it writes files. */
 const V8_KEPT = ['deserialize', 'serialize']
-const KEPT_METHODS_OF_PIPE = new Set(['constructor'])
+const PIPE_METHODS = new Set(['constructor'])
 
 /** The hooks use nothing that the plugin could replace, such as methods of strings. */
 const ALLOWED_URLS: Readonly<Record<string, true>> = Object.freeze(Object.assign(
@@ -48,9 +48,9 @@ function remove (from: object, keys: readonly PropertyKey[], name: string): void
   }
 }
 
-function keepOnly (members: readonly PropertyKey[], of: object, name: string): void {
-  const kept = new Set(members)
-  remove(of, Reflect.ownKeys(of).filter((key) => typeof key === 'string' && !kept.has(key)), name)
+function removeOthers (members: readonly PropertyKey[], of: object, name: string): void {
+  const remaining = new Set(members)
+  remove(of, Reflect.ownKeys(of).filter((key) => typeof key === 'string' && !remaining.has(key)), name)
 }
 
 /**
@@ -61,7 +61,7 @@ function stripSocket (channel: Socket): void {
   const handle: unknown = Reflect.get(channel, '_handle')
   if (typeof handle !== 'object' || handle === null) throw new Error('The channel to the server has no handle')
   const pipe = Object.getPrototypeOf(handle) as object
-  remove(pipe, Reflect.ownKeys(pipe).filter((key) => typeof key !== 'string' || !KEPT_METHODS_OF_PIPE.has(key)), 'Pipe')
+  remove(pipe, Reflect.ownKeys(pipe).filter((key) => typeof key !== 'string' || !PIPE_METHODS.has(key)), 'Pipe')
   remove(Object.getPrototypeOf(channel) as object, ['connect'], 'Socket')
 }
 
@@ -97,17 +97,17 @@ export function confine (channel: Socket): void {
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {})
   const builtin = (name: string) => process.getBuiltinModule(name) as object
   for (const [name, members] of Object.entries(MODULES)) {
-    if (members !== null) keepOnly(members, builtin(name), name)
+    if (members !== null) removeOthers(members, builtin(name), name)
   }
   remove(builtin('crypto'), CRYPTO_REFUSED, 'crypto')
-  keepOnly(V8_KEPT, builtin('v8'), 'v8')
+  removeOthers(V8_KEPT, builtin('v8'), 'v8')
   remove(Reflect.get(globalThis, 'WebAssembly') as object, WEBASSEMBLY_REFUSED, 'WebAssembly')
   stripSocket(channel)
   refuseAgent()
   stripBindings()
   refuseModules()
-  keepOnly(PROCESS, process, 'process')
-  keepOnly(GLOBALS, globalThis, 'globalThis')
+  removeOthers(PROCESS, process, 'process')
+  removeOthers(GLOBALS, globalThis, 'globalThis')
   // Node's own code sets properties of objects that a setter here would be handed.
   Object.seal(Object.prototype)
   lockIntrinsics()

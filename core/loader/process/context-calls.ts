@@ -12,8 +12,8 @@ const REQUEST_MAX_MS = 60 * 60_000
 const REDIRECTS_MAX = 20
 
 /** Returns a number that a plugin chose, from 0 to `most`; undefined stays, for the default. */
-const limitNumber = (value: unknown, most: number) =>
-  value === undefined ? undefined : typeof value === 'number' && value >= 0 && value <= most ? value : most
+const limitNumber = (value: unknown, max: number) =>
+  value === undefined ? undefined : typeof value === 'number' && value >= 0 && value <= max ? value : max
 
 /** Limits the numbers of a request: a value that is no number would be no limit at all. */
 const limitRequest = (options: RequestOptions = {}, mostBytes = MEMORY_MAX_BYTES): RequestOptions =>
@@ -66,15 +66,15 @@ const CALLS: Readonly<Record<string, ContextCall>> = {
   explain: ({ explain }, ...args: Parameters<typeof explain>) => { explain(...args) }
 }
 
-const TOLD = new Set(['http.setLimits', 'http.setAllowance', 'log', 'report', 'explain'])
+const NOTIFICATIONS = new Set(['http.setLimits', 'http.setAllowance', 'log', 'report', 'explain'])
 
 /** Whether a plugin's process need not wait for the answer; what takes time counts among its calls. */
-export const isTold = (method: string) => TOLD.has(method)
+export const isNotification = (method: string) => NOTIFICATIONS.has(method)
 
 /** Whether something of a context may only be asked while its call is under way. */
 export const isOfOneCall = (method: string) => method.startsWith('http.') || method === 'report' || method === 'explain'
 
-export function askContext (
+export function callContext (
   ctx: ProviderContext, method: string, args: readonly unknown[], limitRequests: RequestLimits
 ): unknown {
   const call = Object.hasOwn(CALLS, method) ? CALLS[method] : undefined

@@ -2,7 +2,7 @@ import type {
   Cache, Files, HttpClient, LinkMatch, Logger, Match, Preferences, ProviderContext, ZipMember
 } from '@svc/plugin-sdk'
 import { createMask } from '../../http/mask.ts'
-import { type GivenAnswer, toResponse } from '../../http/response.ts'
+import { type ClientResponse, toResponse } from '../../http/response.ts'
 import { createMaskedLog } from '../masked-log.ts'
 import type { Peer } from './peer.ts'
 
@@ -18,7 +18,7 @@ export interface CallFacts {
   folders: readonly string[]
 }
 
-interface Call {
+interface RemoteCall {
   /** The number under which the host stores the real context. */
   scope: number
   signal: AbortSignal
@@ -32,35 +32,35 @@ async function * readLazily<Item> (open: () => Promise<unknown>): AsyncGenerator
 }
 
 /** Creates the context of one call in the plugin's process; the real context is in the host. */
-export function createRemoteContext (peer: Peer, { scope, signal, memo, facts }: Call): ProviderContext {
+export function createRemoteContext (peer: Peer, { scope, signal, memo, facts }: RemoteCall): ProviderContext {
   const { config, preferences, options, found } = facts
-  const ask = (method: string, ...args: unknown[]) => peer.call(method, args, { scope })
-  const tell = (method: string, ...args: unknown[]) => { peer.tell(method, args, scope) }
+  const call = (method: string, ...args: unknown[]) => peer.call(method, args, { scope })
+  const notify = (method: string, ...args: unknown[]) => { peer.notify(method, args, scope) }
   const mask = createMask(Object.values(config ?? {}).filter((value) => typeof value === 'string'))
   const http: HttpClient = {
     request: async (url, settings) =>
-      toResponse(await ask('http.request', url, settings) as GivenAnswer, () => 'The service', mask),
-    json: (url, settings) => ask('http.json', url, settings),
-    text: async (url, settings) => await ask('http.text', url, settings) as string,
-    stream: (url, settings) => readLazily<Uint8Array>(() => ask('http.stream', url, settings)),
-    unzip: (url, members, settings) => readLazily<ZipMember>(() => ask('http.unzip', url, members, settings)),
-    setLimits: (limits) => { tell('http.setLimits', limits) },
-    setAllowance: (allowance) => { tell('http.setAllowance', allowance) }
+      toResponse(await call('http.request', url, settings) as ClientResponse, () => 'The service', mask),
+    json: (url, settings) => call('http.json', url, settings),
+    text: async (url, settings) => await call('http.text', url, settings) as string,
+    stream: (url, settings) => readLazily<Uint8Array>(() => call('http.stream', url, settings)),
+    unzip: (url, members, settings) => readLazily<ZipMember>(() => call('http.unzip', url, members, settings)),
+    setLimits: (limits) => { notify('http.setLimits', limits) },
+    setAllowance: (allowance) => { notify('http.setAllowance', allowance) }
   }
-  const say = (level: keyof Logger) => (fields: object, message: string) => { tell('log', level, fields, message) }
+  const logAt = (level: keyof Logger) => (fields: object, message: string) => { notify('log', level, fields, message) }
   // Copied first, because a message must not hold an object that names itself.
-  const log = createMaskedLog({ debug: say('debug'), info: say('info'), warn: say('warn'), error: say('error') }, [])
+  const log = createMaskedLog({ debug: logAt('debug'), info: logAt('info'), warn: logAt('warn'), error: logAt('error') }, [])
   const cache: Cache = {
-    get: (key) => ask('cache.get', key),
-    set: async (key, value, ttlMs) => { await ask('cache.set', key, value, ttlMs) },
-    delete: async (key) => { await ask('cache.delete', key) }
+    get: (key) => call('cache.get', key),
+    set: async (key, value, ttlMs) => { await call('cache.set', key, value, ttlMs) },
+    delete: async (key) => { await call('cache.delete', key) }
   }
   /** @param folder null for the library */
   const filesOf = (folder: string | null): Files => ({
-    readText: async (path, maxBytes) => await ask('files.readText', folder, path, maxBytes) as string | undefined,
-    stream: (path) => readLazily<Uint8Array>(() => ask('files.stream', folder, path)),
-    list: async (path) => await ask('files.list', folder, path) as Awaited<ReturnType<Files['list']>>,
-    exists: async (path) => await ask('files.exists', folder, path) as boolean
+    readText: async (path, maxBytes) => await call('files.readText', folder, path, maxBytes) as string | undefined,
+    stream: (path) => readLazily<Uint8Array>(() => call('files.stream', folder, path)),
+    list: async (path) => await call('files.list', folder, path) as Awaited<ReturnType<Files['list']>>,
+    exists: async (path) => await call('files.exists', folder, path) as boolean
   })
   return {
     config,
@@ -75,10 +75,10 @@ export function createRemoteContext (peer: Peer, { scope, signal, memo, facts }:
     files: filesOf(null),
     folders: Object.fromEntries(facts.folders.map((folder) => [folder, filesOf(folder)])),
     index: {
-      getMany: async (keys) => await ask('index.getMany', keys) as ReadonlyMap<string, readonly unknown[]>,
-      builtAt: async () => await ask('index.builtAt') as number | undefined
+      getMany: async (keys) => await call('index.getMany', keys) as ReadonlyMap<string, readonly unknown[]>,
+      builtAt: async () => await call('index.builtAt') as number | undefined
     },
-    report: (progress) => { tell('report', progress) },
-    explain: (step) => { tell('explain', step) }
+    report: (progress) => { notify('report', progress) },
+    explain: (step) => { notify('explain', step) }
   }
 }

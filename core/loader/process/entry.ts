@@ -74,4 +74,4 @@ setInterval(() => {
   if (memoryUsage.rss() > Number(memoryMiB) * 1024 ** 2) exit(OUT_OF_MEMORY)
 }, MEMORY_WATCH_MS).unref()
 confine(stream)
-peer.tell('ready', [])
+peer.notify('ready', [])

@@ -20,7 +20,7 @@ export const ErrorFieldsSchema = Type.Object({
 export type ErrorFields = Static<typeof ErrorFieldsSchema>
 
 /** The most errors stored for their return: far more than are ever in transit. */
-const KEPT_MAX = 256
+const SENT_MAX = 256
 /** The longest message of a stored error. A longer one quotes a value of any length, and is rebuilt when it returns. */
 const MESSAGE_MAX = 10_000
 
@@ -63,25 +63,25 @@ function describe (thrown: unknown): Omit<ErrorFields, 'ref'> {
 /** Converts errors for sending and back. An error that returns to its origin is the original object again. */
 export function createErrorBook () {
   const owner = crypto.randomUUID()
-  const kept = new Map<number, unknown>()
+  const sentErrors = new Map<number, unknown>()
   const foreign = new WeakMap<Error, ErrorFields>()
   let lastNumber = 0
 
   function registerError (thrown: unknown): number {
     lastNumber++
-    if (!(thrown instanceof Error) || thrown.message.length <= MESSAGE_MAX) kept.set(lastNumber, thrown)
-    kept.delete(lastNumber - KEPT_MAX)
+    if (!(thrown instanceof Error) || thrown.message.length <= MESSAGE_MAX) sentErrors.set(lastNumber, thrown)
+    sentErrors.delete(lastNumber - SENT_MAX)
     return lastNumber
   }
 
   return {
     toFields (thrown: unknown): ErrorFields {
-      const known = thrown instanceof Error ? foreign.get(thrown) : undefined
-      return known ?? { ...describe(thrown), ref: { owner, number: registerError(thrown) } }
+      const received = thrown instanceof Error ? foreign.get(thrown) : undefined
+      return received ?? { ...describe(thrown), ref: { owner, number: registerError(thrown) } }
     },
     toError (fields: ErrorFields): unknown {
       const { ref } = fields
-      if (ref?.owner === owner && kept.has(ref.number)) return kept.get(ref.number)
+      if (ref?.owner === owner && sentErrors.has(ref.number)) return sentErrors.get(ref.number)
       const error = rebuild(fields)
       foreign.set(error, fields)
       return error

@@ -31,16 +31,16 @@ function findPackage (name: string, from: string): string | null {
 const isInside = (path: string, folders: readonly string[]) =>
   folders.some((folder) => path === folder || path.startsWith(folder + sep))
 
-/** @param homes folders that may contain dependencies, besides that of the plugin itself */
-async function collect (folder: string, homes: readonly string[], known: Set<string>): Promise<void> {
+/** @param modulesFolders folders that may contain dependencies, besides that of the plugin itself */
+async function collect (folder: string, modulesFolders: readonly string[], collected: Set<string>): Promise<void> {
   const real = await realpath(folder)
-  known.add(folder)
-  if (known.has(real) && folder !== real) return
-  known.add(real)
+  collected.add(folder)
+  if (collected.has(real) && folder !== real) return
+  collected.add(real)
   for (const name of await readDependencies(real)) {
     const found = findPackage(name, real) ?? findPackage(name, folder)
-    if (found === null || known.has(found)) continue
-    if (isInside(await realpath(found), homes)) await collect(found, homes, known)
+    if (found === null || collected.has(found)) continue
+    if (isInside(await realpath(found), modulesFolders)) await collect(found, modulesFolders, collected)
   }
 }
 
@@ -58,13 +58,13 @@ function findModules (folder: string): string | null {
  */
 export async function listReadable (pack: PluginPackage): Promise<string[]> {
   const sdk = await realpath(join(SERVER_DIR, 'node_modules', SDK))
-  const places = [pack.folder, findModules(pack.folder), join(SERVER_DIR, 'node_modules')].filter((place) => place !== null)
-  const homes = [...await Promise.all(places.map((place) => realpath(place))), sdk]
+  const candidates = [pack.folder, findModules(pack.folder), join(SERVER_DIR, 'node_modules')].filter((place) => place !== null)
+  const modulesFolders = [...await Promise.all(candidates.map((place) => realpath(place))), sdk]
   const folders = new Set<string>()
-  await collect(pack.folder, homes, folders)
+  await collect(pack.folder, modulesFolders, folders)
   const linked = findPackage(SDK, pack.folder)
   if (linked !== null && await realpath(linked) === sdk) folders.add(linked)
-  await collect(sdk, homes, folders)
+  await collect(sdk, modulesFolders, folders)
   folders.add(join(SERVER_DIR, 'node_modules', SDK))
   return [...folders, ...SCRIPT.map((path) => join(SERVER_DIR, path))]
 }

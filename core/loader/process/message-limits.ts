@@ -1,5 +1,5 @@
 /** The most messages without a response in one window, by method: far more than a scan of many ROMs sends. */
-const MOST: ReadonlyMap<string, number> = new Map(
+const LIMITS: ReadonlyMap<string, number> = new Map(
   ['log', 'report', 'explain', 'http.setLimits', 'http.setAllowance'].map((method) => [method, 1_000]))
 const WINDOW_MS = 10_000
 
@@ -12,17 +12,17 @@ const WINDOW_MS = 10_000
 export function createMessageLimits (onDropped: (dropped: number, method: string) => void) {
   const counts = new Map<string, number>()
   return (method: string): boolean => {
-    const most = MOST.get(method)
-    if (most === undefined) return true
+    const limit = LIMITS.get(method)
+    if (limit === undefined) return true
     const count = (counts.get(method) ?? 0) + 1
     counts.set(method, count)
     if (count === 1) {
       setTimeout(() => {
         const total = counts.get(method) ?? 0
         counts.delete(method)
-        if (total > most) onDropped(total - most, method)
+        if (total > limit) onDropped(total - limit, method)
       }, WINDOW_MS).unref()
     }
-    return count <= most
+    return count <= limit
   }
 }

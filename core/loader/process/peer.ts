@@ -10,7 +10,7 @@ export interface Incoming {
   /** The number of the call; calls back use it as their scope. */
   id: number
   /** Whether the other end waits for the answer, which makes it one of the calls at once. */
-  isAnswered: boolean
+  isCall: boolean
   signal: AbortSignal
 }
 
@@ -28,7 +28,7 @@ export interface PeerOptions {
 
 const NEVER = new AbortController().signal
 
-interface Waiting { resolve (value: unknown): void, reject (reason: unknown): void }
+interface PendingCall { resolve (value: unknown): void, reject (reason: unknown): void }
 
 const isIterable = (value: unknown): value is AsyncIterable<unknown> =>
   typeof value === 'object' && value !== null && Symbol.asyncIterator in value
@@ -49,7 +49,7 @@ const mapValues = (record: Record<string, unknown>, change: (inner: unknown) => 
  */
 export function createPeer ({ send, serve, onAbort, callsMax = Infinity, callsMaxBytes = Infinity }: PeerOptions) {
   const errors = createErrorBook()
-  const waiting = new Map<number, Waiting>()
+  const waiting = new Map<number, PendingCall>()
   const served = new Map<number, AbortController>()
   const iterators = new Map<number, { iterator: AsyncIterator<unknown>, onEnd: () => void }>()
   let lastId = 0
@@ -81,25 +81,25 @@ export function createPeer ({ send, serve, onAbort, callsMax = Infinity, callsMa
         yield decode(value, signal)
       }
     } finally {
-      tell('$end', [stream])
+      notify('$end', [stream])
     }
   }
 
   async function serveStream (method: string, [stream]: readonly unknown[]): Promise<unknown> {
     const id = Number(stream)
-    const kept = iterators.get(id)
-    if (kept === undefined) return { done: true, value: undefined }
+    const registered = iterators.get(id)
+    if (registered === undefined) return { done: true, value: undefined }
     if (method === '$next') {
-      const { done = false, value } = await kept.iterator.next() as IteratorResult<unknown, unknown>
+      const { done = false, value } = await registered.iterator.next() as IteratorResult<unknown, unknown>
       return { done, value: encode(value) }
     }
     iterators.delete(id)
-    kept.onEnd()
-    return await kept.iterator.return?.()
+    registered.onEnd()
+    return await registered.iterator.return?.()
   }
 
   async function run (incoming: Incoming): Promise<unknown> {
-    if (incoming.method === '$next' && !incoming.isAnswered) throw new Error('The next piece of a stream must be requested by a call')
+    if (incoming.method === '$next' && !incoming.isCall) throw new Error('The next piece of a stream must be requested by a call')
     return incoming.method.startsWith('$') ? await serveStream(incoming.method, incoming.args) : await serve(incoming)
   }
 
@@ -109,7 +109,7 @@ export function createPeer ({ send, serve, onAbort, callsMax = Infinity, callsMa
     return `More than ${callsMaxBytes} bytes in calls at once; wait until some of them end`
   }
 
-  async function answer ({ id, method, args, scope }: Extract<Message, { type: 'call' }>, bytes: number): Promise<void> {
+  async function serveCall ({ id, method, args, scope }: Extract<Message, { type: 'call' }>, bytes: number): Promise<void> {
     const refusal = refuseCall(bytes)
     if (refusal !== null) {
       send({ type: 'error', id, error: errors.toFields(new Error(refusal)) })
@@ -121,7 +121,7 @@ export function createPeer ({ send, serve, onAbort, callsMax = Infinity, callsMa
     answeringBytes += bytes
     const end = () => { served.delete(id) }
     try {
-      const value = await run({ id, method, args, scope, isAnswered: true, signal: controller.signal })
+      const value = await run({ id, method, args, scope, isCall: true, signal: controller.signal })
       // A call that answers with a stream lasts until that was read.
       send({ type: 'result', id, value: isIterable(value) ? registerStream(value, end) : encode(value) })
       if (!isIterable(value)) end()
@@ -161,7 +161,7 @@ export function createPeer ({ send, serve, onAbort, callsMax = Infinity, callsMa
     })
   }
 
-  function tell (method: string, args: readonly unknown[], scope = 0): void {
+  function notify (method: string, args: readonly unknown[], scope = 0): void {
     send({ type: 'tell', method, args, scope })
   }
 
@@ -169,11 +169,11 @@ export function createPeer ({ send, serve, onAbort, callsMax = Infinity, callsMa
   function receive (message: Message, bytes = 0): void {
     switch (message.type) {
       case 'call':
-        void answer(message, bytes)
+        void serveCall(message, bytes)
         break
       case 'tell':
         // Nobody hears what goes wrong with it.
-        run({ ...message, id: 0, isAnswered: false, signal: NEVER }).catch(() => { /* nobody waits for it */ })
+        run({ ...message, id: 0, isCall: false, signal: NEVER }).catch(() => { /* nobody waits for it */ })
         break
       case 'abort':
         served.get(message.id)?.abort(errors.toError(message.reason))
@@ -188,7 +188,7 @@ export function createPeer ({ send, serve, onAbort, callsMax = Infinity, callsMa
 
   return {
     call,
-    tell,
+    notify,
     receive,
     /** Fails everything that is open, because the other end is gone. */
     fail (reason: Error): void {

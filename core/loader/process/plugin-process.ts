@@ -16,7 +16,7 @@ import type { PluginPackage } from '../packages.ts'
 import { EXPOSE_INTERNALS } from './bindings.ts'
 import { CHANNEL_FD, createChannel } from './channel.ts'
 import type { CallFacts } from './context.ts'
-import { askContext, isOfOneCall, isTold } from './context-calls.ts'
+import { callContext, isOfOneCall, isNotification } from './context-calls.ts'
 import { type Descriptor, METHODS } from './descriptor.ts'
 import { toPrintable } from './errors.ts'
 import { listReadable } from './folders.ts'
@@ -40,7 +40,7 @@ const CALLS_MAX = 1_000
 /** The most bytes of these calls' messages: more than any plugin sends at once. */
 const CALLS_MAX_BYTES = 128 * 1024 ** 2
 /** The longest reason that a plugin gives for its end. */
-const LAST_WORDS_MAX = 500
+const FATAL_MESSAGE_MAX = 500
 const FLAGS = ['--permission', EXPOSE_INTERNALS, '--no-experimental-sqlite', DISABLE_DEBUGGER, '--conditions=svc:source',
   '--disable-warning=ExperimentalWarning', '--max-semi-space-size=4', `--max-old-space-size=${HEAP_MIB}`]
 /** A machine that starts many processes is slow, so the plugin's own time begins after the boot. */
@@ -70,7 +70,7 @@ export interface PluginProcessOptions {
   /** The longest time without a reply to a ping. */
   pingMs?: number | undefined
   /** Returns how long the process stays down after so many deaths. */
-  restartMs?: ((deaths: number) => number) | undefined
+  restartMs?: ((crashes: number) => number) | undefined
 }
 
 interface Running { child: ChildProcess, peer: Peer, startedAt: number }
@@ -118,32 +118,32 @@ export function createPluginProcess (options: PluginProcessOptions) {
   /** Creates a context for the set-up; null until the set-up was requested. */
   let openContext: (() => ProviderContext) | null = null
   /** The context of the last set-up; its permanent parts work at any time. */
-  let lasting: ProviderContext | null = null
-  let downBecause = 'it was not started'
-  let lastWords: string | null = null
+  let setupContext: ProviderContext | null = null
+  let downReason = 'it was not started'
+  let fatalMessage: string | null = null
   let isClosed = false
   let isPinging = false
-  let deaths = 0
+  let crashes = 0
   let restart: NodeJS.Timeout | undefined
 
-  const downError = () => new ServiceDownError(`The process of the plugin ${pack.name} is down: ${downBecause}`)
+  const downError = () => new ServiceDownError(`The process of the plugin ${pack.name} is down: ${downReason}`)
 
-  function serve ({ method, args, scope, isAnswered }: Incoming): unknown {
+  function serve ({ method, args, scope, isCall }: Incoming): unknown {
     if (method === 'fatal') {
-      lastWords = toPrintable(String(args[0]), LAST_WORDS_MAX)
+      fatalMessage = toPrintable(String(args[0]), FATAL_MESSAGE_MAX)
       return undefined
     }
-    if (!isAnswered && !isTold(method)) throw new Error(`'${method}' returns a value; call it and wait for the value`)
+    if (!isCall && !isNotification(method)) throw new Error(`'${method}' returns a value; call it and wait for the value`)
     if (!allows(method)) return undefined
     const call = scopes.get(scope)
-    if (call !== undefined) return call.run(() => askContext(call.ctx, method, args, limitRequests))
-    if (lasting === null || isOfOneCall(method)) throw new Error('This context belongs to one call, which has ended')
-    return askContext(lasting, method, args, limitRequests)
+    if (call !== undefined) return call.run(() => callContext(call.ctx, method, args, limitRequests))
+    if (setupContext === null || isOfOneCall(method)) throw new Error('This context belongs to one call, which has ended')
+    return callContext(setupContext, method, args, limitRequests)
   }
 
-  async function boot (): Promise<Running> {
+  async function startProcess (): Promise<Running> {
     const ready = Promise.withResolvers<undefined>()
-    lastWords = null
+    fatalMessage = null
     if (!canConfine()) {
       throw new LoadError('unsupported', `Node ${process.version} cannot isolate the process of a plugin; ` +
         `start the server with Node ${NODE_LEVEL}, such as the newest 24 from https://nodejs.org`)
@@ -158,7 +158,7 @@ export function createPluginProcess (options: PluginProcessOptions) {
         Value.Assert(MessageSchema, message)
         peer.receive(message, bytes)
       },
-      onFault: ({ message }) => { endBecause(child, message) },
+      onFault: ({ message }) => { killBecause(child, message) },
       maxBytes: MESSAGE_MAX_BYTES,
       backlogBytes: BACKLOG_MAX_BYTES
     })
@@ -182,44 +182,44 @@ export function createPluginProcess (options: PluginProcessOptions) {
     // Uses 'close', because at 'exit' its last messages may not have been read yet.
     child.once('close', (code, signal) => {
       clearInterval(watch)
-      const reason = endReasons.get(child) ?? lastWords ?? explainExit(code, signal)
+      const reason = endReasons.get(child) ?? fatalMessage ?? explainExit(code, signal)
       ready.reject(new Error(reason))
-      bury(started, reason)
+      handleExit(started, reason)
     })
     running = started
     await limitLoading('the start of its process', BOOT_MS, () => ready.promise)
     return started
   }
 
-  function bury (dead: Running, reason: string): void {
-    if (running === dead) downBecause = reason
-    dead.peer.fail(downError())
-    if (running !== dead) return
+  function handleExit (ended: Running, reason: string): void {
+    if (running === ended) downReason = reason
+    ended.peer.fail(downError())
+    if (running !== ended) return
     running = null
-    if (performance.now() - dead.startedAt > STEADY_MS) deaths = 0
+    if (performance.now() - ended.startedAt > STEADY_MS) crashes = 0
     scheduleRestart()
   }
 
   /** The reasons for which this host killed processes. */
   const endReasons = new WeakMap<ChildProcess, string>()
 
-  function endBecause (child: ChildProcess, reason: string): void {
+  function killBecause (child: ChildProcess, reason: string): void {
     if (!endReasons.has(child)) endReasons.set(child, reason)
     child.kill('SIGKILL')
   }
 
   function watchMemory (child: ChildProcess): void {
-    if (child.pid !== undefined && (readMemory(child.pid) ?? 0) > MEMORY_MIB * 1024 ** 2) endBecause(child, OVER_MEMORY)
+    if (child.pid !== undefined && (readMemory(child.pid) ?? 0) > MEMORY_MIB * 1024 ** 2) killBecause(child, OVER_MEMORY)
   }
 
   /** Kills the process if it does not answer a ping. */
-  async function ping (asked: Running): Promise<void> {
+  async function ping (pinged: Running): Promise<void> {
     if (isPinging) return
     isPinging = true
     try {
-      await limitTime('It is silent for', pingMs, NEVER, () => asked.peer.call('ping', []))
+      await limitTime('It is silent for', pingMs, NEVER, () => pinged.peer.call('ping', []))
     } catch {
-      endBecause(asked.child, `it did not answer for ${pingMs / 1_000} s`)
+      killBecause(pinged.child, `it did not answer for ${pingMs / 1_000} s`)
     } finally {
       isPinging = false
     }
@@ -227,9 +227,9 @@ export function createPluginProcess (options: PluginProcessOptions) {
 
   function scheduleRestart (): void {
     if (isClosed || openContext === null) return
-    const delayMs = restartMs(deaths++)
-    log.warn({ plugin: pack.name, reason: downBecause, restartMs: delayMs }, 'plugin process ended and is restarted')
-    onChange(`${downBecause}; it is restarted`)
+    const delayMs = restartMs(crashes++)
+    log.warn({ plugin: pack.name, reason: downReason, restartMs: delayMs }, 'plugin process ended and is restarted')
+    onChange(`${downReason}; it is restarted`)
     restart = setTimeout(() => { void tryAgain() }, delayMs).unref()
   }
 
@@ -240,7 +240,7 @@ export function createPluginProcess (options: PluginProcessOptions) {
       onChange(null)
     } catch (err) {
       if (isClosed) return
-      downBecause = err instanceof Error ? err.message : String(err)
+      downReason = err instanceof Error ? err.message : String(err)
       // A process that ended by itself is already being restarted.
       if (running === null) return
       const { child } = running
@@ -251,24 +251,24 @@ export function createPluginProcess (options: PluginProcessOptions) {
   }
 
   async function load (): Promise<Descriptor | null> {
-    const { peer } = await boots.add(boot)
+    const { peer } = await boots.add(startProcess)
     return await limitLoading('loading it', importMs, () =>
       peer.call('import', [pathToFileURL(pack.entry).href])) as Descriptor | null
   }
 
-  function memoOf (memo: ProviderContext['memo']): number {
-    const known = memos.get(memo)
-    if (known !== undefined) return known
+  function numberMemo (memo: ProviderContext['memo']): number {
+    const number = memos.get(memo)
+    if (number !== undefined) return number
     memos.set(memo, ++lastMemo)
     return lastMemo
   }
 
   const factsOf = ({ memo, config, preferences, options: given, found, folders }: ProviderContext): CallFacts =>
-    ({ memo: memoOf(memo), config, preferences, options: given, found, folders: Object.keys(folders) })
+    ({ memo: numberMemo(memo), config, preferences, options: given, found, folders: Object.keys(folders) })
 
-  interface Opened { peer: Peer, args: readonly unknown[], ctx: ProviderContext | undefined }
+  interface OpenCall { peer: Peer, args: readonly unknown[], ctx: ProviderContext | undefined }
 
-  function open (method: string, args: readonly unknown[]): Opened {
+  function open (method: string, args: readonly unknown[]): OpenCall {
     if (running === null) throw downError()
     const at = METHODS[method]
     const ctx = typeof at === 'number' ? args[at] as ProviderContext | undefined : undefined
@@ -308,7 +308,7 @@ export function createPluginProcess (options: PluginProcessOptions) {
 
   async function prepare (): Promise<void> {
     const ctx = openContext?.() ?? null
-    lasting = ctx
+    setupContext = ctx
     if (ctx !== null) await call('setup', [ctx])
   }
 

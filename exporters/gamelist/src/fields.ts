@@ -23,12 +23,12 @@ export function listFields (game: ExportGame, choice: MediaChoice): Field[] {
     ['lang', game.languages[0]],
     ['region', game.regions[0]]
   ]
-  const written = texts
+  const values = texts
     .map(([name, text]) => ({ name, value: name === 'desc' ? cleanText(text ?? '') : cleanLine(text ?? '') }))
     .filter(({ value }) => value !== '')
   const media = listMedia(game, choice).filter(({ path }) => isWritable(path))
     .map(({ name, path }) => ({ name, value: `./${path}` }))
-  return [{ name: 'path', value: `./${game.path}` }, ...written, ...media]
+  return [{ name: 'path', value: `./${game.path}` }, ...values, ...media]
 }
 
 /** Converts 0 to 100 to 0 to 1 with two decimals. */

@@ -43,8 +43,8 @@ export function mergeGamelist (text: string, entries: readonly Entry[]): string 
 }
 
 /** Indexes entries by path, and by folder if the file has no game with the path itself. */
-function indexEntries (entries: readonly Entry[], there: ReadonlySet<string | null>): Map<string, Entry> {
-  const byFolder = entries.filter(({ path, folder }) => folder !== null && !there.has(path))
+function indexEntries (entries: readonly Entry[], existingPaths: ReadonlySet<string | null>): Map<string, Entry> {
+  const byFolder = entries.filter(({ path, folder }) => folder !== null && !existingPaths.has(path))
     .map((entry): [string, Entry] => [entry.folder ?? '', entry])
   return new Map([...byFolder, ...entries.map((entry): [string, Entry] => [entry.path, entry])])
 }
@@ -61,9 +61,9 @@ function writeList (entries: readonly Entry[], eol: string): string {
 
 /** Appends a list. A file without `gameList` may only hold the elements that ES-DE puts before it. */
 function appendList (text: string, roots: readonly ElementSpan[], entries: readonly Entry[]): string {
-  const stranger = roots.find(({ name }) => name !== 'alternativeEmulator')
-  if (stranger !== undefined) {
-    throw new Error(`gamelist.xml contains "${stranger.name}" but no "gameList". ` +
+  const unknownRoot = roots.find(({ name }) => name !== 'alternativeEmulator')
+  if (unknownRoot !== undefined) {
+    throw new Error(`gamelist.xml contains "${unknownRoot.name}" but no "gameList". ` +
       'Move the file away to have a new one written.')
   }
   const eol = findLineEnd(text)
@@ -77,18 +77,18 @@ function updateGame (text: string, game: ElementSpan, { path, fields }: Entry): 
   for (const field of fields) {
     const [first, ...repeats] = game.children.filter(({ name }) => name === field.name)
     if (first === undefined) missing.push(field)
-    else if (!says(first, field)) edits.push(replaceText(text, first, field.value))
+    else if (!hasText(first, field)) edits.push(replaceText(text, first, field.value))
     edits.push(...repeats.map((repeat) => removeElement(text, repeat)))
   }
-  const written = new Set(fields.map(({ name }) => name))
-  const stale = game.children.filter((child) => !written.has(child.name) && isOwnMedia(child.name, child.text, path))
+  const writtenNames = new Set(fields.map(({ name }) => name))
+  const stale = game.children.filter((child) => !writtenNames.has(child.name) && isOwnMedia(child.name, child.text, path))
   edits.push(...stale.map((child) => removeElement(text, child)))
   if (missing.length > 0) edits.push(appendFields(text, game, missing))
   return edits
 }
 
 /** True if an element has the wanted text. A text with several genres stays if the first one is the wanted genre. */
-function says ({ name, text, children }: ElementSpan, { value }: Field): boolean {
+function hasText ({ name, text, children }: ElementSpan, { value }: Field): boolean {
   if (children.length > 0) return false
   return text === value || (name === 'genre' && text.startsWith(value) && /^\s*[-,/;|]/.test(text.slice(value.length)))
 }

@@ -34,11 +34,11 @@ export function mergeMetadata (text: string, collection: readonly Field[], entri
     found.add(entry.path)
     updateGame(edits, game, entry)
   }
-  const own = findCollection(blocks, collection)
-  if (own === undefined) insertCollection(edits, blocks, collection)
-  else updateCollection(edits, own, collection)
+  const ownCollection = findCollection(blocks, collection)
+  if (ownCollection === undefined) insertCollection(edits, blocks, collection)
+  else updateCollection(edits, ownCollection, collection)
   const added = entries.filter(({ path }) => !owners.has(path) && !found.has(path))
-  edits.insertAfter(findEnd(edits.lines, blocks, own), added.flatMap(writeGame))
+  edits.insertAfter(findEnd(edits.lines, blocks, ownCollection), added.flatMap(writeGame))
   return edits.apply()
 }
 
@@ -70,38 +70,38 @@ function listFiles ({ properties }: Block): string[] {
 }
 
 /** Replaces a folder by the file that starts the game. A list of several files is the user's own. */
-function replaceFolder (edits: LineEdits, old: readonly Property[], field: Field, folder: string | null) {
-  const [first] = old.flatMap(({ values }) => values)
+function replaceFolder (edits: LineEdits, formerValues: readonly Property[], field: Field, folder: string | null) {
+  const [first] = formerValues.flatMap(({ values }) => values)
   const isFolder = folder !== null && first !== undefined && normalizePath(first) === folder
-  if (isFolder && old.length === 1 && old[0]?.values.length === 1) replaceProperties(edits, old, field)
+  if (isFolder && formerValues.length === 1 && formerValues[0]?.values.length === 1) replaceProperties(edits, formerValues, field)
 }
 
 function updateGame (edits: LineEdits, game: Block, { path, folder, fields }: Entry) {
   const missing: Field[] = []
   for (const field of fields) {
-    const old = game.properties.filter(({ key }) => key === field.key)
-    if (old.length === 0) missing.push(field)
-    else if (field.key === 'tag') addTags(edits, old, field)
+    const formerValues = game.properties.filter(({ key }) => key === field.key)
+    if (formerValues.length === 0) missing.push(field)
+    else if (field.key === 'tag') addTags(edits, formerValues, field)
     // The game was found by its files, and may have further files besides this ROM's.
-    else if (field.key === 'file') replaceFolder(edits, old, field, folder)
-    else if (!isEqual(old, field)) replaceProperties(edits, old, field)
+    else if (field.key === 'file') replaceFolder(edits, formerValues, field, folder)
+    else if (!isEqual(formerValues, field)) replaceProperties(edits, formerValues, field)
   }
-  const written = new Set(fields.map(({ key }) => key))
+  const writtenKeys = new Set(fields.map(({ key }) => key))
   game.properties
-    .filter(({ key, values }) => !written.has(key) && values.every((value) => isOwnAsset(key, value, path)))
+    .filter(({ key, values }) => !writtenKeys.has(key) && values.every((value) => isOwnAsset(key, value, path)))
     .forEach((property) => { removeProperty(edits, property) })
   edits.insertAfter(findBlockEnd(game), missing.flatMap(writeField))
 }
 
 /** Adds missing tags. No tag is removed, because tags of the user and the server look the same. */
-function addTags (edits: LineEdits, old: readonly Property[], { key, values }: Field) {
-  const known = new Set(old.flatMap((property) => property.values))
-  const added = values.filter((value) => !known.has(value))
-  edits.insertAfter(Math.max(...old.map(lastLine)), writeField({ key, values: added }))
+function addTags (edits: LineEdits, formerValues: readonly Property[], { key, values }: Field) {
+  const knownTags = new Set(formerValues.flatMap((property) => property.values))
+  const added = values.filter((value) => !knownTags.has(value))
+  edits.insertAfter(Math.max(...formerValues.map(lastLine)), writeField({ key, values: added }))
 }
 
-function isEqual (old: readonly Property[], { key, values }: Field): boolean {
-  const before = old.flatMap((property) => property.values)
+function isEqual (formerValues: readonly Property[], { key, values }: Field): boolean {
+  const before = formerValues.flatMap((property) => property.values)
   if (key === 'description') return decodeText(before) === decodeText(values)
   return before.length === values.length && before.every((value, index) => value === values[index])
 }
@@ -145,8 +145,8 @@ function insertCollection (edits: LineEdits, blocks: readonly Block[], fields: r
 }
 
 /** Returns the line for new games: the end of our collection, so that they do not join a later one. */
-function findEnd (lines: readonly string[], blocks: readonly Block[], own: Block | undefined): number {
-  const start = own === undefined ? 0 : blocks.indexOf(own)
+function findEnd (lines: readonly string[], blocks: readonly Block[], collection: Block | undefined): number {
+  const start = collection === undefined ? 0 : blocks.indexOf(collection)
   const next = blocks.findIndex(({ kind }, index) => index > start && kind === 'collection')
   const last = blocks.slice(0, next === -1 ? blocks.length : next).at(-1)
   return last === undefined || last.kind === 'start' ? findTextEnd(lines) : findBlockEnd(last)

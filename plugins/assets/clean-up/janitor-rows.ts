@@ -1,11 +1,11 @@
 import type { Db, Queryable } from '../../../core/database/db.ts'
 
 /** Ages in milliseconds by the clock of the database. The clean-up measures every age with this clock. */
-export interface Clock { now: number, running: number, since_look: number | null }
+export interface DatabaseClock { now: number, running: number, since_look: number | null }
 
 /** Returns null for a worker that the database does not know. */
-export async function readClock (db: Db, workerId: string): Promise<Clock | null> {
-  const { rows: [clock] } = await db.query<Clock>(`select date_part('epoch', now()) * 1000 as now,
+export async function readClock (db: Db, workerId: string): Promise<DatabaseClock | null> {
+  const { rows: [clock] } = await db.query<DatabaseClock>(`select date_part('epoch', now()) * 1000 as now,
       date_part('epoch', now() - w.started_at) * 1000 as running,
       (select date_part('epoch', now() - looked_at) * 1000 from installation) as since_look
     from workers w where w.id = $1`, [workerId])
@@ -13,7 +13,7 @@ export async function readClock (db: Db, workerId: string): Promise<Clock | null
 }
 
 /** Stores the time of the latest check of the assets folder. */
-export async function noteLook (db: Db): Promise<void> {
+export async function storeCheckTime (db: Db): Promise<void> {
   await db.query('update installation set looked_at = now()')
 }
 
@@ -32,6 +32,6 @@ export async function selectContents (db: Queryable): Promise<Content[]> {
 }
 
 /** Marks these files as present again. */
-export async function noteRecovered (db: Db, paths: readonly string[]): Promise<void> {
+export async function markPresent (db: Db, paths: readonly string[]): Promise<void> {
   await db.query('update assets set missing_from_fs = false where disk_path = any($1)', [paths])
 }

@@ -9,15 +9,15 @@ import { assetsConfig } from '../config.ts'
 import { defineCleanup } from '../../tasks/cleanup.ts'
 import type { TaskDefinition } from '../../tasks/definitions.ts'
 import { deleteExpiredAccounts } from '../restore/deleted-account-rows.ts'
-import { FIRST_HOUR_MS, findDoubt } from './safety-checks.ts'
+import { FIRST_HOUR_MS, findObjection } from './safety-checks.ts'
 import type { Files } from '../asset-files.ts'
 import { recover, setAside } from './orphaned-files.ts'
-import { deleteOlderThan, deleteThinned } from './retention-rows.ts'
-import { noteRecovered } from './janitor-rows.ts'
+import { deleteOlderThan, deleteByAge } from './retention-rows.ts'
+import { markPresent } from './janitor-rows.ts'
 import { listUploads, loadNamed, requireOwnUploads } from '../stored-files.ts'
 
 /** Age at which a file without a row counts as abandoned, because the row of a younger one may not be committed yet. */
-const STRAY_AFTER_MS = 86_400_000
+const LEFTOVER_AFTER_MS = 86_400_000
 const CRON = '40 4 * * *'
 /** Maximum number of unknown files that a report names; it always includes their count. */
 const NAMED_MAX = 100
@@ -25,7 +25,7 @@ const NAMED_MAX = 100
 /** The result of a check of the assets folder. */
 interface FolderReport {
   /** Remains of broken uploads. */
-  strays: string[]
+  leftovers: string[]
   /** Complete files that no row names. */
   unknown: string[]
   /** Number of files that a row names. */
@@ -36,7 +36,7 @@ interface FolderReport {
 
 async function isOld (path: string): Promise<boolean> {
   try {
-    return (await stat(path)).mtimeMs < Date.now() - STRAY_AFTER_MS
+    return (await stat(path)).mtimeMs < Date.now() - LEFTOVER_AFTER_MS
   } catch (err) {
     if (errorCode(err) === 'ENOENT') return false
     throw err
@@ -57,54 +57,54 @@ export function createJanitor (app: FastifyInstance, config: Config, files: File
   async function recoverMissing (missing: Parameters<typeof recover>[1]): Promise<number> {
     const paths = await recover(base, missing)
     if (paths.length === 0) return 0
-    await noteRecovered(app.db, paths)
+    await markPresent(app.db, paths)
     app.log.info({ files: paths.length }, 'files were moved back from assets/lost, because the database refers to them again')
     return paths.length
   }
 
   /** Compares rows and files. The only change is that missing files are recovered. */
-  async function look (signal: AbortSignal): Promise<FolderReport> {
+  async function checkFolder (signal: AbortSignal): Promise<FolderReport> {
     await requireOwnUploads(config, app.db)
     // Rows are loaded before files are listed, because an upload in between must not look like a row without a file.
     const named = await loadNamed(app.db)
-    const { settled, incoming } = await listUploads(base)
+    const { published, incoming } = await listUploads(base)
     signal.throwIfAborted()
-    const there = new Set(settled)
-    const recovered = await recoverMissing([...named.values()].filter(({ disk_path: path }) => !there.has(path)))
-    const unknown = await listOld(settled.filter((path) => !named.has(path)))
-    const known = settled.filter((path) => named.has(path)).length
-    return { strays: await listOld(incoming), unknown, known, recovered }
+    const publishedPaths = new Set(published)
+    const recovered = await recoverMissing([...named.values()].filter(({ disk_path: path }) => !publishedPaths.has(path)))
+    const unknown = await listOld(published.filter((path) => !named.has(path)))
+    const known = published.filter((path) => named.has(path)).length
+    return { leftovers: await listOld(incoming), unknown, known, recovered }
   }
 
-  function tell (unknown: readonly string[]): void {
+  function warnUnknown (unknown: readonly string[]): void {
     if (unknown.length === 0) return
     app.log.warn({ count: unknown.length, files: unknown.slice(0, NAMED_MAX) }, 'the database has no rows for some files of users, which stay unchanged. Restore the database with their rows, ' +
       'or run cleanup_assets with set_aside to move the files to assets/lost')
   }
 
   async function remove (): Promise<number> {
-    const gone = [
+    const deletedPaths = [
       ...await deleteOlderThan(app.db, assetsConfig.of(config).versions_kept_days),
       ...await deleteExpiredAccounts(app.db),
-      ...await deleteThinned(app.db, assetsConfig.of(config).versions_kept)
+      ...await deleteByAge(app.db, assetsConfig.of(config).versions_kept)
     ]
-    await files.remove(gone)
-    return gone.length
+    await files.remove(deletedPaths)
+    return deletedPaths.length
   }
 
-  async function clean (signal: AbortSignal, isSetAside: boolean) {
-    const { strays, unknown, known, recovered } = await look(signal)
-    const doubt = await findDoubt(app.db, app.workers.id, known, unknown.length)
-    const found = { unknown: unknown.length, unknown_files: unknown.slice(0, NAMED_MAX), recovered, postponed: doubt }
-    if (doubt !== null) {
-      tell(unknown)
-      return { ...found, expired: 0, strays: 0, lost: 0 }
+  async function clean (signal: AbortSignal, movesUnknown: boolean) {
+    const { leftovers, unknown, known, recovered } = await checkFolder(signal)
+    const objection = await findObjection(app.db, app.workers.id, known, unknown.length)
+    const found = { unknown: unknown.length, unknown_files: unknown.slice(0, NAMED_MAX), recovered, postponed: objection }
+    if (objection !== null) {
+      warnUnknown(unknown)
+      return { ...found, expired: 0, leftovers: 0, lost: 0 }
     }
     const expired = await remove()
-    await files.remove(strays)
-    if (isSetAside) await setAside(base, unknown)
-    else tell(unknown)
-    return { ...found, expired, strays: strays.length, lost: isSetAside ? unknown.length : 0 }
+    await files.remove(leftovers)
+    if (movesUnknown) await setAside(base, unknown)
+    else warnUnknown(unknown)
+    return { ...found, expired, leftovers: leftovers.length, lost: movesUnknown ? unknown.length : 0 }
   }
 
   const definition: TaskDefinition = defineCleanup({
@@ -116,10 +116,10 @@ export function createJanitor (app: FastifyInstance, config: Config, files: File
     destructive: { scope: 'assets.write', grant: ['assets', 'delete'] },
     arguments: Type.Object({ set_aside: Type.Optional(Type.Boolean()) }, { additionalProperties: false }),
     async run ({ signal, report, payload }) {
-      const isSetAside = payload.set_aside === true
-      const stats = await clean(signal, isSetAside)
+      const movesUnknown = payload.set_aside === true
+      const stats = await clean(signal, movesUnknown)
       await report({ cleanup_stats: stats })
-      if (isSetAside && stats.postponed !== null) throw conflict(`No file was moved to assets/lost: ${stats.postponed}`)
+      if (movesUnknown && stats.postponed !== null) throw conflict(`No file was moved to assets/lost: ${stats.postponed}`)
     }
   })
 
@@ -133,14 +133,14 @@ export function createJanitor (app: FastifyInstance, config: Config, files: File
     startWithWorker (): void {
       let working = Promise.resolve()
       let timer: NodeJS.Timeout | undefined
-      const begin = () => {
+      const start = () => {
         working = clean(closing.signal, false).then(() => {}, (err: unknown) => {
           if (!closing.signal.aborted) app.log.warn({ err }, 'the folder of saves could not be cleaned up; the daily task retries')
         })
       }
       app.addHook('onReady', async () => {
-        begin()
-        timer = setTimeout(begin, FIRST_HOUR_MS).unref()
+        start()
+        timer = setTimeout(start, FIRST_HOUR_MS).unref()
       })
       app.addHook('preClose', async () => {
         closing.abort()

@@ -23,8 +23,8 @@ const keyOf = ({ file_size_bytes: size, sha1 }: Pick<Content, 'file_size_bytes' 
  * Returns the files set aside that may be one of the wanted contents, by size and SHA-1. Only files of a wanted size
  * are read.
  */
-async function indexLost (base: string, wanted: readonly Content[]): Promise<Map<string, string>> {
-  const sizes = new Set(wanted.map(({ file_size_bytes: size }) => size))
+async function indexLostFiles (base: string, missing: readonly Content[]): Promise<Map<string, string>> {
+  const sizes = new Set(missing.map(({ file_size_bytes: size }) => size))
   const index = new Map<string, string>()
   for (const path of await listFiles(base, LOST)) {
     const { size } = await stat(join(base, path))
@@ -65,7 +65,7 @@ export async function setAside (base: string, paths: readonly string[]): Promise
  */
 export async function recover (base: string, missing: readonly Content[]): Promise<string[]> {
   if (missing.length === 0) return []
-  const index = await indexLost(base, missing)
+  const index = await indexLostFiles(base, missing)
   const recovered: string[] = []
   for (const content of missing) {
     const source = index.get(keyOf(content))

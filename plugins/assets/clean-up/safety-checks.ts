@@ -1,5 +1,5 @@
 import type { Db } from '../../../core/database/db.ts'
-import { type Clock, noteLook, readClock } from './janitor-rows.ts'
+import { type DatabaseClock, storeCheckTime, readClock } from './janitor-rows.ts'
 
 /** Grace period after a start, in which a wrong setup or a wrong move of the server becomes visible. */
 export const FIRST_HOUR_MS = 3_600_000
@@ -8,10 +8,10 @@ const GAP_MAX_MS = 2 * 86_400_000
 /** Maximum difference between the clocks of this machine and of the database. */
 const SKEW_MAX_MS = 3_600_000
 
-function judge ({ now, running, since_look: sinceLook }: Clock, known: number, unknown: number): string | null {
+function findObjectionIn ({ now, running, since_look: sinceCheck }: DatabaseClock, known: number, unknown: number): string | null {
   if (running < FIRST_HOUR_MS) return 'the scan worker started less than an hour ago'
   if (Math.abs(Date.now() - now) > SKEW_MAX_MS) return 'the clocks of this machine and of the database differ by more than an hour'
-  if (sinceLook === null || sinceLook < 0 || sinceLook > GAP_MAX_MS) {
+  if (sinceCheck === null || sinceCheck < 0 || sinceCheck > GAP_MAX_MS) {
     return 'the clock was changed, or no cleanup ran for two days; the next run continues'
   }
   if (unknown > known) {
@@ -27,10 +27,10 @@ function judge ({ now, running, since_look: sinceLook }: Clock, known: number, u
  * @param known number of files that a row names
  * @param unknown number of files that no row names
  */
-export async function findDoubt (
+export async function findObjection (
   db: Db, workerId: string, known: number, unknown: number
 ): Promise<string | null> {
   const clock = await readClock(db, workerId)
-  await noteLook(db)
-  return clock === null ? 'the database has no row for this worker' : judge(clock, known, unknown)
+  await storeCheckTime(db)
+  return clock === null ? 'the database has no row for this worker' : findObjectionIn(clock, known, unknown)
 }

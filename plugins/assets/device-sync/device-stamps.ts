@@ -4,7 +4,7 @@ import type { Db } from '../../../core/database/db.ts'
 import { badRequest, conflict, forbidden } from '../../../core/errors.ts'
 import type { Scope } from '../../../core/access/scopes.ts'
 import type { Device } from '../../devices/entities.ts'
-import { isBase, noteServed, trackAsset, untrackAsset } from './rows.ts'
+import { isBase, storeDownloadStart, trackAsset, untrackAsset } from './rows.ts'
 import type { Asset } from '../entities.ts'
 import { AssetVersion, DeviceSync } from '../entities.ts'
 import type { AssetRow } from '../rows.ts'
@@ -18,10 +18,10 @@ export interface ActingDevice {
   is_named: boolean
 }
 
-type Content = Pick<Asset, 'sha1' | 'content_hash'> & { at: Date }
+type DatedContent = Pick<Asset, 'sha1' | 'content_hash'> & { at: Date }
 
 /** Returns the content that a device says it holds. @throws ApiError CONFLICT if the asset never had this content */
-async function findHeld (tx: Db, asset: Asset, input: DownloadedInput): Promise<Content> {
+async function findDeviceContent (tx: Db, asset: Asset, input: DownloadedInput): Promise<DatedContent> {
   const contentHash = input.content_hash?.toLowerCase() ?? null
   const current = { sha1: asset.sha1, content_hash: contentHash ?? asset.content_hash, at: asset.updated_at }
   const sha1 = input.sha1?.toLowerCase() ?? null
@@ -42,7 +42,7 @@ export function createDeviceStamps (app: FastifyInstance) {
     await tx.em.upsert(DeviceSync, { device: device.id, asset: asset.id, last_synced_at: at, is_untracked: false })
   }
 
-  async function stamp (tx: Db, device: Device, asset: Asset, content: Content): Promise<void> {
+  async function stamp (tx: Db, device: Device, asset: Asset, content: DatedContent): Promise<void> {
     await upsert(tx, device, asset, content.at)
     if (asset.rom === null || asset.rom === undefined) return
     for (const key of baseKeysOf(asset)) {
@@ -72,9 +72,9 @@ export function createDeviceStamps (app: FastifyInstance) {
       if (isNamed && !caller.scopes.has(scope)) {
         throw forbidden(`device_id needs the scope ${scope}; remove device_id, or use a token with this scope`)
       }
-      const wanted = isNamed ? reference : caller.device_id
-      if (wanted === null) return null
-      return { device: await app.devices.find(db, caller.id, wanted), is_named: isNamed }
+      const deviceReference = isNamed ? reference : caller.device_id
+      if (deviceReference === null) return null
+      return { device: await app.devices.find(db, caller.id, deviceReference), is_named: isNamed }
     },
 
     /** Finds the device that sends content. @throws ApiError as `find`, and BAD_REQUEST if its sync is off */
@@ -94,25 +94,25 @@ export function createDeviceStamps (app: FastifyInstance) {
     },
 
     /** Locks the device, if there is one, until the transaction ends. @throws ApiError NOT_FOUND if it was deleted */
-    async hold (tx: Db, acting: ActingDevice | null): Promise<void> {
-      if (acting !== null) await app.devices.hold(tx, acting.device)
+    async lock (tx: Db, acting: ActingDevice | null): Promise<void> {
+      if (acting !== null) await app.devices.lock(tx, acting.device)
     },
 
     /** Stores the content that a device sent as its base. */
-    async sent (tx: Db, device: Device, asset: Asset, contentHash: string | undefined): Promise<void> {
+    async stampUpload (tx: Db, device: Device, asset: Asset, contentHash: string | undefined): Promise<void> {
       await stamp(tx, device, asset, {
         sha1: asset.sha1, content_hash: contentHash?.toLowerCase() ?? asset.content_hash, at: asset.updated_at
       })
     },
 
     /** Stores the content that a device confirms to hold as its base. @throws ApiError CONFLICT */
-    async downloaded (tx: Db, device: Device, asset: Asset, input: DownloadedInput): Promise<void> {
-      await stamp(tx, device, asset, await findHeld(tx, asset, input))
+    async stampDownload (tx: Db, device: Device, asset: Asset, input: DownloadedInput): Promise<void> {
+      await stamp(tx, device, asset, await findDeviceContent(tx, asset, input))
     },
 
     /** Stores that a device was sent the content; it may not have arrived. */
-    async served (db: Db, device: Device, row: Pick<AssetRow, 'id' | 'updated_at'>): Promise<void> {
-      await noteServed(db, device.id, row.id, new Date(row.updated_at))
+    async storeDownloadStart (db: Db, device: Device, row: Pick<AssetRow, 'id' | 'updated_at'>): Promise<void> {
+      await storeDownloadStart(db, device.id, row.id, new Date(row.updated_at))
     },
 
     /** Sets whether a device syncs a save. Untracking is also stored for a save that the device never synced. */
@@ -130,7 +130,7 @@ export function createDeviceStamps (app: FastifyInstance) {
     },
 
     /** True if the content of a save is its base with a device, as in a negotiation. */
-    async isAgreed (tx: Db, device: Device, asset: Asset): Promise<boolean> {
+    async isBase (tx: Db, device: Device, asset: Asset): Promise<boolean> {
       const { rom, kind, slot, file_name: name, sha1, content_hash: hash } = asset
       const key = slot === null || slot === undefined ? nameKey(name) : slotKey(slot)
       return await isBase(tx, {

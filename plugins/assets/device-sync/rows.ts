@@ -1,8 +1,8 @@
 import type { Db } from '../../../core/database/db.ts'
-import type { Agreement } from '../base-rows.ts'
+import type { BaseWrite } from '../base-rows.ts'
 
 /** Stores that a device was sent an asset as of this time; the asset may have other content by now. */
-export async function noteServed (db: Db, deviceId: number, assetId: number, at: Date): Promise<void> {
+export async function storeDownloadStart (db: Db, deviceId: number, assetId: number, at: Date): Promise<void> {
   await db.query(`insert into device_syncs (device_id, asset_id, last_synced_at, is_untracked)
     select $1, id, $2::timestamptz, false from assets where id = $3
     on conflict (device_id, asset_id) do update
@@ -23,7 +23,7 @@ export async function untrackAsset (db: Db, deviceId: number, assetId: number): 
 
 /** True if this content is the base of a device and the server. */
 export async function isBase (
-  db: Db, base: Omit<Agreement, 'rom_id' | 'updated_at'> & { rom_id: number | null }
+  db: Db, base: Omit<BaseWrite, 'rom_id' | 'updated_at'> & { rom_id: number | null }
 ): Promise<boolean> {
   const rows = (await db.query<object>(`select 1 from sync_bases
     where device_id = $1 and rom_id = $2 and kind = $3 and key = $4 and (sha1 = $5 or content_hash = $6)`,

@@ -7,14 +7,14 @@ import { DeletedAccount } from '../entities.ts'
 /** Number of days in which an administrator can restore the uploads of a deleted account. */
 const KEPT_DAYS = 30
 
-const KEEP = `insert into deleted_accounts (username, assets, versions)
+const STORE_ACCOUNT = `insert into deleted_accounts (username, assets, versions)
   select u.username, jsonb_agg(to_jsonb(a)), coalesce((select jsonb_agg(to_jsonb(v)) from asset_versions v
     join assets o on o.id = v.asset_id where o.user_id = u.id), '[]')
   from users u join assets a on a.user_id = u.id where u.id = $1 group by u.id, u.username`
 
 /** Archives the rows that a cascade is about to delete with an account; files stay in their folders. */
 export async function archiveUploads (tx: Db, userId: number): Promise<void> {
-  await tx.query(KEEP, [userId])
+  await tx.query(STORE_ACCOUNT, [userId])
 }
 
 interface AccountRow {
@@ -43,7 +43,7 @@ export async function listDeletedAccounts (db: Db): Promise<AccountRow[]> {
  * Restores rows with their ids, as rows of another account. A row whose name is taken there is restored as one that
  * auto-cleanup deleted. The new owner can then choose, and no device treats the row as deleted by its owner.
  */
-async function putBack (tx: Db, accountId: number, userId: number): Promise<number> {
+async function restoreRows (tx: Db, accountId: number, userId: number): Promise<number> {
   const db = tx
   const { rows } = await sql<{ id: number }>`insert into assets select (jsonb_populate_record(null::assets, f || jsonb_build_object(
       'user_id', ${userId}::int, 'origin_device_id', null,
@@ -75,7 +75,7 @@ export async function restoreUploads (
     const [account] = (await tx.query<{ username: string }>(
       'select username from deleted_accounts where id = $1 for update', [accountId])).rows
     if (account === undefined) throw notFound(`Deleted account with ID '${accountId}' not found; its ${KEPT_DAYS} days may be over`)
-    const restored = await putBack(tx, accountId, userId)
+    const restored = await restoreRows(tx, accountId, userId)
     await tx.em.nativeDelete(DeletedAccount, { id: accountId })
     return { username: account.username, restored }
   })

@@ -95,7 +95,7 @@ const createSaveRoutes = ({ read }: Forms): Routes => async (app) => {
     },
     config: writes
   }, async (request) => {
-    await assets.changes.show(contextOf(request), 'save', request.params.id, request.body.is_public)
+    await assets.changes.setPublic(contextOf(request), 'save', request.params.id, request.body.is_public)
     return await assets.viewSave(contextOf(request), request.params.id, { reference: undefined, scope: 'devices.read' })
   })
 

@@ -86,7 +86,7 @@ const createStateRoutes = ({ read }: Forms): Routes => async (app) => {
     },
     config: writes
   }, async (request) => {
-    await assets.changes.show(contextOf(request), 'state', request.params.id, request.body.is_public)
+    await assets.changes.setPublic(contextOf(request), 'state', request.params.id, request.body.is_public)
     return await assets.viewState(contextOf(request), request.params.id)
   })
 

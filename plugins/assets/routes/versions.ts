@@ -49,7 +49,7 @@ const createVersionRoutes = ({ read }: Forms): Routes => async (app) => {
     }, async (request) => {
       const { query, params: { id } } = request
       const form = formOf(request)
-      return await assets.keepVersion(contextOf(request), kind, id, query, form.main(part))
+      return await assets.addVersion(contextOf(request), kind, id, query, form.main(part))
     })
 
     for (const method of ['HEAD', 'GET'] as const) {

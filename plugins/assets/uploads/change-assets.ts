@@ -11,20 +11,20 @@ import type { AssetRow } from '../rows.ts'
 import type { DownloadedInput, ReplaceInput } from '../schemas.ts'
 import { type ThumbnailStore, readThumbnail } from './thumbnail-store.ts'
 import { readMtime } from './upload-assets.ts'
-import type { RomPlace } from './write-rows.ts'
-import { type Lineage, type Writes, type Writing, folderOf, laterThan, ofGame } from './write-assets.ts'
+import type { RomNames } from './write-rows.ts'
+import { type WriteKey, type Writes, type WriteContext, folderOf, laterThan, sameGame } from './write-assets.ts'
 
-const lineageOf = (row: AssetRow): Lineage => ({ user_id: row.user_id, rom_id: row.rom_id, kind: row.kind })
+const lineageOf = (row: AssetRow): WriteKey => ({ user_id: row.user_id, rom_id: row.rom_id, kind: row.kind })
 
 /** Returns the names of the current or former ROM of an asset. */
-function romPathOf (asset: Asset): RomPlace {
+function romPathOf (asset: Asset): RomNames {
   return { id: asset.rom?.id ?? 0, fs_name: asset.rom_fs_name, platform_fs_slug: asset.platform_fs_slug }
 }
 
 /** Returns the content folder of an asset, below the folder of its user. */
 const ownFolder = (asset: Asset): string => folderOf(asset, romPathOf(asset), asset.emulator ?? null)
 
-async function load ({ tx }: Writing, kind: AssetKind, id: number, isDeleted = false): Promise<Asset> {
+async function load ({ tx }: WriteContext, kind: AssetKind, id: number, isDeleted = false): Promise<Asset> {
   const asset = await tx.em.findOne(Asset, { id, kind, deleted_at: isDeleted ? { $ne: null } : null },
     { lockMode: LockMode.PESSIMISTIC_WRITE })
   if (asset === null) throw assetNotFound(kind, id)
@@ -37,14 +37,14 @@ export function createChanges ({ writes, stamps, thumbnails }: {
 }) {
   /** Runs `work` on an asset of the caller, after all other writes to its lineage. @throws ApiError NOT_FOUND */
   async function change<T> (
-    context: Context, kind: AssetKind, id: number, work: (writing: Writing, asset: Asset) => Promise<T>
+    context: Context, kind: AssetKind, id: number, work: (writing: WriteContext, asset: Asset) => Promise<T>
   ): Promise<T> {
     const { db } = context
     const row = await getOwn(context, kind, id)
     return await writes.run(db, [lineageOf(row)], async (writing) => await work(writing, await load(writing, kind, id)))
   }
 
-  async function findVersion ({ tx }: Writing, asset: Asset, id: number): Promise<AssetVersion> {
+  async function findVersion ({ tx }: WriteContext, asset: Asset, id: number): Promise<AssetVersion> {
     // The row lock makes concurrent thinning skip this version.
     const version = await tx.em.findOne(AssetVersion, { id, asset }, { lockMode: LockMode.PESSIMISTIC_WRITE })
     if (version === null) throw notFound(`Version with ID '${id}' of '${asset.file_name}' not found`)
@@ -62,16 +62,16 @@ export function createChanges ({ writes, stamps, thumbnails }: {
       await getOwn(context, kind, id)
       const picture = await readThumbnail(screenshot)
       const fileName = await change(context, kind, id, async (writing, asset) => {
-        await stamps.hold(writing.tx, acting)
+        await stamps.lock(writing.tx, acting)
         if (main !== null) {
           const isSame = asset.sha1 === main.sha1
           await writes.replace(writing, asset, main, ownFolder(asset), readMtime(input.mtime))
           // Apps go back to a save by sending its content again: this save becomes the newest of its slot.
           if (isSame) asset.updated_at = laterThan(asset.updated_at, writing.now)
-          if (acting !== null) await stamps.sent(writing.tx, acting.device, asset, input.content_hash)
+          if (acting !== null) await stamps.stampUpload(writing.tx, acting.device, asset, input.content_hash)
         }
         if (picture !== null && asset.rom !== null && asset.rom !== undefined) {
-          await thumbnails.put(writing, asset, romPathOf(asset), picture)
+          await thumbnails.store(writing, asset, romPathOf(asset), picture)
         }
         return asset.file_name
       })
@@ -79,10 +79,10 @@ export function createChanges ({ writes, stamps, thumbnails }: {
     },
 
     /** Makes an asset and its picture public for all who see the ROM, or private. */
-    show: (context: Context, kind: AssetKind, id: number, isPublic: boolean): Promise<void> =>
+    setPublic: (context: Context, kind: AssetKind, id: number, isPublic: boolean): Promise<void> =>
       change(context, kind, id, async (writing, asset) => {
         asset.is_public = isPublic
-        if (kind !== 'screenshot') await thumbnails.show(writing, asset)
+        if (kind !== 'screenshot') await thumbnails.copyVisibility(writing, asset)
       }),
 
     /**
@@ -93,11 +93,11 @@ export function createChanges ({ writes, stamps, thumbnails }: {
     async delete (context: Context, kind: AssetKind, ids: readonly number[]): Promise<void> {
       const { db, caller } = context
       requireGrant(caller, 'assets', 'delete', true)
-      const wanted = [...new Set(ids)]
-      if (wanted.length === 0) throw badRequest('The request has no id; send at least one')
-      const rows = await getAllOwn(context, kind, wanted)
+      const uniqueIds = [...new Set(ids)]
+      if (uniqueIds.length === 0) throw badRequest('The request has no id; send at least one')
+      const rows = await getAllOwn(context, kind, uniqueIds)
       await writes.run(db, rows.map(lineageOf), async (writing) => {
-        const assets = await writing.tx.em.find(Asset, { id: wanted, deleted_at: null })
+        const assets = await writing.tx.em.find(Asset, { id: uniqueIds, deleted_at: null })
         for (const asset of assets) writing.tx.em.assign(asset, { deleted_at: writing.now, deleted_by: 'owner' })
         await writing.tx.em.flush()
         if (kind !== 'screenshot') await thumbnails.delete(writing, assets)
@@ -111,7 +111,7 @@ export function createChanges ({ writes, stamps, thumbnails }: {
       await writes.run(db, [lineageOf(row)], async (writing) => {
         const asset = await load(writing, kind, id, true)
         const { file_name: name, slot, user, deleted_at: deletedAt } = asset
-        const same = { user, ...ofGame(asset), kind, slot: slot ?? null, file_name: name, deleted_at: null }
+        const same = { user, ...sameGame(asset), kind, slot: slot ?? null, file_name: name, deleted_at: null }
         const twin = await writing.tx.em.count(Asset, same)
         if (twin > 0) throw conflict(`There is another '${name}' now; delete that first`)
         writing.tx.em.assign(asset, { deleted_at: null, deleted_by: null })
@@ -134,8 +134,8 @@ export function createChanges ({ writes, stamps, thumbnails }: {
     addVersion: (
       context: Context, kind: AssetKind, id: number, file: StagedFile, clientMtime: Date | null
     ): Promise<AssetVersion> => change(context, kind, id, async (writing, asset) => {
-      const known = await writing.tx.em.findOne(AssetVersion, { asset, sha1: file.sha1 })
-      return known ?? await writes.addVersion(writing, asset, file, ownFolder(asset), clientMtime)
+      const existing = await writing.tx.em.findOne(AssetVersion, { asset, sha1: file.sha1 })
+      return existing ?? await writes.addVersion(writing, asset, file, ownFolder(asset), clientMtime)
     }),
 
     /** Confirms that a device holds the content that it downloaded. */
@@ -146,8 +146,8 @@ export function createChanges ({ writes, stamps, thumbnails }: {
       const device = await stamps.require(context, input.device_id)
       const acting = { device, is_named: true }
       await change(context, kind, id, async (writing, asset) => {
-        await stamps.hold(writing.tx, acting)
-        await stamps.downloaded(writing.tx, device, asset, input)
+        await stamps.lock(writing.tx, acting)
+        await stamps.stampDownload(writing.tx, device, asset, input)
       })
       await stamps.count(context, acting, undefined, '')
       return device

@@ -1,7 +1,7 @@
 import type { Asset } from '../entities.ts'
 import type { StagedFile } from '../asset-files.ts'
 import { findScreenshot } from '../read-assets.ts'
-import { type NewAsset, type Writes, type Writing, folderOf } from './write-assets.ts'
+import { type NewAsset, type Writes, type WriteContext, folderOf } from './write-assets.ts'
 
 type NewScreenshot =
   Pick<NewAsset, 'lineage' | 'rom' | 'file_name' | 'is_public' | 'is_gallery' | 'origin_device_id'>
@@ -10,14 +10,14 @@ type NewScreenshot =
  * Stores a picture of a ROM under its name. It replaces a picture of the same name and use, which keeps its visibility;
  * otherwise it is new.
  */
-export async function putScreenshot (
-  writes: Writes, writing: Writing, given: NewScreenshot, file: StagedFile
+export async function storeScreenshot (
+  writes: Writes, writing: WriteContext, given: NewScreenshot, file: StagedFile
 ): Promise<Asset> {
   const { lineage, rom, file_name: name, is_gallery: isGallery } = given
-  const known = await findScreenshot(writing.tx, lineage, { file_name: name, is_gallery: isGallery })
-  if (known !== null) {
-    await writes.replace(writing, known, file, folderOf(lineage, rom, null), null)
-    return known
+  const existing = await findScreenshot(writing.tx, lineage, { file_name: name, is_gallery: isGallery })
+  if (existing !== null) {
+    await writes.replace(writing, existing, file, folderOf(lineage, rom, null), null)
+    return existing
   }
   return await writes.create(writing,
     { ...given, emulator: null, slot: null, conflict_of: null, client_mtime: null }, file, null)

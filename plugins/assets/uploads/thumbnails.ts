@@ -1,10 +1,10 @@
 import { parseName } from '../../library/names.ts'
 import type { AssetRow } from '../rows.ts'
 
-type Named = Pick<AssetRow, 'user_id' | 'rom_id' | 'file_name'>
+type NamedAsset = Pick<AssetRow, 'user_id' | 'rom_id' | 'file_name'>
 
-const placeOf = (row: Named) => `${row.user_id}:${row.rom_id}`
-const stemOf = (row: Named) => parseName(row.file_name).fs_name_no_ext
+const gameKeyOf = (row: NamedAsset) => `${row.user_id}:${row.rom_id}`
+const stemOf = (row: NamedAsset) => parseName(row.file_name).fs_name_no_ext
 
 /** True if a screenshot of this name is the picture of a file of that name. */
 export function isPictureOf (picture: string, fileName: string): boolean {
@@ -18,9 +18,9 @@ export function isPictureOf (picture: string, fileName: string): boolean {
  *
  * @param screenshots newest first
  */
-export function createThumbnails<Row extends Named> (screenshots: readonly Row[]): (of: Named) => Row | null {
+export function createThumbnails<Row extends NamedAsset> (screenshots: readonly Row[]): (of: NamedAsset) => Row | null {
   const newest = new Map<string, { row: Row, age: number }>()
-  const keyOf = (row: Named, way: 'name' | 'stem', name: string) => `${placeOf(row)}:${way}:${name}`
+  const keyOf = (row: NamedAsset, matching: 'name' | 'stem', name: string) => `${gameKeyOf(row)}:${matching}:${name}`
   screenshots.forEach((row, age) => {
     for (const key of [keyOf(row, 'name', row.file_name), keyOf(row, 'stem', stemOf(row))]) {
       if (!newest.has(key)) newest.set(key, { row, age })

@@ -13,10 +13,10 @@ import type { StagedFile } from '../asset-files.ts'
 import { cleanFileName, cleanFolder, conflictName, withDateTag } from '../asset-names.ts'
 import { assetNotFound } from '../read-assets.ts'
 import type { UploadInput } from '../schemas.ts'
-import { untagged } from '../base-rows.ts'
+import { withoutDateTag } from '../base-rows.ts'
 import { type ThumbnailStore, readThumbnail } from './thumbnail-store.ts'
-import { type RomPlace, selectRomPlace } from './write-rows.ts'
-import { type Lineage, type Writes, type Writing, folderOf } from './write-assets.ts'
+import { type RomNames, selectRomPlace } from './write-rows.ts'
+import { type WriteKey, type Writes, type WriteContext, folderOf } from './write-assets.ts'
 
 /** Maximum number of conflict copies of one file. */
 const CONFLICT_COPIES_MAX = 10
@@ -25,8 +25,8 @@ const NEWEST = { orderBy: { updated_at: 'desc', id: 'desc' }, populate: ['origin
 /** The validated input of an upload, before any asset rows are read. */
 interface Upload {
   input: UploadInput
-  lineage: Lineage & { rom_id: number }
-  rom: RomPlace
+  lineage: WriteKey & { rom_id: number }
+  rom: RomNames
   /** The cleaned file name, without the date tag of a slot. */
   name: string
   slot: string | null
@@ -43,7 +43,7 @@ export const readMtime = (text: string | undefined): Date | null =>
   text === undefined ? null : requireTime(text, ['query', 'mtime'])
 
 /** Finds a ROM that is visible to the caller. @throws ApiError NOT_FOUND */
-export async function findRom (context: Context, id: number): Promise<RomPlace> {
+export async function findRom (context: Context, id: number): Promise<RomNames> {
   const rom = await selectRomPlace(context, id)
   if (rom === undefined) throw notFound(`ROM with ID '${id}' not found`)
   return rom
@@ -55,11 +55,11 @@ export async function findRom (context: Context, id: number): Promise<RomPlace> 
  */
 const findPresent = (newestFirst: readonly Asset[]) => newestFirst.find((asset) => !asset.missing_from_fs)
 
-const changed = (name: string, current: Asset | undefined) => new ApiError('CONFLICT',
+const changedError = (name: string, current: Asset | undefined) => new ApiError('CONFLICT',
   `'${name}' has changed on the server since the device read it; negotiate again`,
   { fields: { error: 'changed', sha1: current?.sha1 ?? null } })
 
-const outdated = (current: Asset, lastSync: Date | null) => new ApiError('CONFLICT',
+const outdatedError = (current: Asset, lastSync: Date | null) => new ApiError('CONFLICT',
   `'${current.file_name}' is newer on the server than on this device; download it, or send overwrite=true`, {
     fields: {
       error: 'conflict',
@@ -96,8 +96,8 @@ export function createUploads (
   }
 
   /** Finds the live assets of the slot, or those without a slot and with a similar name; newest first. */
-  async function findPeers ({ tx }: Writing, { lineage, slot, name }: Upload): Promise<Asset[]> {
-    const plain = untagged(name)
+  async function findPeers ({ tx }: WriteContext, { lineage, slot, name }: Upload): Promise<Asset[]> {
+    const plain = withoutDateTag(name)
     const stem = plain.slice(0, plain.length - extname(plain).length)
     return await tx.em.find(Asset, {
       user: lineage.user_id,
@@ -110,7 +110,7 @@ export function createUploads (
   }
 
   /** @throws ApiError CONFLICT if the device does not know the content that it is about to replace. */
-  async function checkKnown ({ tx }: Writing, upload: Upload, peers: readonly Asset[]): Promise<void> {
+  async function checkKnown ({ tx }: WriteContext, upload: Upload, peers: readonly Asset[]): Promise<void> {
     const { acting, slot, name, lineage, input } = upload
     if (acting?.is_named !== true || input.overwrite === true || lineage.kind !== 'save') return
     const current = findPresent(slot === null ? peers.filter((peer) => peer.file_name === name) : peers)
@@ -118,7 +118,7 @@ export function createUploads (
     const lastSync = await stamps.lastSync(tx, acting.device, current)
     const isKnown = lastSync === null ? slot === null : lastSync >= current.updated_at
     // The device may know the content from before the owner went back to it.
-    if (!isKnown && !await stamps.isAgreed(tx, acting.device, current)) throw outdated(current, lastSync)
+    if (!isKnown && !await stamps.isBase(tx, acting.device, current)) throw outdatedError(current, lastSync)
   }
 
   /**
@@ -126,40 +126,40 @@ export function createUploads (
    *
    * @throws ApiError CONFLICT if the current content is not the expected one
    */
-  async function findSame (writing: Writing, upload: Upload, peers: readonly Asset[]): Promise<Asset | null> {
+  async function findSame (writing: WriteContext, upload: Upload, peers: readonly Asset[]): Promise<Asset | null> {
     const { input, slot, name, file } = upload
     if (input.expected_sha1 === undefined) {
       await checkKnown(writing, upload, peers)
       if (slot === null || input.overwrite === true || file.content_hash === null) return null
       return peers.find((peer) => peer.content_hash === file.content_hash) ?? null
     }
-    const alike = slot === null ? peers.filter((peer) => untagged(peer.file_name) === untagged(name)) : peers
-    const [newest] = alike
-    const current = findPresent(alike)
+    const sameNamed = slot === null ? peers.filter((peer) => withoutDateTag(peer.file_name) === withoutDateTag(name)) : peers
+    const [newest] = sameNamed
+    const current = findPresent(sameNamed)
     // A client repeats an upload whose response was lost.
     const same = [newest, current].find((one) => one?.sha1 === file.sha1)
     if (same !== undefined) return same
     const expected = input.expected_sha1 === 'none' ? undefined : input.expected_sha1.toLowerCase()
-    if (current?.sha1 !== expected && newest?.sha1 !== expected) throw changed(name, current)
+    if (current?.sha1 !== expected && newest?.sha1 !== expected) throw changedError(name, current)
     return null
   }
 
   /** Writes the content again if the file is missing from the disk. */
-  async function heal (writing: Writing, asset: Asset, upload: Upload): Promise<void> {
+  async function rewriteMissing (writing: WriteContext, asset: Asset, upload: Upload): Promise<void> {
     if (!asset.missing_from_fs) return
     const { lineage, rom, file, clientMtime } = upload
     await writes.replace(writing, asset, file, folderOf(lineage, rom, asset.emulator ?? null), clientMtime)
   }
 
-  async function put (
-    writing: Writing, upload: Upload, peers: readonly Asset[], fileName: string, conflictOf: number | null
+  async function writeAsset (
+    writing: WriteContext, upload: Upload, peers: readonly Asset[], fileName: string, conflictOf: number | null
   ): Promise<Asset> {
     const { lineage, rom, emulator, slot, file, acting, clientMtime } = upload
-    const known = peers.find((peer) => peer.file_name === fileName)
-    if (known !== undefined) {
-      known.emulator = emulator
-      await writes.replace(writing, known, file, folderOf(lineage, rom, emulator), clientMtime)
-      return known
+    const existing = peers.find((peer) => peer.file_name === fileName)
+    if (existing !== undefined) {
+      existing.emulator = emulator
+      await writes.replace(writing, existing, file, folderOf(lineage, rom, emulator), clientMtime)
+      return existing
     }
     return await writes.create(writing, {
       lineage,
@@ -175,14 +175,14 @@ export function createUploads (
     }, file, slot === null ? null : peers[0]?.updated_at ?? null)
   }
 
-  async function cleanUp (writing: Writing, gone: readonly Asset[]): Promise<void> {
-    for (const asset of gone) writing.tx.em.assign(asset, { deleted_at: writing.now, deleted_by: 'cleanup' })
+  async function cleanUp (writing: WriteContext, deletedAssets: readonly Asset[]): Promise<void> {
+    for (const asset of deletedAssets) writing.tx.em.assign(asset, { deleted_at: writing.now, deleted_by: 'cleanup' })
     await writing.tx.em.flush()
-    if (gone.length > 0) await thumbnails.delete(writing, gone)
+    if (deletedAssets.length > 0) await thumbnails.delete(writing, deletedAssets)
   }
 
   /** Stores the other side of a conflict as a copy beside the original. */
-  async function putConflictCopy (writing: Writing, upload: Upload, originalId: number): Promise<Asset> {
+  async function writeConflictCopy (writing: WriteContext, upload: Upload, originalId: number): Promise<Asset> {
     const { lineage: { user_id: user, rom_id: rom, kind }, acting, file } = upload
     const original = await writing.tx.em.findOne(Asset, { id: originalId, user, rom, kind, deleted_at: null })
     if (original === null) throw assetNotFound(kind, originalId)
@@ -195,34 +195,34 @@ export function createUploads (
     if (same !== undefined) return same
     const device = acting?.device
     const label = device === undefined ? 'unknown' : orNull(device.name?.trim()) ?? device.device_id.slice(0, 8)
-    const beside = { ...upload, slot: null, emulator: original.emulator ?? null }
-    const copy = await put(writing, beside, copies, conflictName(original.file_name, writing.now, label), original.id)
+    const copyUpload = { ...upload, slot: null, emulator: original.emulator ?? null }
+    const copy = await writeAsset(writing, copyUpload, copies, conflictName(original.file_name, writing.now, label), original.id)
     await cleanUp(writing, copies.filter((other) => other !== copy).slice(CONFLICT_COPIES_MAX - 1))
     return copy
   }
 
   /** @returns the asset that stores the upload, and whether it is now the base of the device */
-  async function store (writing: Writing, upload: Upload): Promise<{ asset: Asset, isCurrent: boolean }> {
+  async function store (writing: WriteContext, upload: Upload): Promise<{ asset: Asset, isCurrent: boolean }> {
     const { input, slot, name } = upload
     if (input.conflict_of !== undefined) {
-      return { asset: await putConflictCopy(writing, upload, input.conflict_of), isCurrent: false }
+      return { asset: await writeConflictCopy(writing, upload, input.conflict_of), isCurrent: false }
     }
     const peers = await findPeers(writing, upload)
     const same = await findSame(writing, upload, peers)
     if (same !== null) {
-      await heal(writing, same, upload)
+      await rewriteMissing(writing, same, upload)
       return { asset: same, isCurrent: slot === null || same === findPresent(peers) }
     }
     const fileName = slot === null ? name : withDateTag(name, writing.now)
-    return { asset: await put(writing, upload, peers, fileName, null), isCurrent: true }
+    return { asset: await writeAsset(writing, upload, peers, fileName, null), isCurrent: true }
   }
 
-  async function autoClean (writing: Writing, upload: Upload, asset: Asset): Promise<void> {
+  async function autoClean (writing: WriteContext, upload: Upload, asset: Asset): Promise<void> {
     const { input: { autocleanup: isWanted, autocleanup_limit: limit = 10 }, slot } = upload
     if (isWanted !== true || slot === null) return
-    const kept = Math.min(Math.max(limit, 1), assetsConfig.of(config).max_autocleanup_limit)
+    const limitInSlot = Math.min(Math.max(limit, 1), assetsConfig.of(config).max_autocleanup_limit)
     const peers = await findPeers(writing, upload)
-    await cleanUp(writing, peers.slice(kept).filter((peer) => peer !== asset))
+    await cleanUp(writing, peers.slice(limitInSlot).filter((peer) => peer !== asset))
   }
 
   return {
@@ -240,14 +240,14 @@ export function createUploads (
       const picture = await readThumbnail(screenshot)
       const { acting, lineage, rom } = upload
       const asset = await writes.run(db, [lineage], async (writing) => {
-        await stamps.hold(writing.tx, acting)
+        await stamps.lock(writing.tx, acting)
         const { asset, isCurrent } = await store(writing, upload)
-        if (acting !== null && isCurrent) await stamps.sent(writing.tx, acting.device, asset, input.content_hash)
+        if (acting !== null && isCurrent) await stamps.stampUpload(writing.tx, acting.device, asset, input.content_hash)
         await autoClean(writing, upload, asset)
-        if (picture !== null) await thumbnails.put(writing, asset, rom, picture)
+        if (picture !== null) await thumbnails.store(writing, asset, rom, picture)
         return asset
       })
-      await app.roms.noteLastPlayed(db, caller.id, rom.id, new Date())
+      await app.roms.storeLastPlayed(db, caller.id, rom.id, new Date())
       await stamps.count(context, acting, input.session_id, asset.file_name)
       return asset.id
     }

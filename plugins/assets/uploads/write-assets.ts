@@ -12,26 +12,26 @@ import type { Files, StagedFile } from '../asset-files.ts'
 import { cleanFolder } from '../asset-names.ts'
 import { deleteForSpace } from '../clean-up/retention-rows.ts'
 import { PLURALS } from '../views.ts'
-import { type RomPlace, countBytes, lockName } from './write-rows.ts'
+import { type RomNames, countBytes, lockName } from './write-rows.ts'
 
 /** Assets whose writes run one after the other. */
-export interface Lineage { user_id: number, rom_id: number | null, kind: AssetKind }
+export interface WriteKey { user_id: number, rom_id: number | null, kind: AssetKind }
 
 /** The operations within one transaction, and on files before and after it. */
-export interface Writing {
+export interface WriteContext {
   tx: Db
   now: Date
   /** Also locks these lineages against concurrent writes. */
-  lock (...lineages: readonly Lineage[]): Promise<void>
+  lock (...lineages: readonly WriteKey[]): Promise<void>
   /** Publishes a file before a row names it; the file is deleted if the transaction rolls back. */
   publish (file: StagedFile, folder: string, fileName: string): Promise<string>
   /** Deletes files after the commit. */
-  drop (diskPaths: readonly string[]): void
+  deleteAfterCommit (diskPaths: readonly string[]): void
 }
 
 export interface NewAsset {
-  lineage: Lineage & { rom_id: number }
-  rom: RomPlace
+  lineage: WriteKey & { rom_id: number }
+  rom: RomNames
   file_name: string
   emulator: string | null
   slot: string | null
@@ -46,15 +46,15 @@ export interface NewAsset {
  * Matches assets of the same game. If the ROM is gone, the game matches by its names, because all such assets have no
  * ROM id.
  */
-export const ofGame = ({ rom, platform_fs_slug: platform, rom_fs_name: name }: Asset) =>
+export const sameGame = ({ rom, platform_fs_slug: platform, rom_fs_name: name }: Asset) =>
   (rom ?? null) === null ? { rom: null, platform_fs_slug: platform, rom_fs_name: name } : { rom }
 
-const lockKey = ({ user_id: user, rom_id: rom, kind }: Lineage) => `assets:${user}:${rom}:${kind}`
+const lockKey = ({ user_id: user, rom_id: rom, kind }: WriteKey) => `assets:${user}:${rom}:${kind}`
 /** Returns a time after the former one. Devices compare by this time, so two contents of one asset must differ. */
 export const laterThan = (former: Date, now: Date) => new Date(Math.max(now.getTime(), former.getTime() + 1))
 
 /** Returns the content folder of an asset, below the folder of its user. */
-export function folderOf ({ kind }: Pick<Lineage, 'kind'>, rom: RomPlace, emulator: string | null): string {
+export function folderOf ({ kind }: Pick<WriteKey, 'kind'>, rom: RomNames, emulator: string | null): string {
   const folders = [PLURALS[kind], cleanFolder(rom.platform_fs_slug), String(rom.id)]
   return (emulator === null ? folders : [...folders, cleanFolder(emulator)]).join('/')
 }
@@ -64,7 +64,7 @@ const contentOf = (from: Pick<Asset, 'file_size_bytes' | 'sha1'> & { content_has
 })
 
 export function createWrites (app: FastifyInstance, config: Config, files: Files) {
-  const { quota_bytes: quota, versions_kept: kept } = assetsConfig.of(config)
+  const { quota_bytes: quota, versions_kept: versionsKept } = assetsConfig.of(config)
 
   async function removeFiles (paths: readonly string[]): Promise<void> {
     await files.remove(paths).catch((err: unknown) => { app.log.warn({ err }, 'unused files could not be deleted') })
@@ -75,9 +75,9 @@ export function createWrites (app: FastifyInstance, config: Config, files: Files
    *
    * @throws ApiError NO_FREE_SPACE if the quota is still exceeded.
    */
-  async function makeRoom ({ tx, drop }: Writing, userId: number, bytes: number): Promise<void> {
+  async function freeSpace ({ tx, deleteAfterCommit: drop }: WriteContext, userId: number, bytes: number): Promise<void> {
     if (quota === 0 || await countBytes(tx, userId) + bytes <= quota) return
-    drop(await deleteForSpace(tx, kept, userId))
+    drop(await deleteForSpace(tx, versionsKept, userId))
     if (await countBytes(tx, userId) + bytes <= quota) return
     throw new ApiError('NO_FREE_SPACE', `Your files would take more than ${quota} bytes, former contents included; delete some ` +
       'and wait until they expire, or ask an administrator to raise ASSET_QUOTA_BYTES')
@@ -90,15 +90,15 @@ export function createWrites (app: FastifyInstance, config: Config, files: Files
      *
      * @throws ApiError CONFLICT if a referenced row was deleted meanwhile
      */
-    async run<T> (db: Db, lineages: readonly Lineage[], work: (writing: Writing) => Promise<T>): Promise<T> {
-      const settled: string[] = []
+    async run<T> (db: Db, lineages: readonly WriteKey[], work: (writing: WriteContext) => Promise<T>): Promise<T> {
+      const published: string[] = []
       const dropped: string[] = []
       let isDone = false
       try {
         const result = await db.transact(async (tx) => {
-          const lock = async (...wanted: readonly Lineage[]) => {
+          const lock = async (...writeKeys: readonly WriteKey[]) => {
             // A fixed order of locks prevents deadlocks.
-            for (const key of [...new Set(wanted.map(lockKey))].sort()) {
+            for (const key of [...new Set(writeKeys.map(lockKey))].sort()) {
               await lockName(tx, key)
             }
           }
@@ -109,10 +109,10 @@ export function createWrites (app: FastifyInstance, config: Config, files: Files
             lock,
             async publish (file, folder, fileName) {
               const path = await file.publish(folder, fileName)
-              settled.push(path)
+              published.push(path)
               return path
             },
-            drop (paths) { dropped.push(...paths) }
+            deleteAfterCommit (paths) { dropped.push(...paths) }
           })
           await tx.em.flush()
           isDone = true
@@ -121,16 +121,16 @@ export function createWrites (app: FastifyInstance, config: Config, files: Files
         await removeFiles(dropped)
         return result
       } catch (err) {
-        if (!isDone) await removeFiles(settled)
+        if (!isDone) await removeFiles(published)
         if (!(err instanceof ForeignKeyConstraintViolationException)) throw err
         throw conflict('The ROM, the device or the account was deleted at the same moment; fetch the current state and try again')
       }
     },
 
-    async create (writing: Writing, given: NewAsset, file: StagedFile, after: Date | null): Promise<Asset> {
-      const { tx, now, publish: settle } = writing
+    async create (writing: WriteContext, given: NewAsset, file: StagedFile, after: Date | null): Promise<Asset> {
+      const { tx, now, publish: publish } = writing
       const { lineage, rom, origin_device_id: device, ...columns } = given
-      await makeRoom(writing, lineage.user_id, file.file_size_bytes)
+      await freeSpace(writing, lineage.user_id, file.file_size_bytes)
       const time = after === null ? now : laterThan(after, now)
       const asset = tx.em.create(Asset, {
         ...columns,
@@ -141,7 +141,7 @@ export function createWrites (app: FastifyInstance, config: Config, files: Files
         platform_fs_slug: rom.platform_fs_slug,
         rom_fs_name: rom.fs_name,
         origin_device: device === null ? null : tx.em.getReference(Device, device),
-        disk_path: await settle(file, folderOf(lineage, rom, given.emulator), given.file_name),
+        disk_path: await publish(file, folderOf(lineage, rom, given.emulator), given.file_name),
         created_at: time,
         updated_at: time
       })
@@ -151,18 +151,18 @@ export function createWrites (app: FastifyInstance, config: Config, files: Files
 
     /** Replaces the content of an asset; the former content becomes a version. The same content changes nothing. */
     async replace (
-      writing: Writing, asset: Asset, file: StagedFile, folder: string, clientMtime: Date | null
+      writing: WriteContext, asset: Asset, file: StagedFile, folder: string, clientMtime: Date | null
     ): Promise<void> {
-      const { tx, now, publish: settle, drop } = writing
+      const { tx, now, publish: publish, deleteAfterCommit: drop } = writing
       const isSame = asset.sha1 === file.sha1
       if (isSame && !asset.missing_from_fs) return
-      await makeRoom(writing, asset.user.id, file.file_size_bytes)
+      await freeSpace(writing, asset.user.id, file.file_size_bytes)
       if (isSame) drop([asset.disk_path])
       else tx.em.create(AssetVersion, { asset, ...formerContent(asset), created_at: now })
       tx.em.assign(asset, {
         ...contentOf(file),
         client_mtime: clientMtime,
-        disk_path: await settle(file, folder, asset.file_name),
+        disk_path: await publish(file, folder, asset.file_name),
         missing_from_fs: false,
         ...(isSame ? {} : { updated_at: laterThan(asset.updated_at, now) })
       })
@@ -171,16 +171,16 @@ export function createWrites (app: FastifyInstance, config: Config, files: Files
 
     /** Adds content to the history of an asset, whose current content stays. */
     async addVersion (
-      writing: Writing, asset: Asset, file: StagedFile, folder: string, clientMtime: Date | null
+      writing: WriteContext, asset: Asset, file: StagedFile, folder: string, clientMtime: Date | null
     ): Promise<AssetVersion> {
-      const { tx, now, publish: settle } = writing
-      await makeRoom(writing, asset.user.id, file.file_size_bytes)
+      const { tx, now, publish: publish } = writing
+      await freeSpace(writing, asset.user.id, file.file_size_bytes)
       const version = tx.em.create(AssetVersion, {
         asset,
         ...contentOf(file),
         file_name: asset.file_name,
         client_mtime: clientMtime,
-        disk_path: await settle(file, folder, asset.file_name),
+        disk_path: await publish(file, folder, asset.file_name),
         content_updated_at: now,
         created_at: now
       })
@@ -189,7 +189,7 @@ export function createWrites (app: FastifyInstance, config: Config, files: Files
     },
 
     /** Makes a version the current content again; the former content becomes a version. */
-    async restoreVersion ({ tx, now }: Writing, asset: Asset, version: AssetVersion): Promise<void> {
+    async restoreVersion ({ tx, now }: WriteContext, asset: Asset, version: AssetVersion): Promise<void> {
       tx.em.create(AssetVersion, { asset, ...formerContent(asset), created_at: now })
       tx.em.remove(version)
       tx.em.assign(asset, {

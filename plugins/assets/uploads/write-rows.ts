@@ -5,13 +5,13 @@ import type { AnyCaller } from '../../platforms/visibility.ts'
 import { isRomVisible } from '../../roms/visibility.ts'
 
 /** A ROM id, with the names that find the ROM again after it was gone. */
-export interface RomPlace { id: number, fs_name: string, platform_fs_slug: string }
+export interface RomNames { id: number, fs_name: string, platform_fs_slug: string }
 
 /** Undefined for a ROM that the viewer does not see. */
 export async function selectRomPlace (
   { db, caller }: Context<AnyCaller>, romId: number
-): Promise<RomPlace | undefined> {
-  const { rows: [rom] } = await sql<RomPlace>`select r.id, r.fs_name, p.fs_slug as platform_fs_slug
+): Promise<RomNames | undefined> {
+  const { rows: [rom] } = await sql<RomNames>`select r.id, r.fs_name, p.fs_slug as platform_fs_slug
     from roms r join platforms p on p.id = r.platform_id where r.id = ${romId} and ${isRomVisible(caller)}`
     .execute(db)
   return rom

@@ -26,9 +26,9 @@ const badLink = () => badRequest('The reset link is invalid, used or older than 
 /** Resets of forgotten passwords by a link for one use. */
 export function createResets (app: FastifyInstance, config: Config, jwts: Jwts) {
   const throttle = createThrottle(app.db)
-  const mailedBase = shareableBaseUrl(config)
+  const baseUrl = shareableBaseUrl(config)
   /** Links whose mails are being sent. */
-  const underway = new Set<Promise<void>>()
+  const sending = new Set<Promise<void>>()
 
   async function createLink (user: User, base: string): Promise<string> {
     const jti = randomBytes(32).toString('base64url')
@@ -53,11 +53,11 @@ export function createResets (app: FastifyInstance, config: Config, jwts: Jwts) 
     // Without a base address that is certain, a link could lead to a stranger's server. It is not logged either,
     // because
     // every reader of the log could take over the account.
-    if (!app.mail.isConfigured || mailedBase === null || email === null || email === undefined) {
+    if (!app.mail.isConfigured || baseUrl === null || email === null || email === undefined) {
       app.log.warn({ username }, 'a password reset was requested, but no link can be mailed; svc user password sets a new password')
       return
     }
-    const link = await createLink(user, mailedBase)
+    const link = await createLink(user, baseUrl)
     try {
       await app.mail.send({
         to: email,
@@ -82,7 +82,7 @@ export function createResets (app: FastifyInstance, config: Config, jwts: Jwts) 
   }
 
   /** Uses up a link. @returns the id of its user */
-  async function spend (tx: Db, jti: string, username: string): Promise<number> {
+  async function consume (tx: Db, jti: string, username: string): Promise<number> {
     // Two links of one user are used in sequence, because each deletes the other.
     const user = await tx.em.findOne(User, { username }, { lockMode: LockMode.PESSIMISTIC_WRITE })
     if (user === null) throw notFound(`User '${username}' no longer exists`)
@@ -102,11 +102,11 @@ export function createResets (app: FastifyInstance, config: Config, jwts: Jwts) 
      * @throws ApiError TOO_MANY_REQUESTS
      */
     async request (username: string, address: string): Promise<void> {
-      await throttle.take(resetRequestLimits(username, address))
+      await throttle.countAttempt(resetRequestLimits(username, address))
       const work = sendLink(username, address)
         .catch((err: unknown) => { app.log.error({ err }, 'the reset link could not be created') })
-        .finally(() => { underway.delete(work) })
-      underway.add(work)
+        .finally(() => { sending.delete(work) })
+      sending.add(work)
     },
 
     /**
@@ -115,24 +115,24 @@ export function createResets (app: FastifyInstance, config: Config, jwts: Jwts) 
      * @throws ApiError BAD_REQUEST, NOT_FOUND or TOO_MANY_REQUESTS
      */
     async reset (db: Db, given: ResetPassword, address: string): Promise<void> {
-      const { token, new_password: password, ...kept } = given
+      const { token, new_password: password, ...remaining } = given
       const limits = resetLimits(address)
-      await throttle.take(limits)
+      await throttle.countAttempt(limits)
       const claims = await jwts.read('reset', token)
       if (claims === null || claims.jti === undefined) throw badLink()
       const { jti, sub: username } = claims
       await checkPassword(password)
       const hash = await hashPassword(password)
       const userId = await inTransaction(db, async (tx) => {
-        const id = await spend(tx, jti, username)
-        await replacePassword(tx, id, hash, kept)
+        const id = await consume(tx, jti, username)
+        await replacePassword(tx, id, hash, remaining)
         return id
       })
-      await throttle.forget(limits.map(({ key }) => key))
+      await throttle.clear(limits.map(({ key }) => key))
       await app.audit.record({ event: 'password.reset', user: { id: userId, username }, address })
     },
 
     /** Waits until every requested link is sent. */
-    settle: async (): Promise<void> => { await Promise.all(underway) }
+    flush: async (): Promise<void> => { await Promise.all(sending) }
   }
 }

@@ -2,7 +2,7 @@ import { Type } from '@sinclair/typebox'
 import { ApiError } from '../../../core/errors.ts'
 import { ErrorSchema, type Routes } from '../../../core/typebox.ts'
 import { readBasic } from '../sign-in/basic.ts'
-import type { Entrances } from '../plugin.ts'
+import type { SignInMethods } from '../plugin.ts'
 import {
   ForgotPasswordSchema, LogoutSchema, ResetPasswordSchema, SignInFormSchema, TokenFormSchema, TokenSchema
 } from '../schemas.ts'
@@ -10,7 +10,7 @@ import {
 const tags = ['auth']
 const FORM = ['application/x-www-form-urlencoded']
 
-const createRoutes = ({ signIn, oauth, resets }: Entrances): Routes => async (app) => {
+const createRoutes = ({ signIn, oauth, resets }: SignInMethods): Routes => async (app) => {
   app.post('/api/login', {
     schema: {
       operationId: 'login',

@@ -1,8 +1,8 @@
 import type { FastifyInstance } from 'fastify'
-import type { AuthScheme, Caller, Presented } from '../../../core/access/auth.ts'
+import type { AuthScheme, Caller, RequestCredentials } from '../../../core/access/auth.ts'
 import { createLruCache } from '../../../core/lru-cache.ts'
 import { User } from '../../users/entities.ts'
-import { noteActivity } from '../activity-rows.ts'
+import { storeLastActive } from '../activity-rows.ts'
 import { signInKeys } from '../throttle/limits.ts'
 import type { SignIn, Verdict } from './sign-in.ts'
 
@@ -33,20 +33,20 @@ export function createBasicScheme (app: FastifyInstance, signIn: SignIn): AuthSc
   const trusted = createLruCache<string, Trust>({ max: TRUSTED_MAX })
   const running = new Map<string, Promise<Verdict>>()
 
-  function remember (pair: string, mark: string, user: User): void {
+  function cacheTrusted (pair: string, mark: string, user: User): void {
     trusted.set(pair, { mark, userId: user.id, hash: user.password_hash ?? '', until: Date.now() + TRUST_MS })
   }
 
   async function findTrusted (pair: string, mark: string, username: string): Promise<User | null> {
-    const known = trusted.get(pair)
-    if (known === undefined) return null
-    if (known.until < Date.now() || known.mark !== mark) {
+    const cached = trusted.get(pair)
+    if (cached === undefined) return null
+    if (cached.until < Date.now() || cached.mark !== mark) {
       // Delete the entry at a wrong password. Otherwise it would confirm right guesses without counting wrong ones.
       trusted.delete(pair)
       return null
     }
-    const user = await app.db.em.findOne(User, { id: known.userId })
-    if (user === null || !user.enabled || user.password_hash !== known.hash) return null
+    const user = await app.db.em.findOne(User, { id: cached.userId })
+    if (user === null || !user.enabled || user.password_hash !== cached.hash) return null
     return user.username === username.toLowerCase() ? user : null
   }
 
@@ -62,7 +62,7 @@ export function createBasicScheme (app: FastifyInstance, signIn: SignIn): AuthSc
     return verdict
   }
 
-  async function authenticate ({ authorization, address }: Presented): Promise<Caller | null> {
+  async function authenticate ({ authorization, address }: RequestCredentials): Promise<Caller | null> {
     const basic = readBasic(authorization)
     if (basic === null) return null
     const { pair } = signInKeys(basic.username, address)
@@ -72,9 +72,9 @@ export function createBasicScheme (app: FastifyInstance, signIn: SignIn): AuthSc
       const verdict = await checkOnce(`${pair} ${mark}`, () => signIn.check({ ...basic, address }))
       if (verdict.status !== 'right') return null
       user = verdict.user
-      remember(pair, mark, user)
+      cacheTrusted(pair, mark, user)
     }
-    await noteActivity(app.db, { id: user.id, last_active: user.last_active?.getTime() ?? null })
+    await storeLastActive(app.db, { id: user.id, last_active: user.last_active?.getTime() ?? null })
     return await app.permissions.toCaller(user, { credential: 'basic' })
   }
 

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify'
-import type { AuthScheme, Caller, Presented } from '../../../core/access/auth.ts'
+import type { AuthScheme, Caller, RequestCredentials } from '../../../core/access/auth.ts'
 import { scopesOf } from '../../../core/access/grants.ts'
 import type { Scope } from '../../../core/access/scopes.ts'
 import { loadGuestAccess } from '../../permissions/access-rows.ts'
@@ -12,7 +12,7 @@ const KIOSK_SCOPES: ReadonlySet<Scope> = new Set<Scope>(['me.read', 'roms.read',
 
 /** In kiosk mode a request without credentials belongs to a guest who may read. Wrong credentials are still refused. */
 export function createKioskScheme (app: FastifyInstance): AuthScheme {
-  async function authenticate ({ authorization }: Presented): Promise<Caller | null> {
+  async function authenticate ({ authorization }: RequestCredentials): Promise<Caller | null> {
     if (authorization !== undefined) return null
     const access = await loadGuestAccess(app.db)
     return {

@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import { LockMode } from '@mikro-orm/core'
 import type { FastifyInstance } from 'fastify'
-import type { AuthScheme, Caller, Presented } from '../../../core/access/auth.ts'
+import type { AuthScheme, Caller, RequestCredentials } from '../../../core/access/auth.ts'
 import type { Config } from '../../../core/config/config.ts'
 import type { Db } from '../../../core/database/db.ts'
 import { inTransaction } from '../../../core/database/transaction.ts'
@@ -9,7 +9,7 @@ import { ApiError, badRequest, forbidden } from '../../../core/errors.ts'
 import { isScope } from '../../../core/access/scopes.ts'
 import { isEqualSecret, sha256 } from '../../../core/access/secrets.ts'
 import { User } from '../../users/entities.ts'
-import { noteActivity } from '../activity-rows.ts'
+import { storeLastActive } from '../activity-rows.ts'
 import { OneTimeToken } from '../entities.ts'
 import type { Claims, Jwts } from '../jwt.ts'
 import type { TokenForm, TokenView } from '../schemas.ts'
@@ -56,9 +56,9 @@ export function createOauth (app: FastifyInstance, config: Config, jwts: Jwts, s
 
   async function findScopes (user: User, wanted: string): Promise<string> {
     const names = [...new Set(wanted.split(/\s+/).filter(Boolean))]
-    const held = (await app.permissions.toCaller(user, { credential: 'oauth' })).scopes
-    const lacking = names.filter((name) => !isScope(name) || !held.has(name))
-    if (lacking.length > 0) throw forbidden(`You do not have the scopes: ${lacking.join(', ').slice(0, 300)}; request fewer scopes`)
+    const granted = (await app.permissions.toCaller(user, { credential: 'oauth' })).scopes
+    const missing = names.filter((name) => !isScope(name) || !granted.has(name))
+    if (missing.length > 0) throw forbidden(`You do not have the scopes: ${missing.join(', ').slice(0, 300)}; request fewer scopes`)
     return names.join(' ')
   }
 
@@ -102,7 +102,7 @@ export function createOauth (app: FastifyInstance, config: Config, jwts: Jwts, s
     return view
   }
 
-  async function authenticate ({ authorization }: Presented): Promise<Caller | null> {
+  async function authenticate ({ authorization }: RequestCredentials): Promise<Caller | null> {
     const token = JWT.exec(authorization ?? '')?.[1]
     const claims = token === undefined ? null : await jwts.read('access', token)
     if (claims === null || claims.sid === undefined) return null
@@ -111,7 +111,7 @@ export function createOauth (app: FastifyInstance, config: Config, jwts: Jwts, s
     if (user === null || !user.enabled || !isMarked(claims, user)) return null
     const isLive = await db.em.count(OneTimeToken, { user: user.id, purpose: 'refresh', data: { sid: claims.sid } }) > 0
     if (!isLive) return null
-    await noteActivity(app.db, { id: user.id, last_active: user.last_active?.getTime() ?? null })
+    await storeLastActive(app.db, { id: user.id, last_active: user.last_active?.getTime() ?? null })
     return await app.permissions.toCaller(user, { credential: 'oauth', scopes: (claims.scopes ?? '').split(' ') })
   }
 

@@ -4,7 +4,7 @@ import { networkOf } from '../../../core/config/networks.ts'
 import { User } from '../../users/entities.ts'
 import { verifyPassword } from '../password-hash.ts'
 import { HOUR_SECONDS, type SignInKeys, signInKeys, signInLimits } from '../throttle/limits.ts'
-import { createThrottle, tooMany } from '../throttle-rows.ts'
+import { createThrottle, tooManyRequests } from '../throttle-rows.ts'
 import { createKeyedQueue } from '../keyed-queue.ts'
 
 /** Most sign-ins that wait at one address: more than a household needs, and few enough for the memory. */
@@ -19,7 +19,7 @@ export type Verdict = { status: 'right', user: User } | { status: 'disabled' } |
 /** Checks usernames and passwords, and delays those who guess. */
 export function createSignIn (app: FastifyInstance) {
   const throttle = createThrottle(app.db)
-  const inTurn = createKeyedQueue(WAITING_MAX, 'sign-ins')
+  const inOrder = createKeyedQueue(WAITING_MAX, 'sign-ins')
 
   async function findUser (username: string): Promise<User | null> {
     // No account has such a name, and the database rejects a query with it.
@@ -27,29 +27,29 @@ export function createSignIn (app: FastifyInstance) {
     return await app.db.em.findOne(User, { username: username.toLowerCase() })
   }
 
-  async function noteFailure ({ username, address }: Claim, keys: SignInKeys, accountFailures: number): Promise<void> {
+  async function countFailure ({ username, address }: Claim, keys: SignInKeys, accountFailures: number): Promise<void> {
     const name = username.replaceAll('\0', '').slice(0, USERNAME_MAX)
     // Programs that ban addresses search the log for exactly this line.
     app.log.warn({ username: name, address }, 'sign-in failed')
-    const wait = await throttle.fail(signInLimits(keys, accountFailures))
+    const wait = await throttle.countFailure(signInLimits(keys, accountFailures))
     await app.audit.record({ event: 'sign_in.failed', username: name, address })
     if (wait === 0) return
     await app.audit.record({ event: 'sign_in.throttled', username: name, address, details: { wait_seconds: wait } })
   }
 
-  async function judge (claim: Claim): Promise<Verdict> {
+  async function checkClaim (claim: Claim): Promise<Verdict> {
     const keys = signInKeys(claim.username, claim.address)
-    const tries = await throttle.read(Object.values(keys), HOUR_SECONDS)
+    const tries = await throttle.readAttempts(Object.values(keys), HOUR_SECONDS)
     const wait = Math.max(tries.get(keys.address)?.wait_seconds ?? 0, tries.get(keys.pair)?.wait_seconds ?? 0)
-    if (wait > 0) throw tooMany(wait)
+    if (wait > 0) throw tooManyRequests(wait)
     const user = await findUser(claim.username)
-    const isRight = await verifyPassword(user?.password_hash ?? null, claim.password)
-    if (user === null || !isRight || !user.enabled) {
-      await noteFailure(claim, keys, tries.get(keys.account)?.count ?? 0)
-      return { status: isRight ? 'disabled' : 'wrong' }
+    const isPasswordRight = await verifyPassword(user?.password_hash ?? null, claim.password)
+    if (user === null || !isPasswordRight || !user.enabled) {
+      await countFailure(claim, keys, tries.get(keys.account)?.count ?? 0)
+      return { status: isPasswordRight ? 'disabled' : 'wrong' }
     }
     // Forgive the typing errors for this account, but not the tries of the address on other accounts.
-    if (tries.has(keys.pair)) await throttle.forgive(keys.pair, keys.address)
+    if (tries.has(keys.pair)) await throttle.subtract(keys.pair, keys.address)
     return { status: 'right', user }
   }
 
@@ -60,7 +60,7 @@ export function createSignIn (app: FastifyInstance) {
    * @throws ApiError TOO_MANY_REQUESTS while the address has to wait.
    */
   const check = async (claim: Claim): Promise<Verdict> =>
-    await inTurn(networkOf(claim.address), async () => await judge(claim))
+    await inOrder(networkOf(claim.address), async () => await checkClaim(claim))
 
   return {
     check,

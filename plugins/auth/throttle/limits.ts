@@ -12,7 +12,7 @@ const FREE_TRIES_UNDER_ATTACK = 3
 const FREE_RESETS = 5
 
 const pace = { forgetSeconds: HOUR_SECONDS, waitSeconds: 30, waitMaxSeconds: 15 * 60 }
-const limit = (key: string, free = FREE_TRIES): Limit => ({ key, free, ...pace })
+const limit = (key: string, free = FREE_TRIES): Limit => ({ key, freeAttempts: free, ...pace })
 /** Names are hashed, because anybody can send names of any length, and with bytes that text columns reject. */
 const nameKey = (username: string) => sha256(username.toLowerCase())
 

@@ -20,7 +20,7 @@ export type Part = Static<typeof PartSchema>
 /** Returns the folder beside archives that they all share. */
 export const partsFolder = (archive: string): string => join(dirname(archive), 'svc-parts')
 
-const placeOf = (folder: string, { sha256 }: Pick<Part, 'sha256'>): string => join(folder, sha256.slice(0, 2), `${sha256}.gz`)
+const partPath = (folder: string, { sha256 }: Pick<Part, 'sha256'>): string => join(folder, sha256.slice(0, 2), `${sha256}.gz`)
 
 /** @throws ArchiveError */
 export function readPart (text: string): Part {
@@ -64,8 +64,8 @@ async function write (folder: string, handle: FileHandle, signal: AbortSignal): 
     await pipeline(counter.count(readFrom(handle)), createGzip({ level: constants.Z_BEST_SPEED }),
       createWriteStream(temporary, { flags: 'wx', mode: 0o600, flush: true }), { signal })
     const part = counter.end()
-    await mkdir(dirname(placeOf(folder, part)), { recursive: true, mode: 0o700 })
-    await rename(temporary, placeOf(folder, part))
+    await mkdir(dirname(partPath(folder, part)), { recursive: true, mode: 0o700 })
+    await rename(temporary, partPath(folder, part))
     return part
   } catch (err) {
     await rm(temporary, { force: true })
@@ -76,17 +76,17 @@ async function write (folder: string, handle: FileHandle, signal: AbortSignal): 
 /** Stores a file's content in the folder, unless it is already there. */
 export async function storePart (folder: string, handle: FileHandle, signal: AbortSignal): Promise<Part> {
   const part = await measure(handle)
-  const place = placeOf(folder, part)
-  if (!await isPresent(place)) return await write(folder, handle, signal)
+  const path = partPath(folder, part)
+  if (!await isPresent(path)) return await write(folder, handle, signal)
   // The cleanup treats recently used parts as in use.
-  await utimes(place, new Date(), new Date())
+  await utimes(path, new Date(), new Date())
   return part
 }
 
 /** Yields the content of a part. @throws ArchiveError if it is missing or changed */
 export async function * openPart (folder: string, part: Part, name: string): AsyncGenerator<Buffer> {
   const counter = createCounter()
-  const source = createReadStream(placeOf(folder, part))
+  const source = createReadStream(partPath(folder, part))
   const content = createGunzip()
   pipeline(source, content).catch(() => { /* the reader receives the error */ })
   try {

@@ -48,7 +48,7 @@ const EndingSchema = Type.Object({
   gone: Type.Integer(),
   gone_files: Type.Array(Type.String())
 })
-export type Ending = Static<typeof EndingSchema>
+export type ArchiveEnd = Static<typeof EndingSchema>
 
 export const newManifest = (facts: Omit<Manifest, 'format' | 'version'>): Manifest => ({ format: FORMAT, version: VERSION, ...facts })
 
@@ -71,4 +71,4 @@ export function readManifest (text: string): Manifest {
 }
 
 /** @throws ArchiveError */
-export const readEnding = (text: string): Ending => parse(EndingSchema, text, 'end')
+export const readEnding = (text: string): ArchiveEnd => parse(EndingSchema, text, 'end')

@@ -9,7 +9,7 @@ import { StartError } from '../../../core/errors.ts'
 import { errorCode } from '../../../core/files/fs-error.ts'
 import { safeRelativePath } from '../../../core/files/safe-path.ts'
 import {
-  ENDING, type Ending, FILES, HASHES, MANIFEST, type Manifest, PARTS, SECRETS, TABLES, readEnding, readManifest
+  ENDING, type ArchiveEnd, FILES, HASHES, MANIFEST, type Manifest, PARTS, SECRETS, TABLES, readEnding, readManifest
 } from './manifest.ts'
 import { type Part, openPart, partsFolder, readPart } from './archive-parts.ts'
 import { hashLine } from './write-archive.ts'
@@ -23,7 +23,7 @@ const LIMITS = {
 const KNOWN = [TABLES, FILES, PARTS, SECRETS]
 
 type Content = AsyncIterable<Uint8Array>
-type Pieces = Content | Iterable<Uint8Array>
+type Chunks = Content | Iterable<Uint8Array>
 
 /** A visitor of an archive's entries. Content without a handler is skipped. */
 export interface ArchiveVisitor {
@@ -37,10 +37,10 @@ export interface ArchiveVisitor {
   secret? (name: string, content: Buffer): void
 }
 
-export interface WholeArchive { manifest: Manifest, ending: Ending }
+export interface WholeArchive { manifest: Manifest, ending: ArchiveEnd }
 
 /** @throws ArchiveError if it is larger than any text of a backup */
-async function collect (content: Pieces, size: number): Promise<Buffer> {
+async function collect (content: Chunks, size: number): Promise<Buffer> {
   if (size > TEXT_MAX_BYTES) throw new ArchiveError('one of its lists is longer than a list of a backup can be')
   const chunks: Uint8Array[] = []
   for await (const chunk of content) chunks.push(chunk)
@@ -51,7 +51,7 @@ async function collect (content: Pieces, size: number): Promise<Buffer> {
 function createCheck () {
   let lines: string[] = []
   return {
-    async * hashed (name: string, size: number, content: Pieces): Content {
+    async * hashed (name: string, size: number, content: Chunks): Content {
       const hash = createHash('sha256')
       for await (const chunk of content) {
         hash.update(chunk)
@@ -82,9 +82,9 @@ function readPath (name: string): string {
   }
 }
 
-type ArchiveCount = Pick<Ending, 'entries' | 'files' | 'bytes'>
+type ArchiveCount = Pick<ArchiveEnd, 'entries' | 'files' | 'bytes'>
 
-function compareEnding (found: ArchiveCount, rows: ReadonlyMap<string, number> | null, ending: Ending): void {
+function compareEnding (found: ArchiveCount, rows: ReadonlyMap<string, number> | null, ending: ArchiveEnd): void {
   const wrong = (['entries', 'files', 'bytes'] as const).find((key) => found[key] !== ending[key])
   if (wrong !== undefined) throw new ArchiveError(`it is damaged: it contains ${found[wrong]} ${wrong} instead of ${ending[wrong]}`)
   if (rows === null) return
@@ -99,7 +99,7 @@ function createReader (visitor: ArchiveVisitor, folder: string) {
   const rows = new Map<string, number>()
   const found = { entries: 0, files: 0, bytes: 0 }
   let manifest: Manifest | null = null
-  let ending: Ending | null = null
+  let ending: ArchiveEnd | null = null
 
   async function readManifestEntry (name: string, size: number, content: Content): Promise<void> {
     if (name !== MANIFEST) throw new ArchiveError('it does not begin with a manifest')
@@ -139,7 +139,7 @@ function createReader (visitor: ArchiveVisitor, folder: string) {
   }
 
   return {
-    async take (name: string, size: number, content: Pieces): Promise<void> {
+    async readEntry (name: string, size: number, content: Chunks): Promise<void> {
       if (ending !== null) throw new ArchiveError('it is damaged: there is data after its end')
       if (name === ENDING) {
         if (!check.isDone()) throw new ArchiveError('it is damaged: a list of hashes is missing')
@@ -182,7 +182,7 @@ async function readWhole (path: string, { visitor, onBytes, signal }: Reading): 
   const reader = createReader(visitor, partsFolder(path))
   for await (const { name, size, content } of openTar(open, budget).entries()) {
     signal.throwIfAborted()
-    await reader.take(name, size, content())
+    await reader.readEntry(name, size, content())
   }
   return reader.end()
 }
@@ -193,13 +193,13 @@ const CODES = new Map([
 ])
 
 /** Messages of tar-stream, which have no codes. */
-const OF_TAR = /^(Invalid tar header|Unexpected end of data)/
+const TAR_ERROR = /^(Invalid tar header|Unexpected end of data)/
 
 /** Returns the reason why an archive cannot be read; null for an error with another cause. */
 function explain (err: unknown): string | null {
   if (err instanceof ArchiveError) return err.message
   if (!(err instanceof Error)) return null
-  return CODES.get(errorCode(err)) ?? (OF_TAR.test(err.message) ? 'it is damaged, or contains no tar archive' : null)
+  return CODES.get(errorCode(err)) ?? (TAR_ERROR.test(err.message) ? 'it is damaged, or contains no tar archive' : null)
 }
 
 /**

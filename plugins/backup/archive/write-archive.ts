@@ -99,7 +99,7 @@ export function writeArchive (path: string, signal: AbortSignal) {
     },
 
     /** Aborts the archive; the caller deletes the file. */
-    async abandon (): Promise<void> {
+    async abort (): Promise<void> {
       tar.destroy(new Error('The archive was abandoned'))
       gzip.destroy()
       file.destroy()

@@ -6,10 +6,10 @@ import { StartError } from '../../../core/errors.ts'
 import type { Features } from '../../../core/feature.ts'
 import { isPresent } from '../../../core/files/safe-path.ts'
 import { lockDataDir } from '../../../core/supervisor/lock.ts'
-import type { Ending, Manifest } from '../archive/manifest.ts'
+import type { ArchiveEnd, Manifest } from '../archive/manifest.ts'
 import { readArchive } from '../archive/read-archive.ts'
 import { FOLDERS } from '../files.ts'
-import { bringUpToDate, createLoader, requireKnownTables } from '../load-tables.ts'
+import { migrateRestored, createLoader, requireKnownTables } from '../load-tables.ts'
 import { stampOf } from '../backup-folder.ts'
 import type { Progress } from '../progress.ts'
 import { stopTasks, withClient } from '../rows.ts'
@@ -26,21 +26,21 @@ export interface RestoreJob {
   /** True if the secret key and config.yml of the archive are not restored. */
   withoutSecrets: boolean
   /** Prefix of the folder that keeps the former state. */
-  keptAs: string
+  formerPrefix: string
   /** True if running work continues, because only the location of the database changes. */
-  goesOn: boolean
+  continuesWork: boolean
   signal: AbortSignal
   report (progress: Progress): void
 }
 
 export interface RestoreResult {
   manifest: Manifest
-  ending: Ending
+  ending: ArchiveEnd
   /** Migrations that ran on the restored tables. */
   migrated: string[]
   /** Folder of the former state; null if there was none. */
-  kept: string | null
-  keptDatabase: string | null
+  formerFolder: string | null
+  formerDatabase: string | null
 }
 
 const IDENTITY = 'identity'
@@ -61,9 +61,9 @@ const readIdentity = async (dataDir: string): Promise<string | null> =>
   (await readFile(join(dataDir, IDENTITY), 'utf8').catch(() => null))?.trim() ?? null
 
 /** @throws StartError for a database-only backup whose files are not in this data directory */
-async function requireOwnFiles ({ holds, identity }: Manifest, { path, dataDir, goesOn }: RestoreJob): Promise<void> {
+async function requireOwnFiles ({ holds, identity }: Manifest, { path, dataDir, continuesWork }: RestoreJob): Promise<void> {
   // The first databases had no identity.
-  if (holds === 'everything' || goesOn || identity === null || await readIdentity(dataDir) === identity) return
+  if (holds === 'everything' || continuesWork || identity === null || await readIdentity(dataDir) === identity) return
   throw new StartError(`${path} contains only a database, and ${dataDir} is not the data directory that it was made from, whose ` +
     'saves and pictures it needs. Restore it into that data directory. Nothing was changed.')
 }
@@ -108,7 +108,7 @@ function countBytes ({ report }: RestoreJob, phase: Progress['phase']) {
 }
 
 /** Loads the tables into an empty database, and the files into the new folder. */
-async function fill (job: RestoreJob, newDir: string, url: string): Promise<Ending> {
+async function fill (job: RestoreJob, newDir: string, url: string): Promise<ArchiveEnd> {
   return await withClient(url, async (tx) => {
     const loader = createLoader(tx, url)
     const { ending } = await readArchive(job.path, {
@@ -130,7 +130,7 @@ async function stageFolders (newDir: string, { identity }: Manifest): Promise<vo
   if (identity !== null) await writeFile(join(newDir, IDENTITY), `${identity}\n`, { mode: 0o600 })
 }
 
-interface Staged { ending: Ending, migrated: string[], swap: Swap['database'] }
+interface Staged { ending: ArchiveEnd, migrated: string[], swap: Swap['database'] }
 
 /** Stages the new state beside the old one. At its end the database has the schema of this release. */
 async function stageAll (job: RestoreJob, config: Config, manifest: Manifest, stamp: string): Promise<Staged> {
@@ -139,8 +139,8 @@ async function stageAll (job: RestoreJob, config: Config, manifest: Manifest, st
   const target: Target = await openTarget(config, stamp)
   try {
     const ending = await fill(job, newDir, target.url)
-    const migrated = await bringUpToDate(target.url)
-    if (!job.goesOn) await withClient(target.url, stopTasks)
+    const migrated = await migrateRestored(target.url)
+    if (!job.continuesWork) await withClient(target.url, stopTasks)
     if (manifest.holds === 'everything') await moveArtwork(job.dataDir, newDir, manifest.identity)
     await target.stop()
     return { ending, migrated, swap: target.swap }
@@ -165,17 +165,17 @@ export async function replaceState (job: RestoreJob): Promise<RestoreResult> {
   try {
     const isSealed = manifest.secrets === 'sealed'
     const passphrase = environment.SVC_BACKUP_PASSPHRASE
-    await stageSecrets(dataDir, newDir, { found: secrets, isSealed, passphrase, isLeftOut: job.withoutSecrets })
+    await stageSecrets(dataDir, newDir, { found: secrets, isSealed, passphrase, isSkipped: job.withoutSecrets })
     const stamp = stampOf(new Date())
     const { config } = await job.loadConfig({ ...environment, SVC_DATA_DIR: newDir })
     const { ending, migrated, swap } = await stageAll(job, config, manifest, stamp)
     const names = await filter(NAMES[manifest.holds], (name) => isPresent(join(newDir, name)))
-    const kept = `${job.keptAs}-${stamp}`
-    const hadSome = (await filter(names, (name) => isPresent(join(dataDir, name)))).length > 0
+    const formerName = `${job.formerPrefix}-${stamp}`
+    const hadFiles = (await filter(names, (name) => isPresent(join(dataDir, name)))).length > 0
     job.signal.throwIfAborted()
-    await decideSwap(dataDir, { names, kept, database: swap })
+    await decideSwap(dataDir, { names, kept: formerName, database: swap })
     await finishSwap(dataDir)
-    return { manifest, ending, migrated, kept: hadSome ? join(dataDir, kept) : null, keptDatabase: swap?.kept ?? null }
+    return { manifest, ending, migrated, formerFolder: hadFiles ? join(dataDir, formerName) : null, formerDatabase: swap?.kept ?? null }
   } catch (err) {
     // After the decision the next command continues. Before it no staged file may remain.
     if (!await isPresent(journalOf(dataDir))) await rm(stagingOf(dataDir), REMOVED)

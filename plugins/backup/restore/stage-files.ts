@@ -22,14 +22,14 @@ export interface SecretSource {
   isSealed: boolean
   passphrase: string | undefined
   /** True if the operator chose to restore without them. */
-  isLeftOut: boolean
+  isSkipped: boolean
 }
 
 /** @throws StartError if they cannot be read */
 export async function stageSecrets (dataDir: string, newDir: string, source: SecretSource): Promise<void> {
-  const { found, isSealed, passphrase, isLeftOut } = source
+  const { found, isSealed, passphrase, isSkipped } = source
   for (const name of SECRET_FILES) {
-    const stored = isLeftOut && isSealed ? undefined : found.get(name)
+    const stored = isSkipped && isSealed ? undefined : found.get(name)
     const content = stored === undefined
       ? await readIfThere(join(dataDir, name))
       : isSealed ? await openWith(passphrase ?? '', stored) : stored

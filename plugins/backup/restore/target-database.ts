@@ -18,7 +18,7 @@ export interface Target {
 
 async function openEmbedded (config: Config): Promise<Target> {
   const ignore = () => undefined
-  const server = await openDatabase(config, createLogger(config, 'svc'), { onLost: ignore, onRestored: ignore, onHopeless: ignore })
+  const server = await openDatabase(config, createLogger(config, 'svc'), { onLost: ignore, onRestored: ignore, onRestartImpossible: ignore })
   return { url: server.url, swap: null, stop: () => server.stop(), discard: () => server.stop() }
 }
 
@@ -27,15 +27,15 @@ const nameWith = (name: string, suffix: string) => `${name.slice(0, 63 - suffix.
 
 async function openExternal (url: string, stamp: string): Promise<Target> {
   const name = nameOf(url)
-  const fresh = nameWith(name, '_svc_restore')
+  const newName = nameWith(name, '_svc_restore')
   const freshUrl = await withClient(maintenanceUrl(url), async (tx) => {
     const users = await hasDatabase(tx, name) ? await listSessions(tx, name) : []
     if (users.length > 0) {
       throw new StartError(`The database ${name} is in use (${users.join(', ')}). Stop these programs, then repeat this command.`, { exitCode: 75 })
     }
     // Delete the database of a killed restore.
-    await dropDatabase(tx, fresh)
-    return await createBeside(tx, url, fresh)
+    await dropDatabase(tx, newName)
+    return await createBeside(tx, url, newName)
   }).catch((err: unknown) => {
     if (err instanceof StartError) throw err
     throw new StartError(`No database can be created beside ${name}: ${(err as Error).message}. A restore creates a new database and ` +
@@ -43,9 +43,9 @@ async function openExternal (url: string, stamp: string): Promise<Target> {
   })
   return {
     url: freshUrl,
-    swap: { url, name, fresh, kept: nameWith(name, `_before_${stamp.toLowerCase()}`) },
+    swap: { url, name, fresh: newName, kept: nameWith(name, `_before_${stamp.toLowerCase()}`) },
     stop: async () => undefined,
-    discard: async () => { await withClient(maintenanceUrl(url), (tx) => dropDatabase(tx, fresh)) }
+    discard: async () => { await withClient(maintenanceUrl(url), (tx) => dropDatabase(tx, newName)) }
   }
 }
 

@@ -36,7 +36,7 @@ export async function openMediaFolder (root: string, path: string): Promise<Medi
  * @param replaces true if an existing file of that name may be replaced
  * @returns false if a file of that name exists and must stay
  */
-export async function putFile (
+export async function publishFile (
   folder: MediaFolder, name: string, content: Content, replaces: boolean
 ): Promise<boolean> {
   const target = join(folder.real, name)

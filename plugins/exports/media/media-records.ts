@@ -1,6 +1,6 @@
 import type { Stats } from 'node:fs'
 import type { Cache } from '@svc/plugin-sdk'
-import type { ExportedPlace } from '../rows.ts'
+import type { PlatformInLibrary } from '../rows.ts'
 
 /** A file in the resources folder, in one state of its content. */
 export interface MediaSource {
@@ -15,9 +15,9 @@ type MediaRecord = readonly [size: number, time: number, source: string]
 /** Records the media beside the ROMs that the server wrote, because it never replaces files of others. */
 export interface MediaRecords {
   /** True if the server wrote the file and nobody changed it since. */
-  isOwn (path: string, stats: Stats): boolean
+  isUnchanged (path: string, stats: Stats): boolean
   /** True if the file was made of this state of the source. */
-  isMadeOf (path: string, source: MediaSource): boolean
+  isFromSource (path: string, source: MediaSource): boolean
   set (path: string, stats: Stats, source: MediaSource): void
   delete (path: string): void
   save (): Promise<void>
@@ -27,7 +27,7 @@ const identify = ({ path, stats }: MediaSource) => `${path}|${stats.size}|${stat
 
 /** Loads the records of one platform in one library. Paths are relative to the platform's folder. */
 export async function loadMediaRecords (
-  cache: Cache, { platform_id: platform, library_id: library }: ExportedPlace
+  cache: Cache, { platform_id: platform, library_id: library }: PlatformInLibrary
 ): Promise<MediaRecords> {
   // The key of the first library has no id, because it dates from the time of a single library.
   const key = library === 1 ? `media/${platform}` : `media/${platform}/${library}`
@@ -35,11 +35,11 @@ export async function loadMediaRecords (
   let isChanged = false
 
   return {
-    isOwn (path, stats) {
+    isUnchanged (path, stats) {
       const record = records.get(path)
       return record !== undefined && record[0] === stats.size && record[1] === stats.mtimeMs
     },
-    isMadeOf: (path, source) => records.get(path)?.[2] === identify(source),
+    isFromSource: (path, source) => records.get(path)?.[2] === identify(source),
     set (path, stats, source) {
       records.set(path, [stats.size, stats.mtimeMs, identify(source)])
       isChanged = true

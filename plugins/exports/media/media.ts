@@ -4,13 +4,13 @@ import type { MediaKind } from '@svc/plugin-sdk'
 import { exportFailed } from '../errors.ts'
 import { describeWriteError, isDiskFull, isNotWritable, toReason } from '../files/fs-reason.ts'
 import type { GameDraft } from '../games.ts'
-import { type MediaFolder, openMediaFolder, putFile } from './media-folder.ts'
+import { type MediaFolder, openMediaFolder, publishFile } from './media-folder.ts'
 import type { MediaRecords, MediaSource } from './media-records.ts'
 import { extensionsOf, findSource, readContent } from './media-source.ts'
 import type { MediaError } from '../schemas.ts'
 
 /** A published medium of a game. */
-export interface WrittenMedium {
+export interface MediumFile {
   kind: MediaKind
   /** Relative to the platform folder. */
   path: string
@@ -27,25 +27,25 @@ export interface MediaOptions {
   records: MediaRecords
 }
 
-export interface MediaPlacer {
+export interface MediaWriter {
   /**
    * Publishes a game's media beside the ROMs. Media that fail are skipped and reported.
    *
    * @returns the medium of the game in each folder
    * @throws the file system's error if the disk is full.
    */
-  writeMedia (draft: GameDraft): Promise<Map<string, WrittenMedium>>
+  writeMedia (draft: GameDraft): Promise<Map<string, MediumFile>>
   errors: readonly MediaError[]
 }
 
 const ERRORS_MAX = 100
 
 /** Creates the placer of one platform's media for one export. */
-export function createMediaPlacer ({ root, resourcesDir, folders, records }: MediaOptions): MediaPlacer {
+export function createMediaWriter ({ root, resourcesDir, folders, records }: MediaOptions): MediaWriter {
   const opened = new Map<string, Promise<MediaFolder | null>>()
   const closed = new Set<MediaFolder>()
   /** Two ROMs that differ only in their extension share one name. It belongs to the first that has such a medium. */
-  const claims = new Map<string, Promise<WrittenMedium | null>>()
+  const claims = new Map<string, Promise<MediumFile | null>>()
   const errors: MediaError[] = []
 
   function report (path: string, reason: string): void {
@@ -67,12 +67,12 @@ export function createMediaPlacer ({ root, resourcesDir, folders, records }: Med
     const { content, extension } = await readContent(resourcesDir, kind, source)
     const name = stem + extension
     try {
-      if (!await putFile(folder, name, content, stale.includes(name))) return name
+      if (!await publishFile(folder, name, content, stale.includes(name))) return name
       records.set(posix.join(folder.path, name), await lstat(join(folder.real, name)), source)
       // Delete the predecessor with another extension, because a frontend might find it first.
-      for (const old of stale.filter((other) => other !== name)) {
-        await rm(join(folder.real, old))
-        records.delete(posix.join(folder.path, old))
+      for (const formerName of stale.filter((other) => other !== name)) {
+        await rm(join(folder.real, formerName))
+        records.delete(posix.join(folder.path, formerName))
       }
       return name
     } catch (err) {
@@ -109,24 +109,24 @@ export function createMediaPlacer ({ root, resourcesDir, folders, records }: Med
     return null
   }
 
-  function claim (folderPath: string, kinds: readonly MediaKind[], draft: GameDraft): Promise<WrittenMedium | null> {
+  function claim (folderPath: string, kinds: readonly MediaKind[], draft: GameDraft): Promise<MediumFile | null> {
     const name = posix.join(folderPath, draft.stem)
     const earlier = claims.get(name) ?? Promise.resolve(null)
-    const placed = earlier.then((medium) => medium ?? writeFirst(folderPath, kinds, draft))
-    claims.set(name, placed)
-    return placed
+    const claimed = earlier.then((medium) => medium ?? writeFirst(folderPath, kinds, draft))
+    claims.set(name, claimed)
+    return claimed
   }
 
   return {
     errors,
     async writeMedia (draft) {
-      const wanted = [...folders].filter(([, kinds]) => kinds.some((kind) => draft.sources.has(kind)))
-      const placed = new Map<string, WrittenMedium>()
-      for (const [folderPath, kinds] of wanted) {
+      const folderKinds = [...folders].filter(([, kinds]) => kinds.some((kind) => draft.sources.has(kind)))
+      const claimed = new Map<string, MediumFile>()
+      for (const [folderPath, kinds] of folderKinds) {
         const medium = await claim(folderPath, kinds, draft)
-        if (medium !== null) placed.set(folderPath, medium)
+        if (medium !== null) claimed.set(folderPath, medium)
       }
-      return placed
+      return claimed
     }
   }
 }
@@ -138,12 +138,12 @@ async function mayStay (
   const path = posix.join(folder.path, name)
   const found = await lstat(join(folder.real, name))
   if (found.ino === source.stats.ino && found.dev === source.stats.dev) {
-    if (!records.isOwn(path, found) || !records.isMadeOf(path, source)) records.set(path, found, source)
+    if (!records.isUnchanged(path, found) || !records.isFromSource(path, source)) records.set(path, found, source)
     return true
   }
   // A power cut during a copy leaves an empty file.
   if (found.isFile() && found.size === 0) return false
-  if (records.isOwn(path, found)) return records.isMadeOf(path, source)
+  if (records.isUnchanged(path, found)) return records.isFromSource(path, source)
   records.delete(path)
   return true
 }

@@ -17,7 +17,7 @@ import type { Loaded } from '../../../core/loader/registry.ts'
 import { exportFailed } from '../errors.ts'
 import { describeWriteError, toReason } from '../files/fs-reason.ts'
 import { type GameDraft, readGames } from '../games.ts'
-import { type MediaFolders, type MediaPlacer, type WrittenMedium, createMediaPlacer } from '../media/media.ts'
+import { type MediaFolders, type MediaWriter, type MediumFile, createMediaWriter } from '../media/media.ts'
 import { loadMediaRecords } from '../media/media-records.ts'
 import { type ExportOutcome, type MediaError, type SkippedRom, SkippedRomSchema } from '../schemas.ts'
 import { type TextFile, readTextFile, replaceTextFile } from '../text-file.ts'
@@ -37,7 +37,7 @@ export interface PlatformServices {
 /** The input that all exporters of a platform share. */
 interface Library {
   root: string
-  games: { draft: GameDraft, placed: ReadonlyMap<string, WrittenMedium> }[]
+  games: { draft: GameDraft, mediaFiles: ReadonlyMap<string, MediumFile> }[]
   skipped: SkippedRom[]
   media_errors: readonly MediaError[]
 }
@@ -61,10 +61,10 @@ export function findObstacle ({ definition }: LoadedExporter): string | null {
  * Lists the media folders with their kinds. The kinds of a folder come from all exporters, because the folder must hold
  * the same media whichever exporter runs.
  */
-export function listMediaFolders (wanted: readonly LoadedExporter[], all: Iterable<LoadedExporter>): MediaFolders {
-  const names = new Set(wanted.flatMap(({ definition }) => mediaOf(definition).map(([, folder]) => folder)))
+export function listMediaFolders (chosen: readonly LoadedExporter[], all: Iterable<LoadedExporter>): MediaFolders {
+  const names = new Set(chosen.flatMap(({ definition }) => mediaOf(definition).map(([, folder]) => folder)))
   const folders = new Map<string, MediaKind[]>()
-  for (const { definition } of [...wanted, ...all]) {
+  for (const { definition } of [...chosen, ...all]) {
     for (const [kind, folder] of mediaOf(definition)) {
       const kinds = folders.get(folder) ?? []
       if (names.has(folder) && !kinds.includes(kind)) folders.set(folder, [...kinds, kind])
@@ -112,8 +112,8 @@ export async function exportPlatform (
   for (const exporter of exporters) {
     try {
       const facts = await exportFile(services, platform, exporter, library, signal)
-      const place = { platform: platform.slug, library_id: root.id, path: pathOf(exporter) }
-      outcome.files.push({ exporter: exporter.key, ...place, ...facts })
+      const location = { platform: platform.slug, library_id: root.id, path: pathOf(exporter) }
+      outcome.files.push({ exporter: exporter.key, ...location, ...facts })
     } catch (err) {
       fail(exporter, err)
     }
@@ -125,15 +125,15 @@ async function prepare (
   { config, db, cache, root: libraryRoot, structure }: PlatformServices, platform: PlatformRow, folders: MediaFolders,
   signal: AbortSignal
 ): Promise<Library> {
-  const place = { platform_id: platform.id, library_id: libraryRoot.id }
+  const location = { platform_id: platform.id, library_id: libraryRoot.id }
   const root = await openPlatformFolder(libraryRoot, structure, platform)
-  const records = await loadMediaRecords(cache, place)
+  const records = await loadMediaRecords(cache, location)
   const resourcesDir = join(config.data_dir, 'resources')
-  const placer = createMediaPlacer({ root, resourcesDir, folders, records })
-  const library: Library = { root, games: [], skipped: [], media_errors: placer.errors }
+  const mediaWriter = createMediaWriter({ root, resourcesDir, folders, records })
+  const library: Library = { root, games: [], skipped: [], media_errors: mediaWriter.errors }
   try {
-    for await (const page of readGames(db, place, romsPath(structure, platform.fs_slug))) {
-      library.games.push(...await writeAllMedia(placer, page.drafts, signal))
+    for await (const page of readGames(db, location, romsPath(structure, platform.fs_slug))) {
+      library.games.push(...await writeAllMedia(mediaWriter, page.drafts, signal))
       library.skipped.push(...page.skipped)
     }
     return library
@@ -159,7 +159,7 @@ async function openPlatformFolder (
 }
 
 async function writeAllMedia (
-  placer: MediaPlacer, drafts: readonly GameDraft[], signal: AbortSignal
+  mediaWriter: MediaWriter, drafts: readonly GameDraft[], signal: AbortSignal
 ): Promise<Library['games']> {
   const games: Library['games'] = []
   for (let start = 0; start < drafts.length; start += GAMES_AT_ONCE) {
@@ -167,7 +167,7 @@ async function writeAllMedia (
     const batch = drafts.slice(start, start + GAMES_AT_ONCE)
     // All have to end before an error is passed on: nothing may be written after that.
     const results = await Promise.allSettled(batch.map(async (draft) =>
-      ({ draft, placed: await placer.writeMedia(draft) })))
+      ({ draft, mediaFiles: await mediaWriter.writeMedia(draft) })))
     for (const result of results) {
       if (result.status === 'rejected') throw result.reason
       games.push(result.value)
@@ -180,7 +180,7 @@ async function exportFile (
   { config }: PlatformServices, platform: PlatformRow, exporter: LoadedExporter, library: Library, signal: AbortSignal
 ) {
   const { definition } = exporter
-  const games = library.games.map(({ draft, placed }) => ({ ...draft.game, media: pickMedia(definition, placed) }))
+  const games = library.games.map(({ draft, mediaFiles }) => ({ ...draft.game, media: pickMedia(definition, mediaFiles) }))
   const file = await readExisting(library.root, safeName(definition.fileName))
   const result = await render(exporter, config, platform, games, file.text, signal)
   const written = await replaceTextFile(file, result.text.toWellFormed())
@@ -194,9 +194,9 @@ async function exportFile (
   }
 }
 
-function pickMedia (definition: ExporterDefinition, placed: ReadonlyMap<string, WrittenMedium>): ExportGame['media'] {
+function pickMedia (definition: ExporterDefinition, mediaFiles: ReadonlyMap<string, MediumFile>): ExportGame['media'] {
   return Object.fromEntries(mediaOf(definition).flatMap(([kind, folder]) => {
-    const medium = placed.get(folder)
+    const medium = mediaFiles.get(folder)
     return medium?.kind === kind ? [[kind, medium.path]] : []
   }))
 }

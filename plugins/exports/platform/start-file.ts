@@ -5,7 +5,7 @@ import { exportFailed } from '../errors.ts'
 /** Files that list other files: playlists come before the sheets of single discs. */
 const DESCRIPTORS: readonly (readonly string[])[] = [['.m3u', '.m3u8'], ['.cue'], ['.gdi'], ['.ccd'], ['.mds']]
 /** Extensions of files beside a game that are not games. */
-const BESIDE = new Set([
+const NOT_GAMES = new Set([
   '.txt', '.nfo', '.diz', '.md', '.pdf', '.html', '.htm', '.url', '.xml', '.sfv', '.md5', '.sha1', '.sbi', '.srm', '.sav',
   '.jpg', '.jpeg', '.png', '.gif', '.webp', '.bmp'
 ])
@@ -34,7 +34,7 @@ export function findStartFile (names: readonly string[]): string | null {
     if (found[0] !== undefined) return found[0]
   }
   if (names.length === 1) return names[0] ?? null
-  const games = names.filter((name) => !BESIDE.has(extensionOf(name)))
+  const games = names.filter((name) => !NOT_GAMES.has(extensionOf(name)))
   if (games.length === 1) return games[0] ?? null
   const [first = ''] = games
   const isOfOneKind = games.length > 1 && games.every((name) => extensionOf(name) === extensionOf(first))

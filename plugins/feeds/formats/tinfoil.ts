@@ -18,12 +18,12 @@ async function * toFiles (feed: Feed): AsyncGenerator<string[]> {
 
 /** Yields each title once, even if several ROMs have it. */
 async function * toTitles (feed: Feed, titles: Titles): AsyncGenerator<string[]> {
-  const told = new Set<string>()
+  const listedIds = new Set<string>()
   for await (const roms of readRoms(feed, feed.platforms)) {
     const found = await titles.find([...new Set(roms.flatMap((rom) => titleIdIn(rom.fs_name) ?? []))])
-    const untold = [...found].filter(([id]) => !told.has(id))
-    for (const [id] of untold) told.add(id)
-    yield untold.map(([id, title]) => `"${id}":${JSON.stringify(title)}`)
+    const unlisted = [...found].filter(([id]) => !listedIds.has(id))
+    for (const [id] of unlisted) listedIds.add(id)
+    yield unlisted.map(([id, title]) => `"${id}":${JSON.stringify(title)}`)
   }
 }
 

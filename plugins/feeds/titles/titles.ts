@@ -82,8 +82,8 @@ export function createTitles (app: FastifyInstance, config: Config) {
     async find (ids: readonly string[]): Promise<Map<string, Title>> {
       if (ids.length === 0 || await index.builtAt() === undefined) return new Map()
       const shopIds = await index.getMany(ids.filter((id) => !isShopId(id)))
-      const wanted = [...ids.filter(isShopId), ...[...shopIds.values()].flat().map(String)]
-      const found = await index.getMany(wanted)
+      const keys = [...ids.filter(isShopId), ...[...shopIds.values()].flat().map(String)]
+      const found = await index.getMany(keys)
       return new Map([...found].flatMap(([id, [title]]) => title === undefined ? [] : [[id, title as Title]]))
     }
   }

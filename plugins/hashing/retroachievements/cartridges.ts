@@ -1,7 +1,7 @@
 // Rules: https://docs.retroachievements.org/developer-docs/game-identification.html
 import { createHash, hash } from 'node:crypto'
 import { hasCopierHeader, hasPcEngineHeader, MAX_HASHED_BYTES } from './consoles.ts'
-import { digestRange, readWhole, type Reads } from './images/reads.ts'
+import { digestRange, readWhole, type Reads } from './images/file-reads.ts'
 
 /** Hashes the content of a file; null if the content does not suit the console. */
 export type ContentRule = (content: Reads) => Promise<string | null>
@@ -43,14 +43,14 @@ export const hashN64: ContentRule = async (content) => {
   return digest.digest('hex')
 }
 
-const keep = () => undefined
+const unchanged = () => undefined
 const N64_ORDERS = new Map<number, (bytes: Buffer) => unknown>([
-  [0x80, keep],
+  [0x80, unchanged],
   [0x37, (bytes) => bytes.swap16()],
   [0x40, (bytes) => bytes.swap32()],
   // Disks of the 64DD.
-  [0xe8, keep],
-  [0x22, keep]
+  [0xe8, unchanged],
+  [0x22, unchanged]
 ])
 
 /** Hashes text in the Intel HEX format, with the line ends of any system. */

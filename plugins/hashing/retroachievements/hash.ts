@@ -7,8 +7,8 @@ import { asArchiveError, unpack, type Compression } from '../../../core/archives
 import type { ContentRule } from './cartridges.ts'
 import { ruleOf } from './consoles.ts'
 import { openDisc, readText, resolveBeside } from './images/images.ts'
-import { isPlaylist, largestMember } from './known.ts'
-import { MemberReads, readsOf, readsOfBytes } from './images/reads.ts'
+import { isPlaylist, largestMember } from './known-hash.ts'
+import { MemberReads, readsOf, readsOfBytes } from './images/file-reads.ts'
 import { contentRuleOf, discRuleOf } from './rules.ts'
 import { firstOfPlaylist } from '../disc-sheets.ts'
 
@@ -26,7 +26,7 @@ interface Hashing {
 export async function hashRetroAchievements (
   path: string, console: number, settings: HashSettings, watch: Watch
 ): Promise<RetroAchievementsHash> {
-  return await answer(() => hashPath({ path, console, settings, watch }))
+  return await toResult(() => hashPath({ path, console, settings, watch }))
 }
 
 /** Computes the hash of content in memory; null for a disc, whose tracks may be separate files. */
@@ -35,11 +35,11 @@ export async function hashContent (
 ): Promise<RetroAchievementsHash | null> {
   const rule = contentRuleOf(console, path)
   if (rule === null || isPlaylist(path) || ruleOf(console) === 'disc') return null
-  return await answer(() => rule(readsOfBytes(bytes)))
+  return await toResult(() => rule(readsOfBytes(bytes)))
 }
 
 /** Turns an error of the content into a warning. */
-async function answer (make: () => Promise<string | null>): Promise<RetroAchievementsHash> {
+async function toResult (make: () => Promise<string | null>): Promise<RetroAchievementsHash> {
   try {
     return { ra_hash: await make() }
   } catch (error) {

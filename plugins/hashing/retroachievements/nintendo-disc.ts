@@ -3,7 +3,7 @@ import { createHash, type Hash } from 'node:crypto'
 import { ArchiveError } from '../../../core/archives/limits.ts'
 import type { ContentRule } from './cartridges.ts'
 import { MAX_HASHED_BYTES } from './consoles.ts'
-import { digestRange, readWhole, type Reads } from './images/reads.ts'
+import { digestRange, readWhole, type Reads } from './images/file-reads.ts'
 
 const GAMECUBE_MARK = { at: 0x1c, value: 0xc2339f3d }
 const WII_MARK = { at: 0x18, value: 0x5d1c9ea3 }

@@ -1,7 +1,7 @@
 // Header: https://problemkaputt.de/gbatek.htm#dscartridgeheader
 import { createHash } from 'node:crypto'
 import type { ContentRule } from './cartridges.ts'
-import { digestRange, readWhole } from './images/reads.ts'
+import { digestRange, readWhole } from './images/file-reads.ts'
 
 const HEADER_BYTES = 512
 const HASHED_HEADER_BYTES = 0x160

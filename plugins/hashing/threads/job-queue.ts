@@ -7,8 +7,8 @@ export interface Task {
   readonly job: Job
   readonly signal: AbortSignal | undefined
   /** Resolves or rejects the promise of the caller; later calls have no effect. */
-  readonly settle: (settled: { result: JobSuccess } | { error: unknown }) => void
-  isSettled: boolean
+  readonly finish: (outcome: { result: JobSuccess } | { error: unknown }) => void
+  isFinished: boolean
   /** The time when the caller gave up, in milliseconds since 1970; 0 if it has not. */
   cancelledAt: number
 }
@@ -53,14 +53,14 @@ export class JobQueue {
         id: ++this.#lastId,
         job,
         signal,
-        isSettled: false,
+        isFinished: false,
         cancelledAt: 0,
-        settle: (settled) => {
-          if (task.isSettled) return
-          task.isSettled = true
+        finish: (outcome) => {
+          if (task.isFinished) return
+          task.isFinished = true
           this.#bySignal.delete(task)
-          if ('result' in settled) resolve(settled.result)
-          else reject(settled.error instanceof Error ? settled.error : new Error(String(settled.error)))
+          if ('result' in outcome) resolve(outcome.result)
+          else reject(outcome.error instanceof Error ? outcome.error : new Error(String(outcome.error)))
         }
       }
       this.#bySignal.add(task)
@@ -70,13 +70,13 @@ export class JobQueue {
   }
 
   /** Removes and returns the next tasks. */
-  take (most: number): Task[] {
-    return this.#waiting.splice(0, most)
+  dequeue (max: number): Task[] {
+    return this.#waiting.splice(0, max)
   }
 
   /** Returns unfinished tasks to the front. */
-  putBack (tasks: readonly Task[]): void {
-    this.#waiting.unshift(...tasks.filter((task) => !task.isSettled))
+  requeue (tasks: readonly Task[]): void {
+    this.#waiting.unshift(...tasks.filter((task) => !task.isFinished))
   }
 
   /** Dispatches after the current turn of the event loop, because files requested together are then sent together. */
@@ -93,15 +93,15 @@ export class JobQueue {
   close (taken: Iterable<Task>): void {
     this.#isClosed = true
     const error = new Error('the hasher was closed before the file was hashed')
-    for (const task of [...this.take(this.length), ...taken]) task.settle({ error })
+    for (const task of [...this.dequeue(this.length), ...taken]) task.finish({ error })
   }
 
   #cancel (tasks: readonly Task[], reason: unknown): void {
     for (const task of tasks) {
       task.cancelledAt = Date.now()
-      task.settle({ error: reason })
+      task.finish({ error: reason })
     }
-    this.#waiting = this.#waiting.filter((task) => !task.isSettled)
+    this.#waiting = this.#waiting.filter((task) => !task.isFinished)
     this.#options.cancel(tasks)
   }
 }

@@ -72,7 +72,7 @@ export class ThreadPool {
       const thread = this.#idleThread()
       if (!thread) return
       const fairShare = Math.ceil(this.#queue.length / this.#size)
-      this.#send(thread, this.#queue.take(Math.min(BATCH_JOBS, fairShare)))
+      this.#send(thread, this.#queue.dequeue(Math.min(BATCH_JOBS, fairShare)))
     }
   }
 
@@ -113,11 +113,11 @@ export class ThreadPool {
     const { batch } = thread
     thread.batch = []
     thread.worker.unref()
-    this.#queue.putBack(batch.slice(results.length))
+    this.#queue.requeue(batch.slice(results.length))
     // Only the end of the thread frees the memory of a large archive.
     if (holdsMemory(this.#memoryOwner, thread.number)) this.#end(thread, null)
     for (const [index, result] of results.entries()) {
-      batch[index]?.settle(result.kind === 'error' ? { error: toError(result.error) } : { result })
+      batch[index]?.finish(result.kind === 'error' ? { error: toError(result.error) } : { result })
     }
     this.#dispatch()
   }
@@ -150,9 +150,9 @@ export class ThreadPool {
     const current = reason === null ? null : thread.batch[Math.max(0, Atomics.load(thread.state, JOB))]
     if (current) {
       const path = Buffer.from(current.job.files[Atomics.load(thread.state, FILE)]?.path ?? '').toString()
-      current.settle({ error: new HashCrashError(path, reason ?? '') })
+      current.finish({ error: new HashCrashError(path, reason ?? '') })
     }
-    this.#queue.putBack(thread.batch)
+    this.#queue.requeue(thread.batch)
     this.#queue.scheduleDispatch()
     const release = () => releaseMemory(this.#memoryOwner, thread.number)
     thread.worker.terminate().then(release, release)

@@ -54,7 +54,7 @@ export class ProcessPool {
   }
 
   #cancel (tasks: readonly Task[]): void {
-    this.#suspects = this.#suspects.filter((task) => !task.isSettled)
+    this.#suspects = this.#suspects.filter((task) => !task.isFinished)
     const ids = tasks.map(({ id }) => id).filter((id) => this.#running.delete(id))
     if (ids.length > 0) this.#send({ jobs: [], cancelled: ids })
     this.#rest()
@@ -73,7 +73,7 @@ export class ProcessPool {
   /** Returns a suspect alone, or as many tasks as keep the threads busy. */
   #takeNext (): Task[] {
     if (this.#suspects.length > 0) return this.#running.size === 0 ? this.#suspects.splice(0, 1) : []
-    return this.#queue.take(Math.max(0, this.#threads * BATCH_JOBS - this.#running.size))
+    return this.#queue.dequeue(Math.max(0, this.#threads * BATCH_JOBS - this.#running.size))
   }
 
   #start (): ChildProcess {
@@ -109,7 +109,7 @@ export class ProcessPool {
     for (const { id, result } of message) {
       const task = this.#running.get(id)
       if (!this.#running.delete(id) || task === undefined) continue
-      task.settle(result.kind === 'error' ? { error: toError(result.error) } : { result })
+      task.finish(result.kind === 'error' ? { error: toError(result.error) } : { result })
     }
     this.#rest()
     this.#dispatch()
@@ -125,16 +125,16 @@ export class ProcessPool {
   #bury (child: ChildProcess, wasReady: boolean, reason: string): void {
     if (this.#queue.isClosed || this.#child !== child) return
     this.#child = null
-    const lost = [...this.#running.values()]
+    const interrupted = [...this.#running.values()]
     this.#running.clear()
-    const [culprit] = lost
+    const [onlyTask] = interrupted
     if (!wasReady) {
       // No file caused this.
-      for (const task of lost) task.settle({ error: new Error(`the process that hashes could not be started: ${reason}`) })
-    } else if (culprit !== undefined && lost.length === 1) {
-      culprit.settle({ error: new HashCrashError(describeFiles(culprit.job), reason) })
+      for (const task of interrupted) task.finish({ error: new Error(`the process that hashes could not be started: ${reason}`) })
+    } else if (onlyTask !== undefined && interrupted.length === 1) {
+      onlyTask.finish({ error: new HashCrashError(describeFiles(onlyTask.job), reason) })
     } else {
-      this.#suspects.push(...lost)
+      this.#suspects.push(...interrupted)
     }
     this.#queue.scheduleDispatch()
   }

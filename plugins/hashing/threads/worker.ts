@@ -85,12 +85,12 @@ async function hashOne (
   file: FileRequest, console: number | undefined, settings: HashSettings, watch: Watch
 ): Promise<FileHashes> {
   if (console === undefined) return await hashFile(file, settings, watch)
-  const kept = new ContentCache()
-  const hashes = await hashFile(file, settings, watch, kept)
+  const contentCache = new ContentCache()
+  const hashes = await hashFile(file, settings, watch, contentCache)
   // For a member that counts as a whole, the hash is its MD5, which is already known.
-  if (hashes.warning !== undefined || (kept.memberSize !== null && isWholeFile(console, kept.memberSize))) return hashes
+  if (hashes.warning !== undefined || (contentCache.memberSize !== null && isWholeFile(console, contentCache.memberSize))) return hashes
   try {
-    const { bytes } = kept
+    const { bytes } = contentCache
     const known = bytes === null ? null : await hashContent(bytes, Buffer.from(file.path).toString(), console)
     return { ...hashes, retroachievements: known ?? await hashFor(console, file, settings, watch) }
   } catch (error) {

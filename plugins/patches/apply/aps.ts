@@ -1,11 +1,11 @@
-import { type Patching, brokenPatch, xor } from './files.ts'
+import { type PatchRun, brokenPatch, xor } from './files.ts'
 
 const N64_HEADER_BYTES = 57
 const N64 = { cart: 0x3c, cartBytes: 3, checksum: 0x10, checksumBytes: 8 }
 const PADDING_BYTES = 5
 
 /** True if the header of the base matches the one in the patch. */
-function isCartridge ({ patch, base }: Patching): boolean {
+function isCartridge ({ patch, base }: PatchRun): boolean {
   patch.skip(1)
   const isSame = base.readAt(N64.cart, N64.cartBytes).equals(patch.bytes(N64.cartBytes))
   const hasChecksum = base.readAt(N64.checksum, N64.checksumBytes).equals(patch.bytes(N64.checksumBytes))
@@ -14,7 +14,7 @@ function isCartridge ({ patch, base }: Patching): boolean {
 }
 
 /** Format: https://github.com/btimofeev/UniPatcher/wiki/APS-(N64) */
-export function applyAps (patching: Patching): boolean {
+export function applyAps (patching: PatchRun): boolean {
   const { patch, base, output } = patching
   patch.seek(5)
   const isForN64 = patch.u8() === 1
@@ -22,7 +22,7 @@ export function applyAps (patching: Patching): boolean {
   const isValid = !isForN64 || isCartridge(patching)
   const size = patch.le(4)
   output.copyBase(base, size)
-  while (patch.left > 0) {
+  while (patch.remaining > 0) {
     const offset = patch.le(4)
     const length = patch.u8()
     const value = length === 0 ? patch.u8() : 0
@@ -49,12 +49,12 @@ function crc16 (bytes: Uint8Array): number {
 }
 
 /** Format: https://github.com/btimofeev/UniPatcher/wiki/APS-(GBA) */
-export function applyApsGba ({ patch, base, output }: Patching): boolean {
+export function applyApsGba ({ patch, base, output }: PatchRun): boolean {
   patch.seek(GBA_MAGIC_BYTES)
   const [baseSize, size] = [patch.le(4), patch.le(4)]
   output.copyBase(base, size)
   let isValid = base.size === baseSize
-  while (patch.left > 0) {
+  while (patch.remaining > 0) {
     const offset = patch.le(4)
     const [before, after] = [patch.le(2), patch.le(2)]
     if (offset > size) throw brokenPatch('it writes beyond the end of the file')

@@ -1,6 +1,6 @@
 import { ArchiveError } from '../../../core/archives/limits.ts'
 import { unpackBzip2 } from '../../../core/archives/bzip2.ts'
-import { type PatchReader, type Patching, brokenPatch, requireNumber } from './files.ts'
+import { type PatchReader, type PatchRun, brokenPatch, requireNumber } from './files.ts'
 
 const HEADER_BYTES = 32
 const STEP_BYTES = 24
@@ -14,7 +14,7 @@ function readNumber (bytes: Buffer, at: number): number {
 }
 
 /** A packed part of a patch. */
-class Part {
+class PackedPart {
   readonly #unpacked: Iterator<Uint8Array>
   #piece: Uint8Array = new Uint8Array()
 
@@ -34,18 +34,18 @@ class Part {
   }
 
   * pieces (length: number): Generator<Uint8Array> {
-    for (let left = length; left > 0;) {
+    for (let remaining = length; remaining > 0;) {
       if (this.isEmpty()) throw brokenPatch('it ends too early')
-      const some = this.#piece.subarray(0, left)
-      this.#piece = this.#piece.subarray(some.length)
-      left -= some.length
-      yield some
+      const chunk = this.#piece.subarray(0, remaining)
+      this.#piece = this.#piece.subarray(chunk.length)
+      remaining -= chunk.length
+      yield chunk
     }
   }
 }
 
 /** Adds bytes to those of the base, with zeros outside of the base. */
-function sum ({ base }: Patching, at: number, added: Uint8Array): Buffer {
+function sum ({ base }: PatchRun, at: number, added: Uint8Array): Buffer {
   const start = Math.max(0, at)
   const old = base.readAt(start, Math.max(0, at + added.length - start))
   const result = Buffer.from(added)
@@ -53,16 +53,16 @@ function sum ({ base }: Patching, at: number, added: Uint8Array): Buffer {
   return result
 }
 
-function apply (patching: Patching): boolean {
+function apply (patching: PatchRun): boolean {
   const { patch, output } = patching
   const header = patch.bytes(HEADER_BYTES)
   const [stepBytes, diffBytes, size] = [readNumber(header, 8), readNumber(header, 16), readNumber(header, 24)]
   if (stepBytes < 0 || diffBytes < 0 || size < 0) throw brokenPatch('it contains a negative length')
   output.requireSize(size)
   const diffStart = HEADER_BYTES + stepBytes
-  const steps = new Part(patch, HEADER_BYTES, diffStart)
-  const diffs = new Part(patch, diffStart, diffStart + diffBytes)
-  const extras = new Part(patch, diffStart + diffBytes, patch.source.size)
+  const steps = new PackedPart(patch, HEADER_BYTES, diffStart)
+  const diffs = new PackedPart(patch, diffStart, diffStart + diffBytes)
+  const extras = new PackedPart(patch, diffStart + diffBytes, patch.source.size)
   let at = 0
   while (output.length < size) {
     const step = Buffer.concat([...steps.pieces(STEP_BYTES)])
@@ -80,7 +80,7 @@ function apply (patching: Patching): boolean {
 }
 
 /** Format: https://www.daemonology.net/bsdiff/, which holds no checksum of either file. */
-export function applyBdf (patching: Patching): boolean {
+export function applyBdf (patching: PatchRun): boolean {
   try {
     return apply(patching)
   } catch (err) {

@@ -1,5 +1,5 @@
 import { checkResult, isBase, readChecksums } from './checks.ts'
-import { type PatchReader, type Patching, brokenPatch, wrongBase } from './files.ts'
+import { type PatchReader, type PatchRun, brokenPatch, wrongBase } from './files.ts'
 
 const MAGIC_BYTES = 4
 const ACTIONS = 4
@@ -11,7 +11,7 @@ function readStep (patch: PatchReader): number {
 }
 
 /** Format: https://github.com/blakesmith/rombp/blob/master/docs/bps_spec.md */
-export function applyBps (patching: Patching): boolean {
+export function applyBps (patching: PatchRun): boolean {
   const { patch, base, output } = patching
   const checksums = readChecksums(patch)
   patch.seek(MAGIC_BYTES)
@@ -19,7 +19,7 @@ export function applyBps (patching: Patching): boolean {
   patch.skip(patch.vlv())
   output.requireSize(size)
   let [baseAt, resultAt] = [0, 0]
-  while (patch.left > 0) {
+  while (patch.remaining > 0) {
     const word = patch.vlv()
     const length = Math.floor(word / ACTIONS) + 1
     if (output.length + length > size) throw brokenPatch('its result is longer than it promises')

@@ -1,4 +1,4 @@
-import { type Output, type PatchReader, type Patching, Source, brokenPatch } from './files.ts'
+import { type Output, type PatchReader, type PatchRun, Source, brokenPatch } from './files.ts'
 
 /** The size of the checksums of base, result and patch, which BPS and UPS write at the end. */
 const FOOTER_BYTES = 12
@@ -16,7 +16,7 @@ export function readChecksums (patch: PatchReader): Checksums {
 }
 
 /** True if the base has the size and checksum that the patch names. */
-export const isBase = ({ base }: Patching, size: number, crc: number): boolean =>
+export const isBase = ({ base }: PatchRun, size: number, crc: number): boolean =>
   base.size === size && base.crc32() === crc
 
 /** Checks the result of the right base. @throws PatchError if it differs from what the patch promises */

@@ -72,7 +72,7 @@ export class PatchReader {
   }
 
   get position (): number { return this.#at }
-  get left (): number { return this.#end - this.#at }
+  get remaining (): number { return this.#end - this.#at }
 
   /** Sets the end of the reading. */
   endAt (end: number): void {
@@ -89,7 +89,7 @@ export class PatchReader {
 
   /** Reads a small part; long ones come in {@link pieces}. */
   bytes (length: number): Buffer {
-    if (length > this.left) throw brokenPatch('it ends too early')
+    if (length > this.remaining) throw brokenPatch('it ends too early')
     const offset = this.#at - this.#chunkStart
     if (offset < 0 || offset + length > this.#chunk.length) {
       this.#chunk = this.source.readAt(this.#at, Math.max(length, CHUNK_BYTES))
@@ -101,11 +101,11 @@ export class PatchReader {
   }
 
   * pieces (length: number): Generator<Buffer> {
-    if (length > this.left) throw brokenPatch('it ends too early')
-    for (let left = length; left > 0;) {
-      const size = Math.min(left, CHUNK_BYTES)
+    if (length > this.remaining) throw brokenPatch('it ends too early')
+    for (let remaining = length; remaining > 0;) {
+      const size = Math.min(remaining, CHUNK_BYTES)
       yield this.bytes(size)
-      left -= size
+      remaining -= size
     }
   }
 
@@ -190,15 +190,15 @@ export class Output {
   /** Appends bytes from an earlier position; the copy may overlap its own output. */
   repeat (position: number, length: number): void {
     const distance = this.length - position
-    for (let left = length, at = position; left > 0;) {
-      const seed = this.readBack(at, Math.min(distance, CHUNK_BYTES, left))
+    for (let remaining = length, at = position; remaining > 0;) {
+      const seed = this.readBack(at, Math.min(distance, CHUNK_BYTES, remaining))
       // A short pattern that repeats is read only once.
-      const times = seed.length === distance ? Math.ceil(Math.min(left, CHUNK_BYTES) / distance) : 1
+      const times = seed.length === distance ? Math.ceil(Math.min(remaining, CHUNK_BYTES) / distance) : 1
       const piece = times === 1 ? seed : Buffer.concat(Array<Buffer>(times).fill(seed))
-      const some = piece.subarray(0, Math.min(piece.length, left))
-      this.append(some)
-      left -= some.length
-      at += some.length
+      const chunk = piece.subarray(0, Math.min(piece.length, remaining))
+      this.append(chunk)
+      remaining -= chunk.length
+      at += chunk.length
     }
   }
 
@@ -224,10 +224,10 @@ export class Output {
 }
 
 /** The files of a patch run. */
-export interface Patching { patch: PatchReader, base: Source, output: Output }
+export interface PatchRun { patch: PatchReader, base: Source, output: Output }
 
 /** Makes the output. @returns true if the patch was made for this base, as far as the patch tells */
-export type Apply = (patching: Patching) => boolean
+export type Apply = (patching: PatchRun) => boolean
 
 /** Returns the exclusive or of bytes and a mask. */
 export function xor (bytes: Uint8Array, mask: Uint8Array): Buffer {

@@ -1,7 +1,7 @@
 import { applyAps, applyApsGba } from './aps.ts'
 import { applyBdf } from './bdf.ts'
 import { applyBps } from './bps.ts'
-import { type Apply, PatchError, type Patching } from './files.ts'
+import { type Apply, PatchError, type PatchRun } from './files.ts'
 import { applyIps, applyIps32 } from './ips.ts'
 import { applyPmsr } from './pmsr.ts'
 import { applyPpf } from './ppf.ts'
@@ -28,7 +28,7 @@ const FORMATS: readonly { magic: string, apply: Apply }[] = [
 export const PATCH_EXTENSIONS = ['ips', 'ups', 'bps', 'ppf', 'rup', 'aps', 'bdf', 'pmsr', 'vcdiff', 'xdelta']
 
 /** Applies a patch in the format that its first bytes name. @throws PatchError */
-export function applyPatch (patching: Patching): boolean {
+export function applyPatch (patching: PatchRun): boolean {
   const head = patching.patch.source.readAt(0, 8).toString('latin1')
   const format = FORMATS.find(({ magic }) => head.startsWith(magic))
   if (format === undefined) throw new PatchError('The content of the patch is not in a known format; unpack it if it is an archive')

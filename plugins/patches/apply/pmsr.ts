@@ -1,9 +1,9 @@
-import type { Patching } from './files.ts'
+import type { PatchRun } from './files.ts'
 
 const MAGIC_BYTES = 4
 
 /** Applies a patch of Star Rod: a number of pieces, each with its position and length, big-endian. */
-export function applyPmsr ({ patch, base, output }: Patching): boolean {
+export function applyPmsr ({ patch, base, output }: PatchRun): boolean {
   patch.seek(MAGIC_BYTES)
   output.copyBase(base)
   for (let left = patch.be(4); left > 0; left--) {

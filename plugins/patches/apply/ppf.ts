@@ -1,4 +1,4 @@
-import { type PatchReader, type Patching, type Source, brokenPatch, requireNumber } from './files.ts'
+import { type PatchReader, type PatchRun, type Source, brokenPatch, requireNumber } from './files.ts'
 
 const HEADER_BYTES = 56
 const BLOCK_BYTES = 1024
@@ -13,12 +13,12 @@ function endBeforeNote (patch: PatchReader, width: 2 | 4): void {
   patch.endAt(patch.source.size - width - NOTE_MARKS_BYTES - tail.readUIntLE(4, width))
 }
 
-function hasBlock (base: Source, place: number, block: Buffer): boolean {
-  return base.readAt(place, BLOCK_BYTES).equals(block)
+function hasBlock (base: Source, offset: number, block: Buffer): boolean {
+  return base.readAt(offset, BLOCK_BYTES).equals(block)
 }
 
 /** Reads the header up to the first record. @returns whether the base matches the header, and records have undo data */
-function readHeader ({ patch, base }: Patching, version: number): { isValid: boolean, hasUndo: boolean } {
+function readHeader ({ patch, base }: PatchRun, version: number): { isValid: boolean, hasUndo: boolean } {
   patch.seek(HEADER_BYTES)
   if (version === 1) return { isValid: true, hasUndo: false }
   if (version === 2) {
@@ -29,21 +29,21 @@ function readHeader ({ patch, base }: Patching, version: number): { isValid: boo
   }
   const [image, isChecked, undo] = [patch.u8(), patch.u8(), patch.u8()]
   patch.skip(1)
-  const place = image === 1 ? BLOCK_PLACES.gi : BLOCK_PLACES.bin
-  const isValid = isChecked === 0 || hasBlock(base, place, patch.bytes(BLOCK_BYTES))
+  const offset = image === 1 ? BLOCK_PLACES.gi : BLOCK_PLACES.bin
+  const isValid = isChecked === 0 || hasBlock(base, offset, patch.bytes(BLOCK_BYTES))
   endBeforeNote(patch, 2)
   return { isValid, hasUndo: undo !== 0 }
 }
 
 /** Format, versions 1 to 3: https://github.com/meunierd/ppf/blob/master/ppfdev/PPF3.txt */
-export function applyPpf (patching: Patching): boolean {
+export function applyPpf (patching: PatchRun): boolean {
   const { patch, base, output } = patching
   patch.seek(3)
   const version = Number(patch.bytes(1).toString('latin1'))
   if (![1, 2, 3].includes(version)) throw brokenPatch('its version of PPF is not supported')
   const { isValid, hasUndo } = readHeader(patching, version)
   output.copyBase(base)
-  while (patch.left > 0) {
+  while (patch.remaining > 0) {
     const low = patch.le(4)
     const offset = version === 3 ? requireNumber(low + patch.le(4) * 2 ** 32) : low
     const length = patch.u8()

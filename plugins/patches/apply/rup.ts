@@ -1,4 +1,4 @@
-import { type PatchReader, type Patching, Source, brokenPatch, requireNumber, xor } from './files.ts'
+import { type PatchReader, type PatchRun, Source, brokenPatch, requireNumber, xor } from './files.ts'
 
 const HEADER_BYTES = 0x800
 const NUMBER_BYTES_MAX = 6
@@ -41,7 +41,7 @@ function readFile (patch: PatchReader): PatchedFile {
 /** Reads the records after the reader's position. @returns true if another file follows */
 function readRecords (patch: PatchReader, see: (offset: number, length: number) => void): boolean {
   for (;;) {
-    const command = patch.left === 0 ? 0 : patch.u8()
+    const command = patch.remaining === 0 ? 0 : patch.u8()
     if (command === 0) return false
     if (command === 1) return true
     if (command !== 2) throw brokenPatch('it contains an unknown command')
@@ -52,15 +52,15 @@ function readRecords (patch: PatchReader, see: (offset: number, length: number) 
 function listFiles (patch: PatchReader): PatchedFile[] {
   patch.seek(HEADER_BYTES)
   const files: PatchedFile[] = []
-  for (let isMore = readRecords(patch, () => { throw brokenPatch('it contains no file') }); isMore;) {
+  for (let hasMore = readRecords(patch, () => { throw brokenPatch('it contains no file') }); hasMore;) {
     files.push(readFile(patch))
-    isMore = readRecords(patch, (_offset, length) => { patch.skip(length) })
+    hasMore = readRecords(patch, (_offset, length) => { patch.skip(length) })
   }
   return files
 }
 
 /** Format, version 2: http://www.romhacking.net/documents/288/ */
-export function applyRup ({ patch, base, output }: Patching): boolean {
+export function applyRup ({ patch, base, output }: PatchRun): boolean {
   const files = listFiles(patch)
   const md5 = base.md5()
   const matching = files.find((file) => file.baseMd5 === md5)

@@ -1,11 +1,11 @@
 import { checkResult, isBase, readChecksums } from './checks.ts'
-import { type Patching, brokenPatch, xor } from './files.ts'
+import { type PatchRun, brokenPatch, xor } from './files.ts'
 
 const MAGIC_BYTES = 4
 const RUN_BYTES = 16 * 1024
 
 /** Format: http://individual.utoronto.ca/dmeunier/ups-spec.pdf */
-export function applyUps (patching: Patching): boolean {
+export function applyUps (patching: PatchRun): boolean {
   const { patch, base, output } = patching
   const checksums = readChecksums(patch)
   patch.seek(MAGIC_BYTES)
@@ -21,7 +21,7 @@ export function applyUps (patching: Patching): boolean {
     at += mask.length
   }
 
-  while (patch.left > 0) {
+  while (patch.remaining > 0) {
     at += patch.vlv()
     let run: number[] = []
     for (let byte = patch.u8(); byte !== 0; byte = patch.u8()) {

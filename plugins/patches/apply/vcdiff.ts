@@ -1,4 +1,4 @@
-import { PatchReader, type Patching, PatchError, Source, brokenPatch, requireNumber, wrongBase } from './files.ts'
+import { PatchReader, type PatchRun, PatchError, Source, brokenPatch, requireNumber, wrongBase } from './files.ts'
 import { CODES, type Instruction } from './vcdiff-codes.ts'
 
 const MAGIC_BYTES = 4
@@ -60,7 +60,7 @@ interface Window {
   addresses: PatchReader
 }
 
-function readSegment ({ patch, base, output }: Patching, flags: number): Window['segment'] {
+function readSegment ({ patch, base, output }: PatchRun, flags: number): Window['segment'] {
   if ((flags & (WINDOW.base | WINDOW.result)) === 0) return { source: base, start: 0, length: 0 }
   const [length, start] = [readNumber(patch), readNumber(patch)]
   if ((flags & WINDOW.result) !== 0) {
@@ -72,7 +72,7 @@ function readSegment ({ patch, base, output }: Patching, flags: number): Window[
   return { source: base, start, length }
 }
 
-function readWindow (patching: Patching): Window {
+function readWindow (patching: PatchRun): Window {
   const { patch, output } = patching
   const flags = patch.u8()
   const segment = readSegment(patching, flags)
@@ -102,7 +102,7 @@ function copy ({ segment, result }: Window, address: number, filled: number, siz
   }
 }
 
-function fill (window: Window): void {
+function fillWindow (window: Window): void {
   const { segment, result, data, instructions, addresses } = window
   const cache = new Addresses()
   let filled = 0
@@ -115,7 +115,7 @@ function fill (window: Window): void {
     filled += size
   }
 
-  while (instructions.left > 0) {
+  while (instructions.remaining > 0) {
     for (const instruction of CODES[instructions.u8()] ?? []) {
       run(instruction, instruction.size === 0 ? readNumber(instructions) : instruction.size)
     }
@@ -124,7 +124,7 @@ function fill (window: Window): void {
 }
 
 /** Format: RFC 3284, with the additions of xdelta: a checksum of each window and an own header. */
-export function applyVcdiff (patching: Patching): boolean {
+export function applyVcdiff (patching: PatchRun): boolean {
   const { patch, output } = patching
   patch.seek(MAGIC_BYTES)
   const flags = patch.u8()
@@ -133,9 +133,9 @@ export function applyVcdiff (patching: Patching): boolean {
   if ((flags & HEADER.codes) !== 0) throw new PatchError('The patch has its own code table, which is not supported; create it again without one')
   if ((flags & HEADER.application) !== 0) patch.skip(readNumber(patch))
   let isValid = true
-  while (patch.left > 0) {
+  while (patch.remaining > 0) {
     const window = readWindow(patching)
-    fill(window)
+    fillWindow(window)
     if (window.checksum !== null && adler32(window.result) !== window.checksum) isValid = false
     output.append(window.result)
   }

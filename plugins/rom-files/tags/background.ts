@@ -5,27 +5,27 @@ import type { Tagger } from './tagger.ts'
 export function tagInBackground (app: FastifyInstance, tagger: Tagger): void {
   const closing = new AbortController()
   let working: Promise<void> | null = null
-  let isPoked = false
+  let isWakeRequested = false
 
-  async function work (): Promise<void> {
-    while (isPoked && !closing.signal.aborted) {
-      isPoked = false
+  async function tagAll (): Promise<void> {
+    while (isWakeRequested && !closing.signal.aborted) {
+      isWakeRequested = false
       await tagger.tagAll(closing.signal)
     }
   }
 
-  function poke (): void {
-    isPoked = true
-    working ??= work().catch((err: unknown) => {
+  function wake (): void {
+    isWakeRequested = true
+    working ??= tagAll().catch((err: unknown) => {
       if (!closing.signal.aborted) app.log.warn({ err }, 'tags of music could not be read; the next scan tries again')
     }).finally(() => {
       working = null
-      if (isPoked && !closing.signal.aborted) poke()
+      if (isWakeRequested && !closing.signal.aborted) wake()
     })
   }
 
-  app.tasks.onEnd(({ type }) => { if (type === 'scan') poke() })
-  app.addHook('onReady', async () => { poke() })
+  app.tasks.onEnd(({ type }) => { if (type === 'scan') wake() })
+  app.addHook('onReady', async () => { wake() })
   app.addHook('preClose', async () => {
     closing.abort()
     await working

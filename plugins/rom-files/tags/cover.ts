@@ -22,9 +22,9 @@ export async function storeCover (
   try {
     const image = await openImage(content)
     const size = { width: COVER_PIXELS, height: COVER_PIXELS, fit: 'inside', withoutEnlargement: true } as const
-    const drawn = await image.resize(size).toFormat(FORMATS[extension]).toBuffer()
+    const picture = await image.resize(size).toFormat(FORMATS[extension]).toBuffer()
     await mkdir(dirname(target), { recursive: true })
-    await writeFile(part, drawn)
+    await writeFile(part, picture)
     await rename(part, target)
     return path
   } catch {

@@ -31,7 +31,7 @@ export function createTagReader () {
     await ended?.terminate()
   }
 
-  async function ask (handle: FileHandle, name: string, size: number): Promise<TagsAnswer> {
+  async function requestTags (handle: FileHandle, name: string, size: number): Promise<TagsAnswer> {
     clearTimeout(timer)
     const worker = thread ??= new Worker(THREAD, { resourceLimits: { maxOldGenerationSizeMb: HEAP_MIB } })
     const job: TagsJob = { handle, file_name: name, file_size_bytes: size }
@@ -59,7 +59,7 @@ export function createTagReader () {
         closing.signal.throwIfAborted()
         const { size } = await handle.stat()
         // From here on the thread owns the handle.
-        if (size <= FILE_MAX_BYTES) return await ask(handle, name, size)
+        if (size <= FILE_MAX_BYTES) return await requestTags(handle, name, size)
         return null
       } finally {
         await handle.close().catch(() => {})

@@ -5,7 +5,7 @@ import type { TrackMeta } from '../../roms/entities.ts'
 import type { StoredFile } from '../../roms/stored-files.ts'
 
 /** A file that changed since its tags were read; `last_modified` in milliseconds. */
-export interface Untagged extends StoredFile {
+export interface UntaggedFile extends StoredFile {
   id: number
   rom_id: number
   platform_id: number
@@ -20,18 +20,18 @@ const SELECT = `select f.id, f.rom_id, f.file_name, f.file_path, r.library_id, r
   where f.category = 'soundtrack' and f.tags_of is distinct from f.last_modified`
 
 /** Loads untagged files with ids after this one, by id. */
-export async function selectUntagged (db: Db, afterId: number, limit: number): Promise<Untagged[]> {
-  const { rows } = await db.query<Untagged>(`${SELECT} and f.id > $1 order by f.id limit $2`, [afterId, limit])
+export async function selectUntagged (db: Db, afterId: number, limit: number): Promise<UntaggedFile[]> {
+  const { rows } = await db.query<UntaggedFile>(`${SELECT} and f.id > $1 order by f.id limit $2`, [afterId, limit])
   return rows
 }
 
-export async function findUntagged (db: Db, id: number): Promise<Untagged | null> {
-  const { rows } = await db.query<Untagged>(`${SELECT} and f.id = $1`, [id])
+export async function findUntagged (db: Db, id: number): Promise<UntaggedFile | null> {
+  const { rows } = await db.query<UntaggedFile>(`${SELECT} and f.id = $1`, [id])
   return rows[0] ?? null
 }
 
 /** The tags of a file; null if they cannot be read. */
-export interface Tagged extends Pick<Untagged, 'id' | 'platform_id' | 'last_modified'> { track_meta: TrackMeta | null }
+export interface TaggedFile extends Pick<UntaggedFile, 'id' | 'platform_id' | 'last_modified'> { track_meta: TrackMeta | null }
 
 const WRITE = `with tagged as (
     update rom_files f set track_meta = nullif(g.track_meta, 'null'::jsonb), tags_of = f.last_modified, updated_at = now()
@@ -46,7 +46,7 @@ const WRITE = `with tagged as (
  *
  * @returns the ids of the written files
  */
-export async function writeTags (db: Db, files: readonly Tagged[]): Promise<Set<number>> {
+export async function writeTags (db: Db, files: readonly TaggedFile[]): Promise<Set<number>> {
   const rows = await inTransaction(db, async (tx) => {
     return (await tx.query<{ id: number }>(WRITE, [toDatabaseJson(files)])).rows
   })

@@ -7,7 +7,7 @@ import { openStoredFile } from '../../roms/stored-files.ts'
 import { artworkFolder } from '../../artwork/artwork.ts'
 import { storeCover } from './cover.ts'
 import type { TagReader } from './reader.ts'
-import { type Tagged, type Untagged, findUntagged, selectUntagged, writeTags } from './tag-rows.ts'
+import { type TaggedFile, type UntaggedFile, findUntagged, selectUntagged, writeTags } from './tag-rows.ts'
 
 /** Number of files per write. */
 const BATCH = 50
@@ -17,7 +17,7 @@ export function createTagger ({ db, library }: FastifyInstance, config: Config, 
   const resourcesDir = join(config.data_dir, 'resources')
 
   /** Returns null for a file that cannot be opened now; a later run tries it again. */
-  async function open (file: Untagged): Promise<FileHandle | null> {
+  async function open (file: UntaggedFile): Promise<FileHandle | null> {
     try {
       return await openStoredFile(library, file)
     } catch (err) {
@@ -26,17 +26,17 @@ export function createTagger ({ db, library }: FastifyInstance, config: Config, 
     }
   }
 
-  async function read (file: Untagged): Promise<Tagged | null> {
+  async function read (file: UntaggedFile): Promise<TaggedFile | null> {
     const handle = await open(file)
     if (handle === null) return null
     const answer = await reader.read(handle, file.file_name)
     const { id, rom_id: rom, platform_id: platform, last_modified: changed } = file
-    const place = { id, platform_id: platform, last_modified: changed }
-    if (answer === null) return { ...place, track_meta: null }
+    const fileRef = { id, platform_id: platform, last_modified: changed }
+    if (answer === null) return { ...fileRef, track_meta: null }
     const { tags, picture } = answer
     const stem = `${artworkFolder(platform, rom)}/soundtracks/${id}`
     const cover = picture === null ? null : await storeCover(picture, resourcesDir, stem)
-    return { ...place, track_meta: { ...tags, cover_path: cover } }
+    return { ...fileRef, track_meta: { ...tags, cover_path: cover } }
   }
 
   const remove = (path: string) => rm(join(resourcesDir, path), { force: true })
@@ -46,22 +46,22 @@ export function createTagger ({ db, library }: FastifyInstance, config: Config, 
    * the file is read again or was deleted.
    */
   async function removeCovers (
-    files: readonly Untagged[], tagged: readonly Tagged[], written: ReadonlySet<number>
+    files: readonly UntaggedFile[], tagged: readonly TaggedFile[], writtenIds: ReadonlySet<number>
   ): Promise<void> {
     const former = new Map(files.map(({ id, cover_path: path }) => [id, path]))
     for (const { id, track_meta: meta } of tagged) {
       const [before, now] = [former.get(id) ?? null, meta?.cover_path ?? null]
-      if (!written.has(id) && now !== null) await remove(now)
-      else if (written.has(id) && before !== null && before !== now) await remove(before)
+      if (!writtenIds.has(id) && now !== null) await remove(now)
+      else if (writtenIds.has(id) && before !== null && before !== now) await remove(before)
     }
   }
 
-  async function tag (files: readonly Untagged[], signal?: AbortSignal): Promise<void> {
-    const tagged: Tagged[] = []
+  async function tag (files: readonly UntaggedFile[], signal?: AbortSignal): Promise<void> {
+    const tagged: TaggedFile[] = []
     for (const file of files) {
       if (signal?.aborted === true) break
-      const one = await read(file)
-      if (one !== null) tagged.push(one)
+      const taggedFile = await read(file)
+      if (taggedFile !== null) tagged.push(taggedFile)
     }
     await removeCovers(files, tagged, await writeTags(db, tagged))
   }

@@ -1,7 +1,7 @@
 import { createLruCache } from '../../../core/lru-cache.ts'
 
 /** Enough entries for the files of many downloads; each entry takes a few hundred bytes. */
-const KEPT = 10_000
+const CACHED_MAX = 10_000
 
 export interface Checksums {
   /** Returns the checksum of a key. All callers share one computation, and only a failure starts another one. */
@@ -14,17 +14,17 @@ export interface Checksums {
  * broken download does not stop a running computation, because the next attempt needs the same checksum.
  */
 export function createChecksums (): Checksums {
-  const known = createLruCache<string, Promise<number>>({ max: KEPT })
+  const cached = createLruCache<string, Promise<number>>({ max: CACHED_MAX })
 
   return {
     get (key, compute) {
-      const found = known.get(key)
+      const found = cached.get(key)
       if (found !== undefined) return found
       const sum = compute()
-      sum.catch(() => { known.delete(key) })
-      known.set(key, sum)
+      sum.catch(() => { cached.delete(key) })
+      cached.set(key, sum)
       return sum
     },
-    set (key, sum) { known.set(key, Promise.resolve(sum)) }
+    set (key, sum) { cached.set(key, Promise.resolve(sum)) }
   }
 }

@@ -7,9 +7,9 @@ import { badRequest, notFound } from '../../../core/errors.ts'
 import { formatOf } from '../../../core/archives/formats.ts'
 import type { AnyCaller } from '../../platforms/visibility.ts'
 import { createChecksums } from './checksums.ts'
-import { every, hasId, isOfPlatform, isOneOf, isThere } from '../list-conditions.ts'
+import { allOf, hasId, isOfPlatform, isOneOf, isThere } from '../list-conditions.ts'
 import { type FileRow, selectFile, selectFiles } from '../rows.ts'
-import { type RomPlace, selectPlaces } from './place-rows.ts'
+import { type RomLocation, selectPlaces } from './location-rows.ts'
 import { type StoredFile, openStoredFile } from '../stored-files.ts'
 import { type Zip, type ZipEntry, createZip } from './zip.ts'
 import { fileContent, textContent } from './zip-content.ts'
@@ -67,16 +67,16 @@ function scannedCrc (file: FileRow, { size, mtimeMs }: Stats): number | null {
 
 export function createDownloads (app: FastifyInstance) {
   const access = { stateOf: app.files.stateOf, createStream: app.files.createStream, checksums: createChecksums() }
-  const open = (rom: RomPlace, file: FileRow) =>
+  const open = (rom: RomLocation, file: FileRow) =>
     openStoredFile(app.library, toStored(rom, file), `File ${file.file_name} not found on disk for ROM ${rom.id}`)
 
-  const toStored = (rom: RomPlace, file: FileRow): StoredFile => ({
+  const toStored = (rom: RomLocation, file: FileRow): StoredFile => ({
     library_id: rom.library_id, file_name: file.file_name, file_path: file.file_path, fs_path: rom.fs_path,
     platform_fs_slug: rom.platform_fs_slug
   })
 
   /** Reads sizes from disk, because sizes in the database may be out of date and a zip declares sizes up front. */
-  async function toEntry (rom: RomPlace, file: FileRow, name: string): Promise<ZipEntry> {
+  async function toEntry (rom: RomLocation, file: FileRow, name: string): Promise<ZipEntry> {
     const handle = await open(rom, file)
     try {
       const stats = await handle.stat()
@@ -90,13 +90,13 @@ export function createDownloads (app: FastifyInstance) {
   }
 
   /** Names one folder per library if the ROMs are in several libraries, because libraries may contain equal paths. */
-  async function namePlaces (roms: readonly RomPlace[]): Promise<(rom: RomPlace) => string> {
+  async function namePlaces (roms: readonly RomLocation[]): Promise<(rom: RomLocation) => string> {
     if (new Set(roms.map((rom) => rom.library_id)).size === 1) return () => ''
     const names = new Map((await app.library.list()).map(({ id, name }) => [id, name.replaceAll('/', '_')]))
     return ({ library_id: id }) => `${names.get(id) ?? id}/`
   }
 
-  async function toAttachment (rom: RomPlace, file: FileRow): Promise<Download> {
+  async function toAttachment (rom: RomLocation, file: FileRow): Promise<Download> {
     return {
       kind: 'file',
       handle: await open(rom, file),
@@ -106,7 +106,7 @@ export function createDownloads (app: FastifyInstance) {
   }
 
   async function toFolderZip (
-    rom: RomPlace, files: readonly FileRow[], name: string, isHidden: boolean
+    rom: RomLocation, files: readonly FileRow[], name: string, isHidden: boolean
   ): Promise<Download> {
     const folder = `${rom.fs_path}/${rom.fs_name}/`
     const prefix = isHidden ? '.hidden/' : ''
@@ -165,7 +165,7 @@ export function createDownloads (app: FastifyInstance) {
     ): Promise<Download> {
       const { db } = context
       const condition = 'platformId' in selector ? isOfPlatform(selector.platformId) : isOneOf(selector.romIds)
-      const roms = await selectPlaces(context, every([condition, isThere]))
+      const roms = await selectPlaces(context, allOf([condition, isThere]))
       if (roms.length === 0) throw notFound('None of these ROMs can be downloaded')
       const files = await selectFiles(db, roms.map((rom) => rom.id))
       const all = roms.flatMap((rom) => (files.get(rom.id) ?? []).map((file) => ({ rom, file })))

@@ -61,9 +61,9 @@ function locateEntries (entries: readonly ZipEntry[]): LocatedEntry[] {
     const member: ZipMember = { name: Buffer.from(toEntryName(name)), size, modified, crc }
     const contentOffset = offset + localHeader(member).length
     const end = contentOffset + size + (crc === null ? dataDescriptor(member, 0).length : 0)
-    const placed = { ...member, content, offset, contentOffset, end }
+    const located = { ...member, content, offset, contentOffset, end }
     offset = end
-    return placed
+    return located
   })
 }
 

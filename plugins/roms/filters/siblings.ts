@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from 'kysely'
-import { type AnyCaller, seesEverything } from '../../platforms/visibility.ts'
+import { type AnyCaller, canSeeEverything } from '../../platforms/visibility.ts'
 import { isRomVisible } from '../visibility.ts'
 
 /** Selects the ids of a row `g` of `rom_games` at these providers, which include all trusted providers. */
@@ -13,7 +13,7 @@ const idsBy = (keys: readonly string[]) =>
   sql`case when g.other_ids = '{}' then g.ids else g.ids || array(${otherIdsBy(keys)}) end`
 
 /** The games of the ROMs that the caller sees. No ROM is read for a caller who sees everything. */
-const gamesSeenBy = (caller: AnyCaller) => seesEverything(caller)
+const gamesSeenBy = (caller: AnyCaller) => canSeeEverything(caller)
   ? sql`rom_games g`
   : sql`rom_games g join roms r on r.id = g.rom_id where ${isRomVisible(caller)}`
 

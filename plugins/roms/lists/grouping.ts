@@ -26,7 +26,7 @@ export function isRepresentative (
   from: RawBuilder<unknown>, condition: Condition, keys: readonly string[], regionPriority: readonly string[]
 ): Condition {
   // Partition by a hash number first, because numbers compare faster than names.
-  const others = sql`select s.id from (
+  const betterSiblings = sql`select s.id from (
     select r.id, k.game, row_number() over (
       partition by hashtextextended(k.game, g.platform_id), g.platform_id, k.game
       order by coalesce(u.is_main_sibling, false) desc, g.is_early,
@@ -34,5 +34,5 @@ export function isRepresentative (
     ) as rank from ${from} join rom_games g on g.rom_id = r.id cross join lateral (select ${gameBy(keys)} as game) k
     where ${condition}) s where s.game is not null and s.rank > 1`
   // Not `not in`: beyond some hundred thousand ids the database would search the list for each ROM.
-  return sql<boolean>`not exists (select from (${others}) o where o.id = r.id)`
+  return sql<boolean>`not exists (select from (${betterSiblings}) o where o.id = r.id)`
 }

@@ -1,6 +1,6 @@
 import { createLibraryCache } from '../../library/library-cache.ts'
 import type { LongReads } from '../../library/long-reads.ts'
-import type { Moment, VersionKind } from '../../library/version-rows.ts'
+import type { VersionSnapshot, VersionKind } from '../../library/version-rows.ts'
 import { type AnyCaller, callerKey } from '../../platforms/visibility.ts'
 import type { Condition } from '../list-conditions.ts'
 import { noFilterValues, selectFilterValues } from '../filters/filter-value-rows.ts'
@@ -20,7 +20,7 @@ const NEAR_OFFSET = 1_000
 type ListPart = Partial<ListRomsQuery & ScopeQuery>
 
 /** Parameters that change neither the listed ROMs nor their order. */
-const NOT_ASKED = new Set([
+const NOT_IN_KEY = new Set([
   'limit', 'offset', 'with_total', 'with_char_index', 'with_filter_values', 'with_rom_id_index', 'with_files'
 ])
 const isDefault = (name: string, value: unknown) => value === undefined || value === '' || value === 'any' ||
@@ -29,7 +29,7 @@ const isDefault = (name: string, value: unknown) => value === undefined || value
 
 /** Names a list by the parameters that a client set, so equal lists share one key. */
 const nameList = (query: ListPart): [string, unknown][] =>
-  Object.entries(query).filter(([name, value]) => !NOT_ASKED.has(name) && !isDefault(name, value))
+  Object.entries(query).filter(([name, value]) => !NOT_IN_KEY.has(name) && !isDefault(name, value))
     .sort(([a], [b]) => a < b ? -1 : 1)
 
 const SCOPE_AND_ORDER = new Set(['platform_ids', 'platform_id', 'order_by', 'order_dir'])
@@ -55,7 +55,7 @@ function kindsOf (query: ListPart, order: Order | null): VersionKind[] {
 /** A list whose condition depends only on the caller, the query and `by`. */
 export interface CachedList {
   caller: AnyCaller
-  moment: Moment
+  versions: VersionSnapshot
   query: ListPart
   condition: Condition
   /** The settings that the condition uses. */
@@ -69,20 +69,20 @@ export function createListCache (reads: LongReads) {
     maxBytes: FILTER_VALUES_MAX_BYTES, sizeOf: (values) => JSON.stringify(values).length
   })
 
-  const askForValues = ({ caller, moment, query, condition }: CachedList) => [
-    moment, { caller: callerKey(caller), of: nameList(query), kinds: kindsOf(query, null) },
+  const filterValuesArguments = ({ caller, versions, query, condition }: CachedList) => [
+    versions, { caller: callerKey(caller), of: nameList(query), kinds: kindsOf(query, null) },
     () => selectFilterValues(reads, caller?.id ?? null, condition)
   ] as const
 
   return {
-    index: ({ caller, moment, query, condition, by = [] }: CachedList, order: Order): Promise<PageIndex> =>
-      indexes.get(moment, { caller: callerKey(caller), of: [nameList(query), by], kinds: kindsOf(query, order) },
+    index: ({ caller, versions, query, condition, by = [] }: CachedList, order: Order): Promise<PageIndex> =>
+      indexes.get(versions, { caller: callerKey(caller), of: [nameList(query), by], kinds: kindsOf(query, order) },
         () => selectPageIndex(reads, caller?.id ?? null, condition, order)),
 
-    filterValues: (list: CachedList): Promise<RomFilters> => filterValues.get(...askForValues(list)),
+    filterValues: (list: CachedList): Promise<RomFilters> => filterValues.get(...filterValuesArguments(list)),
 
     /** Waits `FILTER_VALUES_WAIT_MS` at most. A page gets no values until they are computed; a later page gets them. */
     filterValuesSoon: async (list: CachedList): Promise<RomFilters> =>
-      await filterValues.getSoon(...askForValues(list), FILTER_VALUES_WAIT_MS) ?? noFilterValues()
+      await filterValues.getSoon(...filterValuesArguments(list), FILTER_VALUES_WAIT_MS) ?? noFilterValues()
   }
 }

@@ -6,11 +6,11 @@ const MAX_BYTES = 16 * 1024 ** 2
 
 /** The part of a ROM that is the same for every caller, and the input of the part that is not. */
 export interface CachedRom {
-  /** The `SeenRomRow.stamp`: the ROM is unchanged while its stamp is. */
+  /** The `CallerRomRow.stamp`: the ROM is unchanged while its stamp is. */
   stamp: string
   json: string
   games: readonly Game[]
-  still: string | null
+  stillPath: string | null
 }
 
 const keyOf = (id: number, files: boolean) => files ? `${id} with files` : String(id)
@@ -20,22 +20,22 @@ const keyOf = (id: number, files: boolean) => files ? `${id} with files` : Strin
  * and the visibility. A cached entry contains no data of any caller and is stale once its stamp differs.
  */
 export function createRomCache (maxBytes = MAX_BYTES) {
-  const kept = createLruCache<string, CachedRom>({ max: maxBytes, weigh: ({ json }) => json.length })
+  const entries = createLruCache<string, CachedRom>({ max: maxBytes, weightOf: ({ json }) => json.length })
 
   return {
     /** Returns the cached entries of these ROMs, by id. */
     find (ids: readonly number[], files: boolean): Map<number, CachedRom> {
       return new Map(ids.flatMap((id) => {
-        const rom = kept.get(keyOf(id, files))
+        const rom = entries.get(keyOf(id, files))
         return rom === undefined ? [] : [[id, rom] as const]
       }))
     },
 
     /** Stores an entry, replaces an older one, and evicts the least recently used. */
     store (id: number, files: boolean, rom: CachedRom): void {
-      kept.set(keyOf(id, files), rom)
+      entries.set(keyOf(id, files), rom)
     },
 
-    bytes: kept.weight
+    bytes: entries.weight
   }
 }

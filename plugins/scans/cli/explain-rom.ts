@@ -19,12 +19,12 @@ async function toLibraryPath (app: App, path: string): Promise<string> {
 }
 
 /** Finds ROMs by id or path; several libraries may have one path. @throws StartError if there is none */
-async function findRoms (app: App, wanted: string): Promise<NamedRom[]> {
-  const byId = INTEGER.test(wanted) ? await selectNamedRoms(app.db, { id: Number(wanted) }) : []
+async function findRoms (app: App, reference: string): Promise<NamedRom[]> {
+  const byId = INTEGER.test(reference) ? await selectNamedRoms(app.db, { id: Number(reference) }) : []
   if (byId.length > 0) return byId
-  const byPath = await selectNamedRoms(app.db, { path: await toLibraryPath(app, wanted) })
+  const byPath = await selectNamedRoms(app.db, { path: await toLibraryPath(app, reference) })
   if (byPath.length > 0) return byPath
-  throw new StartError(`There is no ROM '${wanted}'. Give its id, or its path below the library, such as roms/snes/Game.sfc.`,
+  throw new StartError(`There is no ROM '${reference}'. Give its id, or its path below the library, such as roms/snes/Game.sfc.`,
     { exitCode: 2 })
 }
 
@@ -36,8 +36,8 @@ function describeRom ({ id, name, path, platform }: NamedRom, lookups: readonly 
 }
 
 /** Prints how each provider was asked about a ROM, and why it has its match or none. @returns the exit code */
-export async function explainRom (app: App, wanted: string, { json, write }: ExplainOptions): Promise<number> {
-  for (const rom of await findRoms(app, wanted)) {
+export async function explainRom (app: App, reference: string, { json, write }: ExplainOptions): Promise<number> {
+  for (const rom of await findRoms(app, reference)) {
     const lookups = (await selectExplanations(app.db, rom.id)).map(toLookupView)
     write(json ? `${JSON.stringify({ ...rom, lookups })}\n` : describeRom(rom, lookups))
   }

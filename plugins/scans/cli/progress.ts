@@ -93,12 +93,12 @@ export function createJsonView (write: Write): ScanView {
 
 /** Writes plain lines for logs and pipes. */
 export function createLineView (write: Write, now: () => number = Date.now): ScanView {
-  let shownAt = -Infinity
+  let printedAt = -Infinity
   return {
     queued: (taskId) => { write(`Scan ${taskId} is queued.\n`) },
     update (state) {
-      if (now() - shownAt < LINE_MS) return
-      shownAt = now()
+      if (now() - printedAt < LINE_MS) return
+      printedAt = now()
       write(`Scan ${state.status}: ${count(state, 'scanned_roms')}/${count(state, 'total_roms')} ROMs, ` +
         `${describePlatform(state)}, ${count(state, 'identified_roms')} identified.\n`)
     },

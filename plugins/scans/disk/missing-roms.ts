@@ -1,7 +1,7 @@
-import type { FileRow, KnownHashes, KnownRom, RomRow, RomStore, StoredFile } from '../rom-rows.ts'
+import type { FileRow, RomHashes, StoredRomSummary, RomRow, RomStore, StoredFile } from '../rom-rows.ts'
 
 /** The ROMs of a platform whose file is gone and that no new file has claimed. */
-export interface Missing {
+export interface MissingRoms {
   ids: () => number[]
   /**
    * Returns the missing ROM with the same content and removes it from the missing ones; null unless exactly one
@@ -13,20 +13,20 @@ export interface Missing {
 type FileFacts = Pick<StoredFile, 'inode' | 'file_size_bytes' | 'last_modified'>
 
 /** Returns a key that is equal for ROMs with the same content. */
-export const digestOf = (hashes: Omit<KnownHashes, 'id'>) =>
+export const digestOf = (hashes: Omit<RomHashes, 'id'>) =>
   [hashes.fs_size_bytes, hashes.crc_hash, hashes.md5_hash, hashes.sha1_hash].join(':')
 
 /**
  * Returns a key that is equal for the same files under other names, for ROMs without hashes. Null if an inode is
  * unknown.
  */
-function identityOf (files: readonly FileFacts[]): string | null {
+function inodesKeyOf (files: readonly FileFacts[]): string | null {
   if (files.some(({ inode }) => inode === '' || inode === '0')) return null
   return files.map((file) => [file.inode, file.file_size_bytes, file.last_modified].join(':')).sort().join()
 }
 
-export function createMissing (gone: readonly KnownRom[], store: RomStore): Missing {
-  const ids = new Set(gone.map((rom) => rom.id))
+export function createMissingRoms (goneRoms: readonly StoredRomSummary[], store: RomStore): MissingRoms {
+  const ids = new Set(goneRoms.map((rom) => rom.id))
   let byDigest: Promise<Map<string, number[]>> | null = null
   let byIdentity: Promise<Map<string, number[]>> | null = null
 
@@ -45,8 +45,8 @@ export function createMissing (gone: readonly KnownRom[], store: RomStore): Miss
       return (await byDigest).get(digestOf(row)) ?? []
     }
     byIdentity ??= store.listFiles([...ids])
-      .then((known) => group(known, ([, stored]) => identityOf(stored), ([id]) => id))
-    const identity = identityOf(files)
+      .then((known) => group(known, ([, stored]) => inodesKeyOf(stored), ([id]) => id))
+    const identity = inodesKeyOf(files)
     return identity === null ? [] : (await byIdentity).get(identity) ?? []
   }
 
@@ -55,10 +55,10 @@ export function createMissing (gone: readonly KnownRom[], store: RomStore): Miss
     async claim (row, files) {
       // All empty files have the same content.
       if (ids.size === 0 || row.fs_size_bytes === 0) return null
-      const [only, ...others] = (await find(row, files)).filter((id) => ids.has(id))
-      if (only === undefined || others.length > 0) return null
-      ids.delete(only)
-      return only
+      const [match, ...others] = (await find(row, files)).filter((id) => ids.has(id))
+      if (match === undefined || others.length > 0) return null
+      ids.delete(match)
+      return match
     }
   }
 }

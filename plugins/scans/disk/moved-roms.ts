@@ -9,7 +9,7 @@ import type { LocatedHashes, PlatformFolderRef, RomRow, RomStore } from '../rom-
 interface MoveServices {
   store: RomStore
   /** Returns the folder of a library; undefined if the library cannot be read: then none of its ROMs counts as gone. */
-  dirOf: (libraryId: number) => string | undefined
+  findLibraryDir: (libraryId: number) => string | undefined
   resourcesDir: string
 }
 
@@ -17,22 +17,22 @@ interface MoveServices {
  * Recognises ROMs that moved to this folder from another library or another platform, for example because its folder
  * was renamed.
  */
-export interface Moves {
+export interface MovedRoms {
   /**
    * Gives new rows the id of the only row of another platform or library with the same content whose file is gone.
    * Artwork moves along, and data of the ROM, such as saves, stays with it.
    *
    * @returns the rows that got an id
    */
-  claim (rows: readonly RomRow[], place: PlatformFolderRef): Promise<RomRow[]>
+  claim (rows: readonly RomRow[], platform: PlatformFolderRef): Promise<RomRow[]>
 }
 
-export function createMoves ({ store, dirOf, resourcesDir }: MoveServices): Moves {
+export function createMovedRoms ({ store, findLibraryDir, resourcesDir }: MoveServices): MovedRoms {
   const claimed = new Set<number>()
 
   /** True if the file of a ROM is gone. A file on a disk that is not mounted is not gone. */
   async function isGone (rom: LocatedHashes): Promise<boolean> {
-    const dir = dirOf(rom.library_id)
+    const dir = findLibraryDir(rom.library_id)
     if (dir === undefined) return false
     const folder = join(dir, rom.fs_path)
     if (!await isAbsent(join(folder, rom.fs_name))) return false
@@ -45,10 +45,10 @@ export function createMoves ({ store, dirOf, resourcesDir }: MoveServices): Move
     }
   }
 
-  async function findGone (candidates: readonly LocatedHashes[]): Promise<LocatedHashes[]> {
-    const gone: LocatedHashes[] = []
-    for (const rom of candidates) if (await isGone(rom)) gone.push(rom)
-    return gone.filter((rom) => !claimed.has(rom.id))
+  async function listGone (candidates: readonly LocatedHashes[]): Promise<LocatedHashes[]> {
+    const goneRoms: LocatedHashes[] = []
+    for (const rom of candidates) if (await isGone(rom)) goneRoms.push(rom)
+    return goneRoms.filter((rom) => !claimed.has(rom.id))
   }
 
   /**
@@ -67,19 +67,19 @@ export function createMoves ({ store, dirOf, resourcesDir }: MoveServices): Move
   }
 
   return {
-    async claim (rows, place) {
+    async claim (rows, platform) {
       const hashed = rows.filter((row) => row.sha1_hash !== '' && row.fs_size_bytes > 0)
       if (hashed.length === 0) return []
       const candidates = Map.groupBy(
-        await store.listElsewhere(place, hashed.map((row) => row.sha1_hash)), digestOf)
+        await store.listElsewhere(platform, hashed.map((row) => row.sha1_hash)), digestOf)
       if (candidates.size === 0) return []
       const moved: RomRow[] = []
       for (const row of hashed) {
-        const [only, ...others] = await findGone(candidates.get(digestOf(row)) ?? [])
-        if (only === undefined || others.length > 0) continue
-        claimed.add(only.id)
-        await moveArtwork(only, place.id)
-        row.id = only.id
+        const [match, ...others] = await listGone(candidates.get(digestOf(row)) ?? [])
+        if (match === undefined || others.length > 0) continue
+        claimed.add(match.id)
+        await moveArtwork(match, platform.id)
+        row.id = match.id
         moved.push(row)
       }
       return moved

@@ -1,14 +1,14 @@
 import { join } from 'node:path'
 import type { Db } from '../../../core/database/db.ts'
 import { type DirectoryItem, LibraryUnreadableError, folderInode, readLibraryDirectory } from '../../library/directory.ts'
-import { type EntryListing, isLeftOut, listEntries } from '../../library/entries.ts'
+import { type EntryListing, isExcluded, listEntries } from '../../library/entries.ts'
 import type { ExclusionRules } from '../../library/exclusions.ts'
 import type { Lstat } from '../../library/lstat.ts'
 import type { ScannedPlatform } from '../../matching/sdk-rom.ts'
 import { findInode, upsertFolder } from '../platform-rows.ts'
 
 /** A snapshot of a platform folder. */
-export interface FolderLook {
+export interface FolderSnapshot {
   /** The inode of the folder; empty if another folder replaced it during the reading. */
   inode: string
   items: readonly DirectoryItem[]
@@ -20,7 +20,7 @@ export interface FolderLook {
 interface Services {
   db: Db
   /** Returns the folder of a library; undefined if the library cannot be read. */
-  dirOf: (libraryId: number) => string | undefined
+  findLibraryDir: (libraryId: number) => string | undefined
   rules: ExclusionRules
   lstat: Lstat
 }
@@ -30,24 +30,24 @@ type PlatformLocation = Pick<ScannedPlatform, 'id' | 'library_id' | 'fs_path'>
  * Tells a folder whose games were deleted from one whose disk is gone. Where a disk was mounted, an empty folder with
  * another inode stays behind.
  */
-export function createPlatformFolders ({ db, dirOf, rules, lstat }: Services) {
+export function createPlatformFolders ({ db, findLibraryDir, rules, lstat }: Services) {
   function libraryOf ({ library_id: id, fs_path: path }: PlatformLocation): string {
-    const dir = dirOf(id)
+    const dir = findLibraryDir(id)
     if (dir === undefined) throw new LibraryUnreadableError(path, 'its library cannot be read', 'Mount its disk, then scan again')
     return dir
   }
 
   /** Takes a snapshot of a folder. @throws LibraryUnreadableError */
-  async function look (place: PlatformLocation): Promise<FolderLook> {
-    const folder = join(libraryOf(place), place.fs_path)
+  async function takeSnapshot (location: PlatformLocation): Promise<FolderSnapshot> {
+    const folder = join(libraryOf(location), location.fs_path)
     const before = await folderInode(folder)
     const items = await readLibraryDirectory(folder)
-    const isSame = before === await folderInode(folder)
+    const isUnchanged = before === await folderInode(folder)
     return {
-      inode: isSame ? before : '',
+      inode: isUnchanged ? before : '',
       items,
       names: new Set(items.map((item) => item.name)),
-      entries: new Set(items.filter((item) => !isLeftOut(rules, item)).map((item) => item.name))
+      entries: new Set(items.filter((item) => !isExcluded(rules, item)).map((item) => item.name))
     }
   }
 
@@ -57,8 +57,8 @@ export function createPlatformFolders ({ db, dirOf, rules, lstat }: Services) {
      *
      * @throws LibraryUnreadableError also if it is empty and not the folder that held the ROMs
      */
-    async open (platform: PlatformLocation, count: number): Promise<FolderLook> {
-      const found = await look(platform)
+    async open (platform: PlatformLocation, count: number): Promise<FolderSnapshot> {
+      const found = await takeSnapshot(platform)
       if (found.entries.size > 0 || count === 0 || found.inode === await findInode(db, platform)) return found
       throw new LibraryUnreadableError(join(libraryOf(platform), platform.fs_path),
         `it is empty, and it is not the folder that contained its ${count} ROMs, which looks as if a disk is not mounted; nothing was marked missing`,
@@ -71,12 +71,12 @@ export function createPlatformFolders ({ db, dirOf, rules, lstat }: Services) {
      * @param names the only names that are read, even if the rules exclude them
      */
     list (
-      place: PlatformLocation, { items, entries }: FolderLook, signal: AbortSignal,
+      location: PlatformLocation, { items, entries }: FolderSnapshot, signal: AbortSignal,
       names: Pick<ReadonlySet<string>, 'has'> = entries
     ): EntryListing {
       return listEntries({
-        libraryDir: libraryOf(place),
-        folder: place.fs_path,
+        libraryDir: libraryOf(location),
+        folder: location.fs_path,
         rules: { ...rules, isExcludedSingle: () => false, isExcludedMulti: () => false },
         items: items.filter((item) => names.has(item.name)),
         signal,
@@ -89,8 +89,8 @@ export function createPlatformFolders ({ db, dirOf, rules, lstat }: Services) {
      *
      * @throws LibraryUnreadableError also if it is another folder now, or lost all its entries
      */
-    async check (platform: PlatformLocation, before: FolderLook): Promise<FolderLook> {
-      const after = await look(platform)
+    async check (platform: PlatformLocation, before: FolderSnapshot): Promise<FolderSnapshot> {
+      const after = await takeSnapshot(platform)
       const isEmptied = after.entries.size === 0 && before.entries.size > 0
       if (after.inode !== '' && after.inode === before.inode && !isEmptied) return after
       throw new LibraryUnreadableError(join(libraryOf(platform), platform.fs_path),
@@ -99,8 +99,8 @@ export function createPlatformFolders ({ db, dirOf, rules, lstat }: Services) {
     },
 
     /** Stores the folder as the one that holds the platform's ROMs in its library. */
-    async remember (place: PlatformLocation, { inode, entries }: FolderLook): Promise<void> {
-      if (entries.size > 0) await upsertFolder(db, place, inode)
+    async storeFolder (location: PlatformLocation, { inode, entries }: FolderSnapshot): Promise<void> {
+      if (entries.size > 0) await upsertFolder(db, location, inode)
     }
   }
 }

@@ -20,7 +20,7 @@ export interface Library {
   structure: Structure
   folders: string[]
   /** Folders that could not be read, so that their platforms may exist. */
-  unclear: ReadonlySet<string>
+  unreadable: ReadonlySet<string>
 }
 
 const REMEDY = 'mount its disk, or delete this too if you deleted the games on purpose'
@@ -62,21 +62,21 @@ async function list ({ dir, filesystem }: LibraryRoot, rules: ExclusionRules) {
   const structure = await detectStructure(dir, filesystem, rules)
   return structure === null ? null : { structure, ...await listPlatformFolders(dir, structure, rules) }
 }
-type Listed = NonNullable<Awaited<ReturnType<typeof list>>>
+type ListedLibrary = NonNullable<Awaited<ReturnType<typeof list>>>
 
 /** Reports stored platforms whose folder is not there but may be out of reach; the other ones are deleted. */
-async function sortOut (
-  root: LibraryRoot, rules: ExclusionRules, known: readonly KnownPlatform[], { structure, platforms, problems }: Listed
+async function reportMissing (
+  root: LibraryRoot, rules: ExclusionRules, known: readonly KnownPlatform[], { structure, platforms, problems }: ListedLibrary
 ): Promise<Library & { problems: ScanProblem[] }> {
   const found = problems.map((problem) => ({ platform: problem.path, ...problem }))
-  const there = new Set(platforms)
+  const presentSlugs = new Set(platforms)
   for (const { fs_slug: fsSlug, missing_from_fs: isMissing } of known) {
-    if (isMissing || there.has(fsSlug) || rules.isExcludedPlatform(fsSlug)) continue
-    const remains = await findRemains(root.dir, structure, fsSlug)
-    if (remains !== null) found.push({ platform: fsSlug, ...remains })
+    if (isMissing || presentSlugs.has(fsSlug) || rules.isExcludedPlatform(fsSlug)) continue
+    const remainsProblem = await findRemains(root.dir, structure, fsSlug)
+    if (remainsProblem !== null) found.push({ platform: fsSlug, ...remainsProblem })
   }
-  const unclear = new Set(found.flatMap(({ path }) => path.split('/')))
-  return { root, known, structure, folders: platforms, unclear, problems: found }
+  const unreadable = new Set(found.flatMap(({ path }) => path.split('/')))
+  return { root, known, structure, folders: platforms, unreadable, problems: found }
 }
 
 /** Returns advice on platform folders that lie directly in the library; empty for a library without folders. */
@@ -105,7 +105,7 @@ export async function readLibrary (
     throw libraryEmpty(`The library ${root.dir} has no platform folders. Put ROMs into ` +
       `${join(root.dir, root.filesystem.roms_folder)}/<platform>/ and scan again.${await adviseOnLayout(root, rules)}`)
   }
-  const { problems, ...library } = await sortOut(root, rules, known, listed)
+  const { problems, ...library } = await reportMissing(root, rules, known, listed)
   for (const problem of problems) progress.problem(problem)
   return library
 }
@@ -119,7 +119,7 @@ export async function readLibraryAgain (before: Library, rules: ExclusionRules):
   const { root, known } = before
   const listed = await list(root, rules)
   if (listed !== null && listed.platforms.length >= Math.min(1, before.folders.length)) {
-    return await sortOut(root, rules, known, listed)
+    return await reportMissing(root, rules, known, listed)
   }
   throw libraryEmpty(`The library ${root.dir} disappeared during the scan. Nothing was ` +
     'marked missing. Check that its disk is mounted, then scan again.')

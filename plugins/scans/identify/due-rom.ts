@@ -8,7 +8,7 @@ export interface DueRom {
   /** True if this scan added the ROM. */
   isNew: boolean
   /** True if this scan looked the ROM up before its worker went down; only follow-up work such as artwork is left. */
-  isSettled: boolean
+  isLookedUp: boolean
 }
 
 /** A due ROM with the data that its lookup needs. */

@@ -10,7 +10,7 @@ import { type MatchExplanation, explainMatches, listMisses } from '../../matchin
 import { toMergeBase } from '../../matching/merge-base.ts'
 import { type Priorities, mergeMatches } from '../../matching/merge-matches.ts'
 import type { RomLookup, LibraryScope } from '../../matching/rom-lookup.ts'
-import { type RomToAsk, planQuestions } from '../../matching/lookup-plan.ts'
+import { type RomToPlan, planLookups } from '../../matching/lookup-plan.ts'
 import { listLockedMatches, listLockedRecords } from '../../matching/field-locks.ts'
 import { type ScannedPlatform, toSdkRom } from '../../matching/sdk-rom.ts'
 import type { LookupRom } from '../../matching/stored-rows.ts'
@@ -39,12 +39,12 @@ interface IdentifyServices {
   scopeOf: (libraryId: number) => LibraryScope
 }
 
-function toAsk ({ due, rom, stored, platform }: LoadedRom): RomToAsk {
+function toPlanInput ({ due, rom, stored, platform }: LoadedRom): RomToPlan {
   return {
-    held: listLockedMatches(rom.own_fields),
-    rewritten: listLockedRecords(rom.own_fields),
+    lockedMatches: listLockedMatches(rom.own_fields),
+    lockedRecords: listLockedRecords(rom.own_fields),
     isNew: due.isNew,
-    isSettled: due.isSettled,
+    isLookedUp: due.isLookedUp,
     platform_slug: platform.slug,
     fs_name: rom.fs_name,
     stored: new Map([...withoutLinked(stored)].map(([key, found]) => [key, idOf(found)]))
@@ -58,23 +58,23 @@ export function createIdentifyRom (services: IdentifyServices) {
   const { type, selected } = choice
   const isIdOf = createIdCheck(registry)
 
-  return async function findOutcome (loaded: LoadedRom): Promise<IdentifiedRom> {
+  return async function identifyRom (loaded: LoadedRom): Promise<IdentifiedRom> {
     const { due: { isNew }, rom, stored, platform, titles } = loaded
     const isFresh = isNew || type === 'complete'
-    const asked = toAsk(loaded)
-    const findings = createMatchUpdates(type, stored, isIdOf, asked.held.union(asked.rewritten))
-    const questions = planQuestions(choice, providers, asked)
+    const planInput = toPlanInput(loaded)
+    const updates = createMatchUpdates(type, stored, isIdOf, planInput.lockedMatches.union(planInput.lockedRecords))
+    const requests = planLookups(choice, providers, planInput)
     const explanations = await romLookup.lookUp({
-      id: rom.id, toSdk: toSdkRom(loaded, titles, platform, config), questions, shared: scopeOf(platform.library_id)
-    }, findings)
-    progress.add({ failed_lookups: findings.failures })
-    const { all, found, dropped } = findings.conclude(selected)
+      id: rom.id, toSdk: toSdkRom(loaded, titles, platform, config), requests, shared: scopeOf(platform.library_id)
+    }, updates)
+    progress.add({ failed_lookups: updates.failures })
+    const { matches: all, newMatches: found, dropped } = updates.finish(selected)
     const misses = listMisses(all, explanations)
     const outcome = { rom, isNew, platform, isIdentified: isIdentified(all, providers), matches: all, misses }
     if (found.size === 0 && dropped.length === 0 && !isFresh) return { ...outcome, write: null }
     const merged = { ...mergeMatches(all, toMergeBase(rom, isFresh), priorities), is_identified: outcome.isIdentified }
     const explained = explainMatches(
-      { name: rom.fs_name_no_tags, platform: platform.slug, at: new Date() }, { all, found }, explanations)
+      { name: rom.fs_name_no_tags, platform: platform.slug, at: new Date() }, { matches: all, newMatches: found }, explanations)
     return {
       ...outcome,
       write: { rom_id: rom.id, edits: rom.edits, matches: found, explanations: explained, dropped, merged }

@@ -5,7 +5,7 @@ import type { ScanChoice } from '../../matching/scan-types.ts'
 import type { DueRom, LoadedRom } from './due-rom.ts'
 import type { MatchWriter } from './store-matches.ts'
 import type { IdentifyRom, IdentifiedRom } from './identify-rom.ts'
-import { isOwnCover } from '../../matching/locked-cover.ts'
+import { isPictureFile } from '../../matching/locked-cover.ts'
 import type { ScannedPlatform } from '../../matching/sdk-rom.ts'
 import { loadStoredRoms } from '../../matching/stored-rows.ts'
 import type { Titles } from '../../matching/titles.ts'
@@ -16,8 +16,8 @@ interface IdentificationServices {
   /** The number of ROMs that are looked up at once. */
   workers: number
   titles: Titles
-  findOutcome: IdentifyRom
-  keeping: MatchWriter
+  identifyRom: IdentifyRom
+  matchWriter: MatchWriter
   signal: AbortSignal
 }
 
@@ -34,34 +34,34 @@ const LOAD_MAX = 200
  * queue (`matching/provider-lookup.ts`).
  */
 export function createIdentification (services: IdentificationServices) {
-  const { choice, db, workers, titles, findOutcome, keeping, signal } = services
+  const { choice, db, workers, titles, identifyRom, matchWriter, signal } = services
   // Each provider limits itself in its own queue. This limit only bounds the ROMs that wait in memory for the slowest
   // one. It must be far above what all providers process at once, because otherwise a paused provider stops the others.
   const pipeline = new PQueue({ concurrency: workers })
-  const writer = createBatcher(keeping.write, { max: WRITE_MAX, delayMs: WRITE_DELAY_MS })
+  const batcher = createBatcher(matchWriter.write, { max: WRITE_MAX, delayMs: WRITE_DELAY_MS })
   let unwritten = 0
 
   async function load (due: readonly DueRom[], platform: ScannedPlatform): Promise<LoadedRom[]> {
     const stored = await loadStoredRoms(db, due.map((rom) => rom.id))
     const titlesOf = await titles([...stored.values()].map(({ rom }) => rom), platform.slug)
-    return due.flatMap((one) => {
-      const known = stored.get(one.id)
-      return known === undefined ? [] : [{ ...known, due: one, platform, titles: titlesOf(known.rom) }]
+    return due.flatMap((dueRom) => {
+      const storedRom = stored.get(dueRom.id)
+      return storedRom === undefined ? [] : [{ ...storedRom, due: dueRom, platform, titles: titlesOf(storedRom.rom) }]
     })
   }
 
   /** Queues a match for the next batch. Waits only if the database cannot keep up, not until the batch is full. */
   async function storeMatch (outcome: IdentifiedRom): Promise<void> {
     unwritten++
-    const written = writer.add(outcome)
-      .catch((err: unknown) => { if (!signal.aborted) keeping.refuse(outcome, err) })
+    const writing = batcher.add(outcome)
+      .catch((err: unknown) => { if (!signal.aborted) matchWriter.reportNotStored(outcome, err) })
       .finally(() => { unwritten-- })
-    if (unwritten > UNWRITTEN_MAX) await written
+    if (unwritten > UNWRITTEN_MAX) await writing
   }
 
   function queue (rom: LoadedRom): void {
-    pipeline.add(async () => { await storeMatch(await findOutcome(rom)) }, { signal }).catch((err: unknown) => {
-      if (!signal.aborted) keeping.refuse(rom, err)
+    pipeline.add(async () => { await storeMatch(await identifyRom(rom)) }, { signal }).catch((err: unknown) => {
+      if (!signal.aborted) matchWriter.reportNotStored(rom, err)
     })
   }
 
@@ -70,16 +70,16 @@ export function createIdentification (services: IdentificationServices) {
    * cover.
    */
   const isWorthwhile = ({ fs_name: name }: DueRom) =>
-    choice.selected.length > 0 || choice.type === 'complete' || isOwnCover(name)
+    choice.selected.length > 0 || choice.type === 'complete' || isPictureFile(name)
 
   return {
     /** Queues lookups; waits while too many are running, so that the disk never runs far ahead of the providers. */
     async add (due: readonly DueRom[], platform: ScannedPlatform): Promise<void> {
-      const wanted = due.filter(isWorthwhile)
-      for (let start = 0; start < wanted.length; start += LOAD_MAX) {
+      const worthwhile = due.filter(isWorthwhile)
+      for (let start = 0; start < worthwhile.length; start += LOAD_MAX) {
         await pipeline.onSizeLessThan(LOAD_MAX)
         signal.throwIfAborted()
-        for (const rom of await load(wanted.slice(start, start + LOAD_MAX), platform)) queue(rom)
+        for (const rom of await load(worthwhile.slice(start, start + LOAD_MAX), platform)) queue(rom)
       }
     },
 
@@ -89,8 +89,8 @@ export function createIdentification (services: IdentificationServices) {
      */
     async finish (): Promise<void> {
       await pipeline.onIdle()
-      await writer.flush()
-      await keeping.fetched()
+      await batcher.flush()
+      await matchWriter.finish()
     }
   }
 }

@@ -2,7 +2,7 @@ import type { ProviderDefinition } from '@svc/plugin-sdk'
 import type { Logger } from 'pino'
 import type { Loaded } from '../../../core/loader/registry.ts'
 import type { Artwork } from '../../artwork/artwork.ts'
-import { findOfferers, listBadges } from '../../artwork/origins.ts'
+import { findProvidersOfUrls, listBadges } from '../../artwork/origins.ts'
 import type { Announcer } from '../progress/announcer.ts'
 import { writeInHalves } from '../database-errors.ts'
 import type { Progress } from '../progress/scan-progress.ts'
@@ -27,7 +27,7 @@ export function createMatchWriter (services: MatchWriterServices) {
   const { type, providers, store, artwork, progress, announcer, log, signal } = services
   const fetches = new Set<Promise<void>>()
 
-  function refuse ({ rom, platform }: Pick<IdentifiedRom, 'rom' | 'platform'>, err: unknown): void {
+  function reportNotStored ({ rom, platform }: Pick<IdentifiedRom, 'rom' | 'platform'>, err: unknown): void {
     const message = err instanceof Error ? err.message : String(err)
     const path = `${rom.fs_path}/${rom.fs_name}`
     progress.problem({ platform: platform.fs_slug, path, reason: `its metadata was not stored: ${message}` })
@@ -53,7 +53,7 @@ export function createMatchWriter (services: MatchWriterServices) {
       url_badges: listBadges(matches),
       badges: rom.badges,
       edits: rom.edits,
-      providers: findOfferers(matches, providers)
+      providers: findProvidersOfUrls(matches, providers)
     }).then(async (isFetched) => {
       if (isFetched) await announcer.roms([rom.id], { is_new: false, is_identifying: false })
     }).catch((err: unknown) => {
@@ -77,7 +77,7 @@ export function createMatchWriter (services: MatchWriterServices) {
         return []
       }, (outcome, err) => {
         refused.add(outcome)
-        refuse(outcome, err)
+        reportNotStored(outcome, err)
       })
       const stored = outcomes.filter((outcome) => !refused.has(outcome))
       await writeMisses(stored)
@@ -90,10 +90,10 @@ export function createMatchWriter (services: MatchWriterServices) {
     },
 
     /** Reports that the metadata of a ROM was not stored, and why. */
-    refuse,
+    reportNotStored,
 
     /** Resolves when all artwork is fetched or given up. */
-    fetched: async (): Promise<void> => { await Promise.all([...fetches]) }
+    finish: async (): Promise<void> => { await Promise.all([...fetches]) }
   }
 }
 export type MatchWriter = ReturnType<typeof createMatchWriter>

@@ -16,7 +16,7 @@ export function createAnnouncer (app: FastifyInstance, config: Config, listeners
   let tokens = PER_SECOND.roms * BURST_SECONDS
   let refilledAt = Date.now()
   /** ROMs that clients show as being identified: the event that ends this must be sent. */
-  const owed = new Set<number>()
+  const mustBeSent = new Set<number>()
 
   function reserve (wanted: number): number {
     const now = Date.now()
@@ -29,12 +29,12 @@ export function createAnnouncer (app: FastifyInstance, config: Config, listeners
   }
 
   function choose (ids: readonly number[], isIdentifying: boolean): number[] {
-    const due = isIdentifying ? [] : ids.filter((id) => owed.delete(id))
-    listeners.tell(due.length)
-    const others = ids.filter((id) => !due.includes(id))
+    const urgent = isIdentifying ? [] : ids.filter((id) => mustBeSent.delete(id))
+    listeners.countUrgent(urgent.length)
+    const others = ids.filter((id) => !urgent.includes(id))
     const chosen = others.slice(0, reserve(others.length))
-    if (isIdentifying) chosen.forEach((id) => owed.add(id))
-    return [...due, ...chosen]
+    if (isIdentifying) chosen.forEach((id) => mustBeSent.add(id))
+    return [...urgent, ...chosen]
   }
 
   return {
@@ -42,7 +42,7 @@ export function createAnnouncer (app: FastifyInstance, config: Config, listeners
       if (ids.length === 0) return
       await listeners.counted
       const chosen = choose(ids, flags.is_identifying)
-      if (chosen.length === 0 || !listeners.areThere()) return
+      if (chosen.length === 0 || !listeners.hasAny()) return
       const audiences = await app.permissions.listAudiences(app.db, chosen)
       for (const rom of await app.roms.views(chosen, null)) {
         const rooms = roomsOf(audiences.get(rom.id) ?? null, config)

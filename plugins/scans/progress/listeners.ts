@@ -17,14 +17,14 @@ const DELIVERIES_AT_ONCE = 1_000
 const WRITTEN_PER_SECOND = 5_000
 const COUNT_MS = 2_000
 /** The longest time that the first events wait for the first count, in milliseconds. */
-const PATIENCE_MS = 500
+const FIRST_COUNT_MS = 500
 
 /** Counts the clients that listen to a scan, and decides how often they get events. */
 export interface Listeners {
   /** Resolves after the first count of listeners, or after a short wait. */
   counted: Promise<unknown>
   /** True if a client listens. Data that only events use need not be read otherwise. */
-  areThere (): boolean
+  hasAny (): boolean
   /**
    * Returns the events of a kind per second: half of all deliveries, and more if the other kind does not use its half.
    */
@@ -34,7 +34,7 @@ export interface Listeners {
    */
   reserve (events: number): number
   /** Counts events that cannot wait. Other events wait until these are written. */
-  tell (events: number): void
+  countUrgent (events: number): void
   close (): void
 }
 
@@ -42,11 +42,11 @@ export function createListeners (app: FastifyInstance, log: Pick<Logger, 'warn'>
   // Assume a listener until the first count.
   let count = 1
   /** Deliveries that may be added to those in flight; negative after events that could not wait. */
-  let room = DELIVERIES_AT_ONCE
-  let toldAt = performance.now()
+  let capacity = DELIVERIES_AT_ONCE
+  let countedAt = performance.now()
   const closed = new AbortController()
 
-  async function ask (): Promise<void> {
+  async function countListeners (): Promise<void> {
     try {
       count = await app.sockets.countConnections()
     } catch (err) {
@@ -55,33 +55,33 @@ export function createListeners (app: FastifyInstance, log: Pick<Logger, 'warn'>
     }
   }
 
-  const each = () => Math.max(1, count)
+  const countAtLeastOne = () => Math.max(1, count)
 
-  function tell (events: number): void {
+  function countUrgent (events: number): void {
     const now = performance.now()
-    const written = (now - toldAt) / 1_000 * WRITTEN_PER_SECOND
-    room = Math.min(Math.max(DELIVERIES_AT_ONCE, each()), room + written) - events * each()
-    toldAt = now
+    const written = (now - countedAt) / 1_000 * WRITTEN_PER_SECOND
+    capacity = Math.min(Math.max(DELIVERIES_AT_ONCE, countAtLeastOne()), capacity + written) - events * countAtLeastOne()
+    countedAt = now
   }
 
   function reserve (events: number): number {
-    tell(0)
-    const taken = Math.min(events, Math.max(0, Math.floor(room / each())))
-    tell(taken)
-    return taken
+    countUrgent(0)
+    const reserved = Math.min(events, Math.max(0, Math.floor(capacity / countAtLeastOne())))
+    countUrgent(reserved)
+    return reserved
   }
 
-  const timer = setInterval(() => { void ask() }, COUNT_MS).unref()
+  const timer = setInterval(() => { void countListeners() }, COUNT_MS).unref()
   return {
-    counted: Promise.race([ask(), pause(PATIENCE_MS, undefined, { signal: closed.signal }).catch(() => {})]),
-    areThere: () => count > 0,
+    counted: Promise.race([countListeners(), pause(FIRST_COUNT_MS, undefined, { signal: closed.signal }).catch(() => {})]),
+    hasAny: () => count > 0,
     perSecond (kind) {
-      const all = DELIVERIES_PER_SECOND / each()
+      const all = DELIVERIES_PER_SECOND / countAtLeastOne()
       const others = kind === 'roms' ? PER_SECOND.stats : PER_SECOND.roms
       return Math.min(PER_SECOND[kind], Math.max(all / 2, all - others))
     },
     reserve,
-    tell,
+    countUrgent,
     close () {
       clearInterval(timer)
       closed.abort()

@@ -2,9 +2,9 @@ import { join } from 'node:path'
 import { createArtwork } from '../../artwork/artwork.ts'
 import { createArtworkClient } from '../../artwork/client.ts'
 import { createOrigins } from '../../artwork/origins.ts'
-import { forgetArtwork } from '../../artwork/rows.ts'
+import { clearArtwork } from '../../artwork/rows.ts'
 import { createManyLstats } from '../../library/lstat-many.ts'
-import { createMoves } from '../disk/moved-roms.ts'
+import { createMovedRoms } from '../disk/moved-roms.ts'
 import { createPlatformFolders } from '../disk/platform-folder.ts'
 import { createDecideEntries } from '../disk/decide-entries.ts'
 import { createEntryHasher } from '../../hashing/entry-hasher.ts'
@@ -24,7 +24,7 @@ import { createTableStatistics } from '../store/statistics-rows.ts'
 import { createStoreBatch } from '../store/store-batch.ts'
 import { createPlatformScan } from './scan-platform.ts'
 import type { ScanContext } from './scan-context.ts'
-import type { Unfinished } from './unfinished-rows.ts'
+import type { UnfinishedRoms } from './unfinished-rows.ts'
 
 const resourcesOf = ({ config }: ScanContext) => join(config.data_dir, 'resources')
 
@@ -34,7 +34,7 @@ export function createScanArtwork (shared: ScanContext) {
   const http = createArtworkClient(app, config, log)
   const artwork = createArtwork({
     origins: createOrigins({
-      http: http.withSignal(signal), dirOf: libraries.dirOf, providers: app.registry.providers,
+      http: http.withSignal(signal), findLibraryDir: libraries.findLibraryDir, providers: app.registry.providers,
       breakerOf: app.circuits.of, scope
     }),
     db: app.db,
@@ -45,10 +45,10 @@ export function createScanArtwork (shared: ScanContext) {
   return {
     ...artwork,
 
-    async dropOf (ids: readonly number[], platform: ScannedPlatform): Promise<void> {
+    async deleteOf (ids: readonly number[], platform: ScannedPlatform): Promise<void> {
       // Clear the rows first: if this process dies in between, no row names a file that does not exist.
-      const kept = await forgetArtwork(app.db, ids)
-      await artwork.drop(kept.map((rom) => ({ ...rom, platform_id: platform.id })))
+      const remainingPaths = await clearArtwork(app.db, ids)
+      await artwork.deleteOf(remainingPaths.map((rom) => ({ ...rom, platform_id: platform.id })))
     },
 
     async close (): Promise<void> {
@@ -61,7 +61,7 @@ export type ScanArtwork = ReturnType<typeof createScanArtwork>
 
 /** Creates the part of a scan that looks ROMs up at the providers and stores their matches. */
 export function createScanIdentification (shared: ScanContext, artwork: ScanArtwork) {
-  const { app, config, payload, libraries, scope, log, signal, progress, announcer, giveUp } = shared
+  const { app, config, payload, libraries, scope, log, signal, progress, announcer, rethrowOrAbort } = shared
   const { providers } = app.registry
   const romLookup = createRomLookup(providers, payload.apis ?? [...providers.keys()], app.circuits.of, scope, log,
     config.scan.priority.region_mode === 'prefer_rom_tags')
@@ -72,16 +72,16 @@ export function createScanIdentification (shared: ScanContext, artwork: ScanArtw
     db: app.db,
     workers: config.scan.workers,
     titles: createTitles(providers, scope, log),
-    findOutcome: createIdentifyRom({
+    identifyRom: createIdentifyRom({
       registry: app.registry, config, choice, romLookup, progress, scopeOf: libraries.scopeOf,
       priorities: readPriorities(config, providers)
     }),
-    keeping: createMatchWriter({
+    matchWriter: createMatchWriter({
       type: choice.type, providers, progress, announcer, log, signal,
-      artwork: { fetch: (subject) => artwork.fetch(subject).catch(giveUp) },
+      artwork: { fetch: (subject) => artwork.fetch(subject).catch(rethrowOrAbort) },
       store: {
-        writeMatches: (writes) => matches.writeMatches(writes).catch(giveUp),
-        writeMisses: (misses) => writeMisses(app.db, misses).catch(giveUp)
+        writeMatches: (writes) => matches.writeMatches(writes).catch(rethrowOrAbort),
+        writeMisses: (misses) => writeMisses(app.db, misses).catch(rethrowOrAbort)
       }
     }),
     signal
@@ -95,23 +95,23 @@ export type ScanIdentification = ReturnType<typeof createScanIdentification>
  * a lookup.
  */
 export function createDiskScan (
-  shared: ScanContext, lease: HasherLease, unfinished: Unfinished,
+  shared: ScanContext, lease: HasherLease, unfinished: UnfinishedRoms,
   { artwork, identification }: { artwork: ScanArtwork, identification: ScanIdentification }
 ) {
-  const { app, config, log, signal, progress, announcer, libraries: { dirOf } } = shared
+  const { app, config, log, signal, progress, announcer, libraries: { findLibraryDir: dirOf } } = shared
   const { choice } = identification
   const hasher = createEntryHasher(lease.hasher, config, signal)
   const store = createRomStore(app.db)
   const statistics = createTableStatistics(app.db, log)
   const lstats = createManyLstats()
   const platformScan = createPlatformScan({
-    folders: createPlatformFolders({ db: app.db, dirOf, rules: app.library.rules, lstat: lstats.lstat }),
-    take: createDecideEntries({ choice, hasher, store }),
+    folders: createPlatformFolders({ db: app.db, findLibraryDir: dirOf, rules: app.library.rules, lstat: lstats.lstat }),
+    decideEntries: createDecideEntries({ choice, hasher, store }),
     storeBatch: createStoreBatch({
       rebuild: createRebuild({
-        choice, store, statistics, progress, announcer, dropArtwork: artwork.dropOf,
+        choice, store, statistics, progress, announcer, dropArtwork: artwork.deleteOf,
         removeArtwork: artwork.remove,
-        moves: createMoves({ store, dirOf, resourcesDir: resourcesOf(shared) })
+        moves: createMovedRoms({ store, findLibraryDir: dirOf, resourcesDir: resourcesOf(shared) })
       }),
       identify: identification.add,
       store, progress, announcer, signal

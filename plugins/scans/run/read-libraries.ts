@@ -4,7 +4,7 @@ import { createFiles } from '../../../core/loader/context.ts'
 import { conflict } from '../../../core/errors.ts'
 import type { LibraryRoot } from '../../library/roots.ts'
 import { type Library, isOutOfReach, readLibrary } from '../disk/read-library.ts'
-import { noteScan, selectKnownPlatforms } from '../platform-rows.ts'
+import { storeScanEnd, selectKnownPlatforms } from '../platform-rows.ts'
 import type { LibraryScope } from '../../matching/rom-lookup.ts'
 import type { Progress } from '../progress/scan-progress.ts'
 
@@ -38,13 +38,13 @@ export function createLibraries (
   const isChosen = (root: LibraryRoot) => chosen.includes(root)
 
   /** Drops a library that is out of reach. @throws the error if it has another cause, or no library is left to scan */
-  async function giveUp (root: LibraryRoot, err: unknown): Promise<void> {
+  async function dropLibrary (root: LibraryRoot, err: unknown): Promise<void> {
     signal.throwIfAborted()
     if (!isOutOfReach(err)) throw err
     readable.delete(root.id)
     if (!isChosen(root)) return
     failures.set(root.id, err)
-    await noteScan(app.db, root.id, task, err.message)
+    await storeScanEnd(app.db, root.id, task, err.message)
     if (failures.size === chosen.length) throw [...failures.values()][0] ?? err
     progress.problem({ platform: '', path: '', reason: `The library '${root.name}' was not scanned completely: ${err.message}` })
   }
@@ -58,10 +58,10 @@ export function createLibraries (
       for (const root of roots) {
         try {
           await app.library.requireScannable(root)
-          const known = await selectKnownPlatforms(app.db, root.id, root.id === first)
-          readable.set(root.id, await readLibrary(root, app.library.rules, known, isChosen(root) ? progress : QUIET))
+          const stored = await selectKnownPlatforms(app.db, root.id, root.id === first)
+          readable.set(root.id, await readLibrary(root, app.library.rules, stored, isChosen(root) ? progress : QUIET))
         } catch (err) {
-          await giveUp(root, err)
+          await dropLibrary(root, err)
         }
       }
     },
@@ -76,23 +76,23 @@ export function createLibraries (
     async attempt<T> ({ root }: Library, work: () => Promise<T>): Promise<T | null> {
       try {
         const done = await work()
-        await noteScan(app.db, root.id, task, null)
+        await storeScanEnd(app.db, root.id, task, null)
         return done
       } catch (err) {
-        await giveUp(root, err)
+        await dropLibrary(root, err)
         return null
       }
     },
 
     /** Returns the folder of a library; undefined if the library cannot be read. */
-    dirOf: (id: number): string | undefined => readable.get(id)?.root.dir,
+    findLibraryDir: (id: number): string | undefined => readable.get(id)?.root.dir,
 
     /** Returns the objects that lookups of the ROMs of one library share. */
     scopeOf (id: number): LibraryScope {
       const dir = readable.get(id)?.root.dir
-      const known = shared.get(id) ?? { memo: createMemo(), ...(dir === undefined ? {} : { files: createFiles(dir) }) }
-      shared.set(id, known)
-      return known
+      const scope = shared.get(id) ?? { memo: createMemo(), ...(dir === undefined ? {} : { files: createFiles(dir) }) }
+      shared.set(id, scope)
+      return scope
     }
   }
 }

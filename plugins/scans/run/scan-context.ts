@@ -42,7 +42,7 @@ export function createScanContext (
     /**
      * Rethrows the error of a failed write, which costs one ROM. Aborts the scan if the database cannot write at all.
      */
-    giveUp (err: unknown): never {
+    rethrowOrAbort (err: unknown): never {
       const reason = explainDatabaseError(err)
       if (reason instanceof DatabaseUnableError) ending.abort(reason)
       throw reason

@@ -13,7 +13,7 @@ import { type Library, chooseFolders, readLibraryAgain } from '../disk/read-libr
 import { markPlatforms, upsertFolder } from '../platform-rows.ts'
 import type { PlatformScan } from './scan-platform.ts'
 import type { Progress } from '../progress/scan-progress.ts'
-import type { Unfinished } from './unfinished-rows.ts'
+import type { UnfinishedRoms } from './unfinished-rows.ts'
 import type { ScanType } from '../../matching/scan-types.ts'
 import type { ScanPayload } from '../schemas.ts'
 import { toScannedPlatform } from '../../matching/sdk-rom.ts'
@@ -23,7 +23,7 @@ export interface LibraryPlan { library: Library, folders: string[] }
 
 interface LibraryScanServices {
   platformScan: PlatformScan
-  unfinished: Unfinished
+  unfinished: UnfinishedRoms
   progress: Progress
   listeners: Listeners
   /** Announces how many entries are about to be read. */
@@ -79,7 +79,7 @@ export function createLibraryScan (app: FastifyInstance, config: Config, service
     if (!counted.has(row.id)) {
       progress.add({
         scanned_platforms: 1,
-        new_platforms: isNew || row.created_at >= unfinished.begunAt ? 1 : 0,
+        new_platforms: isNew || row.created_at >= unfinished.startedAt ? 1 : 0,
         identified_platforms: isIdentified ? 1 : 0
       })
     }
@@ -98,7 +98,7 @@ export function createLibraryScan (app: FastifyInstance, config: Config, service
       })
     })
     const audience = await app.permissions.findPlatformAudience(row.id)
-    listeners.tell(1)
+    listeners.countUrgent(1)
     app.sockets.publish(roomsOf(audience, config), 'scan:scanning_platform', {
       id: row.id, name: row.name, display_name: platform.name, slug: row.slug, fs_slug: row.fs_slug,
       is_identified: isIdentified, new_firmware_count: added
@@ -110,12 +110,12 @@ export function createLibraryScan (app: FastifyInstance, config: Config, service
    * Marks platforms as present or missing. The ROMs of a missing platform keep their rows and are marked missing too.
    */
   async function markPlatformsOf (before: Library): Promise<void> {
-    const { root, known, folders, unclear } = await readLibraryAgain(before, rules)
+    const { root, known, folders, unreadable } = await readLibraryAgain(before, rules)
     const present = new Set(folders)
-    const kept = new Set([...folders, ...before.folders, ...unclear, ...before.unclear])
-    const there = known.filter((row) => present.has(row.fs_slug)).map((row) => row.id)
-    const gone = known.filter((row) => !kept.has(row.fs_slug)).map((row) => row.id)
-    await markPlatforms(app.db, root.id, there, gone)
+    const keptSlugs = new Set([...folders, ...before.folders, ...unreadable, ...before.unreadable])
+    const presentIds = known.filter((row) => present.has(row.fs_slug)).map((row) => row.id)
+    const missingIds = known.filter((row) => !keptSlugs.has(row.fs_slug)).map((row) => row.id)
+    await markPlatforms(app.db, root.id, presentIds, missingIds)
   }
 
   return {

@@ -1,14 +1,14 @@
 import type { Entry } from '../../library/entries.ts'
 import { readAhead } from '../../library/walk.ts'
-import { createMissing } from '../disk/missing-roms.ts'
-import type { FolderLook, PlatformFolders } from '../disk/platform-folder.ts'
+import { createMissingRoms } from '../disk/missing-roms.ts'
+import type { FolderSnapshot, PlatformFolders } from '../disk/platform-folder.ts'
 import type { DecideEntries, EntryDecision } from '../disk/decide-entries.ts'
 import type { EntryHasher } from '../../hashing/entry-hasher.ts'
 import type { ScannedPlatform } from '../../matching/sdk-rom.ts'
-import type { KnownRom, RomStore } from '../rom-rows.ts'
+import type { StoredRomSummary, RomStore } from '../rom-rows.ts'
 import type { StoreBatch } from '../store/store-batch.ts'
 import type { Progress } from '../progress/scan-progress.ts'
-import type { Unfinished } from './unfinished-rows.ts'
+import type { UnfinishedRoms } from './unfinished-rows.ts'
 
 /**
  * The first batch is small, because lookups then start early. Each further one is twice as large, up to the largest.
@@ -34,76 +34,76 @@ async function * inBatches<T> (items: AsyncIterable<T>): AsyncGenerator<T[]> {
 /** The stages of a platform scan: open the folder, decide batch by batch, store. */
 interface PlatformScanServices {
   folders: PlatformFolders
-  take: DecideEntries
+  decideEntries: DecideEntries
   hasher: Pick<EntryHasher, 'isHashed'>
   storeBatch: StoreBatch
   store: RomStore
-  unfinished: Unfinished
+  unfinished: UnfinishedRoms
   progress: Pick<Progress, 'add' | 'problem'>
   signal: AbortSignal
 }
 
 /** A platform folder that is being read. */
-interface Reading {
+interface PlatformReading {
   platform: ScannedPlatform
-  folder: FolderLook
-  known: ReadonlyMap<string, KnownRom>
+  folder: FolderSnapshot
+  known: ReadonlyMap<string, StoredRomSummary>
   /** The only names that are read; undefined for all. */
   names?: Pick<ReadonlySet<string>, 'has'>
   /** True if a person named the ROMs. */
-  isAsked: boolean
+  isNamed: boolean
 }
 
 /** Keeps the stored hashes of a known ROM if none of its files could be read; the reported problem tells why. */
-function keepStoredHashes (one: EntryDecision): EntryDecision {
-  const isUnread = one.known !== null && one.hashes?.files.every((file) => file === null) === true
-  return isUnread ? { ...one, isRebuilt: false, hashes: null } : one
+function withStoredHashes (decision: EntryDecision): EntryDecision {
+  const isUnread = decision.known !== null && decision.hashes?.files.every((file) => file === null) === true
+  return isUnread ? { ...decision, isRebuilt: false, hashes: null } : decision
 }
 
-const byName = (roms: readonly KnownRom[]) => new Map(roms.map((rom) => [rom.fs_name, rom]))
-const countPresent = (roms: readonly KnownRom[]) => roms.filter((rom) => !rom.missing_from_fs).length
+const byName = (roms: readonly StoredRomSummary[]) => new Map(roms.map((rom) => [rom.fs_name, rom]))
+const countPresent = (roms: readonly StoredRomSummary[]) => roms.filter((rom) => !rom.missing_from_fs).length
 
 /** Scans the folder of one platform. */
 export function createPlatformScan (services: PlatformScanServices) {
-  const { folders, take, hasher, storeBatch, store, unfinished, progress, signal } = services
+  const { folders, decideEntries, hasher, storeBatch, store, unfinished, progress, signal } = services
 
   /** Decides a batch. If its disk is gone, throws, because its files would otherwise be stored as unreadable. */
   async function decideBatch (
-    entries: readonly Entry[], { platform, known, folder, isAsked }: Reading
+    entries: readonly Entry[], { platform, known, folder, isNamed }: PlatformReading
   ): Promise<EntryDecision[]> {
-    const taken = await take({ entries, platform, known, isAsked })
+    const decisions = await decideEntries({ entries, platform, known, isNamed })
     const isHashed = hasher.isHashed(platform.slug)
-    const isUnread = isHashed && taken.some(({ hashes }) => hashes?.files.includes(null) === true)
+    const isUnread = isHashed && decisions.some(({ hashes }) => hashes?.files.includes(null) === true)
     // One problem about a lost disk says more than a problem for each of its files.
     if (isUnread) await folders.check(platform, folder)
-    for (const warning of taken.flatMap(({ hashes }) => hashes?.warnings ?? [])) {
+    for (const warning of decisions.flatMap(({ hashes }) => hashes?.warnings ?? [])) {
       progress.problem({ platform: platform.fs_slug, ...warning })
     }
-    return isHashed ? taken.map(keepStoredHashes) : taken
+    return isHashed ? decisions.map(withStoredHashes) : decisions
   }
 
-  async function * decideAll (batches: AsyncIterable<Entry[]>, reading: Reading): AsyncGenerator<EntryDecision[]> {
+  async function * decideAll (batches: AsyncIterable<Entry[]>, reading: PlatformReading): AsyncGenerator<EntryDecision[]> {
     for await (const batch of batches) yield await decideBatch(batch, reading)
   }
 
   /**
    * Lists, hashes and stores at the same time; each stage runs one batch ahead of the next.
    *
-   * @param gone known ROMs whose file is not there under their name
-   * @returns the names that were there, and the ROMs of `gone` that no entry claimed
+   * @param missingRoms known ROMs whose file is not there under their name
+   * @returns the names that were there, and the ROMs of `missingRoms` that no entry claimed
    */
-  async function readEntries (reading: Reading, gone: readonly KnownRom[]) {
+  async function readEntries (reading: PlatformReading, missingRoms: readonly StoredRomSummary[]) {
     const { platform, folder, names } = reading
-    const ofFailed = await unfinished.listRoms(platform.id)
-    const missing = createMissing(gone, store)
+    const unfinishedIds = await unfinished.listRoms(platform.id)
+    const missing = createMissingRoms(missingRoms, store)
     const seen = new Set<string>()
     const listing = folders.list(platform, folder, signal, names)
     const storing: Promise<void>[] = []
     try {
-      for await (const taken of readAhead(decideAll(readAhead(inBatches(listing.entries)), reading))) {
-        for (const { entry } of taken) seen.add(entry.fs_name)
+      for await (const decisions of readAhead(decideAll(readAhead(inBatches(listing.entries)), reading))) {
+        for (const { entry } of decisions) seen.add(entry.fs_name)
         if (storing.length === STORED_AT_ONCE) await storing.shift()
-        const stored = storeBatch(taken, platform, missing, ofFailed)
+        const stored = storeBatch(decisions, platform, missing, unfinishedIds)
         stored.catch(() => { /* `await` of the promise throws the error */ })
         storing.push(stored)
       }
@@ -123,39 +123,39 @@ export function createPlatformScan (services: PlatformScanServices) {
   return {
     /** Finds, hashes and stores all ROMs of a platform, and marks those that are gone. */
     async scanAll (platform: ScannedPlatform): Promise<void> {
-      const roms = await store.listKnown(platform, unfinished.begunAt)
+      const roms = await store.listKnown(platform, unfinished.startedAt)
       const folder = await folders.open(platform, countPresent(roms))
-      const reading = { platform, folder, known: byName(roms), isAsked: false }
+      const reading = { platform, folder, known: byName(roms), isNamed: false }
       const { seen, absent } = await readEntries(reading, roms.filter((rom) => !folder.names.has(rom.fs_name)))
       const after = await folders.check(platform, folder)
       // A name on disk that is no ROM any more, such as an excluded one, is gone as well. An unreadable one is not.
-      const gone = roms.filter(({ id, fs_name: name }) =>
+      const missingRoms = roms.filter(({ id, fs_name: name }) =>
         !seen.has(name) && !after.entries.has(name) && (folder.names.has(name) || absent.has(id)))
-      await store.markMissing(gone.map((rom) => rom.id), true)
-      await folders.remember(platform, after)
+      await store.markMissing(missingRoms.map((rom) => rom.id), true)
+      await folders.storeFolder(platform, after)
     },
 
     /** Scans only some ROMs; no other is marked missing. */
     async scanNamed (platform: ScannedPlatform, ids: ReadonlySet<number>): Promise<void> {
-      const all = await store.listKnown(platform, unfinished.begunAt)
+      const all = await store.listKnown(platform, unfinished.startedAt)
       const roms = all.filter((rom) => ids.has(rom.id))
       const folder = await folders.open(platform, countPresent(all))
       const known = byName(roms)
-      const { seen } = await readEntries({ platform, folder, known, names: known, isAsked: true }, [])
+      const { seen } = await readEntries({ platform, folder, known, names: known, isNamed: true }, [])
       const after = await folders.check(platform, folder)
-      const gone = roms.filter(({ fs_name: name }) => !seen.has(name) && !after.names.has(name))
-      await store.markMissing(gone.map((rom) => rom.id), true)
-      progress.add({ scanned_roms: gone.length })
+      const missingRoms = roms.filter(({ fs_name: name }) => !seen.has(name) && !after.names.has(name))
+      await store.markMissing(missingRoms.map((rom) => rom.id), true)
+      progress.add({ scanned_roms: missingRoms.length })
     },
 
     /** Scans only some entries, also those that are no ROM yet. One of them may be a missing ROM that is back. */
     async scanEntries (platform: ScannedPlatform, names: ReadonlySet<string>): Promise<void> {
-      const all = await store.listKnown(platform, unfinished.begunAt)
+      const all = await store.listKnown(platform, unfinished.startedAt)
       const folder = await folders.open(platform, countPresent(all))
       const known = byName(all.filter((rom) => names.has(rom.fs_name)))
-      const gone = all.filter((rom) => !folder.names.has(rom.fs_name))
-      await readEntries({ platform, folder, known, names, isAsked: false }, gone)
-      await folders.remember(platform, await folders.check(platform, folder))
+      const missingRoms = all.filter((rom) => !folder.names.has(rom.fs_name))
+      await readEntries({ platform, folder, known, names, isNamed: false }, missingRoms)
+      await folders.storeFolder(platform, await folders.check(platform, folder))
     }
   }
 }

@@ -33,23 +33,23 @@ export async function scanRoms (
   const platformIds = new Set(roms.map((rom) => rom.platform.id))
   progress.add({ total_platforms: platformIds.size, total_roms: roms.length })
   progress.add({ scanned_platforms: platformIds.size })
-  for (const own of byPlace.values()) {
+  for (const romsOfPlatform of byPlace.values()) {
     signal.throwIfAborted()
-    const row = own[0]?.platform
-    const library = libraries.find(({ root }) => root.id === own[0]?.library_id)
+    const row = romsOfPlatform[0]?.platform
+    const library = libraries.find(({ root }) => root.id === romsOfPlatform[0]?.library_id)
     if (row === undefined) continue
     const { fs_slug: fsSlug } = row
     if (library === undefined) {
-      progress.problem({ platform: fsSlug, path: '', reason: `the library of ${own.length} of its ROMs cannot be read` })
+      progress.problem({ platform: fsSlug, path: '', reason: `the library of ${romsOfPlatform.length} of its ROMs cannot be read` })
       continue
     }
     const facts = app.platforms.facts(row, systemConfig.of(config))
     const platform = toScannedPlatform(row, facts, library.root.id, romsPath(library.structure, fsSlug))
     progress.platform(platform.name)
-    const ownIds = own.map((rom) => rom.id)
-    if (!library.folders.includes(fsSlug) && !library.unclear.has(fsSlug)) {
+    const ownIds = romsOfPlatform.map((rom) => rom.id)
+    if (!library.folders.includes(fsSlug) && !library.unreadable.has(fsSlug)) {
       await store.markMissing(ownIds, true)
-      progress.add({ scanned_roms: own.length })
+      progress.add({ scanned_roms: romsOfPlatform.length })
       continue
     }
     try {

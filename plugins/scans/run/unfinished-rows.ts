@@ -2,9 +2,9 @@ import type { Db } from '../../../core/database/db.ts'
 import type { TaskRun } from '../../tasks/definitions.ts'
 
 /** ROMs that failed or stopped scans added and may not have looked up. The current scan finishes them. */
-export interface Unfinished {
+export interface UnfinishedRoms {
   /** The first start of this scan. Rows created since then are its own, even if another worker started it. */
-  begunAt: Date
+  startedAt: Date
   /** The start of the oldest unfinished scan, or of this scan. */
   since: Date
   /** Returns the ROMs of a platform that were added after `since` and before this scan. */
@@ -23,16 +23,16 @@ const OLDEST = `select min(u.started_at) as begun_at from tasks u
 const ADDED = 'select id from roms where platform_id = $1 and created_at >= $2 and created_at < $3'
 
 export async function readUnfinished (
-  db: Db, { begun_at: begunAt }: Pick<TaskRun, 'begun_at'>
-): Promise<Unfinished> {
+  db: Db, { begun_at: startedAt }: Pick<TaskRun, 'begun_at'>
+): Promise<UnfinishedRoms> {
   const { rows: [oldest] } = await db.query<{ begun_at: Date | null }>(OLDEST)
-  const since = oldest?.begun_at ?? begunAt
-  if (since >= begunAt) return { begunAt, since: begunAt, listRoms: async () => new Set<number>() }
+  const since = oldest?.begun_at ?? startedAt
+  if (since >= startedAt) return { startedAt, since: startedAt, listRoms: async () => new Set<number>() }
   return {
-    begunAt,
+    startedAt,
     since,
     async listRoms (platformId) {
-      const { rows } = await db.query<{ id: number }>(ADDED, [platformId, since, begunAt])
+      const { rows } = await db.query<{ id: number }>(ADDED, [platformId, since, startedAt])
       return new Set(rows.map(({ id }) => id))
     }
   }

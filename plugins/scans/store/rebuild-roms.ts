@@ -1,21 +1,21 @@
-import type { Missing } from '../disk/missing-roms.ts'
-import type { Moves } from '../disk/moved-roms.ts'
-import type { Rebuilt } from '../disk/decide-entries.ts'
+import type { MissingRoms } from '../disk/missing-roms.ts'
+import type { MovedRoms } from '../disk/moved-roms.ts'
+import type { RebuiltEntry } from '../disk/decide-entries.ts'
 import type { DueRom } from '../identify/due-rom.ts'
-import { includesKnown } from '../../matching/lookup-plan.ts'
+import { includesStoredRom } from '../../matching/lookup-plan.ts'
 import type { ScannedPlatform } from '../../matching/sdk-rom.ts'
 import type { Announcer } from '../progress/announcer.ts'
 import { writeInHalves } from '../database-errors.ts'
 import type { Progress } from '../progress/scan-progress.ts'
 import type { ScanChoice } from '../../matching/scan-types.ts'
 import { toFileRows, toRomRow } from '../entry-rows.ts'
-import type { RomStore, RomWrite, WrittenRom } from '../rom-rows.ts'
+import type { RomStore, RomWrite, RomWriteResult } from '../rom-rows.ts'
 import type { TableStatistics } from './statistics-rows.ts'
 
 interface RebuildServices {
   choice: ScanChoice
   store: Pick<RomStore, 'write'>
-  moves: Moves
+  moves: MovedRoms
   statistics: Pick<TableStatistics, 'added'>
   /** Drops stored artwork before a ROM is scanned from scratch. */
   dropArtwork: (ids: readonly number[], platform: ScannedPlatform) => Promise<void>
@@ -25,7 +25,7 @@ interface RebuildServices {
   announcer: Announcer
 }
 
-interface Rebuilding { one: Rebuilt, write: RomWrite, isMoved: boolean }
+interface RomRebuild { decision: RebuiltEntry, write: RomWrite, isMoved: boolean }
 
 /** Creates the function that writes entries whose files were read again. */
 export function createRebuild (services: RebuildServices) {
@@ -33,14 +33,14 @@ export function createRebuild (services: RebuildServices) {
 
   /** Makes the rows of rebuilt entries. A new entry that is a renamed or moved missing ROM gets the row of this ROM. */
   async function toRows (
-    taken: readonly Rebuilt[], platform: ScannedPlatform, missing: Missing
-  ): Promise<Rebuilding[]> {
-    const rebuilds: Rebuilding[] = []
-    for (const one of taken) {
-      const row = toRomRow(one.entry, platform.fs_path, one.hashes, one.known?.id ?? null, one.writesTags)
-      const files = toFileRows(one.entry, one.hashes)
-      if (one.known === null) row.id = await missing.claim(row, files)
-      rebuilds.push({ one, isMoved: one.known === null && row.id !== null, write: { row, files } })
+    decisions: readonly RebuiltEntry[], platform: ScannedPlatform, missing: MissingRoms
+  ): Promise<RomRebuild[]> {
+    const rebuilds: RomRebuild[] = []
+    for (const decision of decisions) {
+      const row = toRomRow(decision.entry, platform.fs_path, decision.hashes, decision.known?.id ?? null, decision.writesTags)
+      const files = toFileRows(decision.entry, decision.hashes)
+      if (decision.known === null) row.id = await missing.claim(row, files)
+      rebuilds.push({ decision, isMoved: decision.known === null && row.id !== null, write: { row, files } })
     }
     const unknown = rebuilds.map(({ write }) => write.row).filter((row) => row.id === null)
     const moved = new Set(await moves.claim(unknown, platform))
@@ -48,8 +48,8 @@ export function createRebuild (services: RebuildServices) {
     return rebuilds
   }
 
-  async function writeRows (rebuilds: readonly Rebuilding[], platform: ScannedPlatform) {
-    const written = await writeInHalves<RomWrite, WrittenRom>(
+  async function writeRows (rebuilds: readonly RomRebuild[], platform: ScannedPlatform) {
+    const written = await writeInHalves<RomWrite, RomWriteResult>(
       rebuilds.map(({ write }) => write),
       (writes) => store.write(platform, writes),
       ({ row }, err) => {
@@ -72,25 +72,25 @@ export function createRebuild (services: RebuildServices) {
 
   /** Writes rebuilt entries. @returns the ROMs that are due for a lookup */
   return async function rebuild (
-    taken: readonly Rebuilt[], platform: ScannedPlatform, missing: Missing
+    decisions: readonly RebuiltEntry[], platform: ScannedPlatform, missing: MissingRoms
   ): Promise<DueRom[]> {
     const { type, selected } = choice
-    const rebuilds = await toRows(taken, platform, missing)
+    const rebuilds = await toRows(decisions, platform, missing)
     if (type === 'complete') await dropArtwork(rebuilds.flatMap(({ write }) => write.row.id ?? []), platform)
     const written = await writeRows(rebuilds, platform)
-    await removeArtwork([...written.values()].flatMap((rom) => rom.goneCovers))
+    await removeArtwork([...written.values()].flatMap((rom) => rom.deletedCovers))
     statistics.added(rebuilds.filter(({ write }) => write.row.id === null).length)
     const due: DueRom[] = []
     const changed: number[] = []
     const done = { scanned_roms: rebuilds.length, new_files: 0, new_roms: 0, updated_roms: 0 }
-    for (const { one, isMoved } of rebuilds) {
-      const rom = written.get(one.entry.fs_name)
+    for (const { decision, isMoved } of rebuilds) {
+      const rom = written.get(decision.entry.fs_name)
       if (rom === undefined) continue
-      const isNew = one.known?.is_fresh ?? !isMoved
+      const isNew = decision.known?.is_fresh ?? !isMoved
       done.new_files += rom.newFiles
       done[isNew ? 'new_roms' : 'updated_roms']++
-      const isDue = isMoved ? includesKnown(choice, { is_identified: true, providers: selected }) : one.isTaken
-      if (isDue) due.push({ id: rom.id, fs_name: rom.fs_name, isNew, isSettled: false })
+      const isDue = isMoved ? includesStoredRom(choice, { is_identified: true, providers: selected }) : decision.isLookupAllowed
+      if (isDue) due.push({ id: rom.id, fs_name: rom.fs_name, isNew, isLookedUp: false })
       else changed.push(rom.id)
     }
     progress.add(done)

@@ -23,9 +23,9 @@ export interface TableStatistics {
 export function createTableStatistics (db: Db, log: Pick<Logger, 'warn'>): TableStatistics {
   let total = 0
   let due = FIRST_ROWS
-  let looking = Promise.resolve()
+  let updating = Promise.resolve()
 
-  async function look (rows: number): Promise<void> {
+  async function updateStatistics (rows: number): Promise<void> {
     const { rows: [known] } = await db.query<{ rows: number }>(SIZE)
     if (known !== undefined && known.rows < rows) await db.query(ANALYZE)
   }
@@ -36,9 +36,9 @@ export function createTableStatistics (db: Db, log: Pick<Logger, 'warn'>): Table
       if (total < due) return
       due = total * GROWTH
       const seen = total
-      looking = looking.then(() => look(seen))
+      updating = updating.then(() => updateStatistics(seen))
         .catch((err: unknown) => { log.warn({ err }, 'the tables of ROMs could not be analysed') })
     },
-    finish: () => looking
+    finish: () => updating
   }
 }

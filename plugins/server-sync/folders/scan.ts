@@ -9,7 +9,7 @@ import { syncFolder } from '../sync-folders.ts'
 import { selectFolderDevices } from '../rows.ts'
 import type { Runner } from '../run-sync.ts'
 import { selectCandidates } from '../../sync/server-session-rows.ts'
-import type { FoundSave } from '../transport.ts'
+import type { DeviceSave } from '../transport.ts'
 import { FOLDERS, createFolderTransport } from './transport.ts'
 
 export interface FolderScan { status: 'no_devices' | 'completed', files_processed: number }
@@ -20,12 +20,12 @@ export function createFolderSync (app: FastifyInstance, config: Config, run: Run
   const { runs } = app.sync
   const folderOf = ({ device_id: uuid }: Pick<Device, 'device_id'>) => join(base, uuid)
 
-  async function makeFolders (device: Pick<Device, 'device_id'>): Promise<void> {
+  async function createFolders (device: Pick<Device, 'device_id'>): Promise<void> {
     for (const name of FOLDERS) await mkdir(join(folderOf(device), name), { recursive: true })
   }
 
   /** Returns the files that match a save of the owner. Other files stay in place and need no session. */
-  async function listKnown (saves: readonly FoundSave[], caller: Parameters<Runner>[0]['caller']): Promise<FoundSave[]> {
+  async function listKnown (saves: readonly DeviceSave[], caller: Parameters<Runner>[0]['caller']): Promise<DeviceSave[]> {
     const platforms = [...new Set(saves.map((save) => save.platform))]
     const candidates = await selectCandidates({ db: app.db, caller }, platforms)
     return saves.filter((save) => matchSave(save, candidates) !== null)
@@ -35,7 +35,7 @@ export function createFolderSync (app: FastifyInstance, config: Config, run: Run
   async function syncDevice (deviceId: number, signal: AbortSignal): Promise<number> {
     const db = app.db
     const { device, caller } = await loadOwned(app, db, deviceId)
-    await makeFolders(device)
+    await createFolders(device)
     const transport = createFolderTransport(folderOf(device))
     const saves = await transport.list()
     const known = saves.length === 0 ? [] : await listKnown(saves, caller)
@@ -57,7 +57,7 @@ export function createFolderSync (app: FastifyInstance, config: Config, run: Run
 
   return {
     base,
-    makeFolders,
+    makeFolders: createFolders,
 
     /** Scans the folders of all devices in the mode file_transfer. A failure of one device does not stop the others. */
     async scan (signal: AbortSignal): Promise<FolderScan> {

@@ -6,7 +6,7 @@ import { pipeline } from 'node:stream/promises'
 import { errorCode } from '../../../core/files/fs-error.ts'
 import { requireFreeSpace } from '../../../core/files/free-space.ts'
 import { openInside, resolveInside } from '../../../core/files/safe-path.ts'
-import type { FoundSave, Transport } from '../transport.ts'
+import type { DeviceSave, Transport } from '../transport.ts'
 
 export const FOLDERS = ['incoming', 'outgoing', 'conflicts'] as const
 /** Names that transfer programs give to unfinished files. */
@@ -23,23 +23,23 @@ async function listFolder (path: string) {
 
 /** Creates a transport for a device's folder on this machine. Links never lead out of the folder. */
 export function createFolderTransport (folder: string): Transport {
-  async function look (platform: string, name: string): Promise<FoundSave | null> {
+  async function findSave (platform: string, name: string): Promise<DeviceSave | null> {
     const path = `incoming/${platform}/${name}`
     const stats = await lstat(join(folder, path)).catch(() => null)
     if (stats?.isFile() !== true) return null
     return { platform, file_name: name, file_size_bytes: stats.size, changed_at: Math.round(stats.mtimeMs), path }
   }
 
-  async function isSame (save: FoundSave): Promise<boolean> {
-    const found = await look(save.platform, save.file_name)
+  async function isSame (save: DeviceSave): Promise<boolean> {
+    const found = await findSave(save.platform, save.file_name)
     return found !== null && found.file_size_bytes === save.file_size_bytes && found.changed_at === save.changed_at
   }
 
   /** Resolves a path inside the device's folder and creates its parent folder. */
   async function resolvePath (path: string): Promise<string> {
-    const place = await resolveInside(folder, path)
-    await mkdir(dirname(place), { recursive: true })
-    return place
+    const resolved = await resolveInside(folder, path)
+    await mkdir(dirname(resolved), { recursive: true })
+    return resolved
   }
 
   return {
@@ -49,11 +49,11 @@ export function createFolderTransport (folder: string): Transport {
     close: async () => {},
 
     async list () {
-      const saves: FoundSave[] = []
+      const saves: DeviceSave[] = []
       for (const platform of await listFolder(join(folder, 'incoming'))) {
         if (!platform.isDirectory()) continue
         for (const entry of await listFolder(join(folder, 'incoming', platform.name))) {
-          const save = entry.isFile() && !UNFINISHED.test(entry.name) ? await look(platform.name, entry.name) : null
+          const save = entry.isFile() && !UNFINISHED.test(entry.name) ? await findSave(platform.name, entry.name) : null
           if (save !== null) saves.push(save)
         }
       }
@@ -62,13 +62,13 @@ export function createFolderTransport (folder: string): Transport {
 
     open: async ({ path }) => (await openInside(folder, path)).createReadStream(),
 
-    async give ({ platforms: [platform = ''], file_name: name, replaces }, content) {
-      const place = await resolvePath(`outgoing/${replaces?.platform ?? platform}/${name}`)
-      const part = join(dirname(place), `.${randomUUID()}.part`)
+    async write ({ platforms: [platform = ''], file_name: name, replaces }, content) {
+      const resolved = await resolvePath(`outgoing/${replaces?.platform ?? platform}/${name}`)
+      const part = join(dirname(resolved), `.${randomUUID()}.part`)
       try {
-        await requireFreeSpace(dirname(place), 0)
+        await requireFreeSpace(dirname(resolved), 0)
         await pipeline(content, createWriteStream(part, { flags: 'wx' }))
-        await rename(part, place)
+        await rename(part, resolved)
       } catch (err) {
         await rm(part, { force: true })
         throw err
@@ -76,15 +76,15 @@ export function createFolderTransport (folder: string): Transport {
       return true
     },
 
-    async settled (save) {
+    async onSynced (save) {
       if (await isSame(save)) await rm(await resolveInside(folder, save.path), { force: true })
     },
 
-    async disputed (save) {
+    async onConflict (save) {
       const extension = extname(save.file_name)
       const stem = save.file_name.slice(0, save.file_name.length - extension.length)
-      const isTaken = await lstat(join(folder, 'conflicts', save.platform, save.file_name)).then(() => true, () => false)
-      const name = isTaken ? `${stem}.${randomUUID().slice(0, 8)}${extension}` : save.file_name
+      const isPresentAlready = await lstat(join(folder, 'conflicts', save.platform, save.file_name)).then(() => true, () => false)
+      const name = isPresentAlready ? `${stem}.${randomUUID().slice(0, 8)}${extension}` : save.file_name
       await rename(await resolveInside(folder, save.path), await resolvePath(`conflicts/${save.platform}/${name}`))
     }
   }

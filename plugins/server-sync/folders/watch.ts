@@ -6,7 +6,7 @@ import { describeRefusal } from '../../watcher/open-watch.ts'
 
 const MINUTE_MS = 60_000
 /** Delay before a failed watch is opened again. */
-const AGAIN_MS = 60_000
+const RETRY_MS = 60_000
 
 /**
  * True unless the path is in another folder of the device. Changes of a new device folder count too, because it may
@@ -27,7 +27,7 @@ export function watchFolders (
   let working = Promise.resolve()
   let isClosing = false
 
-  function rest (): void {
+  function scheduleSync (): void {
     working = working.then(onRest).catch((err: unknown) => {
       app.log.warn({ err }, 'the folders of devices could not be scanned; the next change tries again')
     })
@@ -36,25 +36,25 @@ export function watchFolders (
   function change (path: string | null): void {
     if (!isIncoming(path) || isClosing) return
     clearTimeout(timer)
-    timer = setTimeout(rest, delayMinutes * MINUTE_MS)
+    timer = setTimeout(scheduleSync, delayMinutes * MINUTE_MS)
   }
 
-  function give (err: unknown): void {
+  function reportFailure (err: unknown): void {
     watcher?.close()
     watcher = null
     if (isClosing) return
     app.log.warn({ base }, `the folders of devices are not watched: ${describeRefusal(err)}`)
-    again = setTimeout(() => { void open() }, AGAIN_MS).unref()
+    again = setTimeout(() => { void open() }, RETRY_MS).unref()
   }
 
   async function open (): Promise<void> {
     try {
       await mkdir(base, { recursive: true })
       if (isClosing) return
-      watcher = watch(base, { recursive: true, persistent: false }, (_event, path) => { change(path) }).on('error', give)
+      watcher = watch(base, { recursive: true, persistent: false }, (_event, path) => { change(path) }).on('error', reportFailure)
       change(null)
     } catch (err) {
-      give(err)
+      reportFailure(err)
     }
   }
 

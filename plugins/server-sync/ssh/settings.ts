@@ -65,10 +65,10 @@ async function readKey (
   config: Config, device: Device, isAdmin: boolean, named: string | undefined
 ): Promise<string | null> {
   const folder = keysFolder(config)
-  const own = `${device.device_id}.pem`
-  const wanted = named === undefined ? [] : [isAbsolute(named) ? relative(folder, named) : named]
-  for (const name of [...wanted, own]) {
-    if (name !== own && !isAdmin) continue
+  const ownName = `${device.device_id}.pem`
+  const keyNames = named === undefined ? [] : [isAbsolute(named) ? relative(folder, named) : named]
+  for (const name of [...keyNames, ownName]) {
+    if (name !== ownName && !isAdmin) continue
     try {
       return await readFile(await resolveInside(folder, name), 'utf8')
     } catch (err) {

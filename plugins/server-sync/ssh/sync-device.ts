@@ -23,17 +23,17 @@ export function createSshSync (app: FastifyInstance, config: Config, run: Runner
     { id }: Device, { host, host_key: pinned }: SshSettings, { fingerprint }: SshConnection
   ): Promise<void> {
     if (pinned !== null) return
-    const kept = await app.devices.pinHostKey(app.db, id, host, fingerprint)
-    if (kept !== fingerprint) throw conflict(`The device was changed during the connection to '${host}'`)
+    const pinnedKey = await app.devices.pinHostKey(app.db, id, host, fingerprint)
+    if (pinnedKey !== fingerprint) throw conflict(`The device was changed during the connection to '${host}'`)
   }
 
   async function connect (device: Device, isAdmin: boolean, signal: AbortSignal) {
     const settings = await readSshSettings(config, app.secrets, device, isAdmin)
-    const known = await readKnownKeys(knownHostsFile(config), settings.host, settings.port)
-    const rules = { is_admin: isAdmin, networks: syncConfig.of(config).ssh_networks, known_keys: known }
+    const knownKeys = await readKnownKeys(knownHostsFile(config), settings.host, settings.port)
+    const rules = { is_admin: isAdmin, networks: syncConfig.of(config).ssh_networks, known_keys: knownKeys }
     const connection = await connectSsh(settings, rules, signal)
     try {
-      if (known.length === 0) await pin(device, settings, connection)
+      if (knownKeys.length === 0) await pin(device, settings, connection)
     } catch (err) {
       connection.end()
       throw err

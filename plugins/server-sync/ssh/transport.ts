@@ -4,15 +4,15 @@ import { PassThrough, type Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import type { FileEntryWithStats, SFTPWrapper, Stats } from 'ssh2'
 import { ApiError, conflict } from '../../../core/errors.ts'
-import type { FoundSave, Transport } from '../transport.ts'
+import type { DeviceSave, Transport } from '../transport.ts'
 import type { SshConnection } from './connect.ts'
 import type { SaveDirectory } from './settings.ts'
 
-type Done<T> = (err: Error | null | undefined, value: T) => void
+type SftpCallback<T> = (err: Error | null | undefined, value: T) => void
 
 const SECONDS = 1_000
 
-async function call<T> (run: (done: Done<T>) => void): Promise<T> {
+async function call<T> (run: (done: SftpCallback<T>) => void): Promise<T> {
   return await new Promise((resolve, reject) => {
     run((err, value) => {
       if (err === null || err === undefined) resolve(value)
@@ -22,7 +22,7 @@ async function call<T> (run: (done: Done<T>) => void): Promise<T> {
 }
 
 /** Runs a call without a result. */
-const act = (run: (done: (err?: Error | null) => void) => void): Promise<void> =>
+const runCall = (run: (done: (err?: Error | null) => void) => void): Promise<void> =>
   call<undefined>((done) => { run((err) => { done(err, undefined) }) })
 
 /**
@@ -30,19 +30,19 @@ const act = (run: (done: (err?: Error | null) => void) => void): Promise<void> =
  * one is in place.
  */
 async function replace (sftp: SFTPWrapper, from: string, to: string): Promise<void> {
-  const rename = (source: string, target: string) => act((done) => { sftp.rename(source, target, done) })
+  const rename = (source: string, target: string) => runCall((done) => { sftp.rename(source, target, done) })
   try {
-    await act((done) => { sftp.ext_openssh_rename(from, to, done) })
+    await runCall((done) => { sftp.ext_openssh_rename(from, to, done) })
   } catch {
-    const aside = `${from}.old`
-    const isAside = await rename(to, aside).then(() => true, () => false)
+    const formerPath = `${from}.old`
+    const isMoved = await rename(to, formerPath).then(() => true, () => false)
     try {
       await rename(from, to)
     } catch (err) {
-      if (isAside) await rename(aside, to)
+      if (isMoved) await rename(formerPath, to)
       throw err
     }
-    if (isAside) await act((done) => { sftp.unlink(aside, done) })
+    if (isMoved) await runCall((done) => { sftp.unlink(formerPath, done) })
   }
 }
 
@@ -53,7 +53,7 @@ export function createSshTransport (
   const stat = async (path: string): Promise<Stats | null> =>
     await call<Stats>((done) => { sftp.stat(path, done) }).catch(() => null)
 
-  async function listDirectory ({ platform, path, extension }: SaveDirectory): Promise<FoundSave[]> {
+  async function listDirectory ({ platform, path, extension }: SaveDirectory): Promise<DeviceSave[]> {
     const entries = await call<FileEntryWithStats[]>((done) => { sftp.readdir(path, done) }).catch((cause: unknown) => {
       const reason = cause instanceof Error ? cause.message : String(cause)
       throw new ApiError('UNAVAILABLE', `The folder '${path}' cannot be listed: ${reason}`, { cause })
@@ -67,7 +67,7 @@ export function createSshTransport (
     })
   }
 
-  async function isSame ({ path, file_size_bytes: size, changed_at: changed }: FoundSave): Promise<boolean> {
+  async function isSame ({ path, file_size_bytes: size, changed_at: changed }: DeviceSave): Promise<boolean> {
     const found = await stat(path)
     return found !== null && found.size === size && found.mtime * SECONDS === changed
   }
@@ -80,7 +80,7 @@ export function createSshTransport (
       await check()
       await replace(sftp, part, path)
     } catch (err) {
-      await act((done) => { sftp.unlink(part, done) }).catch(() => {})
+      await runCall((done) => { sftp.unlink(part, done) }).catch(() => {})
       throw err
     }
   }
@@ -100,12 +100,12 @@ export function createSshTransport (
     },
 
     async list () {
-      const saves: FoundSave[] = []
+      const saves: DeviceSave[] = []
       for (const directory of directories) saves.push(...await listDirectory(directory))
       return saves
     },
 
-    async give ({ platforms, file_name: name, replaces }, content) {
+    async write ({ platforms, file_name: name, replaces }, content) {
       if (replaces !== null) {
         await write(replaces.path, content, async () => {
           if (!await isSame(replaces)) throw conflict('it changed on the device during the sync; the next sync transfers it')

@@ -146,7 +146,7 @@ const routes: Routes = async (app) => {
       response: { 200: SessionStatusSchema, 404: ErrorSchema }
     },
     config: plays
-  }, async (request) => streaming.beat(contextOf(request), request.params.platform))
+  }, async (request) => streaming.storeHeartbeat(contextOf(request), request.params.platform))
 
   app.get('/api/streaming/sessions/:platform/status', {
     schema: {
@@ -197,7 +197,7 @@ const frames: Routes = async (app) => {
   }, async (request) => {
     const { params: { platform } } = request
     const frame = (request.body ?? Readable.from([])) as Readable
-    await app.streaming.keepFrame(contextOf(request), platform, frame)
+    await app.streaming.storeFrame(contextOf(request), platform, frame)
     return { status: 'ok' as const, platform }
   })
 }

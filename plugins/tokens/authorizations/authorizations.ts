@@ -16,11 +16,11 @@ import type { AppDevice } from '../../devices/rows.ts'
 import { User } from '../../users/entities.ts'
 import type { Actor } from '../actor.ts'
 import type { DeviceAuthApprove, DeviceAuthInit } from './schemas.ts'
-import { makeCode, readCode } from '../codes/codes.ts'
+import { createCode, readCode } from '../codes/codes.ts'
 import { ClientToken, DeviceAuthorization, type DeviceRequest } from '../entities.ts'
 import { quotas } from '../codes/quotas.ts'
 import { INTERVAL_SECONDS } from './polls.ts'
-import { TOKEN_SEAL, expiryOf, makeRawToken } from '../raw-token.ts'
+import { TOKEN_SEAL, expiryOf, createRawToken } from '../raw-token.ts'
 
 const REQUEST_SECONDS = 600
 /** Time after the answer in which a late poll still receives it. */
@@ -67,8 +67,8 @@ export function createAuthorizations (app: FastifyInstance, config: Config) {
     const scopes = checkScopes(caller, input.approved_scopes, row.request)
     await lockSignedIn(tx, caller)
     const name = input.device_name?.trim().toWellFormed() || row.request.name
-    const device = await app.devices.admit(tx, caller.id, { ...row.request, name })
-    const raw = makeRawToken(config)
+    const device = await app.devices.findOrCreate(tx, caller.id, { ...row.request, name })
+    const raw = createRawToken(config)
     row.token = tx.em.create(ClientToken, {
       user: tx.em.getReference(User, caller.id),
       device: tx.em.getReference(Device, device.id),
@@ -90,9 +90,9 @@ export function createAuthorizations (app: FastifyInstance, config: Config) {
 
   return {
     async init (db: Db, input: DeviceAuthInit, address: string) {
-      await throttle.spend(quotas.deviceInit(address))
+      await throttle.countUse(quotas.deviceInit(address))
       const deviceCode = randomBytes(32).toString('hex')
-      const userCode = makeCode()
+      const userCode = createCode()
       await db.em.insert(DeviceAuthorization, {
         device_code_hash: sha256(deviceCode),
         user_code_hash: app.secrets.sign('user-code', userCode),
@@ -111,13 +111,13 @@ export function createAuthorizations (app: FastifyInstance, config: Config) {
 
     /** @throws ApiError NOT_FOUND for a code that is wrong, answered or expired. */
     async getPending ({ db, caller }: Context, userCode: string): Promise<DeviceAuthorization> {
-      await throttle.spend(quotas.userCode(caller.id))
+      await throttle.countUse(quotas.userCode(caller.id))
       return await find(db, userCode)
     },
 
     /** @throws ApiError NOT_FOUND, GONE, or FORBIDDEN for scopes that cannot be approved. */
     async approve (db: Db, by: Actor, input: DeviceAuthApprove): Promise<AppDevice> {
-      await throttle.spend(quotas.userCode(by.caller.id))
+      await throttle.countUse(quotas.userCode(by.caller.id))
       const device = await inTransaction(db, (tx) => approve({ db: tx, caller: by.caller }, input))
       await record('device.approved', by, { device_id: device.device_id, device_name: device.name })
       return device
@@ -125,7 +125,7 @@ export function createAuthorizations (app: FastifyInstance, config: Config) {
 
     /** @throws ApiError NOT_FOUND, GONE. */
     async deny (db: Db, by: Actor, userCode: string): Promise<void> {
-      await throttle.spend(quotas.userCode(by.caller.id))
+      await throttle.countUse(quotas.userCode(by.caller.id))
       const { request } = await inTransaction(db, async (tx) => {
         const row = await lockPending(tx, userCode)
         return Object.assign(row, { status: 'denied', user_code_hash: null, expires_at: inSeconds(ANSWER_SECONDS) })

@@ -24,7 +24,7 @@ export function createPolls (app: FastifyInstance) {
   const throttle = createThrottle(app.db)
 
   /** Deleting the row ensures that the token is handed out only once. */
-  async function handOut (tx: Db, row: DeviceAuthorization): Promise<DeviceAuthToken | Refusal> {
+  async function issueToken (tx: Db, row: DeviceAuthorization): Promise<DeviceAuthToken | Refusal> {
     await tx.em.populate(row, ['token.device'])
     await tx.em.nativeDelete(DeviceAuthorization, { id: row.id })
     const raw = row.sealed_token ? app.secrets.open(TOKEN_SEAL, row.sealed_token) : null
@@ -40,13 +40,13 @@ export function createPolls (app: FastifyInstance) {
     }
   }
 
-  async function answer (tx: Db, deviceCode: string): Promise<DeviceAuthToken | Refusal> {
+  async function answerPoll (tx: Db, deviceCode: string): Promise<DeviceAuthToken | Refusal> {
     const row = await tx.em.findOne(DeviceAuthorization, {
       device_code_hash: sha256(deviceCode), expires_at: { $gt: new Date() }
     }, { lockMode: LockMode.PESSIMISTIC_WRITE })
     if (row === null) return 'expired_token'
     if (row.status === 'denied') return 'access_denied'
-    if (row.status === 'approved') return await handOut(tx, row)
+    if (row.status === 'approved') return await issueToken(tx, row)
     const now = new Date()
     if (row.polled_at && now.getTime() - row.polled_at.getTime() < EARLY_MS) return 'slow_down'
     row.polled_at = now
@@ -59,8 +59,8 @@ export function createPolls (app: FastifyInstance) {
      * handle.
      */
     async poll (db: Db, deviceCode: string, address: string): Promise<DeviceAuthToken> {
-      await throttle.spend(quotas.devicePoll(address))
-      const answered = await inTransaction(db, (tx) => answer(tx, deviceCode))
+      await throttle.countUse(quotas.devicePoll(address))
+      const answered = await inTransaction(db, (tx) => answerPoll(tx, deviceCode))
       if (typeof answered === 'string') throw badRequest(answered)
       return answered
     }

@@ -6,13 +6,13 @@ import type { DeviceAuthPendingSchema } from './schemas.ts'
 type DeviceAuthPending = Static<typeof DeviceAuthPendingSchema>
 
 /** Returns the scopes that a device requests, and those of them that a caller with these scopes may approve. */
-export function toPendingView (row: DeviceAuthorization, held: ReadonlySet<string>): DeviceAuthPending {
+export function toPendingView (row: DeviceAuthorization, callerScopes: ReadonlySet<string>): DeviceAuthPending {
   const { requested_scopes: requested, ...installation } = row.request
   const sorted = requested.toSorted()
   return {
     ...installation,
     requested_scopes: sorted,
-    allowed_scopes: sorted.filter((scope) => held.has(scope)),
+    allowed_scopes: sorted.filter((scope) => callerScopes.has(scope)),
     expires_at: formatDate(row.expires_at)
   }
 }

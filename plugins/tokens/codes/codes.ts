@@ -5,7 +5,7 @@ const ALPHABET = 'ABCDEFGHJKMNPQRSTUVWXYZ23456789'
 const CODE_LENGTH = 8
 
 /** Creates a code that people read from one screen and type into another. */
-export const makeCode = () =>
+export const createCode = () =>
   Array.from({ length: CODE_LENGTH }, () => ALPHABET.charAt(randomInt(ALPHABET.length))).join('')
 
 /** Normalizes a typed code. */

@@ -4,11 +4,11 @@ import type { Db } from '../../../core/database/db.ts'
 import { badRequest, forbidden, notFound } from '../../../core/errors.ts'
 import { inTransaction } from '../../../core/database/transaction.ts'
 import { createThrottle } from '../../auth/throttle-rows.ts'
-import { makeCode, readCode } from './codes.ts'
+import { createCode, readCode } from './codes.ts'
 import { ClientToken, PairingCode } from '../entities.ts'
 import { quotas } from './quotas.ts'
 import { deletePairing, findPairing, lockToken } from '../rows.ts'
-import type { FreshToken, Tokens } from '../service.ts'
+import type { RawToken, Tokens } from '../service.ts'
 
 const CODE_SECONDS = 60
 
@@ -17,20 +17,20 @@ export function createPairing (app: FastifyInstance, tokens: Tokens) {
   const throttle = createThrottle(app.db)
   const hashOf = (code: string) => app.secrets.sign('pairing-code', readCode(code))
   // Apps distinguish these two errors by their messages.
-  const unknown = () => notFound('Invalid or expired pairing code')
-  const tokenGone = () => notFound('Token no longer exists')
+  const invalidCode = () => notFound('Invalid or expired pairing code')
+  const tokenNotFound = () => notFound('Token no longer exists')
 
   /**
    * Returns the token of a code with a new secret, and uses up the code, so that only one of several callers succeeds.
    * Null
    * if the token was deleted.
    */
-  async function redeem (tx: Db, code: string): Promise<FreshToken | null> {
+  async function redeem (tx: Db, code: string): Promise<RawToken | null> {
     const hash = hashOf(code)
     const named = await findPairing(tx, hash)
-    if (named === undefined) throw unknown()
+    if (named === undefined) throw invalidCode()
     if (named.token_id !== null) await lockToken(tx, named.token_id)
-    if (!await deletePairing(tx, hash)) throw unknown()
+    if (!await deletePairing(tx, hash)) throw invalidCode()
     const token = await tx.em.findOne(ClientToken, { id: named.token_id ?? 0 }, { populate: ['device', 'user'] })
     if (token === null) return null
     if (!token.user.enabled) throw forbidden('The owner of this token is disabled')
@@ -39,7 +39,7 @@ export function createPairing (app: FastifyInstance, tokens: Tokens) {
 
   async function replaceCode (context: Context, id: number, code: string): Promise<void> {
     const { db: tx } = context
-    const { name, expires_at: expiry } = await tokens.hold(context, id)
+    const { name, expires_at: expiry } = await tokens.lockOwn(context, id)
     if (expiry && expiry < new Date()) throw badRequest(`Client token '${name}' has expired; create a new one`)
     await tx.em.nativeDelete(PairingCode, { token: id })
     await tx.em.insert(PairingCode, {
@@ -50,28 +50,28 @@ export function createPairing (app: FastifyInstance, tokens: Tokens) {
   return {
     /** Creates a code for one of the caller's tokens, and replaces earlier ones. */
     async start ({ db, caller }: Context, id: number): Promise<{ code: string, expires_in: number }> {
-      const code = makeCode()
+      const code = createCode()
       await inTransaction(db, (tx) => replaceCode({ db: tx, caller }, id, code))
       return { code, expires_in: CODE_SECONDS }
     },
 
     /** @throws ApiError NOT_FOUND unless the code is still unused. */
     async checkWaiting (db: Db, code: string, address: string): Promise<void> {
-      await throttle.spend(quotas.pairingStatus(address))
+      await throttle.countUse(quotas.pairingStatus(address))
       const waiting = await db.em.count(PairingCode, { code_hash: hashOf(code), expires_at: { $gt: new Date() } })
-      if (waiting === 0) throw unknown()
+      if (waiting === 0) throw invalidCode()
     },
 
     /** @throws ApiError NOT_FOUND for an invalid code, FORBIDDEN if the token's owner is disabled. */
-    async exchange (db: Db, code: string, address: string): Promise<FreshToken> {
-      await throttle.spend(quotas.exchange(address))
-      const fresh = await inTransaction(db, (tx) => redeem(tx, code))
-      if (fresh === null) throw tokenGone()
-      const { token } = fresh
+    async exchange (db: Db, code: string, address: string): Promise<RawToken> {
+      await throttle.countUse(quotas.exchange(address))
+      const renewed = await inTransaction(db, (tx) => redeem(tx, code))
+      if (renewed === null) throw tokenNotFound()
+      const { token } = renewed
       app.sockets.end({ kind: 'token', id: token.id })
       const details = { token_id: token.id, token_name: token.name }
       await app.audit.record({ event: 'token.paired', user: token.user, address, details })
-      return fresh
+      return renewed
     },
 
     async dropExpired (): Promise<void> {

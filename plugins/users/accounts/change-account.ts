@@ -5,7 +5,7 @@ import type { Db } from '../../../core/database/db.ts'
 import { badRequest, forbidden, invalid, notFound } from '../../../core/errors.ts'
 import { inTransaction } from '../../../core/database/transaction.ts'
 import { OneTimeToken, Session } from '../../auth/entities.ts'
-import { type KeptSignIns, replacePassword } from '../../auth/new-password.ts'
+import { type RemainingSignIns, replacePassword } from '../../auth/new-password.ts'
 import { checkPassword, hashPassword } from '../../auth/password-hash.ts'
 import { lockSignedIn } from '../../auth/lock-sign-in.ts'
 import { checkOwnOrAdmin } from '../admins.ts'
@@ -20,14 +20,14 @@ import type { UpdateUser } from '../schemas.ts'
 type Columns = Partial<Pick<User, 'username' | 'email' | 'role' | 'enabled' | 'ui_settings'>>
 
 /** The values that an update writes. All are read and checked before the first change. */
-interface Update {
+interface AccountUpdate {
   columns: Columns
   /** True if the update changes who may sign in, or the role. */
   decidesAccess: boolean
   /** Settings for providers. */
   accounts: ReadonlyMap<string, Record<string, unknown>>
   passwordHash: string | null
-  kept: KeptSignIns
+  remainingSignIns: RemainingSignIns
   avatar: StagedAvatar | null
 }
 
@@ -92,7 +92,7 @@ export function createAccountChanges (app: FastifyInstance, avatars: Avatars, ro
   }
 
   /** All errors are detected before the picture is written. */
-  async function read (input: UpdateUser, user: User, caller: Caller, address: string): Promise<Update> {
+  async function read (input: UpdateUser, user: User, caller: Caller, address: string): Promise<AccountUpdate> {
     const isOwn = user.id === caller.id
     const columns = readColumns(input, isOwn)
     const confirms = isConfirmedBy(caller, columns, user) && !user.email_confirmed
@@ -105,17 +105,17 @@ export function createAccountChanges (app: FastifyInstance, avatars: Avatars, ro
     }
     const content = readAvatar(input.avatar)
     const passwordHash = await readPassword(input.password)
-    const kept = { keep_tokens: input.keep_tokens }
+    const remainingSignIns = { keep_tokens: input.keep_tokens }
     const staged = content === null ? null : await avatars.stage(user, content)
-    return { columns, decidesAccess, accounts: accounts.readUpdate(input), passwordHash, kept, avatar: staged }
+    return { columns, decidesAccess, accounts: accounts.readUpdate(input), passwordHash, remainingSignIns, avatar: staged }
   }
 
   function checkAdminsLeft (user: User, { role, enabled }: Columns): void {
-    const leaves = role === 'user' || enabled === false
-    if (leaves) throw badRequest(`'${user.username}' is the last administrator; make another user an administrator first`)
+    const losesAdmin = role === 'user' || enabled === false
+    if (losesAdmin) throw badRequest(`'${user.username}' is the last administrator; make another user an administrator first`)
   }
 
-  async function write ({ db: tx, caller }: Context, id: number, update: Update): Promise<UserChange> {
+  async function write ({ db: tx, caller }: Context, id: number, update: AccountUpdate): Promise<UserChange> {
     const isLast = await isLastAdmin(tx, id)
     if (update.decidesAccess) await lockSignedIn(tx, caller)
     const user = await find(tx, id)
@@ -125,7 +125,7 @@ export function createAccountChanges (app: FastifyInstance, avatars: Avatars, ro
     if (update.avatar !== null) user.avatar_path = update.avatar.path
     await tx.em.flush()
     await accounts.write(tx, id, update.accounts)
-    if (update.passwordHash !== null) await replacePassword(tx, id, update.passwordHash, update.kept)
+    if (update.passwordHash !== null) await replacePassword(tx, id, update.passwordHash, update.remainingSignIns)
     if (!user.enabled) await endLogins(tx, id)
     if (caller.id === id && username !== user.username && caller.session_id !== null) {
       await tx.em.nativeDelete(Session, { id: caller.session_id })
@@ -152,7 +152,7 @@ export function createAccountChanges (app: FastifyInstance, avatars: Avatars, ro
       await app.audit.record({ event: user.enabled ? 'user.enabled' : 'user.disabled', ...by, details })
     }
     if (before.role === user.role) return
-    await roles.announceRole({ user, from: before.role, to: user.role, by: caller }, address)
+    await roles.announceRole({ user, from: before.role, to: user.role, actor: caller }, address)
   }
 
   return {
@@ -185,7 +185,7 @@ export function createAccountChanges (app: FastifyInstance, avatars: Avatars, ro
     /** Deletes the account with all its rows and its picture. The listeners handle its uploads. */
     async delete ({ db, caller }: Context, id: number, address: string): Promise<void> {
       if (caller.id === id) throw badRequest('You cannot delete your own account; ask another administrator')
-      const gone = await inTransaction(db, async (tx) => {
+      const deletedAccount = await inTransaction(db, async (tx) => {
         const isLast = await isLastAdmin(tx, id)
         const user = await find(tx, id)
         if (user.role === 'admin' && !isAdministrator(caller)) throw forbidden('Only an administrator may delete an administrator')
@@ -195,8 +195,8 @@ export function createAccountChanges (app: FastifyInstance, avatars: Avatars, ro
         return user
       })
       app.sockets.end({ kind: 'user', id })
-      await app.audit.record({ event: 'user.deleted', user: caller, address, details: { user_id: id, username: gone.username, role: gone.role } })
-      await avatars.delete(gone)
+      await app.audit.record({ event: 'user.deleted', user: caller, address, details: { user_id: id, username: deletedAccount.username, role: deletedAccount.role } })
+      await avatars.delete(deletedAccount)
     }
   }
 }

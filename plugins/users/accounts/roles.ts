@@ -9,14 +9,14 @@ export interface RoleChange {
   from: Role
   to: Role
   /** The user who made the change; null if no user of this server did. */
-  by: { id: number, username: string } | null
+  actor: { id: number, username: string } | null
 }
 type Listener = (change: RoleChange) => void | Promise<void>
 
 export function createRoles (app: FastifyInstance) {
   const listeners: Listener[] = []
 
-  async function tell (listener: Listener, change: RoleChange): Promise<void> {
+  async function callListener (listener: Listener, change: RoleChange): Promise<void> {
     try {
       await listener(change)
     } catch (err) {
@@ -32,13 +32,13 @@ export function createRoles (app: FastifyInstance) {
 
     /** Announces a stored change of a role to clients, open sockets, the audit log and the listeners. */
     async announceRole (change: RoleChange, address: string, details: Record<string, string> = {}): Promise<void> {
-      const { user, from, to, by } = change
+      const { user, from, to, actor: by } = change
       app.permissions.announce([user.id])
       app.sockets.setAdmin(user.id, to === 'admin')
       await app.audit.record({
         event: 'role.changed', user: by ?? user, address, details: { user_id: user.id, username: user.username, from, to, ...details }
       })
-      for (const listener of listeners) await tell(listener, change)
+      for (const listener of listeners) await callListener(listener, change)
     }
   }
 }

@@ -50,7 +50,7 @@ export function createInvites (app: FastifyInstance, config: Config) {
   }
 
   /** @returns the role. The row is deleted in the transaction, so the invite stays valid after a failure. */
-  async function spend (tx: Db, jti: string): Promise<InviteData & { inviterId: number | null }> {
+  async function consume (tx: Db, jti: string): Promise<InviteData & { inviterId: number | null }> {
     const row = await deleteInvite(tx, sha256(jti))
     if (row === undefined || !Value.Check(DataSchema, row.data)) throw badToken()
     const { role } = row.data
@@ -93,7 +93,7 @@ export function createInvites (app: FastifyInstance, config: Config) {
       const fields = await readNewUser({ ...given, role: 'user' })
       const { user, role, inviterId } = await inTransaction(db, async (tx) => {
         await lockFirstAdmin(tx)
-        const invite = await spend(tx, jti)
+        const invite = await consume(tx, jti)
         return { ...invite, user: await insertUser(tx, { ...fields, role: invite.role }) }
       })
       await app.audit.record({ event: 'user.registered', user, address, details: { role, invited_by: inviterId } })

@@ -17,7 +17,7 @@ const isLocal = ({ socket, headers, hostname }: FastifyRequest) =>
   isLoopback(socket.remoteAddress ?? '') && LOCAL_NAMES.has(hostname) && FORWARDING.every((name) => headers[name] === undefined)
 
 const limitFor = (address: string) => ({
-  key: `setup-code:${networkOf(address)}`, free: 10, forgetSeconds: 3_600, waitSeconds: 30, waitMaxSeconds: 900
+  key: `setup-code:${networkOf(address)}`, freeAttempts: 10, forgetSeconds: 3_600, waitSeconds: 30, waitMaxSeconds: 900
 })
 
 const refused = () => forbidden('The first setup needs a request from the machine of the server, or the setup code that the server printed when it ' +
@@ -41,9 +41,9 @@ export function createSetupCode (app: FastifyInstance) {
       // A request without a code does not count as a guess.
       if (given === undefined) throw refused()
       const limit = limitFor(request.ip)
-      await throttle.take([limit])
+      await throttle.countAttempt([limit])
       if (!isEqualSecret(given.trim(), code)) throw refused()
-      await throttle.forget([limit.key])
+      await throttle.clear([limit.key])
     }
   }
 }

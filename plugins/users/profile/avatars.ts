@@ -14,7 +14,7 @@ import { userFolder } from '../user-folder.ts'
 
 const STEM = 'avatar'
 /** Types that a browser shows; files of all other types can only be saved. */
-const SHOWN = new Set(['image/png', 'image/jpeg', 'image/webp', 'image/gif'])
+const SHOWN_TYPES = new Set(['image/png', 'image/jpeg', 'image/webp', 'image/gif'])
 
 /** The first bytes of each type. The decoder supports many more formats and receives only these. */
 const KINDS = [
@@ -63,8 +63,8 @@ export function createAvatars (config: Config) {
   const folderOf = (user: Pick<User, 'folder'>) => `${userFolder(user)}/profile`
 
   /** Deletes former pictures with another extension. */
-  async function dropTwins (folder: string, kept: string): Promise<void> {
-    const twins = (await readdir(folder)).filter((name) => name.startsWith(`${STEM}.`) && name !== kept)
+  async function dropTwins (folder: string, keptPath: string): Promise<void> {
+    const twins = (await readdir(folder)).filter((name) => name.startsWith(`${STEM}.`) && name !== keptPath)
     for (const name of twins) await rm(join(folder, name), { force: true })
   }
 
@@ -93,7 +93,7 @@ export function createAvatars (config: Config) {
       try {
         if (path === '') throw notFound('This user has no avatar')
         const type = mediaTypeOf(path) ?? ''
-        const isShown = SHOWN.has(type)
+        const isShown = SHOWN_TYPES.has(type)
         return {
           handle: await openInside(assetsDir, path),
           type: isShown ? type : 'application/octet-stream',

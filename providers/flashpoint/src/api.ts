@@ -25,9 +25,9 @@ export async function listGames (ctx: FlashpointContext, words: string): Promise
 /** @throws ServiceDownError */
 export async function readGame (ctx: FlashpointContext, id: string): Promise<Game | undefined> {
   if (!ONLY_UUID.test(id)) return undefined
-  const wanted = id.toLowerCase()
+  const lowerCaseId = id.toLowerCase()
   // The search also matches parts of an id.
-  return (await search(ctx, { id: wanted })).find((game) => game.id.trim().toLowerCase() === wanted)
+  return (await search(ctx, { id: lowerCaseId })).find((game) => game.id.trim().toLowerCase() === lowerCaseId)
 }
 
 /** Finds the first id in a text. */

@@ -16,10 +16,10 @@ const PAGE_DATA = /<script\b[^>]*\bid="__NEXT_DATA__"[^>]*>/
  */
 export async function searchGames (term: string, platform: string, ctx: HltbContext): Promise<Fields[]> {
   const key = `search ${JSON.stringify([term, platform])}`
-  const kept = toFieldsList(await ctx.cache.get(key))
-  if (kept.length > 0 || term === '') return kept
+  const cached = toFieldsList(await ctx.cache.get(key))
+  if (cached.length > 0 || term === '') return cached
   const search = await openSearch(ctx)
-  for (let tries = 0; tries < TRIES; tries++) {
+  for (let attempts = 0; attempts < TRIES; attempts++) {
     const { word, refusals } = search
     try {
       const games = await postSearch({ word, refusals }, toBody(term, platform), ctx)

@@ -32,9 +32,9 @@ export function toAgeRatings (value: unknown): AgeRating[] {
 function toAgeRating (fields: Fields): AgeRating | undefined {
   const expanded = readFields(fields, 'rating_category')
   const number = expanded === undefined ? readInteger(fields, 'rating_category') : readInteger(expanded, 'id')
-  const known = number === undefined ? undefined : RATINGS[number - 1]
-  const rating = (expanded && readText(expanded, 'rating')) ?? known?.rating
-  const category = readOrganization(fields.organization) ?? known?.category
+  const ratingEntry = number === undefined ? undefined : RATINGS[number - 1]
+  const rating = (expanded && readText(expanded, 'rating')) ?? ratingEntry?.rating
+  const category = readOrganization(fields.organization) ?? ratingEntry?.category
   if (rating === undefined || category === undefined) return undefined
   return { rating, category, rating_cover_url: iconUrl(category, rating) }
 }

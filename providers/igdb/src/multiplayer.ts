@@ -24,8 +24,8 @@ export function countPlayers (modes: readonly MultiplayerMode[], platformIds?: r
   const relevant = platformIds === undefined
     ? modes
     : modes.filter(({ platform }) => platform !== null && platformIds.includes(platform.igdb_id))
-  const most = Math.max(1, ...relevant.map(countModePlayers))
-  return most === 1 ? '1' : `1-${most}`
+  const playerCount = Math.max(1, ...relevant.map(countModePlayers))
+  return playerCount === 1 ? '1' : `1-${playerCount}`
 }
 
 function countModePlayers (mode: MultiplayerMode): number {

@@ -7,10 +7,10 @@ import { toMatch } from './map.ts'
 import type { Metadata } from './metadata.ts'
 import { platformName } from './names.ts'
 import { createRegionRank } from './regions.ts'
-import { type RemoteGame, type Wanted, findByTitles, findGame, getGame } from './remote.ts'
+import { type RemoteGame, type SearchTerms, findByTitles, findGame, getGame } from './remote.ts'
 
 /** The search criteria for a game. */
-export interface Subject extends Wanted {
+export interface GameSubject extends SearchTerms {
   /** Undefined for a platform that LaunchBox does not know. */
   readonly platform: string | undefined
   /** Possible names of local pictures. */
@@ -20,17 +20,17 @@ export interface Subject extends Wanted {
 
 type GameMatch = Match<Metadata, number> | undefined
 
-export function ofRom (rom: Rom): Subject {
+export function ofRom (rom: Rom): GameSubject {
   const { fs_name: fileName, fs_name_no_ext: stem, titles, region_codes: regions } = rom
   return { fileName, titles, stems: [stem], regions, platform: platformName(rom.platform.slug) }
 }
 
-export function ofQuery ({ term, platform: { slug } }: SearchQuery): Subject {
+export function ofQuery ({ term, platform: { slug } }: SearchQuery): GameSubject {
   return { fileName: term, titles: [term], stems: [], regions: [], platform: platformName(slug) }
 }
 
 /** Finds the game in the installation and completes it from the dump; otherwise finds it in the dump. */
-export async function findByName (subject: Subject, ctx: LaunchBoxContext): Promise<GameMatch> {
+export async function findByName (subject: GameSubject, ctx: LaunchBoxContext): Promise<GameMatch> {
   const { platform } = subject
   if (platform === undefined) return undefined
   const entry = await findEntry(subject.fileName, platform, ctx)
@@ -43,12 +43,12 @@ export async function findByName (subject: Subject, ctx: LaunchBoxContext): Prom
 }
 
 /** Returns the game with this id. Uses the entry of the installation only if it has the same id. */
-export async function findById (id: number, subject: Subject | undefined, ctx: LaunchBoxContext): Promise<GameMatch> {
+export async function findById (id: number, subject: GameSubject | undefined, ctx: LaunchBoxContext): Promise<GameMatch> {
   if (id < 0) return subject && await findByName(subject, ctx)
   const entry = subject && await findEntry(subject.fileName, subject.platform, ctx)
-  const own = entry?.id === id ? entry : undefined
+  const entryById = entry?.id === id ? entry : undefined
   const game = usesDump(ctx) ? await getGame(id, ctx) : undefined
-  return await describe(subject, own, game, ctx)
+  return await describe(subject, entryById, game, ctx)
 }
 
 /**
@@ -73,19 +73,19 @@ async function findGameOf (
 }
 
 async function describe (
-  subject: Subject | undefined, entry: LocalEntry | undefined, game: RemoteGame | undefined, ctx: LaunchBoxContext
+  subject: GameSubject | undefined, entry: LocalEntry | undefined, game: RemoteGame | undefined, ctx: LaunchBoxContext
 ): Promise<GameMatch> {
   const id = entry?.id ?? game?.id ?? (entry && ownId(entry))
   if (id === undefined) return undefined
   const { platform, stems = [], regions = [] } = subject ?? {}
   const fields = { ...game?.fields, ...entry?.fields }
   const names = [...stems, readText(fields, 'Name') ?? '']
-  const own = [regionCode(entry?.region ?? ''), ...regions].filter((code) => code !== undefined)
+  const entryById = [regionCode(entry?.region ?? ''), ...regions].filter((code) => code !== undefined)
   return toMatch({
     id,
     fields,
     images: game?.images ?? [],
     files: await findFiles(names, platform, ctx),
-    rank: createRegionRank(own, ctx.preferences.regions)
+    rank: createRegionRank(entryById, ctx.preferences.regions)
   })
 }

@@ -8,7 +8,7 @@ import type { Metadata } from './metadata.ts'
 import type { RegionRank } from './regions.ts'
 
 /** All known data about one game. */
-export interface Known {
+export interface KnownGame {
   readonly id: number
   /** Local values, completed with values of the dump. */
   readonly fields: Fields
@@ -17,9 +17,9 @@ export interface Known {
   readonly rank: RegionRank
 }
 
-export function toMatch (known: Known): Match<Metadata, number> {
-  const { id, fields } = known
-  const metadata = toMetadata(known)
+export function toMatch (game: KnownGame): Match<Metadata, number> {
+  const { id, fields } = game
+  const metadata = toMetadata(game)
   const { genres, companies, esrb, first_release_date: released, youtube_video_id: videoId } = metadata
   return {
     id,
@@ -34,12 +34,12 @@ export function toMatch (known: Known): Match<Metadata, number> {
     first_release_date: released === null ? undefined : released * 1000,
     average_rating: readRating(fields, 'CommunityRating', 5),
     youtube_video_id: videoId || undefined,
-    media: toMedia(known),
+    media: toMedia(game),
     metadata
   }
 }
 
-function toMetadata ({ fields, images, files }: Known): Metadata {
+function toMetadata ({ fields, images, files }: KnownGame): Metadata {
   const released = readDate(fields, 'ReleaseDate') ?? readDate(fields, 'ReleaseYear')
   return {
     first_release_date: released === undefined ? null : released.at / 1000,
@@ -59,7 +59,7 @@ function toMetadata ({ fields, images, files }: Known): Metadata {
 }
 
 /** Local media replace the dump's media of the same kind. */
-function toMedia ({ images, files, rank }: Known): Media[] {
+function toMedia ({ images, files, rank }: KnownGame): Media[] {
   const { manual, video } = files
   const local = [...toImageMedia(files.images, rank), ...listMedia('manual', [manual]), ...listMedia('video', [video])]
   const kinds = new Set(local.map(({ kind }) => kind))

@@ -4,10 +4,10 @@ import { regionCode } from '@svc/plugin-sdk'
 export type RegionRank = (region: string | undefined) => number
 
 /** Creates a rank in which the game's own regions precede the operator's preferred regions. */
-export function createRegionRank (own: readonly string[], preferred: readonly string[]): RegionRank {
-  const wanted = [...own, ...preferred]
+export function createRegionRank (gameRegions: readonly string[], preferred: readonly string[]): RegionRank {
+  const regions = [...gameRegions, ...preferred]
   return (region) => {
-    const place = wanted.indexOf(regionCode(region ?? '') ?? '')
-    return place === -1 ? wanted.length : place
+    const position = regions.indexOf(regionCode(region ?? '') ?? '')
+    return position === -1 ? regions.length : position
   }
 }

@@ -14,7 +14,7 @@ const CANDIDATES_MAX = 200
 export interface RemoteGame { readonly id: number, readonly fields: Fields, readonly images: readonly Image[] }
 
 /** The search terms: a file, or words that somebody typed. */
-export interface Wanted {
+export interface SearchTerms {
   readonly fileName: string
   /** Possible titles of the game, most reliable first. */
   readonly titles: readonly string[]
@@ -29,7 +29,7 @@ export async function getGame (id: number, { index }: LaunchBoxContext): Promise
 
 /** Finds the game under which the dump lists the file, else the game with a matching title. */
 export async function findGame (
-  { fileName, titles }: Wanted, platform: string, ctx: LaunchBoxContext
+  { fileName, titles }: SearchTerms, platform: string, ctx: LaunchBoxContext
 ): Promise<RemoteGame | undefined> {
   const names = [fileName.toLowerCase(), ...listForms(fileName)]
   const fileKeys = names.map((name) => keyOf.file(name, platform))
@@ -48,13 +48,13 @@ export async function findByTitles (
   const ids = readTextsOf(keys, found).slice(0, CANDIDATES_MAX)
   const games = await ctx.index.getMany(ids.map(keyOf.game))
   // Keys of alternative names do not contain the platform.
-  const here = ids.flatMap((id) => {
+  const onPlatform = ids.flatMap((id) => {
     const fields = games.get(keyOf.game(id))?.filter(isFields).find((one) => readText(one, 'Platform') === platform)
     return fields === undefined ? [] : [{ id, name: readText(fields, 'Name') ?? '' }]
   })
-  const candidates = here.map(({ name }) => ({ name, score: 1 }))
-  ctx.explain({ by: 'search', term: titles.at(-1) ?? '', threshold: 1, count: here.length, candidates })
-  const id = here[0]?.id
+  const candidates = onPlatform.map(({ name }) => ({ name, score: 1 }))
+  ctx.explain({ by: 'search', term: titles.at(-1) ?? '', threshold: 1, count: onPlatform.length, candidates })
+  const id = onPlatform[0]?.id
   return id === undefined ? undefined : await getGame(Number(id), ctx)
 }
 

@@ -52,27 +52,27 @@ export function findFile (
   name: string, { byName, byTitle, titles }: ListingIndex, regions: readonly string[] = [],
   explain?: (step: LookupStep) => void
 ): PictureMatch | undefined {
-  const wanted = name.replace(REPLACED, '_')
-  const exact = byName.get(wanted.toLowerCase())
+  const searched = name.replace(REPLACED, '_')
+  const exact = byName.get(searched.toLowerCase())
   if (exact !== undefined) {
     explain?.({ by: 'search', term: name, threshold: THRESHOLD, count: 1, candidates: [{ name: exact, score: 1 }] })
     return { file: exact, score: 1 }
   }
-  const title = withoutGroups(wanted)
+  const title = withoutGroups(searched)
   const compared = byTitle.has(normalizeTitle(title)) ? [title] : titles
   const best = findBestTitle(title, compared, { threshold: THRESHOLD, explain })
   const variants = best && byTitle.get(normalizeTitle(best.title))
-  const file = closestVariant(wanted, variants ?? [], regions)
+  const file = closestVariant(searched, variants ?? [], regions)
   return best && file !== undefined ? { file, score: best.score } : undefined
 }
 
 function closestVariant (name: string, variants: readonly string[], regions: readonly string[]): string | undefined {
-  const wanted = toTags(name)
+  const searched = toTags(name)
   const [closest] = variants.map((file) => {
     const tags = [...toTags(file)]
-    const places = tags.map((tag) => regions.indexOf(regionCode(tag) ?? '')).filter((place) => place >= 0)
-    const shared = tags.filter((tag) => wanted.has(tag)).length
-    return { file, shared, place: Math.min(regions.length, ...places), count: tags.length }
+    const positions = tags.map((tag) => regions.indexOf(regionCode(tag) ?? '')).filter((position) => position >= 0)
+    const shared = tags.filter((tag) => searched.has(tag)).length
+    return { file, shared, place: Math.min(regions.length, ...positions), count: tags.length }
   }).toSorted((a, b) => b.shared - a.shared || a.place - b.place || a.count - b.count)
   return closest?.file
 }

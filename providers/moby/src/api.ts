@@ -1,7 +1,7 @@
 import { CredentialsRefusedError, type ProviderId, type RequestOptions, ServiceDownError } from '@svc/plugin-sdk'
 import { type Fields, isFields, readId, readText, toFieldsList } from '@svc/plugin-sdk/readers'
 import { API_HOST, type MobyContext } from './config.ts'
-import { noteLimits } from './limits.ts'
+import { reportLimits } from './limits.ts'
 
 const TIMEOUT_MS = 120_000
 /** Saves requests, because variants of one game, such as those of two regions, are searched by the same words. */
@@ -30,14 +30,14 @@ export async function checkHealth (ctx: MobyContext): Promise<boolean> {
 async function listEntries (
   ctx: MobyContext, endpoint: 'games' | 'groups', query: RequestOptions['query'], cacheMs = 0
 ): Promise<Fields[]> {
-  const ask = () => ctx.http.request(`https://${API_HOST}/v1/${endpoint}`, {
+  const requestPage = () => ctx.http.request(`https://${API_HOST}/v1/${endpoint}`, {
     query: { api_key: ctx.config.apiKey, ...query }, accept: [401], timeoutMs: TIMEOUT_MS, cacheMs
   })
-  let response = await ask()
+  let response = await requestPage()
   // MobyGames occasionally refuses valid keys.
-  if (response.status === 401) response = await ask()
+  if (response.status === 401) response = await requestPage()
   if (response.status === 401) throw new CredentialsRefusedError('MobyGames refused the API key; check MOBYGAMES_API_KEY')
-  if (!response.isReused) noteLimits(response.headers, ctx.http)
+  if (!response.isReused) reportLimits(response.headers, ctx.http)
   const answer = response.json()
   const entries = isFields(answer) ? answer[endpoint] : undefined
   if (Array.isArray(entries)) return toFieldsList(entries)

@@ -8,7 +8,7 @@ const POLICY = /(\d+)\s*;\s*w=(\d+)/g
 const SHORTEST_ALLOWANCE_MS = 60_000
 
 /** Reports the key's rates and the rest of its hourly allowance from the headers of a response. */
-export function noteLimits (headers: Readonly<Record<string, string>>, http: HttpClient) {
+export function reportLimits (headers: Readonly<Record<string, string>>, http: HttpClient) {
   const rates = readPolicy(headers['ratelimit-policy'] ?? '')
   if (rates.length > 0) http.setLimits({ rates })
   const total = readId(headers, 'ratelimit-limit')

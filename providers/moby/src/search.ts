@@ -16,8 +16,8 @@ export async function findGameOfRom (rom: Rom, ctx: MobyContext): Promise<Ranked
   const [title = ''] = rom.titles
   const found = await findGame(title, rom.platform.ids, ctx, false)
   const part = lastPart(title)
-  const isTelling = part !== title && part.replace(/\P{L}/gu, '').length >= SHORTEST_PART
-  return found === undefined && isTelling ? findGame(part, rom.platform.ids, ctx, true) : found
+  const isDistinctive = part !== title && part.replace(/\P{L}/gu, '').length >= SHORTEST_PART
+  return found === undefined && isDistinctive ? findGame(part, rom.platform.ids, ctx, true) : found
 }
 
 /** Lists all games with these words in a title. Sends no request without a word or a platform. */

@@ -2,7 +2,7 @@ import { ServiceDownError, defineProvider, listHashKinds } from '@svc/plugin-sdk
 import { isFields, readText } from '@svc/plugin-sdk/readers'
 import { ConfigSchema, type PlaymatchContext } from './config.ts'
 import { toFileQuery } from './file.ts'
-import { LINKS, readIds, toMappings } from './sources.ts'
+import { LINKS, readIds, toMappings } from './provider-ids.ts'
 
 const TIMEOUT_MS = 60_000
 const SUGGESTION_TIMEOUT_MS = 30_000

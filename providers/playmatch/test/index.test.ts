@@ -5,7 +5,7 @@ import {
 import fc from 'fast-check'
 import { test } from 'tap'
 import provider from '../src/index.ts'
-import { readIds } from '../src/sources.ts'
+import { readIds } from '../src/provider-ids.ts'
 
 const { definition } = provider
 const FIXTURES = new URL('./fixtures', import.meta.url)

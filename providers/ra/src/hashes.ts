@@ -8,11 +8,11 @@ const HASH = /^[0-9a-f]{32}$/
 
 /** Finds the id of the game whose file has the ROM's hash, or undefined. */
 export async function findId ({ ra_hash: hash, platform }: Rom, ctx: RaContext): Promise<number | undefined> {
-  const wanted = hash?.toLowerCase()
-  if (wanted === undefined || !HASH.test(wanted)) return undefined
+  const lowerCaseHash = hash?.toLowerCase()
+  if (lowerCaseHash === undefined || !HASH.test(lowerCaseHash)) return undefined
   ctx.explain({ by: 'hash', hashes: ['ra'] })
   for (const consoleId of platform.ids) {
-    const id = (await loadHashes(Number(consoleId), ctx)).get(wanted)
+    const id = (await loadHashes(Number(consoleId), ctx)).get(lowerCaseHash)
     if (id !== undefined) return id
   }
   return undefined
@@ -22,8 +22,8 @@ export async function findId ({ ra_hash: hash, platform }: Rom, ctx: RaContext):
 function loadHashes (consoleId: number, ctx: RaContext): Promise<ReadonlyMap<string, number>> {
   const key = `hashes of console ${consoleId}`
   return ctx.memo(key, async () => {
-    const kept = await ctx.cache.get(key)
-    if (isFields(kept)) return new Map(Object.keys(kept).flatMap((hash) => toEntries(hash, readId(kept, hash))))
+    const cached = await ctx.cache.get(key)
+    if (isFields(cached)) return new Map(Object.keys(cached).flatMap((hash) => toEntries(hash, readId(cached, hash))))
     const hashes = new Map((await listGames(consoleId, ctx)).flatMap(listHashes))
     // An empty list is not cached, because a fault of the service is more likely than a console without games.
     if (hashes.size > 0) await ctx.cache.set(key, Object.fromEntries(hashes), ctx.config.hashDays * DAY_MS)

@@ -7,7 +7,7 @@ import { readBadgeName, readCount } from './map.ts'
 /** The maximum size of a page. */
 const PAGE_SIZE = 500
 /** Number of games that are requested in parallel. */
-const AT_ONCE = 4
+const CONCURRENCY = 4
 const STATUSES = {
   mastered: 'completed_100', completed: 'completed_100', 'beaten-hardcore': 'finished', 'beaten-softcore': 'finished'
 } as const
@@ -36,15 +36,15 @@ export async function readProgress (
   { ra_username: name }: Static<typeof AccountSchema>, before: readonly Progress[] | undefined, ctx: RaContext
 ): Promise<Progress[]> {
   const games = (await listPlayed(name, ctx)).flatMap(toProgress)
-  const known = new Map(before?.map((one) => [one.id, one]))
+  const former = new Map(before?.map((one) => [one.id, one]))
   const complete = async (game: Progress): Promise<Progress> => {
-    const last = known.get(game.id)
-    const kept = last !== undefined && isSame(last, game) ? last.earned_achievements : undefined
-    return { ...game, earned_achievements: kept ?? await listEarned(game, name, ctx) }
+    const last = former.get(game.id)
+    const formerAchievements = last !== undefined && isSame(last, game) ? last.earned_achievements : undefined
+    return { ...game, earned_achievements: formerAchievements ?? await listEarned(game, name, ctx) }
   }
   const all: Progress[] = []
-  for (let start = 0; start < games.length; start += AT_ONCE) {
-    all.push(...await Promise.all(games.slice(start, start + AT_ONCE).map(complete)))
+  for (let start = 0; start < games.length; start += CONCURRENCY) {
+    all.push(...await Promise.all(games.slice(start, start + CONCURRENCY).map(complete)))
   }
   return all
 }

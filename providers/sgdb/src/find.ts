@@ -33,10 +33,10 @@ export async function findByName (name: string, ctx: SgdbContext): Promise<Match
 
 /** Chooses the best cover: in one of the operator's languages, else in English, else the first. */
 export function chooseGrid (grids: readonly Fields[], languages: readonly string[]): string | undefined {
-  const wanted = [...languages, 'en']
+  const languageOrder = [...languages, 'en']
   const rank = (grid: Fields) => {
-    const place = wanted.indexOf(readText(grid, 'language') ?? '')
-    return place === -1 ? wanted.length : place
+    const position = languageOrder.indexOf(readText(grid, 'language') ?? '')
+    return position === -1 ? languageOrder.length : position
   }
   const [best] = grids.toSorted((a, b) => rank(a) - rank(b))
   return best && readText(best, 'url')

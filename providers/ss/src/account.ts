@@ -23,7 +23,7 @@ const SPEED_KEY = 'kilobits a second'
  * Reports the account's limits from a response: concurrent requests, requests per minute and requests left today.
  * Zero requests left today count only in the response to a lookup.
  */
-export async function learnAccount (account: Fields, isLookup: boolean, ctx: SsContext): Promise<void> {
+export async function reportAccountLimits (account: Fields, isLookup: boolean, ctx: SsContext): Promise<void> {
   const concurrency = readLimit(account, 'maxthreads')
   const requests = readLimit(account, 'maxrequestspermin')
   const rates = requests === undefined ? undefined : [{ requests, perMs: MINUTE_MS }]
@@ -43,7 +43,7 @@ export async function learnAccount (account: Fields, isLookup: boolean, ctx: SsC
  * Records a refused lookup because the day's requests are used up. Returns the milliseconds to wait once that is
  * certain.
  */
-export async function noteSpent (ctx: SsContext): Promise<number | undefined> {
+export async function reportSpentAllowance (ctx: SsContext): Promise<number | undefined> {
   const refusals = await ctx.memo('refusals', async () => ({ count: 0 }))
   if (++refusals.count < REFUSALS) return undefined
   const now = Date.now()
@@ -61,13 +61,13 @@ export async function storeSpeed (account: Fields, { cache }: SsContext): Promis
 /** Returns the timeout for one piece of artwork in milliseconds. */
 export async function downloadTimeout ({ cache }: Pick<SsContext, 'cache'>): Promise<number> {
   const speed = await cache.get(SPEED_KEY)
-  const wanted = typeof speed === 'number' ? DOWNLOAD_BITS / speed : DOWNLOAD_MS.most
-  return Math.round(Math.min(DOWNLOAD_MS.most, Math.max(DOWNLOAD_MS.least, wanted)))
+  const timeoutMs = typeof speed === 'number' ? DOWNLOAD_BITS / speed : DOWNLOAD_MS.most
+  return Math.round(Math.min(DOWNLOAD_MS.most, Math.max(DOWNLOAD_MS.least, timeoutMs)))
 }
 
-interface Left { remaining: number, total: number }
+interface RemainingRequests { remaining: number, total: number }
 
-function readAllowance (account: Fields, totalKey: string, usedKey: string): Left | undefined {
+function readAllowance (account: Fields, totalKey: string, usedKey: string): RemainingRequests | undefined {
   const total = readLimit(account, totalKey)
   const used = readNumeric(account, usedKey)
   return total === undefined || used === undefined || used < 0
@@ -81,9 +81,9 @@ function readLimit (account: Fields, key: string): number | undefined {
   return limit === undefined || limit < 1 ? undefined : Math.trunc(limit)
 }
 
-async function warnWhenLow (what: string, left: Left | undefined, ctx: SsContext): Promise<void> {
-  if (left === undefined || left.remaining > left.total * LOW) return
-  await ctx.memo(`few ${what} left`, async () => {
-    ctx.log.warn({ what, ...left }, 'a daily allowance is nearly used up')
+async function warnWhenLow (allowance: string, remaining: RemainingRequests | undefined, ctx: SsContext): Promise<void> {
+  if (remaining === undefined || remaining.remaining > remaining.total * LOW) return
+  await ctx.memo(`few ${allowance} left`, async () => {
+    ctx.log.warn({ what: allowance, ...remaining }, 'a daily allowance is nearly used up')
   })
 }

@@ -2,7 +2,7 @@ import {
   CredentialsRefusedError, type HttpResponse, RateLimitedError, type RequestOptions, ServiceDownError
 } from '@svc/plugin-sdk'
 import { type Fields, isFields, parseJson, readFields, readId, toFieldsList } from '@svc/plugin-sdk/readers'
-import { storeSpeed, learnAccount, noteSpent } from './account.ts'
+import { storeSpeed, reportAccountLimits, reportSpentAllowance } from './account.ts'
 import { type SsContext, credentials } from './config.ts'
 
 const API_URL = 'https://api.screenscraper.fr/api2'
@@ -66,10 +66,10 @@ async function call (ctx: SsContext, name: string, query: RequestOptions['query'
   // Some responses are labelled as JSON but are a line of French.
   const text = new TextDecoder().decode(answer.bytes)
   const isLine = !text.trimStart().startsWith('{')
-  if (isLine && /erreur de login/i.test(text)) throw refusal(name, text)
+  if (isLine && /erreur de login/i.test(text)) throw toRefusalError(name, text)
   if (await isUnknown(name, answer, isLine ? text : '', ctx)) return undefined
   const response = readResponse(text)
-  await learnAccount(readFields(response, 'ssuser') ?? {}, name !== ACCOUNT, ctx)
+  await reportAccountLimits(readFields(response, 'ssuser') ?? {}, name !== ACCOUNT, ctx)
   return response
 }
 
@@ -79,7 +79,7 @@ async function call (ctx: SsContext, name: string, query: RequestOptions['query'
  * @throws like {@link call}
  */
 async function isUnknown (name: string, { status }: HttpResponse, line: string, ctx: SsContext): Promise<boolean> {
-  if (status === 403) throw refusal(name, line)
+  if (status === 403) throw toRefusalError(name, line)
   if (status === 426) {
     throw new CredentialsRefusedError('ScreenScraper no longer accepts requests of this version; update the server')
   }
@@ -88,7 +88,7 @@ async function isUnknown (name: string, { status }: HttpResponse, line: string, 
   }
   if (status === 423) throw new ServiceDownError('ScreenScraper is closed; try again later')
   if (status === 430) {
-    const waitMs = name === ACCOUNT ? undefined : await noteSpent(ctx)
+    const waitMs = name === ACCOUNT ? undefined : await reportSpentAllowance(ctx)
     throw new RateLimitedError('ScreenScraper accepts no more requests of this account today', waitMs)
   }
   if (status === 431) {
@@ -104,7 +104,7 @@ async function isUnknown (name: string, { status }: HttpResponse, line: string, 
  * Creates the error for a refused login. It names the developer's credentials, or the member's only if the account
  * itself was requested and the response does not mention the developer.
  */
-function refusal (name: string, line: string): CredentialsRefusedError {
+function toRefusalError (name: string, line: string): CredentialsRefusedError {
   const isMember = name === ACCOUNT && !/d[ée]veloppeur/i.test(line)
   return new CredentialsRefusedError(isMember
     ? 'ScreenScraper refused the login; check SCREENSCRAPER_USER and SCREENSCRAPER_PASSWORD'
@@ -113,8 +113,8 @@ function refusal (name: string, line: string): CredentialsRefusedError {
 
 function readResponse (text: string): Fields {
   // A backslash without a valid escape sequence is part of a text.
-  const mended = () => text.replace(BACKSLASH, (found) => found === '\\' ? '\\\\' : found)
-  const answer = parseJson(text) ?? parseJson(mended())
+  const repairedText = () => text.replace(BACKSLASH, (found) => found === '\\' ? '\\\\' : found)
+  const answer = parseJson(text) ?? parseJson(repairedText())
   const response = isFields(answer) ? readFields(answer, 'response') : undefined
   if (response !== undefined) return response
   throw new ServiceDownError('ScreenScraper answered without the JSON object response; try again later')

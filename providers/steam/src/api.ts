@@ -29,7 +29,7 @@ export interface Hit { readonly id: number, readonly name: string, readonly fiel
 
 /** Searches the store for apps, at most ten and in no useful order; skips bundles and packages. */
 export async function searchStore (term: string, ctx: SteamContext): Promise<Hit[]> {
-  const answer = await askStore('storesearch', { term }, ctx.config.country, ctx)
+  const answer = await requestStore('storesearch', { term }, ctx.config.country, ctx)
   return toFieldsList(answer.items).filter((item) => item.type === 'app').flatMap((fields) => {
     const id = readId(fields, 'id')
     const name = readText(fields, 'name')
@@ -40,23 +40,23 @@ export async function searchStore (term: string, ctx: SteamContext): Promise<Hit
 /** Returns the details of an app. Tries another country's store if the configured country does not have the app. */
 export async function readApp (id: number, ctx: SteamContext): Promise<Fields | undefined> {
   const { config: { country }, preferences: { regions } } = ctx
-  const other = regions.map((region) => COUNTRIES.get(region)).find((code) => code !== undefined && code !== country)
-  return await readAppIn(country, id, ctx) ?? (other === undefined ? undefined : await readAppIn(other, id, ctx))
+  const otherCountry = regions.map((region) => COUNTRIES.get(region)).find((code) => code !== undefined && code !== country)
+  return await readAppIn(country, id, ctx) ?? (otherCountry === undefined ? undefined : await readAppIn(otherCountry, id, ctx))
 }
 
 async function readAppIn (country: string, id: number, ctx: SteamContext): Promise<Fields | undefined> {
-  const answer = await askStore('appdetails', { appids: id }, country, ctx)
-  const own = readFields(answer, String(id))
-  if (own !== undefined) return own.success === true ? readFields(own, 'data') : undefined
+  const answer = await requestStore('appdetails', { appids: id }, country, ctx)
+  const byOwnId = readFields(answer, String(id))
+  if (byOwnId !== undefined) return byOwnId.success === true ? readFields(byOwnId, 'data') : undefined
   // The store returns some apps under the id of one of their parts.
-  const [sole, ...more] = toFieldsList(answer)
-  const data = sole && readFields(sole, 'data')
+  const [onlyEntry, ...more] = toFieldsList(answer)
+  const data = onlyEntry && readFields(onlyEntry, 'data')
   return data !== undefined && more.length === 0 && readId(data, 'steam_appid') === id ? data : undefined
 }
 
 /** Returns true if the store returns an app that has always existed. */
 export async function checkStore (ctx: SteamContext): Promise<boolean> {
-  const answer = await askStore('appdetails', { appids: 220, filters: 'basic' }, ctx.config.country, ctx)
+  const answer = await requestStore('appdetails', { appids: 220, filters: 'basic' }, ctx.config.country, ctx)
   return isFields(readFields(answer, '220')?.data)
 }
 
@@ -73,7 +73,7 @@ export async function findCapsule (id: number, { http, signal, log }: SteamConte
   }
 }
 
-async function askStore (call: string, query: object, country: string, ctx: SteamContext): Promise<Fields> {
+async function requestStore (call: string, query: object, country: string, ctx: SteamContext): Promise<Fields> {
   const language = ctx.preferences.languages.map((code) => LANGUAGES.get(code)).find((name) => name !== undefined)
   const answer = await ctx.http.json(`${STORE_URL}/${call}`, {
     query: { ...query, cc: country, l: language ?? 'english' }, timeoutMs: TIMEOUT_MS

@@ -37,6 +37,6 @@ const toTerm = (name: string): string => toQuery(name, { keepPunctuation: true }
 
 /** Sorts apps for the platform first, because the first one wins on a tie. */
 function sortByPlatform (hits: readonly Hit[], platform: string): Hit[] {
-  const lacks = ({ fields }: Hit) => readFields(fields, 'platforms')?.[FLAGS.get(platform) ?? ''] === false
-  return hits.toSorted((a, b) => Number(lacks(a)) - Number(lacks(b)))
+  const isNotOnPlatform = ({ fields }: Hit) => readFields(fields, 'platforms')?.[FLAGS.get(platform) ?? ''] === false
+  return hits.toSorted((a, b) => Number(isNotOnPlatform(a)) - Number(isNotOnPlatform(b)))
 }

@@ -8,7 +8,7 @@ const API_URL = 'https://api.thegamesdb.net'
 const DAY_MS = 24 * 60 * 60 * 1000
 /** Statuses of a refusal, which differ between versions of the server. */
 const REFUSALS = [401, 403, 418, 429, 499]
-const SPENT = /allowance|limit|quota|exceed|exhaust/i
+const SPENT_TEXT = /allowance|limit|quota|exceed|exhaust/i
 
 /**
  * Returns `data` and `include` of an endpoint's response, cached for 30 days to save requests. The rest of the
@@ -17,18 +17,18 @@ const SPENT = /allowance|limit|quota|exceed|exhaust/i
  * @param part the required part of `data`
  * @throws CredentialsRefusedError · RateLimitedError when the allowance is spent · ServiceDownError
  */
-export async function ask (
+export async function fetchData (
   ctx: TgdbContext, path: string, part: string, query: Readonly<Record<string, string | number>> = {}
 ): Promise<{ data: Fields, include: Fields }> {
   const key = JSON.stringify([path, query])
-  const kept = await ctx.cache.get(key)
-  const answer = isFields(kept) ? kept : await send(ctx, path, query)
+  const cached = await ctx.cache.get(key)
+  const answer = isFields(cached) ? cached : await send(ctx, path, query)
   const data = readFields(answer, 'data') ?? {}
   const include = readFields(answer, 'include') ?? {}
   if (typeof data[part] !== 'object' || data[part] === null) {
     throw new ServiceDownError(`TheGamesDB answered ${path} without ${part}; try again later`)
   }
-  if (answer !== kept) await ctx.cache.set(key, { data, include }, 30 * DAY_MS)
+  if (answer !== cached) await ctx.cache.set(key, { data, include }, 30 * DAY_MS)
   return { data, include }
 }
 
@@ -36,9 +36,9 @@ export async function ask (
  * Returns `data` about a part of a game, such as its pictures; empty after an error, because the game counts without
  * the part.
  */
-export async function askBesides (...[ctx, path, part, query]: Parameters<typeof ask>): Promise<Fields> {
+export async function fetchOptionalData (...[ctx, path, part, query]: Parameters<typeof fetchData>): Promise<Fields> {
   try {
-    return (await ask(ctx, path, part, query)).data
+    return (await fetchData(ctx, path, part, query)).data
   } catch (err) {
     ctx.signal.throwIfAborted()
     if (!(err instanceof ServiceDownError || err instanceof HttpStatusError)) throw err
@@ -56,17 +56,17 @@ async function send ({ config, http }: TgdbContext, path: string, query: object)
   if (response.status === 429) throw stopForToday(http)
   const answer = response.json()
   if (!isFields(answer)) throw new ServiceDownError(`TheGamesDB answered ${path} with JSON that is not an object; try again later`)
-  const left = noteAllowance(answer, http)
+  const remaining = reportAllowance(answer, http)
   const { status = 'Success' } = answer
   const code = response.status === 200 ? readNumeric(answer, 'code') ?? 200 : response.status
   if (code === 200 && status === 'Success') return answer
-  if (code === 429 || (code === 403 && (left === 0 || SPENT.test(String(status))))) throw stopForToday(http)
+  if (code === 429 || (code === 403 && (remaining === 0 || SPENT_TEXT.test(String(status))))) throw stopForToday(http)
   if (!REFUSALS.includes(code)) throw new ServiceDownError(`TheGamesDB answered ${path} with code ${code}; try again later`)
   throw new CredentialsRefusedError(`TheGamesDB refused the API key with code ${code}; check TGDB_API_KEY`)
 }
 
 /** Reports the remaining requests from a response, and returns their number. */
-function noteAllowance (answer: Fields, http: HttpClient): number | undefined {
+function reportAllowance (answer: Fields, http: HttpClient): number | undefined {
   const monthly = readNumeric(answer, 'remaining_monthly_allowance')
   // Private keys have no reset date.
   const refreshS = readNumeric(answer, 'allowance_refresh_timer') ?? 0

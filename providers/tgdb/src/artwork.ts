@@ -1,6 +1,6 @@
 import type { Media, MediaKind } from '@svc/plugin-sdk'
 import { type Fields, isFields, readFields, readText, toFieldsList } from '@svc/plugin-sdk/readers'
-import { askBesides } from './api.ts'
+import { fetchOptionalData } from './api.ts'
 import type { TgdbContext } from './config.ts'
 
 const PICTURE_KINDS: readonly (readonly [type: string, MediaKind])[] = [['screenshot', 'screenshot'],
@@ -11,7 +11,7 @@ const KINDS = new Map<string, MediaKind>([...PICTURE_KINDS, ['boxart front', 'co
 export async function listMedia (id: number, include: Fields, ctx: TgdbContext): Promise<Media[]> {
   const types = PICTURE_KINDS.filter(([, kind]) => ctx.preferences.media.includes(kind)).map(([type]) => type)
   if (types.length === 0) return readBoxes(id, include)
-  const data = await askBesides(ctx, '/v1/Games/Images', 'images', { games_id: id, 'filter[type]': types.join(',') })
+  const data = await fetchOptionalData(ctx, '/v1/Games/Images', 'images', { games_id: id, 'filter[type]': types.join(',') })
   return [...readBoxes(id, include), ...toMedia(readFields(data, 'images')?.[id], data)]
 }
 

@@ -1,7 +1,7 @@
 import type { ProviderId } from '@svc/plugin-sdk'
 import { type Fields, readHtml, readId, readTexts, toFieldsList, toPlainText, unique } from '@svc/plugin-sdk/readers'
 import { toQuery } from '@svc/plugin-sdk/titles'
-import { ask } from './api.ts'
+import { fetchData } from './api.ts'
 import type { TgdbContext } from './config.ts'
 
 const FIELDS = 'players,publishers,genres,overview,rating,platform,coop,youtube,alternates'
@@ -34,7 +34,7 @@ export const listAlternates = (game: Game): string[] =>
   unique(readTexts(game, 'alternates').map((title) => toPlainText(title) || undefined))
 
 async function listGames (ctx: TgdbContext, path: string, query: Record<string, string | number>): Promise<Answer> {
-  const { data, include } = await ask(ctx, path, 'games', query)
+  const { data, include } = await fetchData(ctx, path, 'games', query)
   return { games: toFieldsList(data.games).flatMap((game) => toGame(game) ?? []), include }
 }
 

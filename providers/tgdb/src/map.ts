@@ -1,6 +1,6 @@
 import { type GameFields, type Media, minimumAge } from '@svc/plugin-sdk'
 import { readDate, readHtml, readId, readText, toFieldsList, unique } from '@svc/plugin-sdk/readers'
-import { askBesides } from './api.ts'
+import { fetchOptionalData } from './api.ts'
 import type { TgdbContext } from './config.ts'
 import { type Game, listAlternates } from './games.ts'
 
@@ -38,7 +38,7 @@ async function readNamesOf (game: Game, list: string, ctx: TgdbContext): Promise
   const ids: readonly unknown[] = Array.isArray(game[list]) ? game[list] : []
   if (ids.length === 0) return []
   const path = `/v1/${list.charAt(0).toUpperCase()}${list.slice(1)}`
-  const data = await ctx.memo(list, () => askBesides(ctx, path, list))
+  const data = await ctx.memo(list, () => fetchOptionalData(ctx, path, list))
   const names = new Map(toFieldsList(data[list]).map((entry) => [readId(entry, 'id'), readHtml(entry, 'name')]))
   return unique(ids.map((id) => names.get(Number(id))))
 }

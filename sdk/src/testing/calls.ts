@@ -6,7 +6,7 @@ import { CredentialsRefusedError, RateLimitedError, ServiceDownError } from '../
 import { type SuiteContext, createSuiteContext, failOnUnplanned } from './context.ts'
 import type { AnyPlugin } from './definition.ts'
 import { FAULTS, type Fault, isTypedError, poorShapes, wrongShapes } from './faults.ts'
-import { type PlannedResponse, type RecordedRequest, type Responses, fitsRequest, loadResponses } from './responses.ts'
+import { type PlannedResponse, type RecordedRequest, type Responses, matchesRequest, loadResponses } from './responses.ts'
 import { errorText } from './values.ts'
 
 // Far above the time that a response from memory takes, far below a test runner's own limit.
@@ -194,7 +194,7 @@ export async function checkWrongShapes (caller: Caller, call: Call, checkText: (
     for (const { change, value } of [...wrongShapes(usual), ...poorShapes(usual)]) {
       const json = JSON.stringify(value)
       const { run } = await caller.start(call, {
-        intercept: (request) => fitsRequest(planned, request) ? { ...planned, bytes: Buffer.from(json) } : undefined,
+        intercept: (request) => matchesRequest(planned, request) ? { ...planned, bytes: Buffer.from(json) } : undefined,
         // A changed id makes a changed URL, which leads to nothing.
         fallback: { url: '*', status: 404 }
       })

@@ -30,7 +30,7 @@ export interface ChannelSuite {
   prepare?: (ctx: SuiteContext) => Promise<void>
 }
 
-const AWKWARD: readonly Partial<OutgoingNotification>[] = [
+const UNUSUAL_NOTIFICATIONS: readonly Partial<OutgoingNotification>[] = [
   { title: 'Two\nlines\r\nand a header: yes' },
   { title: '🎮 Ünïcödé \u202e right to left 👩‍👩‍👧' },
   { title: 'x'.repeat(4096), body: 'y'.repeat(4096) },
@@ -61,7 +61,7 @@ export async function testChannel (t: TestRunner, channel: Channel, suite: Chann
   await t.test('an aborted signal ends a delivery with its reason', () => checkAbort(caller, deliver))
   await t.test('the description shows no secret', async () => { await checkDescription(definition, settings) })
   await t.test('awkward notifications are delivered', async () => {
-    for (const overrides of AWKWARD) await caller.succeed(createDeliver(definition, settings, overrides))
+    for (const overrides of UNUSUAL_NOTIFICATIONS) await caller.succeed(createDeliver(definition, settings, overrides))
   })
   await t.test('the channel uses nothing but its context', () => checkIsolation(() => caller.succeed(deliver)))
   if (definition.parse !== undefined) {

@@ -28,18 +28,18 @@ export function checkSettings (schema: TObject, what: string) {
   assert.equal(schema.type, 'object', `${what} must be an object schema: Type.Object({ … })`)
   const names = new Set<string>()
   for (const [name, property] of Object.entries(schema.properties)) {
-    const here = `${what}.${name}`
-    assert.ok((property.description ?? '').trim() !== '', `${here} needs a description, for the form and the docs`)
+    const location = `${what}.${name}`
+    assert.ok((property.description ?? '').trim() !== '', `${location} needs a description, for the form and the docs`)
     const isSecret = SECRET_NAME.test(name) && property.type !== 'boolean'
-    if (isSecret) assert.equal(property.writeOnly, true, `${here} looks like a secret; mark it writeOnly: true`)
-    checkEnvironmentName(property.env, here, names)
+    if (isSecret) assert.equal(property.writeOnly, true, `${location} looks like a secret; mark it writeOnly: true`)
+    checkEnvironmentName(property.env, location, names)
   }
 }
 
-function checkEnvironmentName (name: unknown, here: string, seen: Set<string>) {
+function checkEnvironmentName (name: unknown, location: string, seen: Set<string>) {
   if (name === undefined) return
-  assert.ok(typeof name === 'string' && ENVIRONMENT_NAME.test(name), `${here}: env ${JSON.stringify(name)} must be UPPER_CASE`)
-  assert.ok(!seen.has(name), `${here}: env ${name} is already that of another property`)
+  assert.ok(typeof name === 'string' && ENVIRONMENT_NAME.test(name), `${location}: env ${JSON.stringify(name)} must be UPPER_CASE`)
+  assert.ok(!seen.has(name), `${location}: env ${name} is already that of another property`)
   seen.add(name)
 }
 
@@ -57,8 +57,8 @@ export function checkProviderDefinition (definition: ProviderDefinition, config:
   const { kind = 'games', id } = definition
   if (kind === 'ids') assert.equal(id, undefined, "a provider of the kind 'ids' has no id of its own; remove id")
   else assert.ok(id === 'integer' || id === 'string', `id must be 'integer' or 'string', not ${id}`)
-  const asks = [definition.identify, definition.getById].some((method) => typeof method === 'function')
-  assert.ok(asks, 'a provider needs identify (rom, ctx) or getById (id, rom, ctx)')
+  const isLookedUp = [definition.identify, definition.getById].some((method) => typeof method === 'function')
+  assert.ok(isLookedUp, 'a provider needs identify (rom, ctx) or getById (id, rom, ctx)')
   for (const [group, part, why] of NEEDS) {
     const parts = new Map<string, unknown>(Object.entries(definition[group] ?? {}))
     if (definition[group] !== undefined) assert.ok(parts.get(part) !== undefined, `${group} needs ${group}.${part}, ${why}`)
@@ -82,8 +82,8 @@ export function checkProviderDefinition (definition: ProviderDefinition, config:
   const known = new Set(PLATFORMS.map((platform) => platform.slug))
   for (const [slug, entry] of Object.entries(definition.platforms ?? {})) {
     assert.ok(known.has(slug), `platforms: "${slug}" is not a canonical slug; use one of PLATFORMS`)
-    const isRight = listPlatformIds(entry).every((id) => typeof id === 'string' || Number.isSafeInteger(id))
-    assert.ok(isRight, `platforms.${slug}: ${JSON.stringify(entry)} contains an invalid id`)
+    const isValid = listPlatformIds(entry).every((id) => typeof id === 'string' || Number.isSafeInteger(id))
+    assert.ok(isValid, `platforms.${slug}: ${JSON.stringify(entry)} contains an invalid id`)
   }
   const { limits = {} } = definition
   checkLimits(typeof limits === 'function' ? limits(config as never) : limits)
@@ -91,12 +91,12 @@ export function checkProviderDefinition (definition: ProviderDefinition, config:
 
 function checkLimits ({ concurrency, timeoutMs, rates = [] }: Limits) {
   for (const [name, limit] of Object.entries({ concurrency, timeoutMs })) {
-    const isRight = limit === undefined || (Number.isFinite(limit) && limit > 0)
-    assert.ok(isRight, `limits.${name} must be a number above 0, not ${limit}`)
+    const isValid = limit === undefined || (Number.isFinite(limit) && limit > 0)
+    assert.ok(isValid, `limits.${name} must be a number above 0, not ${limit}`)
   }
   for (const { requests, perMs } of rates) {
-    const isRight = Number.isInteger(requests) && requests > 0 && Number.isFinite(perMs) && perMs > 0
-    assert.ok(isRight, `limits.rates: ${requests} requests in ${perMs} ms is not a valid rate; both must be above 0, and requests a whole number`)
+    const isValid = Number.isInteger(requests) && requests > 0 && Number.isFinite(perMs) && perMs > 0
+    assert.ok(isValid, `limits.rates: ${requests} requests in ${perMs} ms is not a valid rate; both must be above 0, and requests a whole number`)
   }
 }
 
@@ -117,7 +117,7 @@ function collectTexts (value: unknown): string[] {
 /** Fails when the text contains one of the secrets, plain or URL-encoded. */
 export function checkNoSecrets (secrets: readonly string[], text: string, what: string) {
   for (const secret of secrets) {
-    const isSeen = text.includes(secret) || text.includes(encodeURIComponent(secret))
-    assert.ok(!isSeen, `${what} shows a writeOnly value: ${text.slice(0, 300)}`)
+    const isShown = text.includes(secret) || text.includes(encodeURIComponent(secret))
+    assert.ok(!isShown, `${what} shows a writeOnly value: ${text.slice(0, 300)}`)
   }
 }

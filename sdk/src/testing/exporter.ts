@@ -28,7 +28,7 @@ export interface ExporterSuite {
 }
 
 const PLATFORM: ExportPlatform = { slug: 'snes', fs_slug: 'snes', name: 'Super Nintendo Entertainment System' }
-const AWKWARD_NAMES = [
+const UNUSUAL_NAMES = [
   'Quote "double" and \'single\'', 'Salt & Pepper <b>', 'Emoji 🎮 Game', 'Line\nbreak', ' Leading space', 'Trailing space ',
   'Game: The Sequel', '#1 Game', 'Comma, Semicolon; Tab\there', 'Back\\slash\\n', '=1+1', '.', '日本語', ']]> --> ?>', '&amp; %20',
   '{file.path}', '- dash', '@at', 'NUL\u0001control'
@@ -58,7 +58,7 @@ export async function testExporter (t: TestRunner, exporter: Exporter, suite: Ex
     await checkStable(render, [], null)
     if (existing !== undefined) await checkStable(render, games, existing.text)
   })
-  await t.test('awkward names survive or are reported as skipped', () => checkAwkward(render, suite))
+  await t.test('awkward names survive or are reported as skipped', () => checkUnusualNames(render, suite))
   await t.test('an export of no games keeps the existing games', async () => {
     const { text } = await render(games, null)
     const kept = paths(suite.read((await render([], text)).text))
@@ -157,12 +157,12 @@ async function checkStable (render: Render, games: readonly ExportGame[], existi
   assert.equal(again.text, text, 'the second export must leave the file byte-identical')
 }
 
-async function checkAwkward (render: Render, suite: ExporterSuite) {
+async function checkUnusualNames (render: Render, suite: ExporterSuite) {
   const plain = createExportGame({ rom_id: 1000 })
-  const awkward = AWKWARD_NAMES.map((name, index) => createExportGame({
+  const unusualGames = UNUSUAL_NAMES.map((name, index) => createExportGame({
     rom_id: index + 1, name, fs_name: `${name}.sfc`, path: `sub folder/${name}.sfc`, summary: `${name}\n\n${name}`, genres: [name]
   }))
-  const games = [...awkward, plain]
+  const games = [...unusualGames, plain]
   const result = await render(games, null)
   checkGames(games, result, suite)
   assert.ok(!result.skipped.some((one) => one.rom_id === plain.rom_id), 'a plain game must not be lost to an awkward one')

@@ -55,17 +55,17 @@ export function wrongShapes (json: unknown): Variant[] {
 
 /** Returns copies of a JSON value without every second field, because services omit unknown values. */
 export function poorShapes (json: unknown): Variant[] {
-  return [0, 1].map((kept) => ({
-    change: `every second field removed, from the ${kept === 0 ? 'second' : 'first'} one on`, value: thin(json, kept)
+  return [0, 1].map((keptIndex) => ({
+    change: `every second field removed, from the ${keptIndex === 0 ? 'second' : 'first'} one on`, value: dropEverySecond(json, keptIndex)
   }))
 }
 
-function thin (value: unknown, kept: number): unknown {
-  if (Array.isArray(value)) return value.map((part) => thin(part, kept))
+function dropEverySecond (value: unknown, keptIndex: number): unknown {
+  if (Array.isArray(value)) return value.map((part) => dropEverySecond(part, keptIndex))
   if (typeof value !== 'object' || value === null) return value
   return Object.fromEntries(Object.entries(value)
-    .filter((_, index) => index % 2 === kept)
-    .map(([name, part]) => [name, thin(part, kept)]))
+    .filter((_, index) => index % 2 === keptIndex)
+    .map(([name, part]) => [name, dropEverySecond(part, keptIndex)]))
 }
 
 function typeOf (value: unknown): string {

@@ -1,7 +1,7 @@
 import type { HttpClient, HttpResponse, RequestOptions, ZipMember } from '../context.ts'
 import { HttpStatusError, RateLimitedError, ServiceDownError } from '../errors.ts'
 import type { Allowance, Limits } from '../limits.ts'
-import { type PlannedResponse, type RecordedRequest, fitsRequest } from './responses.ts'
+import { type PlannedResponse, type RecordedRequest, matchesRequest } from './responses.ts'
 import { readZip } from './zip.ts'
 
 // The limit stops a plugin that follows pages without end, with an error that says so.
@@ -39,7 +39,7 @@ export function createHttp ({ responses, signal, intercept }: TestHttpOptions): 
 
   function findPlanned (request: RecordedRequest): PlannedResponse {
     const planned = intercept?.(request, requests.length - 1) ?? responses.find((candidate) =>
-      (served.get(candidate) ?? 0) < (candidate.times ?? Infinity) && fitsRequest(candidate, request))
+      (served.get(candidate) ?? 0) < (candidate.times ?? Infinity) && matchesRequest(candidate, request))
     if (planned === undefined) {
       const message = describeUnplanned(request, responses)
       unplanned.push(message)
@@ -53,8 +53,8 @@ export function createHttp ({ responses, signal, intercept }: TestHttpOptions): 
     signal.throwIfAborted()
     const recorded = record(url, options)
     const key = JSON.stringify([recorded.method, recorded.url, recorded.body])
-    const kept = cached.get(key)
-    if (kept !== undefined) return { ...kept, isReused: true }
+    const cachedResponse = cached.get(key)
+    if (cachedResponse !== undefined) return { ...cachedResponse, isReused: true }
     if (requests.push(recorded) > MAX_REQUESTS) throw new Error(`more than ${MAX_REQUESTS} requests; does it ever stop?`)
     const planned = findPlanned(recorded)
     answers.push(planned)

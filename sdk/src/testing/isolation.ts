@@ -24,20 +24,20 @@ export async function checkIsolation (call: () => Promise<unknown>) {
 }
 
 function watchEnvironment (env: NodeJS.ProcessEnv, used: Set<string>): NodeJS.ProcessEnv {
-  const note = (name: string | symbol) => {
+  const recordAccess = (name: string | symbol) => {
     if (isReadByPlugin(new Error().stack ?? '')) used.add(`process.env.${String(name)}`)
   }
   return new Proxy(env, {
     get (target, name) {
-      note(name)
+      recordAccess(name)
       return typeof name === 'string' ? target[name] : undefined
     },
     has (target, name) {
-      note(name)
+      recordAccess(name)
       return Reflect.has(target, name)
     },
     ownKeys (target) {
-      note('*')
+      recordAccess('*')
       return Reflect.ownKeys(target)
     }
   })

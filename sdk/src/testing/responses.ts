@@ -81,22 +81,22 @@ function isPlanned (entry: unknown): entry is PlannedResponse {
 }
 
 /** True if a planned response matches a request. */
-export function fitsRequest (planned: PlannedResponse, request: RecordedRequest): boolean {
+export function matchesRequest (planned: PlannedResponse, request: RecordedRequest): boolean {
   if (planned.method !== undefined && planned.method.toUpperCase() !== request.method) return false
-  return fitsAddress(planned, request.url) && fitsBody(planned.body, request.body)
+  return matchesAddress(planned, request.url) && matchesBody(planned.body, request.body)
 }
 
-function fitsAddress ({ url, query = {} }: PlannedResponse, requested: string): boolean {
+function matchesAddress ({ url, query = {} }: PlannedResponse, requested: string): boolean {
   const { searchParams, href } = new URL(requested)
-  const wanted = Object.entries(query).map(([name, value]): [string, string] => [name, String(value)])
+  const expected = Object.entries(query).map(([name, value]): [string, string] => [name, String(value)])
   if (typeof url !== 'string') {
     if (!url.test(requested)) return false
   } else {
     const [address = '', search = ''] = url.split('?')
-    wanted.push(...new URLSearchParams(search))
+    expected.push(...new URLSearchParams(search))
     if (!wildcard(address).test(withoutQuery(href))) return false
   }
-  return wanted.every(([name, value]) => searchParams.getAll(name).includes(value))
+  return expected.every(([name, value]) => searchParams.getAll(name).includes(value))
 }
 
 function withoutQuery (url: string): string {
@@ -108,12 +108,12 @@ function wildcard (address: string): RegExp {
   return new RegExp(`^${normal.split('*').map((part) => part.replace(/[.*+?^${}()|[\]\\/-]/g, '\\$&')).join('.*')}$`, 's')
 }
 
-function fitsBody (wanted: PlannedResponse['body'], body: string): boolean {
-  if (wanted === undefined) return true
-  if (typeof wanted === 'string') return body.includes(wanted)
-  if (wanted instanceof RegExp) return wanted.test(body)
-  if (typeof wanted === 'function') return Boolean((wanted as (body: string) => boolean)(body))
-  return isDeepStrictEqual(parseBody(body), wanted)
+function matchesBody (expected: PlannedResponse['body'], body: string): boolean {
+  if (expected === undefined) return true
+  if (typeof expected === 'string') return body.includes(expected)
+  if (expected instanceof RegExp) return expected.test(body)
+  if (typeof expected === 'function') return Boolean((expected as (body: string) => boolean)(body))
+  return isDeepStrictEqual(parseBody(body), expected)
 }
 
 function parseBody (body: string): unknown {

@@ -27,10 +27,10 @@ t.test('equal running requests share one exchange', async (t) => {
 
 t.test('equal requests are shared even while they wait for a slot', async (t) => {
   const server = await startServer(t, ({ url }, response) => { setImmediate(() => response.end(url)) })
-  const client = startClient(t, { pace: { concurrency: 1 } })
+  const client = startClient(t, { rateLimit: { concurrency: 1 } })
   const calls = ['/first', '/same', '/same', '/same', '/other', '/same']
   const texts = await Promise.all(calls.map((path) =>
-    client.withSignal(new AbortController().signal, { tellsLimits: true }).text(`${server.url}${path}`)))
+    client.withSignal(new AbortController().signal, { throwsRateLimits: true }).text(`${server.url}${path}`)))
   t.same(texts, calls)
   t.same(server.requests, ['GET /first', 'GET /same', 'GET /other'])
 })
@@ -41,7 +41,7 @@ t.test('a cached response uses no slot', async (t) => {
     if (url === '/held') await held.promise
     response.end(url)
   })
-  const client = startClient(t, { pace: { concurrency: 1 } })
+  const client = startClient(t, { rateLimit: { concurrency: 1 } })
   await client.text(`${server.url}/kept`, { cacheMs: 1_000 })
   const waiting = client.text(`${server.url}/held`)
   t.equal(await client.text(`${server.url}/kept`, { cacheMs: 1_000 }), '/kept')

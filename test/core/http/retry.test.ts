@@ -106,7 +106,7 @@ t.test('a rate-limited POST fails at once', async (t) => {
 t.test('with tellsLimits a rate limit fails at once, and other errors are retried', async (t) => {
   const server = await startServer(t, answers([503, 429], { 'retry-after': '2' }))
   const { waits, sleep } = recordWaits()
-  const client = startClient(t, { sleep }).withSignal(new AbortController().signal, { tellsLimits: true })
+  const client = startClient(t, { sleep }).withSignal(new AbortController().signal, { throwsRateLimits: true })
   await t.rejects(client.text(server.url), { name: 'RateLimitedError', retryAfterMs: 2_000 })
   t.equal(server.requests.length, 2)
   t.same(waits, [2_000], 'the 503 was waited out')

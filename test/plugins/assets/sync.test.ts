@@ -2,7 +2,7 @@ import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
 import fc from 'fast-check'
-import { baseKeysOf, untagged } from '../../../plugins/assets/base-rows.ts'
+import { baseKeysOf, withoutDateTag } from '../../../plugins/assets/base-rows.ts'
 import { buildTestApp } from '../../support.ts'
 import { type AssetItem, type Query, addDevice, createClient, md5Of, sha1Of } from './support.ts'
 import { addRom } from '../roms/support.ts'
@@ -24,10 +24,10 @@ const syncs = async (device: { id: number }, id: number) => (await test.app.pg.q
   'select last_synced_at, is_untracked from device_syncs where device_id = $1 and asset_id = $2', [device.id, id])).rows
 
 t.test('base keys are the name without its date tag, and the slot', async (t) => {
-  t.equal(untagged('Game [2024-01-02_03-04-05].srm'), 'Game.srm')
+  t.equal(withoutDateTag('Game [2024-01-02_03-04-05].srm'), 'Game.srm')
   t.same(baseKeysOf({ slot: null, file_name: 'Game.srm' }), ['file:Game.srm'])
   t.same(baseKeysOf({ slot: 'main', file_name: 'Game [2024-01-02_03-04-05].srm' }), ['file:Game.srm', 'slot:main'])
-  fc.assert(fc.property(fc.string(), (name) => untagged(untagged(name)) === untagged(name) || name.includes('[')))
+  fc.assert(fc.property(fc.string(), (name) => withoutDateTag(withoutDateTag(name)) === withoutDateTag(name) || name.includes('[')))
 })
 
 t.test('an upload over a newer save of the slot is a conflict, unless it says overwrite', async (t) => {

@@ -11,7 +11,7 @@ import { ApiError, StartError } from '../../../core/errors.ts'
 import { startEmbeddedPostgres } from '../../../core/postgres/embedded.ts'
 import { readManifest } from '../../../plugins/backup/archive/manifest.ts'
 import { readArchive } from '../../../plugins/backup/archive/read-archive.ts'
-import { type BackupJob, makeBackup } from '../../../plugins/backup/write-backup.ts'
+import { type BackupJob, createBackup } from '../../../plugins/backup/write-backup.ts'
 import { newDirOf } from '../../../plugins/backup/restore/journal.ts'
 import { restoreBackup } from '../../../plugins/backup/restore/restore-backup.ts'
 import { decideSwap, endSwap } from '../../../plugins/backup/restore/swap-data.ts'
@@ -47,15 +47,15 @@ await writeFile(join(config.data_dir, 'config.yml'), '# mine\nscan:\n  priority:
 
 const quiet = { signal: new AbortController().signal, report: () => undefined }
 const back = (path: string, more: Partial<BackupJob> = {}) =>
-  makeBackup({ config, databaseUrl: test.databaseUrl, path, isIncremental: false, holds: 'everything', passphrase: null, ...quiet, ...more })
+  createBackup({ config, databaseUrl: test.databaseUrl, path, isIncremental: false, holds: 'everything', passphrase: null, ...quiet, ...more })
 const restore = (path: string, dataDir: string, more: Record<string, string> = {}) => restoreBackup({
   path,
   dataDir,
   environment: { SVC_DATA_DIR: dataDir, SVC_BACKUP_PASSPHRASE: PASSPHRASE, ...more },
   loadConfig: features.loadConfig,
   withoutSecrets: false,
-  keptAs: 'before-restore',
-  goesOn: false,
+  formerPrefix: 'before-restore',
+  continuesWork: false,
   ...quiet
 })
 
@@ -143,7 +143,7 @@ t.test('an incremental backup writes no content twice, and needs the folder besi
   const url = await createTestDatabase(t, 'template0')
   const target = join(folder, 'restored')
   await mkdir(target)
-  const { keptDatabase } = await restore(join(own, 'first.tar.gz'), target, { SVC_DATABASE_URL: url })
+  const { formerDatabase: keptDatabase } = await restore(join(own, 'first.tar.gz'), target, { SVC_DATABASE_URL: url })
   await query(test.databaseUrl, `drop database ${keptDatabase ?? ''}`)
   for (const [name, content] of [['a', 'one'], ['b', 'two'], ['c', 'two'], ['large', 'x'.repeat(3_000_000)]] as const) {
     t.equal(await readFile(join(target, 'assets', name), 'utf8'), content)
@@ -219,7 +219,7 @@ t.test('a restore into an external database keeps the former one under another n
   const url = await createTestDatabase(t, 'template0')
   await query(url, 'create table former (x int)')
   const dataDir = makeFolder(t)
-  const { keptDatabase } = await restore(archive, dataDir, { SVC_DATABASE_URL: url })
+  const { formerDatabase: keptDatabase } = await restore(archive, dataDir, { SVC_DATABASE_URL: url })
   t.same(await readAll(url), await readAll(test.databaseUrl))
   const kept = new URL(url)
   kept.pathname = `/${keptDatabase ?? ''}`
@@ -262,7 +262,7 @@ t.test('a backup of an older release is migrated to the schema of this one', asy
   await back(path, { databaseUrl: old })
   addLater(t)
   const url = await createTestDatabase(t, 'template0')
-  const { migrated, keptDatabase } = await restore(path, join(folder, 'data'), { SVC_DATABASE_URL: url })
+  const { migrated, formerDatabase: keptDatabase } = await restore(path, join(folder, 'data'), { SVC_DATABASE_URL: url })
   t.same(migrated, [LATER.name])
   t.match(await query(url, 'select username from users'), [{ username: 'grandma' }])
   await query(test.databaseUrl, `drop database ${keptDatabase ?? ''}`)

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import t from 'tap'
 import {
   type Breaker, FAILURES_MAX, FIRST_COOL_DOWN_MS, LONGEST_COOL_DOWN_MS, LONGEST_PAUSE_MS, type CallOutcome,
-  PROBE_PATIENCE_MS, type Turn, createBreaker
+  PROBE_WAIT_MAX_MS, type CallPermit, createBreaker
 } from '../../../plugins/circuits/breaker.ts'
 
 const FAILED: CallOutcome = { kind: 'failed', message: 'no route' }
@@ -17,8 +17,8 @@ function start () {
   return { clock, breaker, opened }
 }
 
-function take (breaker: Breaker): Extract<Turn, { kind: 'call' }> {
-  const turn = breaker.turn()
+function take (breaker: Breaker): Extract<CallPermit, { kind: 'call' }> {
+  const turn = breaker.requestCall()
   if (turn.kind !== 'call') throw new Error(`No call may be made: ${JSON.stringify(turn)}`)
   return turn
 }
@@ -54,26 +54,26 @@ t.test('failures in a row open the circuit; an answer in between resets the coun
   }
   t.same(breaker.view(), circuit)
   t.same(opened, [circuit], 'told once')
-  t.match(breaker.turn(), { kind: 'refusal', reason: /no route/, retryAt: Date.UTC(2026, 0, 1, 0, 0, 30) })
+  t.match(breaker.requestCall(), { kind: 'refusal', reason: /no route/, retryAt: Date.UTC(2026, 0, 1, 0, 0, 30) })
 })
 
 t.test('after the cool-down one call is the probe; others wait for its end, but not long', async (t) => {
   const { clock, breaker } = start()
   fail(breaker, FAILURES_MAX)
   clock.now += FIRST_COOL_DOWN_MS - 1
-  t.equal(breaker.turn().kind, 'refusal')
+  t.equal(breaker.requestCall().kind, 'refusal')
   clock.now += 1
   t.equal(stateOf(breaker), 'half_open')
   const probe = take(breaker)
-  const other = breaker.turn()
-  t.match(other, { kind: 'wait', ms: PROBE_PATIENCE_MS })
+  const other = breaker.requestCall()
+  t.match(other, { kind: 'wait', ms: PROBE_WAIT_MAX_MS })
   t.equal(breaker.refusal(), null)
-  clock.now += PROBE_PATIENCE_MS
-  t.match(breaker.turn(), { kind: 'refusal', retryAt: null })
+  clock.now += PROBE_WAIT_MAX_MS
+  t.match(breaker.requestCall(), { kind: 'refusal', retryAt: null })
   probe.end(ANSWERED)
-  if (other.kind === 'wait') await other.sooner
+  if (other.kind === 'wait') await other.probeEnd
   t.equal(stateOf(breaker), 'closed')
-  t.equal(breaker.turn().kind, 'call')
+  t.equal(breaker.requestCall().kind, 'call')
 })
 
 t.test('each failed probe doubles the cool-down up to ten minutes, until an answer', async (t) => {
@@ -122,25 +122,25 @@ t.test('late ends of calls from an older state change nothing', async (t) => {
 t.test('a new scan probes a failed or refused provider once, and keeps a pause', async (t) => {
   const down = start().breaker
   fail(down, FAILURES_MAX)
-  down.probeNow()
+  down.allowProbe()
   t.equal(stateOf(down), 'half_open')
 
   const { clock, breaker: refused } = start()
   take(refused).end({ kind: 'refused', message: 'the key is wrong; set DEMO_KEY' })
   clock.now += 10 * LONGEST_COOL_DOWN_MS
   t.match(refused.view(), { state: 'open', reason: 'the key is wrong; set DEMO_KEY', retry_at: null })
-  refused.probeNow()
+  refused.allowProbe()
   const probe = take(refused)
-  t.equal(refused.turn().kind, 'wait', 'others wait for what it finds out')
+  t.equal(refused.requestCall().kind, 'wait', 'others wait for what it finds out')
   probe.end({ kind: 'refused', message: 'the key is still wrong' })
   t.match(refused.view(), { state: 'open', reason: 'the key is still wrong', retry_at: null })
-  refused.probeNow()
+  refused.allowProbe()
   take(refused).end(ANSWERED)
   t.equal(stateOf(refused), 'closed')
 
   const used = start().breaker
   take(used).end(paused(LONGEST_PAUSE_MS + 1))
-  used.probeNow()
+  used.allowProbe()
   t.equal(stateOf(used), 'open')
 })
 
@@ -150,12 +150,12 @@ t.test('a pause delays calls without opening the circuit, and the longest one co
   calls[0]?.end(paused(1_000))
   calls[1]?.end(paused(60_000))
   calls[2]?.end(paused(2_000))
-  t.match(breaker.turn(), { kind: 'wait', ms: 60_000, sooner: null })
+  t.match(breaker.requestCall(), { kind: 'wait', ms: 60_000, sooner: null })
   t.match(breaker.view(), {
     state: 'closed', reason: 'it asks for a pause of 60 s: slow down', opened_at: null, retry_at: '2026-01-01T00:01:00+00:00'
   })
   clock.now += 60_000
-  t.equal(breaker.turn().kind, 'call')
+  t.equal(breaker.requestCall().kind, 'call')
   t.match(breaker.view(), { reason: null, retry_at: null })
 })
 
@@ -183,7 +183,7 @@ t.test('a senseless pause becomes the shortest or a very long one', async (t) =>
   for (const ms of [0, -5, Number.NaN]) {
     const { breaker } = start()
     take(breaker).end(paused(ms))
-    t.match(breaker.turn(), { kind: 'wait', ms: 50 }, String(ms))
+    t.match(breaker.requestCall(), { kind: 'wait', ms: 50 }, String(ms))
   }
   const { breaker } = start()
   take(breaker).end(paused(Infinity))
@@ -218,10 +218,10 @@ t.test('property: no call while open, one probe at a time, and an answer closes'
     const calls: { end: (outcome: CallOutcome) => void, isProbe: boolean }[] = []
     for (const one of steps) {
       if (one.kind === 'pass') clock.now += one.ms
-      else if (one.kind === 'scan') breaker.probeNow()
+      else if (one.kind === 'scan') breaker.allowProbe()
       else if (one.kind === 'turn') {
         const before = stateOf(breaker)
-        const turn = breaker.turn()
+        const turn = breaker.requestCall()
         if (turn.kind !== 'call') continue
         if (before === 'open') return false
         const isProbe = before === 'half_open'

@@ -515,7 +515,7 @@ t.test('a cover is downloaded from its URL once', async (t) => {
   t.same(asked, ['/cover.png'])
   for (const path of ['page', 'gone']) await t.rejects(put(`http://${origin}/${path}`), { code: 'BAD_REQUEST' }, path)
   t.match(await alice.get(`/api/collections/${id}`), { url_cover: `http://${origin}/cover.png` }, 'what failed changed nothing')
-  await covers.drop(id)
+  await covers.delete(id)
   await put(`http://${origin}/cover.png`)
   t.equal(asked.filter((path) => path === '/cover.png').length, 2, 'again when it is gone from the disk')
   const folder = join(test.config.data_dir, 'resources', 'collections')

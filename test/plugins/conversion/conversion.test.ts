@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import t from 'tap'
 import { describeLayout, findLoss, renameInPlaylist } from '../../../plugins/conversion/sheets.ts'
-import { endConversion, recoverConversions } from '../../../plugins/conversion/swap-files.ts'
+import { finishConversion, recoverConversions } from '../../../plugins/conversion/swap-files.ts'
 import { unhashed } from '../../../plugins/hashing/hash-entry.ts'
 import { createRomStore } from '../../../plugins/scans/rom-rows.ts'
 import { toFileRows, toRomRow } from '../../../plugins/scans/entry-rows.ts'
@@ -331,13 +331,13 @@ t.test('the next scan finishes a conversion, wherever its process ended', async 
 t.test('a conversion that cannot be finished keeps the old file', async (t) => {
   const taken = await leaveBegun('taken', 'Game')
   await writeFile(taken.to, 'somebody put this here')
-  t.match(await endConversion(services, taken.id), /'Game\.zip' already exists/)
+  t.match(await finishConversion(services, taken.id), /'Game\.zip' already exists/)
   t.same(await list('taken'), ['Game.v', 'Game.zip'])
   t.equal(await readFile(taken.to, 'utf8'), 'somebody put this here')
   const edited = await leaveBegun('edited', 'Game')
   await rename(edited.from, edited.to)
   await writeFile(edited.old, 'a better dump')
-  t.match(await endConversion(services, edited.id), /changed during the conversion/)
+  t.match(await finishConversion(services, edited.id), /changed during the conversion/)
   t.same(await list('edited'), ['Game.v'])
   t.match(await roms('edited'), [{ fs_name: 'Game.v' }])
 })

@@ -9,7 +9,7 @@ import t, { type Test } from 'tap'
 import { examineAddress, examineBaseUrl } from '../../../plugins/doctor/address.ts'
 import { examineCluster, examineDatabase } from '../../../plugins/doctor/database.ts'
 import { examineDisk } from '../../../plugins/doctor/disk.ts'
-import type { Finding, Patient } from '../../../plugins/doctor/finding.ts'
+import type { Finding, CheckInput } from '../../../plugins/doctor/finding.ts'
 import { examineLibraries } from '../../../plugins/doctor/libraries.ts'
 import { examineMail } from '../../../plugins/doctor/mail.ts'
 import { examineZone } from '../../../plugins/doctor/zone.ts'
@@ -25,10 +25,10 @@ const fresh = shareTestApp(t)
 const READABLE = { roms: { snes: { 'a.sfc': 'a' } } }
 
 /** Returns the input for a server that does not run, unless `state` says so. */
-const patientOf = ({ config }: Pick<TestApp, 'config'>, more: Partial<Patient> = {}): Patient =>
+const patientOf = ({ config }: Pick<TestApp, 'config'>, more: Partial<CheckInput> = {}): CheckInput =>
   ({ features, config, settings: {}, state: null, mailTo: null, ...more })
 
-const stateOf = (url: string): NonNullable<Patient['state']> =>
+const stateOf = (url: string): NonNullable<CheckInput['state']> =>
   ({ pid: process.pid, started_at: '', url, port: Number(new URL(url).port), database_url: '' })
 
 const withServer = ({ config }: TestApp, server: Partial<TestApp['config']['server']>): Pick<TestApp, 'config'> =>

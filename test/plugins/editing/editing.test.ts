@@ -7,14 +7,14 @@ import t from 'tap'
 import type { LightMyRequestResponse } from 'fastify'
 import type { Match } from '@svc/plugin-sdk'
 import { SIGNED_IN_ROOM } from '../../../core/sockets/sockets.ts'
-import { applyEdit } from '../../../plugins/editing/lock-fields.ts'
+import { applyEdit } from '../../../plugins/editing/apply-edit.ts'
 import { type ProviderMatch, createMatchUpdates } from '../../../plugins/matching/matches.ts'
 import { toMergeBase } from '../../../plugins/matching/merge-base.ts'
 import { type Priorities, mergeMatches } from '../../../plugins/matching/merge-matches.ts'
 import { LOCKABLE_COLUMNS, listLockedMatches } from '../../../plugins/matching/field-locks.ts'
 import type { LookupRom } from '../../../plugins/matching/stored-rows.ts'
 import { SCAN_TYPES } from '../../../plugins/matching/scan-types.ts'
-import { asideOf } from '../../../plugins/roms/rename-rom.ts'
+import { temporaryNameOf } from '../../../plugins/roms/rename-rom.ts'
 import { startServer } from '../../core/http/server.ts'
 import { until } from '../../until.ts'
 import { signIn } from '../auth/support.ts'
@@ -286,7 +286,7 @@ t.test('the next scan finishes a rename after a crash between disk and database'
 
 t.test('a scan leaves the rename of a living process alone', async (t) => {
   const { id, path, folder } = await addRom('Living.gb')
-  await app.workers.hold(`rename of ROM ${id}`, async () => {
+  await app.workers.runLocked(`rename of ROM ${id}`, async () => {
     await sql("insert into rom_renames (rom_id, platform_id, fs_name) select id, platform_id, 'Moved.gb' from roms where id = $1", [id])
     await scan({ platform_fs_slugs: [folder] })
     t.match(await sql('select rom_id from rom_renames'), [{ rom_id: id }])
@@ -299,10 +299,10 @@ t.test('a scan leaves the rename of a living process alone', async (t) => {
 
 t.test('long names without extension have different temporary names of a valid length', async (t) => {
   const long = '𝔊'.repeat(60)
-  const [one, two] = [asideOf(`${long} I`), asideOf(`${long} II`)]
+  const [one, two] = [temporaryNameOf(`${long} I`), temporaryNameOf(`${long} II`)]
   t.not(one, two)
   for (const name of [one, two]) t.ok(Buffer.byteLength(name) <= 255 && name.isWellFormed(), name)
-  t.equal(asideOf('Bare'), '.Bare.part')
+  t.equal(temporaryNameOf('Bare'), '.Bare.part')
 })
 
 t.test('users who may see a ROM receive an event of a change', async (t) => {
@@ -320,7 +320,7 @@ t.test('users who may see a ROM receive an event of a change', async (t) => {
 t.test('after any edits, scans and unlocks, scans keep the values that a person set', (t) => {
   const KEYS = ['a', 'b'] as const
   const priorities: Priorities = {
-    metadata: KEYS, cover: KEYS, screenshot: KEYS, manual: KEYS, media: ['cover', 'manual'], claims: new Map([['b', ['name', 'media']]]), waits: new Map()
+    metadata: KEYS, cover: KEYS, screenshot: KEYS, manual: KEYS, media: ['cover', 'manual'], claims: new Map([['b', ['name', 'media']]]), predecessorCounts: new Map()
   }
   const isIdOf = (key: string) => KEYS.some((one) => one === key)
   const text = fc.constantFrom('', 'x', 'y', 'z')
@@ -367,8 +367,8 @@ t.test('after any edits, scans and unlocks, scans keep the values that a person 
       const isFresh = one.type === 'complete'
       const held = listLockedMatches(row.own_fields)
       const findings = createMatchUpdates(one.type, stored, isIdOf, held)
-      for (const [key, said] of Object.entries(one.says)) findings.say(key, said === null ? { kind: 'miss' } : { kind: 'match', match: said })
-      const { all } = findings.conclude(KEYS)
+      for (const [key, said] of Object.entries(one.says)) findings.recordResult(key, said === null ? { kind: 'miss' } : { kind: 'match', match: said })
+      const { matches: all } = findings.finish(KEYS)
       const merged = mergeMatches(all, toMergeBase(row, isFresh), priorities)
       for (const name of LOCKABLE_COLUMNS) {
         if (row.own_fields.includes(name) && merged[name] !== row[name]) throw new Error(`${name} was overwritten`)

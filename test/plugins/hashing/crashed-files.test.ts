@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import t from 'tap'
 import { HashCrashError } from '../../../plugins/hashing/hash-errors.ts'
 import { type HashPath, type Hasher, createHasher } from '../../../plugins/hashing/hasher.ts'
-import { rememberCrashes } from '../../../plugins/hashing/crashed-files.ts'
+import { skipCrashedFiles } from '../../../plugins/hashing/crashed-files.ts'
 import { shareTestApp } from '../../support.ts'
 import { FOLDERS } from './fixtures.ts'
 
@@ -41,15 +41,15 @@ t.test('later scans skip a file that crashed the process, until the file changes
   const { app } = await fresh(t)
   const path = join(t.testdir({ 'Bad.zip': 'not a zip' }), 'Bad.zip')
   const { hasher, read } = createFragile('Bad.zip')
-  const first = await rememberCrashes(app, hasher).hashFile(path)
+  const first = await skipCrashedFiles(app, hasher).hashFile(path)
   t.match(first, { sha1_hash: /^[0-9a-f]{40}$/, warning: /SIGSEGV; the server reads its content again only after the file changes/ })
-  const next = rememberCrashes(app, hasher)
+  const next = skipCrashedFiles(app, hasher)
   t.match(await next.hashFile(path), { sha1_hash: first.sha1_hash, warning: /SIGSEGV/ })
   t.match(await next.hashRetroAchievements(path, 3), { ra_hash: null, warning: /SIGSEGV/ })
   t.equal(read.length, 1, 'its content was read once')
   writeFileSync(path, 'a longer content')
   utimesSync(path, 1, 1)
-  await rememberCrashes(app, hasher).hashFile(path)
+  await skipCrashedFiles(app, hasher).hashFile(path)
   t.equal(read.length, 2, 'a changed file is tried again')
 })
 
@@ -57,7 +57,7 @@ t.test('the crashing file of a folder is found, and the others are hashed', asyn
   const { app } = await fresh(t)
   const folder = t.testdir({ 'a.bin': 'a', 'Bad.zip': 'not a zip', 'c.bin': 'c' })
   const { hasher } = createFragile('Bad.zip')
-  const remembering = rememberCrashes(app, hasher)
+  const remembering = skipCrashedFiles(app, hasher)
   const { files } = await remembering.hashGroup(['a.bin', 'Bad.zip', 'c.bin'].map((name) => join(folder, name)))
   t.match(files, [{ crc_hash: /^.{8}$/ }, { warning: /SIGSEGV/ }, { crc_hash: /^.{8}$/ }])
   t.same((await app.pg.query('select path from crashed_files')).rows, [{ path: join(folder, 'Bad.zip') }])

@@ -163,7 +163,7 @@ t.test('a provider with a refused key is off in every web worker until it is acc
   const { app, worker, config, databaseUrl } = await buildTestApp(t, { worker: true })
   const breaker = worker?.circuits.of('hasheous')
   function end (outcome: CallOutcome): void {
-    const turn = breaker?.turn()
+    const turn = breaker?.requestCall()
     if (turn?.kind === 'call') turn.end(outcome)
   }
   const isOn = async (server: Pick<typeof app, 'inject'>) =>
@@ -175,7 +175,7 @@ t.test('a provider with a refused key is off in every web worker until it is acc
   t.teardown(() => later.close())
   await later.ready()
   t.notOk(await isOn(later), 'a process that starts later knows')
-  breaker?.probeNow()
+  breaker?.allowProbe()
   end({ kind: 'answered' })
   await until(async () => await isOn(app) && await isOn(later), 'the flags to rise')
 })
@@ -248,10 +248,10 @@ t.test('an unreachable database is reported without its address', async (t) => {
     listAlive: async () => [],
     restart: () => {},
     claim: async () => false,
-    hold: async (_key, work) => await work(),
-    isHeld: async () => false,
+    runLocked: async (_key, work) => await work(),
+    isLocked: async () => false,
     runAlone: async (_key, work) => await work(),
-    hear: async () => {}
+    listen: async () => {}
   })
   t.teardown(() => app.close())
   t.same(await createHealth(app).readReadiness(), {

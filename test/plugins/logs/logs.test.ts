@@ -9,7 +9,7 @@ import { ADMIN_ROOM, SIGNED_IN_ROOM } from '../../../core/sockets/sockets.ts'
 import type { App } from '../../../core/typebox.ts'
 import { features } from '../../../plugins/index.ts'
 import { toLogView } from '../../../plugins/logs/views.ts'
-import { WaitingLines } from '../../../plugins/logs/waiting-lines.ts'
+import { LineBuffer } from '../../../plugins/logs/line-buffer.ts'
 import { buildTestApp } from '../../support.ts'
 import { until } from '../../until.ts'
 import { signIn } from '../auth/support.ts'
@@ -159,7 +159,7 @@ t.test('waiting lines are bounded in number and size, and dropped ones counted o
     fc.record({ add: fc.integer({ min: 0, max: 40 }), length: fc.integer({ min: 0, max: 60 }) }),
     fc.record({ take: fc.integer({ min: 0, max: 20 }) })), { maxLength: 30 })
   fc.assert(fc.property(commands, (steps) => {
-    const waiting = new WaitingLines(10, 200)
+    const waiting = new LineBuffer(10, 200)
     let added: string[] = []
     for (const step of [...steps, { take: 5 }]) {
       if ('add' in step) {
@@ -167,7 +167,7 @@ t.test('waiting lines are bounded in number and size, and dropped ones counted o
         lines.forEach((line) => { waiting.add(line) })
         added.push(...lines)
       } else {
-        const { lines, left } = waiting.take(step.take)
+        const { lines, dropped: left } = waiting.takeNewest(step.take)
         const size = lines.join('').length
         if (lines.length > Math.min(10, step.take) || size > 200) return false
         if (left + lines.length !== added.length) return false

@@ -1,9 +1,9 @@
 import type { ProviderId } from '@svc/plugin-sdk'
 import t from 'tap'
-import { type RomToAsk, includesKnown, knowsPlatform, planQuestions } from '../../../plugins/matching/lookup-plan.ts'
+import { type RomToPlan, includesStoredRom, knowsPlatform, planLookups } from '../../../plugins/matching/lookup-plan.ts'
 import { SCAN_TYPES, type ScanType } from '../../../plugins/matching/scan-types.ts'
 
-type Providers = Parameters<typeof planQuestions>[1]
+type Providers = Parameters<typeof planLookups>[1]
 type Definition = NonNullable<ReturnType<Providers['get']>>['definition']
 
 const DEFINITIONS: Definition[] = [
@@ -14,11 +14,11 @@ const DEFINITIONS: Definition[] = [
 const PROVIDERS: Providers = new Map(DEFINITIONS.map((definition) => [definition.key, { definition }]))
 const ALL = [...PROVIDERS.keys()]
 
-const ROM: RomToAsk = {
-  isNew: false, platform_slug: 'snes', fs_name: 'Harbor.sfc', stored: new Map(), isSettled: false, held: new Set(), rewritten: new Set()
+const ROM: RomToPlan = {
+  isNew: false, platform_slug: 'snes', fs_name: 'Harbor.sfc', stored: new Map(), isLookedUp: false, lockedMatches: new Set(), lockedRecords: new Set()
 }
-const plan = (type: ScanType, rom: Partial<RomToAsk> = {}, selected: readonly string[] = ALL) =>
-  planQuestions({ type, selected }, PROVIDERS, { ...ROM, ...rom })
+const plan = (type: ScanType, rom: Partial<RomToPlan> = {}, selected: readonly string[] = ALL) =>
+  planLookups({ type, selected }, PROVIDERS, { ...ROM, ...rom })
 const asked = (...args: Parameters<typeof plan>) => plan(...args).map(({ provider }) => provider)
 
 t.test('a provider without a list of platforms knows all of them', async (t) => {
@@ -45,7 +45,7 @@ t.test('the type of the scan decides which providers are asked about a known ROM
 })
 
 t.test('a ROM that this scan looked up before its worker stopped is not looked up again', async (t) => {
-  for (const type of SCAN_TYPES) t.same(plan(type, { isNew: true, isSettled: true }), [], type)
+  for (const type of SCAN_TYPES) t.same(plan(type, { isNew: true, isLookedUp: true }), [], type)
 })
 
 t.test('a tag of the right type in the file name is the known id', async (t) => {
@@ -68,16 +68,16 @@ t.test('an update asks by the stored id, and searches only where that is impossi
 t.test('a game that a person chose is asked for alone, and a written record not at all', async (t) => {
   const stored = new Map([['tagged', 7]])
   const held = new Set(['tagged', 'snes'])
-  t.same(plan('complete', { stored, held, fs_name: 'Harbor (tagged-12).sfc' }), [
+  t.same(plan('complete', { stored, lockedMatches: held, fs_name: 'Harbor (tagged-12).sfc' }), [
     { provider: 'tagged', knownId: { id: 7, from: 'person' }, searches: false }, { provider: 'hashes', knownId: null, searches: true }
   ], 'a person who chose no game keeps the provider from being asked')
-  t.same(asked('complete', { stored, held, rewritten: new Set(['tagged', 'hashes']) }), [])
-  t.same(plan('quick', { stored, held }), [], 'and only where the scan asks at all')
+  t.same(asked('complete', { stored, lockedMatches: held, lockedRecords: new Set(['tagged', 'hashes']) }), [])
+  t.same(plan('quick', { stored, lockedMatches: held }), [], 'and only where the scan asks at all')
 })
 
 t.test('the type of the scan decides which known ROMs it includes', async (t) => {
   const includes = (type: ScanType, providers: string[], identified = true, selected = ['tagged']) =>
-    includesKnown({ type, selected }, { is_identified: identified, providers })
+    includesStoredRom({ type, selected }, { is_identified: identified, providers })
   for (const type of ['complete', 'hashes'] as const) t.ok(includes(type, []), type)
   for (const type of ['quick', 'new_platforms'] as const) t.notOk(includes(type, ['tagged']), type)
   t.ok(includes('update', ['tagged', 'snes']))

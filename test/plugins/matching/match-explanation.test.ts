@@ -48,7 +48,7 @@ t.test('ids from other providers follow the planned one, each once', async (t) =
 
 t.test('an id that no provider was asked about names the provider that gave it', async (t) => {
   const all = new Map<string, ProviderMatch>([['a', { id: 1, ids: { b: 7 } }], ['b', { id: 7, is_linked: true }]])
-  const explanations = explainMatches(ROM, { all, found: all }, new Map([['a', explainChoice(ROM, 1)]]))
+  const explanations = explainMatches(ROM, { matches: all, newMatches: all }, new Map([['a', explainChoice(ROM, 1)]]))
   t.match(explanations.get('a'), { method: 'person', steps: [{ by: 'id', id: 1, from: 'person' }] })
   t.match(explanations.get('b'), { method: 'link', reason: 'id_not_checked', steps: [{ id: 7, provider: 'a' }] })
 })

@@ -23,7 +23,7 @@ const PRIORITIES: Priorities = {
   media: ['cover', 'screenshot', 'manual', 'logo']
 }
 const BASE: MergeBase = {
-  fs_name_no_tags: 'harbor', regions: [], languages: [], own_cover: null, kept: {}, own: {}
+  fs_name_no_tags: 'harbor', regions: [], languages: [], own_cover: null, former: {}, locked: {}
 }
 
 function merge (
@@ -40,7 +40,7 @@ t.test('configured providers precede the others, which follow in load order', as
   t.same(priorities.metadata, ['second', 'first', 'claims'])
   t.same(priorities.cover, ['gone', 'second', 'first', 'claims'])
   t.same(priorities.manual, ['claims', 'first', 'second'], 'a kind without an order of its own has that of artwork')
-  t.equal(priorities.waits.get('claims'), 1)
+  t.equal(priorities.predecessorCounts.get('claims'), 1)
 })
 
 t.test('matches without an id are not ranked, and unknown providers come last', async (t) => {
@@ -77,8 +77,8 @@ t.test('tags of the file name precede the providers', async (t) => {
 t.test('former texts and pictures stay, except a name that is only that of the file', async (t) => {
   const matches = { first: { name: 'Harbor', summary: 'Boats', media: cover('https://a.example/1') } }
   const kept = { name: 'My harbor', summary: 'Mine', url_cover: 'https://b.example/2' }
-  t.match(merge(matches, { kept }), kept)
-  t.match(merge(matches, { kept: { name: 'harbor', summary: '' } }), { name: 'Harbor', summary: 'Boats', url_cover: 'https://a.example/1' })
+  t.match(merge(matches, { former: kept }), kept)
+  t.match(merge(matches, { former: { name: 'harbor', summary: '' } }), { name: 'Harbor', summary: 'Boats', url_cover: 'https://a.example/1' })
 })
 
 t.test('a provider with a claim precedes all others and former values', async (t) => {
@@ -89,14 +89,14 @@ t.test('a provider with a claim precedes all others and former values', async (t
   const kept = { name: 'Old', summary: 'Old', url_cover: 'https://b.example/2' }
   const claimed = { name: 'Tide', summary: 'Sea', url_cover: 'https://c.example/3' }
   t.match(merge(matches), claimed)
-  t.match(merge(matches, { kept }), claimed)
-  t.match(merge({ first: matches.first, claims: {} }, { kept }), kept, 'unless it has no value')
+  t.match(merge(matches, { former: kept }), claimed)
+  t.match(merge({ first: matches.first, claims: {} }, { former: kept }), kept, 'unless it has no value')
 })
 
 t.test('a value that a person set stays over everything else', async (t) => {
   const matches = { claims: { name: 'Tide', sort_name: 'Tide, The', genres: ['Sim'] } }
   t.match(merge(matches), { name: 'Tide', name_sort_key: /^tide, the/i })
-  t.match(merge(matches, { own: { name: 'Mine', genres: ['Mine'] } }), { name: 'Mine', name_sort_key: /^mine/i, genres: ['Mine'] })
+  t.match(merge(matches, { locked: { name: 'Mine', genres: ['Mine'] } }), { name: 'Mine', name_sort_key: /^mine/i, genres: ['Mine'] })
 })
 
 t.test('only addresses that the server may fetch become media', async (t) => {
@@ -113,8 +113,8 @@ t.test('kinds of media that are not configured are not stored', async (t) => {
 
 t.test('a stored file stays with its medium as long as the address is the same', async (t) => {
   const kept = { media: { logo: { url: 'https://a.example/logo', path: 'logo.png' } } }
-  const logo = (url: string) => merge({ first: { media: [{ kind: 'logo', url }] } }, { kept }).media.logo
+  const logo = (url: string) => merge({ first: { media: [{ kind: 'logo', url }] } }, { former: kept }).media.logo
   t.same(logo('https://a.example/logo'), kept.media.logo)
   t.same(logo('https://a.example/other'), { url: 'https://a.example/other', path: null })
-  t.same(merge({}, { kept }).media, kept.media)
+  t.same(merge({}, { former: kept }).media, kept.media)
 })

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url'
 import t, { type Test } from 'tap'
 import { createLogger } from '../../../core/log.ts'
 import { type PluginPackage, listPluginPackages } from '../../../core/loader/packages.ts'
-import type { Measured } from '../../../core/metrics/metric-snapshot.ts'
+import type { MetricSnapshot } from '../../../core/metrics/metric-snapshot.ts'
 import { createMeasures } from '../../../core/supervisor/collect-metrics.ts'
 import { startServer } from '../../core/http/server.ts'
 import { type TestApp, buildTestApp } from '../../support.ts'
@@ -175,7 +175,7 @@ t.test('every metric that the dashboard queries is served', async (t) => {
 })
 
 t.test('totals never fall when a process hangs or ends, but its gauges vanish', async (t) => {
-  const metric = (name: string, type: string, value: number): Measured =>
+  const metric = (name: string, type: string, value: number): MetricSnapshot =>
     ({ name, type, help: 'x', aggregator: 'sum', values: [{ value, labels: {} }] })
   let answer: number | null = null
   const measures = createMeasures(() => [{
@@ -194,12 +194,12 @@ t.test('totals never fall when a process hangs or ends, but its gauges vanish', 
   t.same(await read(), [5, 5, true])
   answer = null
   t.same(await read(), [5, 0, false], 'busy')
-  measures.bury('web worker 1')
+  measures.keepTotals('web worker 1')
   t.same(await read(), [5, 0, false], 'dead')
   answer = 2
   t.same(await read(), [7, 2, true], 'another in its place')
-  measures.bury('web worker 1')
-  measures.bury('web worker 1')
+  measures.keepTotals('web worker 1')
+  measures.keepTotals('web worker 1')
   answer = null
   t.same(await read(), [7, 0, false])
 })

@@ -110,13 +110,13 @@ t.test('a database is backed up before migrations, and the newest three are rest
     environment: { SVC_DATA_DIR: dataDir, SVC_DATABASE_URL: url },
     loadConfig: features.loadConfig,
     withoutSecrets: false,
-    keptAs: 'before-restore',
-    goesOn: false,
+    formerPrefix: 'before-restore',
+    continuesWork: false,
     signal: new AbortController().signal,
     report: () => undefined
   })
   await t.rejects(restore(join(folder, 'foreign')), { constructor: StartError, message: /contains only a database/ })
-  const { keptDatabase, kept: keptFiles } = await restore(dataDir)
+  const { formerDatabase: keptDatabase, formerFolder: keptFiles } = await restore(dataDir)
   t.same(listLost(before, await readContent(url)), [])
   t.equal(keptFiles, null)
   t.same((await readdir(dataDir)).sort(), ['assets', 'backups', 'config.yml', 'identity', 'run', 'secret.key'])

@@ -281,7 +281,7 @@ t.test('built-in kinds have English text and a link for channels, but not for cl
   const render = (occasion: Parameters<typeof draftOf>[0], home: string | null = 'https://games.example/svc') => {
     const draft = draftOf(occasion)
     const actor = { id: 2, username: 'boss', avatar_path: 'x', updated_at: new Date() }
-    return toOutgoing({ ...row, ...draft, ...draft.own, actor }, draft, home)
+    return toOutgoing({ ...row, ...draft, ...draft.sentText, actor }, draft, home)
   }
   const stats = { ...createStats(), scanned_roms: 5, new_roms: 1 }
   t.same(render({ kind: 'scan_completed', data: stats }), {

@@ -163,7 +163,7 @@ t.test('a user is notified of the new role and of the administrator who set it',
   await setRole('admin')
   t.same(await told(), [['reader', 'role_changed']], 'once, and not when it has the role already')
   await setRole('user')
-  await app.users.announceRole({ user: { id, username: 'reader' }, from: 'user', to: 'admin', by: null }, '', { by: 'oidc' })
+  await app.users.announceRole({ user: { id, username: 'reader' }, from: 'user', to: 'admin', actor: null }, '', { by: 'oidc' })
   const { rows } = await app.pg.query('select data, actor_id from notifications order by id')
   t.same(rows, [
     { data: { role: 'admin' }, actor_id: adminId }, { data: { role: 'user' }, actor_id: adminId }, { data: { role: 'admin' }, actor_id: null }

@@ -189,9 +189,9 @@ t.test('playing only moves the last time forward, and reopens a finished game', 
     t.match(await marksOf(rom), { status, now_playing: true })
   }
   const db = app.db
-  await app.roms.noteLastPlayed(db, idOf('bob'), rom, at)
-  await app.roms.noteLastPlayed(db, idOf('bob'), rom, new Date(0))
-  await app.roms.noteLastPlayed(db, idOf('bob'), 2_000_000, at)
+  await app.roms.storeLastPlayed(db, idOf('bob'), rom, at)
+  await app.roms.storeLastPlayed(db, idOf('bob'), rom, new Date(0))
+  await app.roms.storeLastPlayed(db, idOf('bob'), 2_000_000, at)
   t.same(await marksOf(rom, 'bob'), { last_played: at, now_playing: false, status: null })
 })
 

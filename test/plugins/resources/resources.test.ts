@@ -11,7 +11,7 @@ import { character } from '../../any-string.ts'
 const COVER = 'roms/1/2/cover/big.png'
 const fresh = shareTestApp(t)
 /** Returns the marked path of a file, which grants access without a credential. */
-const placeOf = ({ app }: TestApp, path: string) => app.resources.marked.place(path)
+const placeOf = ({ app }: TestApp, path: string) => app.resources.marked.toPath(path)
 
 function write ({ config }: TestApp, path: string, content = 'picture'): string {
   const full = join(config.data_dir, 'resources', path)
@@ -169,7 +169,7 @@ t.test('scan events to all sockets contain no mark', async (t) => {
 })
 
 t.test('artwork can be made public, and former addresses still work', async (t) => {
-  const marked = (await fresh(t)).app.resources.marked.place(ARTWORK.path_manual)
+  const marked = (await fresh(t)).app.resources.marked.toPath(ARTWORK.path_manual)
   const test = await buildTestApp(t, { env: { SVC_RESOURCES_PUBLIC: 'true' } })
   const { rom, follow, below } = await withArtwork(test)
   t.match(rom, { path_manual: ARTWORK.path_manual, path_cover_small: /resources\/roms\// })

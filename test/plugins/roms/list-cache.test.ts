@@ -7,7 +7,7 @@ import t from 'tap'
 import { OUT_OF_TIME } from '../../../core/database/errors.ts'
 import { limitRequests } from '../../../core/database/request-time.ts'
 import { createLibraryCache } from '../../../plugins/library/library-cache.ts'
-import { type Moment, type VersionKind, selectMoment } from '../../../plugins/library/version-rows.ts'
+import { type VersionSnapshot, type VersionKind, selectVersions } from '../../../plugins/library/version-rows.ts'
 import { type TestApp, buildTestApp, shareTestApp } from '../../support.ts'
 import { until } from '../../until.ts'
 import { addRom } from './support.ts'
@@ -145,7 +145,7 @@ t.test('a change counts once committed, and writers do not wait for each other',
   const settings = { connectionString: test.databaseUrl, lock_timeout: 5_000 }
   const clients = [1, 2].map((id) => ({ id, client: new pg.Client(settings) }))
   t.teardown(() => Promise.all(clients.map(({ client }) => client.end())))
-  const edits = async () => (await selectMoment(test.app.db, null)).versions.get('edits') ?? 0
+  const edits = async () => (await selectVersions(test.app.db, null)).versions.get('edits') ?? 0
   const before = await edits()
   for (const { id, client } of clients) {
     await client.connect()
@@ -167,7 +167,7 @@ t.test('writes of the scan worker have their own version until a task ends', asy
   const worker = new pg.Client({ connectionString: test.databaseUrl, application_name: 'svc worker' })
   await worker.connect()
   t.teardown(() => worker.end())
-  const versions = async () => (await selectMoment(test.app.db, null)).versions
+  const versions = async () => (await selectVersions(test.app.db, null)).versions
   const count = async (sql: string) => {
     const before = await versions()
     await worker.query(sql)
@@ -180,7 +180,7 @@ t.test('writes of the scan worker have their own version until a task ends', asy
   t.same(await count("update tasks set status = 'finished'"), [1, 0])
 })
 
-const momentOf = (at: number, versions: Partial<Record<VersionKind, number>>): Moment =>
+const momentOf = (at: number, versions: Partial<Record<VersionKind, number>>): VersionSnapshot =>
   ({ at, versions: new Map(Object.entries(versions) as [VersionKind, number][]) })
 const KEY = { caller: 'one', of: 'all' }
 const createTexts = (maxBytes = 10_000) => createLibraryCache<string>({ maxBytes, sizeOf: (text) => text.length })
@@ -217,7 +217,7 @@ t.test('a computation may outlast the database timeout of a request', async (t) 
   const kept = createTexts()
   const { promise, resolve } = Promise.withResolvers<string>()
   app.get('/', ({ databaseTime: time }) => {
-    time.spend(() => { resolve('made') })
+    time.count(() => { resolve('made') })
     return kept.get(momentOf(0, {}), KEY, () => promise)
   })
   t.match(await app.inject('/'), { statusCode: 200, body: 'made' })

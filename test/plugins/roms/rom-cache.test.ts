@@ -62,7 +62,7 @@ t.test('a ROM is current after any change by any means', async (t) => {
 
 t.test('the least recently used ROM is evicted when the cache is full', async (t) => {
   const kept = createRomCache(25)
-  const rom = { stamp: 's', json: '0123456789', games: [], still: null }
+  const rom = { stamp: 's', json: '0123456789', games: [], stillPath: null }
   kept.store(1, false, rom)
   kept.store(2, false, rom)
   t.same([...kept.find([1], false).keys()], [1])

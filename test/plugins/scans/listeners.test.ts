@@ -14,9 +14,9 @@ t.test('the more clients listen to a scan, the fewer events each gets', async (t
   const { port } = app.server.address() as AddressInfo
   const alone = createListeners(app, app.log)
   t.teardown(() => { alone.close() })
-  t.ok(alone.areThere(), 'somebody may be, until they were counted')
+  t.ok(alone.hasAny(), 'somebody may be, until they were counted')
   await alone.counted
-  t.notOk(alone.areThere(), 'nobody is, and nothing is prepared for them')
+  t.notOk(alone.hasAny(), 'nobody is, and nothing is prepared for them')
   t.equal(alone.perSecond('roms'), 40)
   t.equal(alone.reserve(200), 200)
 
@@ -28,11 +28,11 @@ t.test('the more clients listen to a scan, the fewer events each gets', async (t
   const many = createListeners(app, app.log)
   t.teardown(() => { many.close() })
   await many.counted
-  t.ok(many.areThere())
+  t.ok(many.hasAny())
   t.equal(many.perSecond('stats'), 4, 'a few make no difference')
   t.equal(many.perSecond('roms'), 1_000 / LISTENERS - 4, 'ROMs may have what the totals leave')
   t.equal(many.reserve(200), 1_000 / LISTENERS, 'nor does any wait until all others had a heap of them')
   await until(() => many.reserve(1) === 1, 'the next event, once those are written')
-  many.tell(10_000)
+  many.countUrgent(10_000)
   t.equal(many.reserve(1), 0, 'and what could not wait makes the others wait')
 })

@@ -279,5 +279,5 @@ t.test('a spent allowance pauses a provider across restarts and drops no stored 
 
   await until(async () => (await sql('select 1 from plugin_limits')).length > 0, 'the allowance is stored')
   const next = await startWorker(t, test, ['alpha'])
-  t.match(next.registry.providers.get('alpha')?.learnt.spent(), { name: 'day', resetsAt })
+  t.match(next.registry.providers.get('alpha')?.reportedLimits.findSpent(), { name: 'day', resetsAt })
 })

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Test } from 'tap'
 import type { PluginPackage } from '../../../core/loader/packages.ts'
-import { type PlannedResponse, fitsRequest, loadResponses } from '../../../sdk/src/testing/responses.ts'
+import { type PlannedResponse, matchesRequest, loadResponses } from '../../../sdk/src/testing/responses.ts'
 import { type LocalServer, readRequest, startServer } from '../../core/http/server.ts'
 
 const urlOf = (path: string) => new URL(path, import.meta.url).href
@@ -41,7 +41,7 @@ export async function answerPlanned (
 ): Promise<void> {
   const { url = '', method = 'GET' } = asked
   const request = { url: `https:/${url}`, method, headers: {}, body: await readRequest(asked) }
-  const { status = 200, headers = {}, json, text, bytes } = planned.find((one) => fitsRequest(one, request)) ??
+  const { status = 200, headers = {}, json, text, bytes } = planned.find((one) => matchesRequest(one, request)) ??
     { status: 404, text: 'nothing planned' }
   response.writeHead(status, { ...headers }).end(bytes ?? (json === undefined ? text : JSON.stringify(json)))
 }

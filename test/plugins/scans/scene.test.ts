@@ -2,7 +2,7 @@ import { readdirSync } from 'node:fs'
 import type { Provider, ProviderDefinition } from '@svc/plugin-sdk'
 import sharp from 'sharp'
 import t from 'tap'
-import { findCircle } from '../../../core/loader/provider-order.ts'
+import { findCycle } from '../../../core/loader/provider-order.ts'
 import { redirectedPackage, startSource } from './redirected-support.ts'
 import { resetScripts, scriptOf } from '../fixtures/script.ts'
 import { buildScanTest } from './support.ts'
@@ -109,7 +109,7 @@ t.test('the built-in providers have no circular dependency', async (t) => {
   }))
   t.ok(SCENE.every((key) => definitions.some((definition) => definition.key === key)))
   for (const definition of definitions) {
-    t.equal(findCircle(definitions.filter((other) => other !== definition), definition), null, definition.key)
+    t.equal(findCycle(definitions.filter((other) => other !== definition), definition), null, definition.key)
   }
   const plugins: { key: string, status: string }[] = await get('/api/plugins')
   t.same(plugins.filter(({ key }) => SCENE.includes(key)).map(({ status }) => status), ['active', 'active', 'active'])

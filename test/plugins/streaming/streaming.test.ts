@@ -359,10 +359,10 @@ t.test('a session that was not released ends by itself', async (t) => {
   const { app, play, isFree } = server
   const page = await openPageOf(t, server)
   await play(page.headers)
-  await app.streaming.reap()
+  await app.streaming.endLapsed()
   t.notOk(await isFree(), 'not while it lasts')
   await app.pg.query("update streaming_sessions set expires_at = now() - interval '1 second'")
-  await app.streaming.reap()
+  await app.streaming.endLapsed()
   t.ok(await isFree())
   await until(() => page.heard('streaming:session-ended').length === 1, 'the player is told')
   t.equal(broker.askedFor('DELETE /launch').length, 1)
@@ -418,7 +418,7 @@ t.test('disabled streaming shows its config and accepts no claim', async (t) => 
   t.match(await call('GET', '/api/streaming/config', alice), { body: { enabled: false, containers: { length: 1 } } })
   t.match(await claim(alice), { status: 404 })
   t.same(broker.asked, [])
-  await app.streaming.reap()
+  await app.streaming.endLapsed()
 })
 
 t.test('hidden games are neither started, nor named, nor offered', async (t) => {

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import t from 'tap'
 import {
-  type Action, type Decision, type Situation, type StoredContent, decide, isHashOf, narrow
+  type Action, type Decision, type SyncState, type StoredContent, decide, isHashOf, limitDirection
 } from '../../../plugins/sync/decide.ts'
 
 /** Returns content made from a letter: equal letters have equal SHA-1 and MD5. */
@@ -11,14 +11,14 @@ const [A, B, C] = [content('a'), content('b'), content('c')]
 const server = (of: StoredContent, extra: object = {}) => ({ ...of, updated_at: 0, conflict_of: null, ...extra })
 const device = (hash: string | null, changedAt = 0) => ({ hash, changed_at: changedAt })
 
-const NOTHING: Situation = {
+const NOTHING: SyncState = {
   device: null, server: null, base: null, former: null, is_deleted: false, is_deleted_content: false,
   is_missing: false, is_missing_content: false, is_untracked: false, last_synced_at: null, restores_unlisted: false
 }
-const of = (situation: Partial<Situation>): Decision => decide({ ...NOTHING, ...situation })
+const of = (situation: Partial<SyncState>): Decision => decide({ ...NOTHING, ...situation })
 
 /** The table of the reference; each row is tested by SHA-1 and by MD5. */
-type Row = [row: string, (hashOf: (of: StoredContent) => string) => Partial<Situation>, Action, agreed?: StoredContent]
+type Row = [row: string, (hashOf: (of: StoredContent) => string) => Partial<SyncState>, Action, agreed?: StoredContent]
 const ROWS: Row[] = [
   ['1: both are the same', (h) => ({ device: device(h(A)), server: server(A) }), 'noop', A],
   ['1: also when the base is another', (h) => ({ device: device(h(A)), server: server(A), base: B }), 'noop', A],
@@ -99,7 +99,7 @@ t.test('files without a hash are decided by time', async (t) => {
 t.test('one-way devices get no operations of the other direction, except conflicts', async (t) => {
   const decisions = ['upload', 'download', 'conflict', 'noop', 'delete'] as const
   const narrowed = (direction: 'pull' | 'push' | 'both') =>
-    decisions.map((action) => narrow({ action, reason: '', agreed: null }, direction).action)
+    decisions.map((action) => limitDirection({ action, reason: '', newBase: null }, direction).action)
   t.same(narrowed('both'), decisions)
   t.same(narrowed('pull'), ['noop', 'download', 'conflict', 'noop', 'delete'])
   t.same(narrowed('push'), ['upload', 'noop', 'upload', 'noop', 'noop'])
@@ -112,7 +112,7 @@ const hashes = fc.oneof(letters.map((letter) => letter.repeat(40)), letters.map(
 const times = fc.integer({ min: 0, max: 4 })
 const serverFiles = fc.record({ of: contents, updated: times, isCopy: fc.boolean() })
   .map(({ of, updated, isCopy }) => server(of, { updated_at: updated, conflict_of: isCopy ? 1 : null }))
-const situations: fc.Arbitrary<Situation> = fc.record({
+const situations: fc.Arbitrary<SyncState> = fc.record({
   device: fc.option(fc.record({ hash: fc.option(hashes), changed_at: times })),
   server: fc.option(serverFiles),
   base: fc.option(contents),

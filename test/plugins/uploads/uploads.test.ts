@@ -108,8 +108,8 @@ t.test('chunks in any order, size and number of repetitions give the same bytes'
       const isSilent = silent.includes(number)
       if (!isSilent && number < list.length - 1) facts.chunk_size ??= size
       const place = isSilent ? null : locateChunk(facts, number, size)
-      if (place === null) await staging.writeApart(number, piece, () => {})
-      else await staging.writeInPlace(place, piece, () => {})
+      if (place === null) await staging.writeToOwnFile(number, piece, () => {})
+      else await staging.writeToUpload(place, piece, () => {})
       chunks.set(number, { number, size, is_apart: place === null })
     }
     const all = [...chunks.values()].sort((a, b) => a.number - b.number)

@@ -2,7 +2,7 @@ import { appendFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import t from 'tap'
-import { putFile, openMediaFolder } from '../../../plugins/exports/media/media-folder.ts'
+import { publishFile, openMediaFolder } from '../../../plugins/exports/media/media-folder.ts'
 import { readTextFile, replaceTextFile } from '../../../plugins/exports/text-file.ts'
 import { createDebounce } from '../../../plugins/watcher/debounce.ts'
 import { resetScripts, scriptOf } from '../fixtures/script.ts'
@@ -84,7 +84,7 @@ t.test('exports and excluded files trigger no scan', async (t) => {
       for (const name of ['gamelist.xml', 'metadata.pegasus.txt']) {
         t.ok(await replaceTextFile(await readTextFile(at('snes'), name), text))
       }
-      await putFile(await openMediaFolder(at('snes'), 'covers'), 'B.png', { bytes: Buffer.from(text) }, true)
+      await publishFile(await openMediaFolder(at('snes'), 'covers'), 'B.png', { bytes: Buffer.from(text) }, true)
     }
     await put({ 'roms/psx/.DS_Store': '', 'roms/psx/New.bin.part': 'half', 'roms/psx/@eaDir/x': '' })
     await put({ 'roms/nes/C.nes': 'c' })

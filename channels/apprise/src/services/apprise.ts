@@ -16,7 +16,7 @@ export const apprise = defineService({
     tags: { label: 'Tags', type: 'list' },
     headers: { label: 'HTTP headers', type: 'list', prefix: '+', private: true, pattern: HEADER_PAIR }
   },
-  settled: ['method=json'],
+  defaultOptions: ['method=json'],
   urlFields: ['schema', 'host', 'port', 'path', 'token'],
 
   readNative (url) {
@@ -37,5 +37,5 @@ export const apprise = defineService({
   },
 
   // Status 204 means that the configuration is empty.
-  isTaken: ({ status }) => status === 200
+  isAccepted: ({ status }) => status === 200
 })

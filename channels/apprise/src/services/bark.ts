@@ -23,9 +23,9 @@ export const bark = defineService({
     volume: { label: 'Volume of a critical alert', type: 'int', min: 0, max: 10 },
     call: { label: 'Ring for half a minute', type: 'bool', default: false }
   },
-  settled: ['image=no'],
+  defaultOptions: ['image=no'],
   urlFields: ['schema', 'host', 'targets'],
-  rendering: { limits: { title: 200, text: 900 }, takesLink: true },
+  rendering: { limits: { title: 200, text: 900 }, hasLinkField: true },
 
   readNative (url) {
     const key = url.hostname === CLOUD ? /^\/(\w+)(?:\/|$)/.exec(url.pathname)?.[1] : undefined
@@ -53,5 +53,5 @@ export const bark = defineService({
     }))
   },
 
-  isTaken: ({ json }) => json.code === 200
+  isAccepted: ({ json }) => json.code === 200
 })

@@ -35,8 +35,8 @@ export function toCustomRequest (values: Values): Omit<ServiceRequest, 'headers'
 
 /** Renames, removes or adds fields of the message as the settings say. */
 export function toPayload (base: Readonly<Record<string, string>>, { list }: Values): Record<string, string> {
-  const wanted = toPairs(list('payload'))
-  const renamed = Object.entries(base).map(([key, value]): [string, string] => [wanted[key] ?? key, value])
-  const added = Object.entries(wanted).filter(([key]) => !Object.hasOwn(base, key))
+  const pairs = toPairs(list('payload'))
+  const renamed = Object.entries(base).map(([key, value]): [string, string] => [pairs[key] ?? key, value])
+  const added = Object.entries(pairs).filter(([key]) => !Object.hasOwn(base, key))
   return Object.fromEntries([...renamed.filter(([key]) => key !== ''), ...added])
 }

@@ -1,6 +1,6 @@
 import { COLORS } from '../levels.ts'
 import { defineService } from '../service.ts'
-import { backslash } from '../text.ts'
+import { escapeByBackslash } from '../text.ts'
 
 // Request: https://discord.com/developers/docs/resources/webhook#execute-webhook
 // Limits: https://discord.com/developers/docs/resources/message#embed-object-embed-limits
@@ -23,9 +23,9 @@ export const discord = defineService({
     flags: { label: 'Flags', type: 'int', min: 0 }
   },
   aliases: { url: 'href' },
-  settled: ['avatar=no', 'footer=no', 'footer_logo=no', 'image=no', 'fields=no'],
+  defaultOptions: ['avatar=no', 'footer=no', 'footer_logo=no', 'image=no', 'fields=no'],
   urlFields: ['webhook_id', 'webhook_token'],
-  rendering: { limits: { title: 256, text: 4096 }, takesLink: true, mentions: true, escape: backslash('\\*_~`|>#[]()<-') },
+  rendering: { limits: { title: 256, text: 4096 }, hasLinkField: true, hasMentions: true, escape: escapeByBackslash('\\*_~`|>#[]()<-') },
 
   readNative (url) {
     const [, id, token] = NATIVE.exec(url.pathname) ?? []
@@ -55,5 +55,5 @@ export const discord = defineService({
     }]
   },
 
-  isTaken: ({ json }) => typeof json.id === 'string'
+  isAccepted: ({ json }) => typeof json.id === 'string'
 })

@@ -1,5 +1,5 @@
 import { defineService } from '../service.ts'
-import { invisible } from '../text.ts'
+import { escapeBySpace } from '../text.ts'
 
 // Request: https://developers.google.com/workspace/chat/quickstart/webhooks
 // Marks in texts: https://developers.google.com/workspace/chat/format-messages
@@ -21,7 +21,7 @@ export const googleChat = defineService({
   nativeQuery: ['key', 'token', 'threadkey', 'messagereplyoption'],
   urlFields: ['workspace', 'webhook_key', 'webhook_token', 'thread_key'],
   // Google Chat has no escapes; every mark that notifies people or names a link begins with `<`.
-  rendering: { limits: { title: 0, text: 4000 }, escape: invisible('<') },
+  rendering: { limits: { title: 0, text: 4000 }, escape: escapeBySpace('<') },
 
   readNative (url) {
     const workspace = /^\/v1\/spaces\/([\w-]+)\/messages\/?$/.exec(url.pathname)?.[1]
@@ -43,5 +43,5 @@ export const googleChat = defineService({
     }]
   },
 
-  isTaken: ({ json }) => typeof json.name === 'string'
+  isAccepted: ({ json }) => typeof json.name === 'string'
 })

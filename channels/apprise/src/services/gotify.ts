@@ -20,10 +20,10 @@ export const gotify = defineService({
       }
     }
   },
-  settled: ['image=no'],
+  defaultOptions: ['image=no'],
   nativeQuery: ['token'],
   urlFields: ['schema', 'host', 'port', 'token'],
-  rendering: { takesLink: true },
+  rendering: { hasLinkField: true },
 
   readNative (url) {
     const token = url.searchParams.get('token')
@@ -46,5 +46,5 @@ export const gotify = defineService({
     }]
   },
 
-  isTaken: ({ json }) => typeof json.id === 'number'
+  isAccepted: ({ json }) => typeof json.id === 'number'
 })

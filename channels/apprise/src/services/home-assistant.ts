@@ -1,10 +1,10 @@
 import { defineService, HEADER_TEXT, HOST_FIELDS, HOST_PORT } from '../service.ts'
-import { backslash } from '../text.ts'
+import { escapeByBackslash } from '../text.ts'
 
 // Request: https://developers.home-assistant.io/docs/api/rest/ (POST /api/services/<domain>/<service>)
 const DEFAULT_PORT = 8123
 const TARGET = /^(?:[a-z0-9_]+\.)?[a-z0-9_]+(?::[\w.,-]+)?$/i
-const escape = backslash('\\*_~`#>|[]()<!-')
+const escape = escapeByBackslash('\\*_~`#>|[]()<!-')
 
 export const homeAssistant = defineService({
   name: 'Home Assistant',
@@ -20,7 +20,7 @@ export const homeAssistant = defineService({
     prefix: { label: 'Path prefix', type: 'string', pattern: /^\/?\w[\w/-]*$/ }
   },
   aliases: { token: 'accesstoken' },
-  rendering: { takesLink: true },
+  rendering: { hasLinkField: true },
 
   toRequests ({ text, list, number, origin }, { title, text: body, link, id }) {
     const port = number('port') === null && origin.startsWith('http:') ? `:${DEFAULT_PORT}` : ''

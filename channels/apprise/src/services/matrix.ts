@@ -1,9 +1,9 @@
 import { HttpStatusError, ServiceDownError } from '@svc/plugin-sdk'
 import { readFields, readText } from '@svc/plugin-sdk/readers'
-import { wrong } from '../fields.ts'
+import { invalidField } from '../fields.ts'
 import { toHexColor } from '../levels.ts'
 import type { Message } from '../render.ts'
-import { type Ask, defineService, HEADER_TEXT, HOST_FIELDS, HOST_PORT, LOGIN_FIELDS, type ServiceRequest } from '../service.ts'
+import { type SendRequest, defineService, HEADER_TEXT, HOST_FIELDS, HOST_PORT, LOGIN_FIELDS, type ServiceRequest } from '../service.ts'
 import { optionOf, splitLogin, withoutOptions } from '../url.ts'
 import type { Values } from '../values.ts'
 
@@ -11,7 +11,7 @@ import type { Values } from '../values.ts'
 // Webhooks: https://github.com/turt2live/matrix-appservice-webhooks, and https://t2bot.io/webhooks/ which runs it
 const API = '/_matrix/client/v3'
 const HOOK = '/api/v1/matrix/hook'
-const NOTHING = {}
+const EMPTY_BODY = {}
 const T2BOT = 'webhooks.t2bot.io'
 const T2BOT_TOKEN = /^\w{64}$/
 /** An id without a server, as room version 12 and later have. */
@@ -33,9 +33,9 @@ export const matrix = defineService({
     mode: { label: 'Webhook and its format', type: 'choice', values: ['off', 'matrix', 'slack'], default: 'off' },
     discovery: { label: 'Look up the address of the server', type: 'bool', default: true }
   },
-  settled: ['image=no', 'version=3', 'version=v3'],
+  defaultOptions: ['image=no', 'version=3', 'version=v3'],
   urlFields: ['schema', 'host', 'token', 'mode'],
-  rendering: { limits: { title: 0, text: 15_000 }, mentions: true },
+  rendering: { limits: { title: 0, text: 15_000 }, hasMentions: true },
 
   readNative (url) {
     const token = url.hostname === T2BOT ? /^\/api\/v1\/matrix\/hook\/(\w+)\/?$/.exec(url.pathname)?.[1] : undefined
@@ -52,7 +52,7 @@ export const matrix = defineService({
   },
 
   async prepare (values, ask) {
-    if (isWebhook(values)) return NOTHING
+    if (isWebhook(values)) return EMPTY_BODY
     const base = await discover(values, ask)
     const session = values.text('token') === '' ? await logIn(values, base, ask) : { token: values.text('token'), userId: '' }
     const targets: string[] = []
@@ -63,7 +63,7 @@ export const matrix = defineService({
   toRequests (values, message) {
     if (isWebhook(values)) return [toHookRequest(values, message)]
     const { text, list, origin } = values
-    if (list('targets').length === 0) throw wrong(matrix, 'needs a room', 'add one, such as #games')
+    if (list('targets').length === 0) throw invalidField(matrix, 'needs a room', 'add one, such as #games')
     return list('targets').map((room) => ({
       // Matrix ignores a repeated message with the same id.
       method: 'PUT',
@@ -73,7 +73,7 @@ export const matrix = defineService({
     }))
   },
 
-  isTaken: ({ json }) => typeof json.event_id === 'string' || json.success === true
+  isAccepted: ({ json }) => typeof json.event_id === 'string' || json.success === true
 })
 
 function isWebhook ({ text }: Values): boolean {
@@ -81,7 +81,7 @@ function isWebhook ({ text }: Values): boolean {
 }
 
 function toHookRequest ({ text, list, origin }: Values, { text: body, type }: Message): ServiceRequest {
-  if (list('targets').length > 0) throw wrong(matrix, 'posts to the one room of its webhook', 'remove the rooms')
+  if (list('targets').length > 0) throw invalidField(matrix, 'posts to the one room of its webhook', 'remove the rooms')
   // A webhook needs only the second part of a login.
   const url = `${origin}${HOOK}/${encodeURIComponent(text('token') || text('password'))}`
   return text('mode') === 'slack'
@@ -90,7 +90,7 @@ function toHookRequest ({ text, list, origin }: Values, { text: body, type }: Me
 }
 
 /** Finds the server of the host's accounts. The host's own statement counts over TLS only. */
-async function discover ({ text, flag, origin }: Values, ask: Ask): Promise<string> {
+async function discover ({ text, flag, origin }: Values, ask: SendRequest): Promise<string> {
   if (!origin.startsWith('https:') || text('password') === '' || !flag('discovery')) return origin
   try {
     const { json } = await ask({
@@ -108,7 +108,7 @@ async function discover ({ text, flag, origin }: Values, ask: Ask): Promise<stri
 interface Session { readonly token: string, readonly userId: string }
 
 /** Logs in as the same device every time, because each login then ends the previous session. */
-async function logIn ({ text }: Values, base: string, ask: Ask): Promise<Session> {
+async function logIn ({ text }: Values, base: string, ask: SendRequest): Promise<Session> {
   const { json } = await ask({
     url: `${base}${API}/login`,
     json: {
@@ -119,30 +119,30 @@ async function logIn ({ text }: Values, base: string, ask: Ask): Promise<Session
       initial_device_display_name: 'Svc'
     }
   })
-  return { token: readText(json, 'access_token') ?? giveUp('login without a token'), userId: readText(json, 'user_id') ?? '' }
+  return { token: readText(json, 'access_token') ?? throwInvalid('login without a token'), userId: readText(json, 'user_id') ?? '' }
 }
 
 /** Joins a room, because this turns an alias into an id; a member stays a member. */
-async function join (base: string, session: Session, target: string, ask: Ask): Promise<string> {
+async function join (base: string, session: Session, target: string, ask: SendRequest): Promise<string> {
   const headers = { authorization: `Bearer ${session.token}` }
   const name = /^[#!]/.test(target) ? target : `#${target}`
   const isWhole = name.includes(':') || BARE_ID.test(name)
   const room = isWhole ? name : `${name}:${await findServerName(base, session, ask)}`
   const { json } = await ask({ url: `${base}${API}/join/${encodeURIComponent(room)}`, headers, json: {} })
-  return readText(json, 'room_id') ?? giveUp('join without a room')
+  return readText(json, 'room_id') ?? throwInvalid('join without a room')
 }
 
 /** Returns the server name of the account, which may differ from the host. */
-async function findServerName (base: string, { token, userId }: Session, ask: Ask): Promise<string> {
+async function findServerName (base: string, { token, userId }: Session, ask: SendRequest): Promise<string> {
   const id = userId !== ''
     ? userId
     : readText((await ask({
       method: 'GET', url: `${base}${API}/account/whoami`, headers: { authorization: `Bearer ${token}` }
     })).json, 'user_id') ?? ''
   const at = id.indexOf(':')
-  return at === -1 ? giveUp('request for the user of the token without a user') : id.slice(at + 1)
+  return at === -1 ? throwInvalid('request for the user of the token without a user') : id.slice(at + 1)
 }
 
-function giveUp (what: string): never {
+function throwInvalid (what: string): never {
   throw new ServiceDownError(`Matrix answered the ${what}; try again later`)
 }

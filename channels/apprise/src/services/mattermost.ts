@@ -1,5 +1,5 @@
 import { defineService, HOST_FIELDS, HOST_PORT, PATH, readOrigin } from '../service.ts'
-import { backslash } from '../text.ts'
+import { escapeByBackslash } from '../text.ts'
 
 // Request: https://developers.mattermost.com/integrate/webhooks/incoming/
 export const mattermost = defineService({
@@ -17,9 +17,9 @@ export const mattermost = defineService({
     channels: { label: 'Channels', type: 'list', pattern: /^[#@]?[\w.-]+$/ }
   },
   aliases: { channel: 'channels', to: 'channels' },
-  settled: ['image=no'],
+  defaultOptions: ['image=no'],
   urlFields: ['schema', 'host', 'port', 'fullpath', 'token'],
-  rendering: { limits: { title: 0, text: 4000 }, mentions: true, escape: backslash('\\*_~`#>|[]()!-') },
+  rendering: { limits: { title: 0, text: 4000 }, hasMentions: true, escape: escapeByBackslash('\\*_~`#>|[]()!-') },
 
   readNative (url) {
     const [, path, token] = /^(?:\/(.+))?\/hooks\/([a-z0-9]{26})\/?$/.exec(url.pathname) ?? []
@@ -41,5 +41,5 @@ export const mattermost = defineService({
     }))
   },
 
-  isTaken: ({ text }) => text.trim() === 'ok'
+  isAccepted: ({ text }) => text.trim() === 'ok'
 })

@@ -1,6 +1,6 @@
 import { ServiceDownError } from '@svc/plugin-sdk'
 import { isFields, readFields } from '@svc/plugin-sdk/readers'
-import { defineService, HEADER_PAIR, HOST_FIELDS, HOST_PORT, LOGIN_FIELDS, type Ask } from '../service.ts'
+import { defineService, HEADER_PAIR, HOST_FIELDS, HOST_PORT, LOGIN_FIELDS, type SendRequest } from '../service.ts'
 import { toPairs, type Values } from '../values.ts'
 
 // Request and limits: https://github.com/nextcloud/notifications/blob/master/docs/admin-notifications.md
@@ -49,7 +49,7 @@ function toBase ({ text, origin }: Values): string {
   return prefix === '' ? origin : `${origin}/${prefix}`
 }
 
-async function listMembers (values: Values, group: string, ask: Ask): Promise<string[]> {
+async function listMembers (values: Values, group: string, ask: SendRequest): Promise<string[]> {
   const path = group === 'all' ? 'users' : `groups/${encodeURIComponent(group)}`
   const { json } = await ask({
     method: 'GET',

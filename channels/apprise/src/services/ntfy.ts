@@ -50,9 +50,9 @@ export const ntfy = defineService({
     filename: { label: 'Name of the attached file', type: 'string' }
   },
   aliases: { tags: 'xtags' },
-  settled: ['image=no', 'mode=private', 'auth=basic'],
+  defaultOptions: ['image=no', 'mode=private', 'auth=basic'],
   urlFields: ['schema', 'host', 'port', 'topic', 'targets'],
-  rendering: { limits: { title: 250, text: 3800 }, takesLink: true },
+  rendering: { limits: { title: 250, text: 3800 }, hasLinkField: true },
 
   readNative (url) {
     const path = /^\/([\w-]+(?:\/[\w-]+)*)\/?$/.exec(url.pathname)?.[1]
@@ -66,8 +66,8 @@ export const ntfy = defineService({
     const { login, token } = readLogin(raw)
     const [, address] = splitLogin(raw.rest)
     const isCloud = optionOf(raw, 'mode') === 'cloud'
-    const told = [...(isCloud ? ['mode'] : []), ...(optionOf(raw, 'auth') === 'token' ? ['auth'] : [])]
-    const query = [withoutOptions(raw, told), ...(token === '' ? [] : [`token=${token}`])].filter((part) => part !== '').join('&')
+    const readOptions = [...(isCloud ? ['mode'] : []), ...(optionOf(raw, 'auth') === 'token' ? ['auth'] : [])]
+    const query = [withoutOptions(raw, readOptions), ...(token === '' ? [] : [`token=${token}`])].filter((part) => part !== '').join('&')
     return {
       schema: isCloud ? 'ntfys' : raw.schema,
       rest: `${login === '' ? '' : `${login}@`}${isCloud ? `${CLOUD}/` : ''}${address}`,
@@ -98,7 +98,7 @@ export const ntfy = defineService({
     }))
   },
 
-  isTaken: ({ json }) => typeof json.id === 'string'
+  isAccepted: ({ json }) => typeof json.id === 'string'
 })
 
 /** Reads a login or a token before the host. A prefix or an option marks a token, which is the second part of two. */

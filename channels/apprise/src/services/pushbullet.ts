@@ -12,7 +12,7 @@ export const pushbullet = defineService({
     accesstoken: { label: 'Access token', type: 'string', required: true, private: true, pattern: HEADER_TEXT },
     targets: { label: 'Devices, #channels or e-mail addresses', type: 'list' }
   },
-  rendering: { takesLink: true },
+  rendering: { hasLinkField: true },
 
   toRequests ({ text, list }, { title, text: body, link, id }) {
     const targets = list('targets').length > 0 ? list('targets') : [null]
@@ -31,7 +31,7 @@ export const pushbullet = defineService({
     }))
   },
 
-  isTaken: ({ json }) => typeof json.iden === 'string'
+  isAccepted: ({ json }) => typeof json.iden === 'string'
 })
 
 function toReceiver (target: string | null): Record<string, string> {

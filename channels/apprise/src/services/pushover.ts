@@ -37,7 +37,7 @@ export const pushover = defineService({
     expire: { label: 'Seconds until an emergency ends', type: 'int', min: 0, max: 10_800, default: 3600 }
   },
   aliases: { retry: 'interval' },
-  rendering: { limits: { title: 250, text: 1024 }, takesLink: true },
+  rendering: { limits: { title: 250, text: 1024 }, hasLinkField: true },
 
   toRequests ({ text, list, number }, { title, text: message, link, type, time }) {
     const priority = text('priority') || (type === 'failure' ? 'high' : 'normal')
@@ -61,5 +61,5 @@ export const pushover = defineService({
     }]
   },
 
-  isTaken: ({ json }) => json.status === 1
+  isAccepted: ({ json }) => json.status === 1
 })

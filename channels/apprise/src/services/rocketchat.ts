@@ -1,12 +1,12 @@
 import { ServiceDownError } from '@svc/plugin-sdk'
 import { isFields, readText } from '@svc/plugin-sdk/readers'
 import { defineService, HEADER_TEXT, HOST_FIELDS, HOST_PORT, readOrigin } from '../service.ts'
-import { invisible } from '../text.ts'
+import { escapeBySpace } from '../text.ts'
 import type { Values } from '../values.ts'
 
 // Requests: https://docs.rocket.chat/docs/integrations (webhook) and
 // https://developer.rocket.chat/apidocs/post-message
-const NOTHING = {}
+const EMPTY_FIELDS = {}
 
 export const rocketchat = defineService({
   name: 'Rocket.Chat',
@@ -22,10 +22,10 @@ export const rocketchat = defineService({
     password: { label: 'Password', type: 'string', private: true, pattern: /^.{1,32}$/ },
     targets: { label: '#channels, @users or room IDs', type: 'list', pattern: /^[#@]?[\w.-]+$/ }
   },
-  settled: ['avatar=no', 'mode=webhook', 'mode=token', 'mode=basic'],
+  defaultOptions: ['avatar=no', 'mode=webhook', 'mode=token', 'mode=basic'],
   urlFields: ['schema', 'host', 'port', 'webhook'],
   // Not all versions support backslashes, so only the marks that disguise a link are broken up.
-  rendering: { limits: { title: 0, text: 5000 }, mentions: true, escape: invisible('<]') },
+  rendering: { limits: { title: 0, text: 5000 }, hasMentions: true, escape: escapeBySpace('<]') },
 
   readNative (url) {
     const webhook = /^\/hooks\/(\w+\/\w+)\/?$/.exec(url.pathname)?.[1]
@@ -33,7 +33,7 @@ export const rocketchat = defineService({
   },
 
   async prepare ({ text, origin }, ask) {
-    if (text('password') === '') return NOTHING
+    if (text('password') === '') return EMPTY_FIELDS
     const { json } = await ask({
       url: `${origin}/api/v1/login`, json: { user: text('user'), password: text('password') }
     })
@@ -59,7 +59,7 @@ export const rocketchat = defineService({
     return targets.map((channel) => ({ url: `${origin}/hooks/${text('webhook')}`, json: { text: message, channel } }))
   },
 
-  isTaken: ({ json }) => json.success === true
+  isAccepted: ({ json }) => json.success === true
 })
 
 function toLogin (text: Values['text']): Record<string, string> {

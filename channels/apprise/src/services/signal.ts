@@ -17,7 +17,7 @@ export const signal = defineService({
     targets: { label: 'Phone numbers or @groups', type: 'list', pattern: /^(?:\+?[0-9() -]{3,32}|@?group\.[\w=+/-]+|@[\w=+/-]+)$/ }
   },
   aliases: { from: 'from_phone' },
-  settled: ['status=no', 'batch=yes'],
+  defaultOptions: ['status=no', 'batch=yes'],
   rendering: { limits: { title: 0, text: 32_000 } },
 
   toRequests ({ text, list, origin, login }, { text: message }) {

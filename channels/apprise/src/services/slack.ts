@@ -1,16 +1,16 @@
 import { toHexColor } from '../levels.ts'
 import { DeliveryRefusedError } from '@svc/plugin-sdk'
 import { isFields, readText } from '@svc/plugin-sdk/readers'
-import { wrong } from '../fields.ts'
-import { type Ask, defineService } from '../service.ts'
-import { entities } from '../text.ts'
+import { invalidField } from '../fields.ts'
+import { type SendRequest, defineService } from '../service.ts'
+import { escapeEntities } from '../text.ts'
 import { optionOf, splitLogin, withoutOptions } from '../url.ts'
 
 // Requests: https://api.slack.com/messaging/webhooks and https://api.slack.com/methods/chat.postMessage
 const WEBHOOK_URL = 'https://hooks.slack.com/services'
 const API_URL = 'https://slack.com/api'
 const MAIL_ADDRESS = /^[^\s@]+@[^\s@/]+\.[^\s@/]+$/
-const NOTHING = {}
+const EMPTY_FIELDS = {}
 const DEFAULT_CHANNEL = '#general'
 const NATIVE = /^\/services\/(\w+)\/(\w+)\/(\w+)\/?$/
 const PART = { type: 'string', private: true, pattern: /^[a-z0-9]+$/i } as const
@@ -28,9 +28,9 @@ export const slack = defineService({
     botname: { label: 'Bot name', type: 'string' },
     targets: { label: 'Channels (#), users (@), e-mail addresses or IDs (+)', type: 'list', pattern: /^(?:[+#@]?[\w-]{1,80}|[^\s@/]+@[^\s@/]+\.[^\s@/]+)$/ }
   },
-  settled: ['image=no', 'footer=no', 'timestamp=yes', 'blocks=no', 'mode=hook', 'mode=bot'],
+  defaultOptions: ['image=no', 'footer=no', 'timestamp=yes', 'blocks=no', 'mode=hook', 'mode=bot'],
   urlFields: ['token_a', 'token_b', 'token_c'],
-  rendering: { limits: { title: 250, text: 7500 }, takesLink: true, mentions: true, escape: entities },
+  rendering: { limits: { title: 250, text: 7500 }, hasLinkField: true, hasMentions: true, escape: escapeEntities },
 
   readNative (url) {
     const [, a, b, c] = NATIVE.exec(url.pathname) ?? []
@@ -47,19 +47,19 @@ export const slack = defineService({
   },
 
   async prepare ({ text, list }, ask) {
-    if (text('access_token') === '') return NOTHING
+    if (text('access_token') === '') return EMPTY_FIELDS
     const targets: string[] = []
     for (const target of list('targets')) {
       targets.push(MAIL_ADDRESS.test(target) ? `+${await findPerson(text('access_token'), target, ask)}` : target)
     }
-    return targets.length === 0 ? NOTHING : { targets }
+    return targets.length === 0 ? EMPTY_FIELDS : { targets }
   },
 
   toRequests ({ text, list }, { title, text: body, link, type, time }) {
     const isBot = text('access_token') !== ''
     const headers: Record<string, string> = isBot ? { authorization: `Bearer ${text('access_token')}` } : {}
     if (!isBot && list('targets').some((target) => MAIL_ADDRESS.test(target))) {
-      throw wrong(slack, 'finds people by their e-mail address only with an access token', 'name them by @ or use a token')
+      throw invalidField(slack, 'finds people by their e-mail address only with an access token', 'name them by @ or use a token')
     }
     const channels = list('targets').length > 0 ? list('targets') : [isBot ? DEFAULT_CHANNEL : undefined]
     // An empty `mrkdwn_in` shows the text unchanged.
@@ -79,10 +79,10 @@ export const slack = defineService({
     }))
   },
 
-  isTaken: ({ text, json }) => text.trim() === 'ok' || json.ok === true
+  isAccepted: ({ text, json }) => text.trim() === 'ok' || json.ok === true
 })
 
-async function findPerson (token: string, email: string, ask: Ask): Promise<string> {
+async function findPerson (token: string, email: string, ask: SendRequest): Promise<string> {
   const { json } = await ask({
     method: 'GET', url: `${API_URL}/users.lookupByEmail`, query: { email }, headers: { authorization: `Bearer ${token}` }
   })

@@ -20,10 +20,10 @@ export const telegram = defineService({
     topic: { label: 'Topic', type: 'int', min: 1 }
   },
   aliases: { thread: 'topic' },
-  settled: ['image=no', 'detect=no', 'content=before'],
+  defaultOptions: ['image=no', 'detect=no', 'content=before'],
   nativeQuery: ['chat_id'],
   urlFields: ['bot_token', 'targets'],
-  rendering: { limits: { title: 0, text: 4096 }, mentions: true },
+  rendering: { limits: { title: 0, text: 4096 }, hasMentions: true },
 
   readNative (url) {
     const [, token] = url.hostname === 'api.telegram.org' ? NATIVE.exec(url.pathname) ?? [] : []
@@ -47,7 +47,7 @@ export const telegram = defineService({
     })
   },
 
-  isTaken: ({ json }) => json.ok === true
+  isAccepted: ({ json }) => json.ok === true
 })
 
 function toChatId (chat: string): string {

@@ -1,5 +1,5 @@
 import { defineService, HOST_FIELDS, HOST_PORT } from '../service.ts'
-import { backslash } from '../text.ts'
+import { escapeByBackslash } from '../text.ts'
 
 // Request: https://learn.microsoft.com/en-us/microsoftteams/platform/webhooks-and-connectors/how-to/connectors-using
 // Card: https://adaptivecards.io/explorer/TextBlock.html, whose text is a subset of Markdown
@@ -20,19 +20,19 @@ export const workflows = defineService({
     ver: { label: 'API version', type: 'string', pattern: /^[\w.-]+$/ }
   },
   aliases: { id: 'workflow', sig: 'signature', powerautomate: 'pa', 'api-version': 'ver' },
-  settled: ['image=no'],
+  defaultOptions: ['image=no'],
   nativeQuery: ['api-version', 'sp', 'sv', 'sig'],
   urlFields: ['host', 'port', 'workflow', 'signature', 'pa', 'ver'],
-  rendering: { limits: { title: 250, text: 4000 }, takesLink: true, escape: backslash('\\*_[]') },
+  rendering: { limits: { title: 250, text: 4000 }, hasLinkField: true, escape: escapeByBackslash('\\*_[]') },
 
   readNative (url) {
     const [, automate, workflow] = NATIVE.exec(url.pathname) ?? []
     const signature = url.searchParams.get('sig')
     if (workflow === undefined || signature === null) return null
     const version = url.searchParams.get('api-version')
-    const isUsual = version === (automate === undefined ? VERSIONS.plain : VERSIONS.automate)
+    const isDefaultVersion = version === (automate === undefined ? VERSIONS.plain : VERSIONS.automate)
     return {
-      host: url.hostname, port: url.port, workflow, signature, pa: automate !== undefined, ver: isUsual ? null : version
+      host: url.hostname, port: url.port, workflow, signature, pa: automate !== undefined, ver: isDefaultVersion ? null : version
     }
   },
 

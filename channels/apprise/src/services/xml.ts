@@ -1,5 +1,5 @@
 import { createXmlElement, renderXml } from '@svc/plugin-sdk/xml'
-import { wrong } from '../fields.ts'
+import { invalidField } from '../fields.ts'
 import { defineService } from '../service.ts'
 import { CUSTOM_FIELDS, CUSTOM_TEMPLATES, toCustomRequest, toPayload } from './custom.ts'
 
@@ -37,5 +37,5 @@ function renderEnvelope (payload: Readonly<Record<string, string>>): string {
 
 function toName (name: string): string {
   if (/^[a-z_][\w-]*$/i.test(name)) return name
-  throw wrong(xml, 'cannot use the name of a field in its payload', 'begin the name with a letter and use letters, digits, - and _')
+  throw invalidField(xml, 'cannot use the name of a field in its payload', 'begin the name with a letter and use letters, digits, - and _')
 }

@@ -1,5 +1,5 @@
 import { defineService } from '../service.ts'
-import { invisible } from '../text.ts'
+import { escapeBySpace } from '../text.ts'
 import { basicLogin } from '../values.ts'
 
 // Request: https://zulip.com/api/send-message, limits: https://zulip.com/api/register-queue (max_topic_length)
@@ -18,7 +18,7 @@ export const zulip = defineService({
     targets: { label: 'Channels or e-mail addresses', type: 'list' }
   },
   // Zulip has no escapes; a disguised link needs `](`.
-  rendering: { limits: { title: 60, text: 9900 }, mentions: true, escape: invisible(']') },
+  rendering: { limits: { title: 60, text: 9900 }, hasMentions: true, escape: escapeBySpace(']') },
 
   toRequests ({ text, list }, { title, text: content }) {
     const host = text('organization').includes('.') ? text('organization') : `${text('organization')}.${CLOUD}`
@@ -31,7 +31,7 @@ export const zulip = defineService({
     }))
   },
 
-  isTaken: ({ json }) => json.result === 'success'
+  isAccepted: ({ json }) => json.result === 'success'
 })
 
 /** Addresses a person if the target is an e-mail address, else a channel with the title as topic. */

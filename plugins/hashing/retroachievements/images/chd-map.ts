@@ -1,6 +1,6 @@
 // Format: https://github.com/mamedev/mame/blob/master/src/lib/util/chd.cpp
 import { ArchiveError } from '../../../../core/archives/limits.ts'
-import { type FileReads, readExactlyAt } from './reads.ts'
+import { type FileReads, readExactlyAt } from './file-reads.ts'
 
 /** The storage of a hunk: packed by one of the four codecs, unpacked, as a copy of another hunk, or in another file. */
 export const STORED = 4
@@ -28,39 +28,39 @@ export interface HunkMap {
   readonly lengths: Uint32Array
 }
 
-export interface MapPlace {
+export interface MapLocation {
   readonly offset: number
   readonly hunks: number
   readonly hunkBytes: number
-  readonly isPacked: boolean
+  readonly isCompressed: boolean
 }
 
 /** Reads the map of a CHD. @throws ArchiveError */
-export function readMap (file: FileReads, place: MapPlace): HunkMap {
-  if (place.hunks > MAX_HUNKS) throw new ArchiveError(`more than ${MAX_HUNKS} hunks`)
+export function readMap (file: FileReads, location: MapLocation): HunkMap {
+  if (location.hunks > MAX_HUNKS) throw new ArchiveError(`more than ${MAX_HUNKS} hunks`)
   const map = {
-    kinds: new Uint8Array(place.hunks), offsets: new Float64Array(place.hunks), lengths: new Uint32Array(place.hunks)
+    kinds: new Uint8Array(location.hunks), offsets: new Float64Array(location.hunks), lengths: new Uint32Array(location.hunks)
   }
-  if (place.isPacked) readPackedMap(file, place, map)
-  else readPlainMap(file, place, map)
+  if (location.isCompressed) readPackedMap(file, location, map)
+  else readPlainMap(file, location, map)
   return map
 }
 
-function readPlainMap (file: FileReads, { offset, hunks, hunkBytes }: MapPlace, map: HunkMap): void {
-  const places = readExactlyAt(file, offset, hunks * 4)
+function readPlainMap (file: FileReads, { offset, hunks, hunkBytes }: MapLocation, map: HunkMap): void {
+  const offsets = readExactlyAt(file, offset, hunks * 4)
   for (let hunk = 0; hunk < hunks; hunk++) {
-    const at = places.readUInt32BE(hunk * 4)
+    const at = offsets.readUInt32BE(hunk * 4)
     map.kinds[hunk] = at === 0 ? IN_PARENT : STORED
     map.offsets[hunk] = at * hunkBytes
     map.lengths[hunk] = hunkBytes
   }
 }
 
-function readPackedMap (file: FileReads, { offset, hunks, hunkBytes }: MapPlace, map: HunkMap): void {
+function readPackedMap (file: FileReads, { offset, hunks, hunkBytes }: MapLocation, map: HunkMap): void {
   const header = readExactlyAt(file, offset, MAP_HEADER_BYTES)
   const packedBytes = header.readUInt32BE(0)
   if (packedBytes > MAP_HEADER_BYTES + hunks * MAX_BYTES_PER_HUNK) throw new ArchiveError('the map of the CHD is broken')
-  const bits = new Bits(readExactlyAt(file, offset + MAP_HEADER_BYTES, packedBytes))
+  const bits = new BitReader(readExactlyAt(file, offset + MAP_HEADER_BYTES, packedBytes))
   readKinds(bits, hunks, map)
   const [lengthBits = 0, copyBits = 0, parentBits = 0] = header.subarray(12, 15)
   let at = header.readUIntBE(4, 6)
@@ -85,7 +85,7 @@ function readPackedMap (file: FileReads, { offset, hunks, hunkBytes }: MapPlace,
 }
 
 /** Reads the kinds of all hunks, which are stored in runs. */
-function readKinds (bits: Bits, hunks: number, { kinds }: HunkMap): void {
+function readKinds (bits: BitReader, hunks: number, { kinds }: HunkMap): void {
   const table = readCodes(bits)
   let last = 0
   let run = 0
@@ -106,7 +106,7 @@ function readKinds (bits: Bits, hunks: number, { kinds }: HunkMap): void {
  * Reads Huffman codes by their lengths. After a 1 a length and its number of repetitions follow, otherwise the length
  * itself.
  */
-function readCodes (bits: Bits): Uint8Array {
+function readCodes (bits: BitReader): Uint8Array {
   const lengths: number[] = []
   while (lengths.length < CODES) {
     const length = bits.read(4)
@@ -136,7 +136,7 @@ function toTable (lengths: readonly number[]): Uint8Array {
   return table
 }
 
-function readCode (bits: Bits, table: Uint8Array): number {
+function readCode (bits: BitReader, table: Uint8Array): number {
   const found = table[bits.peek(MAX_CODE_BITS)] ?? 0
   if (found === 0) throw new ArchiveError('the map of the CHD is broken')
   bits.skip(found & 15)
@@ -144,7 +144,7 @@ function readCode (bits: Bits, table: Uint8Array): number {
 }
 
 /** Reads bits from the highest of each byte; zeros after the end. */
-class Bits {
+class BitReader {
   readonly #bytes: Uint8Array
   #at = 0
 

@@ -3,7 +3,7 @@ import { inflateRawSync, zstdDecompressSync } from 'node:zlib'
 import { ArchiveError } from '../../../../core/archives/limits.ts'
 import { COPY, readMap, STORED, type HunkMap } from './chd-map.ts'
 import { unpackLzma } from './lzma.ts'
-import { type FileReads, readExactlyAt } from './reads.ts'
+import { type FileReads, readExactlyAt } from './file-reads.ts'
 import { RAW_BYTES, SYNC } from './tracks.ts'
 
 const MAGIC = 'MComprHD'
@@ -57,7 +57,7 @@ export function openChdFile (file: FileReads): Chd {
     offset: Number(header.readBigUInt64BE(40)),
     hunks: Math.ceil(size / hunkBytes),
     hunkBytes,
-    isPacked: header.readUInt32BE(16) !== 0
+    isCompressed: header.readUInt32BE(16) !== 0
   })
   return {
     size,
@@ -80,7 +80,7 @@ function readMetadata (file: FileReads, first: number): Chd['metadata'] {
 }
 
 function createHunkReader (file: FileReads, map: HunkMap, codecs: readonly string[], hunkBytes: number) {
-  let kept: { hunk: number, bytes: Buffer } | null = null
+  let cached: { hunk: number, bytes: Buffer } | null = null
   return (wanted: number): Buffer => {
     // The loop ends, because a copy refers to a hunk before it.
     let hunk = wanted
@@ -89,8 +89,8 @@ function createHunkReader (file: FileReads, map: HunkMap, codecs: readonly strin
       if (original >= hunk) throw new ArchiveError('the map of the CHD is broken')
       hunk = original
     }
-    if (kept?.hunk !== hunk) kept = { hunk, bytes: unpackHunk(file, map, codecs, hunkBytes, hunk) }
-    return kept.bytes
+    if (cached?.hunk !== hunk) cached = { hunk, bytes: unpackHunk(file, map, codecs, hunkBytes, hunk) }
+    return cached.bytes
   }
 }
 

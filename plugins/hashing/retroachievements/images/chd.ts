@@ -1,6 +1,6 @@
 // Metadata: https://github.com/mamedev/mame/blob/master/src/lib/util/cdrom.cpp
 import { openChdFile, type Chd } from './chd-reads.ts'
-import type { FileReads } from './reads.ts'
+import type { FileReads } from './file-reads.ts'
 import {
   CONTENT_BYTES, COOKED, DESCRIPTOR, openTrack, RAW_BYTES, SYNC,
   type Disc, type SectorShape, type Track, type TrackChoice

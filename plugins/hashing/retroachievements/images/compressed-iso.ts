@@ -1,7 +1,7 @@
 // Formats: https://github.com/unknownbrackets/maxcso/blob/master/README_CSO.md and README_ZSO.md; DAX as PSP tools read it
 import { inflateRawSync, inflateSync } from 'node:zlib'
 import { ArchiveError } from '../../../../core/archives/limits.ts'
-import type { FileReads } from './reads.ts'
+import type { FileReads } from './file-reads.ts'
 import { unpackLz4 } from './lz4.ts'
 
 /** The positions of the blocks of an image, and the way to unpack one. */
@@ -9,7 +9,7 @@ interface Blocks {
   readonly size: number
   readonly blockBytes: number
   /** Returns the position and size of a block in the file. */
-  locate (block: number): { position: number, length: number, isPacked: boolean }
+  locate (block: number): { position: number, length: number, isCompressed: boolean }
   unpack (packed: Buffer): Buffer
 }
 
@@ -24,10 +24,10 @@ const INDEX_BITS = 0x7fffffff
 /** Opens the image in a .cso, .zso or .dax. @throws ArchiveError */
 export function openCompressedIso (file: FileReads): FileReads {
   const blocks = readBlocks(file)
-  let kept: { block: number, bytes: Buffer } | null = null
+  let cached: { block: number, bytes: Buffer } | null = null
   const readBlock = (block: number) => {
-    if (kept?.block !== block) kept = { block, bytes: unpackBlock(file, blocks, block) }
-    return kept.bytes
+    if (cached?.block !== block) cached = { block, bytes: unpackBlock(file, blocks, block) }
+    return cached.bytes
   }
   return {
     size: blocks.size,
@@ -47,7 +47,7 @@ export function openCompressedIso (file: FileReads): FileReads {
 }
 
 function unpackBlock (file: FileReads, blocks: Blocks, block: number): Buffer {
-  const { position, length, isPacked } = blocks.locate(block)
+  const { position, length, isCompressed: isPacked } = blocks.locate(block)
   if (length < 0 || length > 2 * blocks.blockBytes) throw new ArchiveError('the index of the image is broken')
   const packed = file.read(position, length)
   return isPacked ? blocks.unpack(packed) : packed
@@ -84,7 +84,7 @@ function readCiso (file: FileReads, header: Buffer, unpack: (packed: Buffer, siz
     locate (block) {
       const position = positionOf(block)
       const isPacked = (index.readUInt32LE(block * 4) & PLAIN_BIT) === 0
-      return { position, length: isPacked ? positionOf(block + 1) - position : blockBytes, isPacked }
+      return { position, length: isPacked ? positionOf(block + 1) - position : blockBytes, isCompressed: isPacked }
     },
     unpack: (packed) => unpack(packed, blockBytes)
   }
@@ -105,7 +105,7 @@ function readDax (file: FileReads, header: Buffer): Blocks {
     locate (block) {
       const isPacked = !isPlain(block)
       const length = isPacked ? lengths.readUInt16LE(block * 2) : DAX_BLOCK_BYTES
-      return { position: positions.readUInt32LE(block * 4), length, isPacked }
+      return { position: positions.readUInt32LE(block * 4), length, isCompressed: isPacked }
     },
     unpack: (packed) => inflateSync(packed, { maxOutputLength: DAX_BLOCK_BYTES })
   }

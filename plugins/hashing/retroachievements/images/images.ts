@@ -4,7 +4,7 @@ import { ArchiveError, type Budget } from '../../../../core/archives/limits.ts'
 import { closeSource, openSource, readUpTo, type Source } from '../../../../core/archives/source.ts'
 import { openChd } from './chd.ts'
 import { openCompressedIso } from './compressed-iso.ts'
-import { type FileReads, readsOf } from './reads.ts'
+import { type FileReads, readsOf } from './file-reads.ts'
 import { parseCue, parseGdi, type Sheet, type SheetTrack } from '../../disc-sheets.ts'
 import { type Disc, findLayout, openTrack, type Track, type TrackChoice } from './tracks.ts'
 

@@ -87,7 +87,7 @@ class RangeDecoder {
 }
 
 /** Decodes the lengths of repetitions. */
-class Lengths {
+class LengthDecoder {
   readonly #choice = probabilities(2)
   readonly #low = probabilities(POSITION_STATES << 3)
   readonly #middle = probabilities(POSITION_STATES << 3)
@@ -113,8 +113,8 @@ class Decoder {
   readonly #slots = probabilities(4 << SLOT_BITS)
   readonly #modeled = probabilities(1 << 7)
   readonly #align = probabilities(1 << ALIGN_BITS)
-  readonly #lengths = new Lengths()
-  readonly #repeatLengths = new Lengths()
+  readonly #lengths = new LengthDecoder()
+  readonly #repeatLengths = new LengthDecoder()
   #distances = [0, 0, 0, 0]
   #state = 0
   #filled = 0

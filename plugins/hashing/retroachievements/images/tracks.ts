@@ -1,5 +1,5 @@
 // Sectors: https://problemkaputt.de/psxspx-cdrom-format.htm
-import type { FileReads } from './reads.ts'
+import type { FileReads } from './file-reads.ts'
 
 /** A track of a disc image. */
 export interface Track {

@@ -38,7 +38,7 @@ export function createAttempts (app: FastifyInstance) {
     },
 
     /** Uses up an attempt. @returns true if it was unused */
-    async spend ({ state, ends_at: endsAt }: Attempt): Promise<boolean> {
+    async consume ({ state, ends_at: endsAt }: Attempt): Promise<boolean> {
       return await insertSpentAttempt(app.db, sha256(`${PURPOSE}.${state}`), new Date(endsAt))
     }
   }

@@ -2,11 +2,11 @@ import type { LinkedIds } from '@svc/plugin-sdk'
 import { type Fields, readId, readText, toFieldsList } from '@svc/plugin-sdk/readers'
 
 /** Provider keys by Playmatch's names in lower case, for providers whose ids Playmatch knows. */
-const SOURCES: ReadonlyMap<string, string> = new Map([
+const PROVIDERS: ReadonlyMap<string, string> = new Map([
   ['igdb', 'igdb'], ['mobygames', 'moby'], ['screenscraper', 'ss'], ['launchbox', 'launchbox'], ['steamgriddb', 'sgdb'],
   ['retroachievements', 'ra'], ['thegamesdb', 'tgdb']
 ])
-export const LINKS = [...SOURCES.values()]
+export const LINKS = [...PROVIDERS.values()]
 
 /** Playmatch's names of providers in suggestions. */
 const SUGGESTED: ReadonlyMap<string, string> = new Map([
@@ -19,9 +19,9 @@ const SUGGESTED: ReadonlyMap<string, string> = new Map([
 export function readIds (game: Fields): Record<string, number> {
   const ids: Record<string, number> = {}
   for (const entry of toFieldsList(game.externalMetadata)) {
-    const source = SOURCES.get((readText(entry, 'providerName') ?? '').toLowerCase())
+    const provider = PROVIDERS.get((readText(entry, 'providerName') ?? '').toLowerCase())
     const id = readId(entry, 'providerId')
-    if (source !== undefined && id !== undefined) ids[source] ??= id
+    if (provider !== undefined && id !== undefined) ids[provider] ??= id
   }
   return ids
 }

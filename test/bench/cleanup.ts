@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 /** A process or folder that a killed benchmark leaves behind, unless the keeper ends it. */
-export interface Kept { pid?: number, folder?: string }
+export interface Leftover { pid?: number, folder?: string }
 
 export interface Ends {
   /** A temporary folder of this run. */
@@ -20,10 +20,10 @@ export interface Ends {
 export async function withEnds<T> (work: (ends: Ends) => Promise<T>): Promise<T> {
   const folder = mkdtempSync(join(tmpdir(), 'svc-bench-'))
   // The keeper has a group of its own, because Ctrl-C is meant for this process.
-  const keeper = fork(fileURLToPath(new URL('keeper.ts', import.meta.url)), [], {
+  const keeper = fork(fileURLToPath(new URL('cleanup-process.ts', import.meta.url)), [], {
     detached: true, stdio: ['ignore', 'ignore', 'ignore', 'ipc']
   })
-  const keep = (one: Kept) => { keeper.send(one) }
+  const keep = (one: Leftover) => { keeper.send(one) }
   const all: (() => unknown)[] = []
   keep({ folder })
   try {

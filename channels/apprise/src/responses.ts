@@ -2,7 +2,7 @@ import { DeliveryRefusedError, HttpStatusError, RateLimitedError, ServiceDownErr
 import { isFields, readText, type Fields as Answer } from '@svc/plugin-sdk/readers'
 import type { Fields, Form } from './form.ts'
 import type { Reply } from './service.ts'
-import { fit, toLine } from './text.ts'
+import { cutText, toLine } from './text.ts'
 
 const MAX_REPLY_LENGTH = 200
 const MASK = '***'
@@ -38,11 +38,11 @@ export function toDeliveryError (err: unknown, { name }: Pick<Form, 'name'>, scr
 
 function toStatusError ({ status, body }: HttpStatusError, name: string, scrub: Scrub): Error {
   const reply = describeReply(body, scrub)
-  const said = `${name} answered ${status}${reply === '' ? '' : `: ${reply}`}`
-  return new HttpStatusError(status, `${said}; ${advise(status)}`, reply)
+  const description = `${name} answered ${status}${reply === '' ? '' : `: ${reply}`}`
+  return new HttpStatusError(status, `${description}; ${toAdvice(status)}`, reply)
 }
 
-function advise (status: number): string {
+function toAdvice (status: number): string {
   if (status >= 300 && status < 400) return 'redirects are not followed, so give the final address'
   return LASTING_STATUSES.has(status) ? 'check the fields of the channel' : 'try again later'
 }
@@ -50,15 +50,15 @@ function advise (status: number): string {
 /** Creates the error for a 2xx response that does not confirm the message. */
 export function toRefusal ({ status, text, json }: Reply, name: string, scrub: Scrub): Error {
   const reply = describeReply(text, scrub)
-  const said = `${name} answered ${status}, but did not accept the message${reply === '' ? '' : `: ${reply}`}`
+  const description = `${name} answered ${status}, but did not accept the message${reply === '' ? '' : `: ${reply}`}`
   const isClear = status === 204 || (Object.keys(json).length > 0 && !TEMPORARY.test(reply))
-  return isClear ? new DeliveryRefusedError(`${said}; check the fields of the channel`) : new ServiceDownError(`${said}; try again later`)
+  return isClear ? new DeliveryRefusedError(`${description}; check the fields of the channel`) : new ServiceDownError(`${description}; try again later`)
 }
 
 /** Returns the reason that a service gives: one line of at most 200 characters. */
 export function describeReply (body: string, scrub: Scrub): string {
   const words = readReason(parseObject(body)) ?? body.replace(/<[^>]*>/g, ' ')
-  return fit(toLine(scrub(words)), MAX_REPLY_LENGTH)
+  return cutText(toLine(scrub(words)), MAX_REPLY_LENGTH)
 }
 
 export function parseObject (text: string): Answer {

@@ -1,5 +1,5 @@
 /** A bounded queue of the newest lines. It counts the older lines that it drops. */
-export class WaitingLines {
+export class LineBuffer {
   readonly #linesMax: number
   readonly #bytesMax: number
   #lines: string[] = []
@@ -30,14 +30,14 @@ export class WaitingLines {
   }
 
   /** Takes the newest lines, at most `max`, and the number of lines dropped since the last call. */
-  take (max: number): { lines: string[], left: number } {
+  takeNewest (max: number): { lines: string[], dropped: number } {
     while (this.#lines.length - this.#first > max) this.#drop()
     this.#compact()
-    const taken = { lines: this.#lines, left: this.#left }
+    const batch = { lines: this.#lines, dropped: this.#left }
     this.#lines = []
     this.#bytes = 0
     this.#left = 0
-    return taken
+    return batch
   }
 
   #drop (): void {

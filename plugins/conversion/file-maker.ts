@@ -13,11 +13,11 @@ interface Services {
 }
 
 /** Creates the function that makes new files from old ones in an empty folder, and compares their contents. */
-export function createMake ({ archives, discs, signal }: Services) {
+export function createFileMaker ({ archives, discs, signal }: Services) {
   async function pack (
     files: readonly { path: string, name: string }[], archive: string, before: readonly FileDigest[]
   ) {
-    await archives.work({ kind: 'pack', files, archive })
+    await archives.run({ kind: 'pack', files, archive })
     requireEqual(before, await contentsOf(archive, archives))
   }
 
@@ -31,7 +31,7 @@ export function createMake ({ archives, discs, signal }: Services) {
   async function rezip ({ main }: Step, folder: string): Promise<string[]> {
     const name = `${stemOf(main.file_name)}.zip`
     const unpacked = await makeFolder(folder, 'unpacked')
-    const members = await archives.work({ kind: 'unpack', archive: main.absolute_path, folder: unpacked })
+    const members = await archives.run({ kind: 'unpack', archive: main.absolute_path, folder: unpacked })
     const files = members.map((member) => ({ path: join(unpacked, member.name), name: member.name }))
     await pack(files, join(folder, name), await contentsOf(main.absolute_path, archives))
     await removeFolder(unpacked)
@@ -39,7 +39,7 @@ export function createMake ({ archives, discs, signal }: Services) {
   }
 
   async function unzip ({ main }: Step, folder: string): Promise<string[]> {
-    const members = await archives.work({ kind: 'unpack', archive: main.absolute_path, folder })
+    const members = await archives.run({ kind: 'unpack', archive: main.absolute_path, folder })
     const made: FileDigest[] = []
     for (const { name } of members) made.push(await contentOf(join(folder, name), name, signal))
     requireEqual(await contentsOf(main.absolute_path, archives), made)
@@ -62,4 +62,4 @@ export function createMake ({ archives, discs, signal }: Services) {
     }
   }
 }
-export type Make = ReturnType<typeof createMake>
+export type FileMaker = ReturnType<typeof createFileMaker>

@@ -59,7 +59,7 @@ t.test('a credential is looked up once a second, and never cached beyond its exp
 t.test('a lookup during a change is repeated, and a missing caller is not cached', async (t) => {
   const kept = createCallerCache(() => 0)
   await kept.find('a', async () => {
-    kept.forget()
+    kept.clear()
     return foundAs('former')
   })
   t.equal((await kept.find('a', async () => foundAs('new')))?.username, 'new')
@@ -94,7 +94,7 @@ t.test('another password or group of the user reaches cached callers', async (t)
   const { ask } = await makeMember(test)
   t.equal(await ask(test.app), 200)
   const announced: string[] = []
-  await test.app.workers.hear('svc_callers', () => { announced.push('') })
+  await test.app.workers.listen('svc_callers', () => { announced.push('') })
   await test.app.pg.query("update users set password_hash = 'another' where username = 'alice'")
   await until(() => announced.length === 1, 'word of a new password')
   await test.app.pg.query("update users set permission_group_id = (select min(id) from permission_groups) where username = 'alice'")

@@ -14,7 +14,7 @@ const NAMED_FOLDERS = new Set(['nes', 'fds', 'sms', 'msx', 'ngp', 'pce', 'chf', 
   'zxspectrum', 'mastersystem', 'colecovision'])
 
 /** The location of a file: in the library, and the target of a link to the file. */
-export interface KnownFile {
+export interface LocatedFile {
   readonly file_name: string
   /** Its folder, with forward slashes. */
   readonly file_path: string
@@ -27,7 +27,7 @@ export interface KnownFile {
  * again.
  * @param hashes the hashes of this file alone; null if there are none
  */
-export function knownHash (console: number, file: KnownFile, hashes: FileHashes | null): string | null {
+export function knownHash (console: number, file: LocatedFile, hashes: FileHashes | null): string | null {
   if (console === ARCADE) return hashName(file)
   if (hashes === null || hashes.md5_hash === '' || hashes.warning !== undefined) return null
   const { absolute_path: path, file_size_bytes: size } = file
@@ -38,7 +38,7 @@ export function knownHash (console: number, file: KnownFile, hashes: FileHashes 
 }
 
 /** True if a special rule makes the hash from the bytes of this file or of one of its members. */
-export function hasOwnRule (console: number, { absolute_path: path, file_size_bytes: size }: KnownFile): boolean {
+export function hasOwnRule (console: number, { absolute_path: path, file_size_bytes: size }: LocatedFile): boolean {
   if (console === ARCADE || isPlaylist(path)) return false
   const { kind } = formatOf(path)
   return kind === 'plain' ? !isWholeFile(console, size) : kind === 'archive' && hasHeaders(console)
@@ -53,7 +53,7 @@ export function largestMember<Member extends { name: string, size: number }> (
   return members.toSorted((a, b) => b.size - a.size || compareNames(a.name, b.name))[0] ?? null
 }
 
-function hashName ({ file_name: fileName, file_path: filePath }: KnownFile): string {
+function hashName ({ file_name: fileName, file_path: filePath }: LocatedFile): string {
   const name = basename(fileName, extname(fileName))
   const folder = basename(filePath).toLowerCase()
   return createHash('md5').update(NAMED_FOLDERS.has(folder) ? `${folder}_${name}` : name).digest('hex')

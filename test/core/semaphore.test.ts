@@ -86,9 +86,9 @@ t.test('a new limit applies to waiting work', async (t) => {
   const slots = createSemaphore(1)
   const { begun, start, end } = createWork(slots)
   const all = ['a', 'b', 'c'].map((name) => start(name))
-  slots.setMost(2)
+  slots.setLimit(2)
   await until(async () => begun.length === 2, 'the second one')
-  slots.setMost(1)
+  slots.setLimit(1)
   end('a')
   await all[0]
   t.same(begun, ['a', 'b'], 'one is under way still')

@@ -2,7 +2,7 @@ import { basename, join } from 'node:path'
 import type { OpenWatch, WatchHandle } from './open-watch.ts'
 import { identify } from './watched-platforms.ts'
 
-interface Upper { identity: string, handle: WatchHandle | null, refusal: unknown }
+interface ParentFolder { identity: string, handle: WatchHandle | null, refusal: unknown }
 
 /**
  * Creates the watches of the folders in which platforms appear and vanish. Paths are relative to the library, which is
@@ -10,12 +10,12 @@ interface Upper { identity: string, handle: WatchHandle | null, refusal: unknown
  *
  * @param onChange called when a name appears or vanishes; null if the name is unknown
  */
-export function createUpperFolders (libraryDir: string, open: OpenWatch, onChange: (path: string | null) => void) {
-  const uppers = new Map<string, Upper>()
+export function createParentFolders (libraryDir: string, open: OpenWatch, onChange: (path: string | null) => void) {
+  const folders = new Map<string, ParentFolder>()
 
   function drop (path: string): void {
-    uppers.get(path)?.handle?.close()
-    uppers.delete(path)
+    folders.get(path)?.handle?.close()
+    folders.delete(path)
   }
 
   function listen (path: string, name: string | null): void {
@@ -30,18 +30,18 @@ export function createUpperFolders (libraryDir: string, open: OpenWatch, onChang
   async function watch (path: string): Promise<boolean> {
     const full = join(libraryDir, path)
     const identity = await identify(full)
-    const known = uppers.get(path)
-    if (known !== undefined && known.handle !== null && known.identity === identity) return false
+    const current = folders.get(path)
+    if (current !== undefined && current.handle !== null && current.identity === identity) return false
     drop(path)
     if (identity === '') return false
-    const upper: Upper = { identity, handle: null, refusal: null }
-    uppers.set(path, upper)
+    const folder: ParentFolder = { identity, handle: null, refusal: null }
+    folders.set(path, folder)
     try {
-      upper.handle = open(full, (event, name) => { if (event === 'rename') listen(path, name) }, () => { drop(path) })
+      folder.handle = open(full, (event, name) => { if (event === 'rename') listen(path, name) }, () => { drop(path) })
     } catch (err) {
-      upper.refusal = err
+      folder.refusal = err
     }
-    return upper.handle !== null
+    return folder.handle !== null
   }
 
   return {
@@ -51,15 +51,15 @@ export function createUpperFolders (libraryDir: string, open: OpenWatch, onChang
      * @returns true if some watches are new, because earlier changes there had no event
      */
     async set (paths: ReadonlySet<string>): Promise<boolean> {
-      for (const path of [...uppers.keys()]) if (!paths.has(path)) drop(path)
+      for (const path of [...folders.keys()]) if (!paths.has(path)) drop(path)
       let isAnyNew = false
       for (const path of paths) isAnyNew = await watch(path) || isAnyNew
       return isAnyNew
     },
 
     /** Returns the errors of refused watches. */
-    refusals: () => [...uppers.values()].filter(({ handle }) => handle === null).map(({ refusal }) => refusal),
+    refusals: () => [...folders.values()].filter(({ handle }) => handle === null).map(({ refusal }) => refusal),
 
-    close (): void { for (const path of [...uppers.keys()]) drop(path) }
+    close (): void { for (const path of [...folders.keys()]) drop(path) }
   }
 }

@@ -1,12 +1,12 @@
 import { sql } from 'kysely'
 import type { Context } from '../../../core/access/context.ts'
 import type { AnyCaller } from '../../platforms/visibility.ts'
-import { type Condition, every } from '../list-conditions.ts'
+import { type Condition, allOf } from '../list-conditions.ts'
 import { romTables } from '../rows.ts'
 import { isRomVisible } from '../visibility.ts'
 
 /** A ROM with the library and folder that contain it. */
-export interface RomPlace {
+export interface RomLocation {
   id: number
   library_id: number
   fs_name: string
@@ -16,10 +16,10 @@ export interface RomPlace {
 }
 
 /** Loads the ROMs that meet a condition and that the caller sees, by name. */
-export async function selectPlaces ({ db, caller }: Context<AnyCaller>, condition: Condition): Promise<RomPlace[]> {
-  const { rows } = await sql<RomPlace>`
+export async function selectPlaces ({ db, caller }: Context<AnyCaller>, condition: Condition): Promise<RomLocation[]> {
+  const { rows } = await sql<RomLocation>`
     select r.id, r.library_id, r.fs_name, r.fs_path, r.is_folder, p.fs_slug as platform_fs_slug
-    from ${romTables(caller?.id ?? null)} where ${every([isRomVisible(caller), condition])}
+    from ${romTables(caller?.id ?? null)} where ${allOf([isRomVisible(caller), condition])}
     order by r.name_sort_key, r.id`.execute(db)
   return rows
 }
