@@ -32,7 +32,9 @@ export function createCallerCache (now: () => number = Date.now): CallerCache {
       const [startedAt, into] = [now(), cache]
       const found = await load()
       if (found === null) return null
-      into.set(credential, { caller: found.caller, until: Math.min(startedAt + LIFETIME_MS, found.expires_at ?? Infinity) })
+      into.set(
+        credential, { caller: found.caller, until: Math.min(startedAt + LIFETIME_MS, found.expires_at ?? Infinity) }
+      )
       return found.caller
     },
     clear () { cache = create() }

@@ -3,8 +3,8 @@ import type { Db } from '../database/db.ts'
 import { type Caller, callerOf } from './auth.ts'
 
 /**
- * The caller that work is done for, and the handle on the database to do it with. Made once per request or job and handed
- * on as one value; within a transaction as `{ db: tx, caller }`.
+ * The caller that work is done for, and the handle on the database to do it with. Created once per request or job and
+ * passed on as one value; within a transaction as `{ db: tx, caller }`.
  */
 export interface Context<C = Caller> {
   db: Db

@@ -18,7 +18,9 @@ async function withEmbedded<T> (features: Features, config: Config, work: (url: 
   }
   const ignore = () => {}
   try {
-    const database = await openDatabase(config, log, { onLost: ignore, onRestored: ignore, onRestartImpossible: ignore })
+    const database = await openDatabase(
+      config, log, { onLost: ignore, onRestored: ignore, onRestartImpossible: ignore }
+    )
     try {
       return await work(database.url)
     } finally {

@@ -37,7 +37,9 @@ function follow (first: Config, live: readonly string[], stamp: string, readAnew
   const file: ConfigFile = { ...first.file, findProblem: () => { reloadIfChanged(); return problem } }
   const followedConfig = { ...first, file: Object.freeze(file) }
   for (const name of live) {
-    Object.defineProperty(followedConfig, name, { enumerable: true, get: () => Reflect.get(reloadIfChanged(), name) as unknown })
+    Object.defineProperty(
+      followedConfig, name, { enumerable: true, get: () => Reflect.get(reloadIfChanged(), name) as unknown }
+    )
   }
   return Object.freeze(followedConfig)
 }

@@ -25,7 +25,7 @@ export function createPathMask (config: MaskedPaths): (text: string) => string {
   let cached: { libraries: MaskedPaths['libraries'], mask: (text: string) => string } | null = null
   return (text) => {
     const { libraries } = config
-    if (cached?.libraries !== libraries) cached = { libraries: libraries, mask: createMask(config) }
+    if (cached?.libraries !== libraries) cached = { libraries, mask: createMask(config) }
     return cached.mask(text)
   }
 }

@@ -268,7 +268,9 @@ function toLimits (given: RequestOptions & Pick<DownloadOptions, 'rules'>): Limi
 function shareKey (request: PreparedRequest, given: RequestOptions, { throwsRateLimits }: Caller): string | null {
   const { accept, timeoutMs, cacheMs = 0, maxBytes, retry, redirects } = given
   if (request.method !== 'GET' && request.method !== 'HEAD' && cacheMs === 0) return null
-  return JSON.stringify([...listParts(request), accept, timeoutMs, cacheMs, maxBytes, retry, redirects, throwsRateLimits])
+  return JSON.stringify(
+    [...listParts(request), accept, timeoutMs, cacheMs, maxBytes, retry, redirects, throwsRateLimits]
+  )
 }
 
 /** True if a response describes the requested resource, not the state of the service. */

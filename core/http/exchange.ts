@@ -192,7 +192,9 @@ export function nameRequest ({ method, url }: Pick<PreparedRequest, 'method' | '
   return `${method} ${mask.url(url)}`
 }
 
-function logResponse ({ method, url }: PreparedRequest, { response, startedAt }: ReceivedResponse, bytes: number, wire: Wire): void {
+function logResponse (
+  { method, url }: PreparedRequest, { response, startedAt }: ReceivedResponse, bytes: number, wire: Wire
+): void {
   const ms = Math.round(wire.now() - startedAt)
   const { mask } = wire
   // Getters, because masking is only needed if the line is logged, which is rare.

@@ -4,7 +4,12 @@ import { RateLimitedError } from '@svc/plugin-sdk'
 /** The outcome of one attempt. A failure tells whether a retry may help and how long the service asked to wait. */
 export type Outcome<Result> =
   | { readonly result: Result }
-  | { readonly failure: Error, readonly mayRetry: boolean, readonly retryAfterMs: number | null, readonly isPauseRequested: boolean }
+  | {
+    readonly failure: Error
+    readonly mayRetry: boolean
+    readonly retryAfterMs: number | null
+    readonly isPauseRequested: boolean
+  }
 
 export interface RetryOptions {
   readonly signal: AbortSignal

@@ -117,7 +117,7 @@ const NO_MATCHES: ReadonlyMap<string, Match> = new Map()
 export function createContext (services: PluginServices, scope: CallScope): ProviderContext {
   const { throwsRateLimits = false, pauseClock, signal, memo, preferences } = scope
   const { options = {}, found = NO_MATCHES, report = () => {}, explain = () => {}, files = services.files } = scope
-  const http = services.http.withSignal(signal, { throwsRateLimits: throwsRateLimits, onWait: pauseClock })
+  const http = services.http.withSignal(signal, { throwsRateLimits, onWait: pauseClock })
   const { reportedLimits: _learnt, ...shared } = services
   return { ...shared, files, http, signal, memo, preferences, options, found, report, explain }
 }

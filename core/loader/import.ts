@@ -62,7 +62,9 @@ export async function importPlugin (
  *
  * @throws LoadError if it cannot be loaded or does not match the manifest.
  */
-export async function importApart (pack: PluginPackage, manifest: Manifest, process: PluginProcess): Promise<PluginExport> {
+export async function importApart (
+  pack: PluginPackage, manifest: Manifest, process: PluginProcess
+): Promise<PluginExport> {
   try {
     const descriptor = await process.load()
     if (descriptor === null) throw new LoadError('failed', NO_PLUGIN)

@@ -19,7 +19,9 @@ export class TimeLimitError extends Error {
  * @throws TimeLimitError with `timeoutMessage`, the reason of `outer`, and the errors of the work
  */
 export async function limitTime<T> (
-  timeoutMessage: string, ms: number, outer: AbortSignal, work: (signal: AbortSignal, pauseClock: PauseClock) => Promise<T>
+  timeoutMessage: string, ms: number, outer: AbortSignal, work: (
+    signal: AbortSignal, pauseClock: PauseClock
+  ) => Promise<T>
 ): Promise<T> {
   outer.throwIfAborted()
   // AbortSignal.any is not used: a long-lived signal, such as that of a scan, would keep every call made under it.

@@ -129,7 +129,9 @@ function register (app: FastifyInstance, name: string, closers: (() => Promise<v
 const refuseCall = () => () => { throw new Error('Plugins are called in the scan worker only; queue a job for it') }
 
 export async function loadPlugins (app: FastifyInstance, options: LoaderOptions): Promise<Registry> {
-  const { config, runsPlugins: works, descriptions, startTimeoutMs = START_TIMEOUT_MS, serverFields = new Set() } = options
+  const {
+    config, runsPlugins: works, descriptions, startTimeoutMs = START_TIMEOUT_MS, serverFields = new Set()
+  } = options
   const { registry, define, describe, add, setDown } = createRegistry()
   /** Keys in use; the first of two plugins with one key wins. */
   const usedKeys = new Map<string, string>()

@@ -163,7 +163,9 @@ export function readPluginConfig (
   const required = Array.isArray(schema?.required) ? schema.required : []
   const missing = required.filter((property) => filled[property] === undefined)
   if (missing.length > 0) {
-    const names = missing.map((property) => nameOf(key, property, properties[property] ?? {} as TSchema, sectionNameOf(kind)))
+    const names = missing.map(
+      (property) => nameOf(key, property, properties[property] ?? {} as TSchema, sectionNameOf(kind))
+    )
     return { status: 'disabled', reason: `set ${names.join(' and ')}` }
   }
   const [problem] = [...Value.Errors(configSchema, filled)]

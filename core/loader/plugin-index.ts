@@ -157,7 +157,9 @@ export function createIndex (
       const { rows } = await db.query<{ key: string, value: string }>(
         `select key, value from ${table} where key = any($1::text[]) order by position`, [keys])
       const found = Map.groupBy(rows, ({ key }) => key)
-      return new Map([...found].map(([key, rowsOfKey]) => [key, rowsOfKey.map(({ value }) => JSON.parse(value) as unknown)]))
+      return new Map(
+        [...found].map(([key, rowsOfKey]) => [key, rowsOfKey.map(({ value }) => JSON.parse(value) as unknown)])
+      )
     } catch (err) {
       const isSwapped = (err as { code?: unknown }).code === UNDEFINED_TABLE
       if (!isSwapped || retries === 0) throw err

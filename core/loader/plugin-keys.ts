@@ -39,9 +39,13 @@ export function checkPluginKeys (config: Pick<Config, 'plugins' | 'data_dir'>, s
 }
 
 /** Checks the properties of a section. Plugins of several kinds may share a key, and so a section. */
-function checkProperties (sectionName: string, names: string[], sections: readonly PluginSection[], file: string): void {
+function checkProperties (
+  sectionName: string, names: string[], sections: readonly PluginSection[], file: string
+): void {
   if (sections.length === 0 || sections.some(({ properties }) => properties === undefined)) return
-  const knownNames = new Set([...COMMON_SETTINGS, ...sections.flatMap(({ properties }) => Object.keys(properties ?? {}))])
+  const knownNames = new Set(
+    [...COMMON_SETTINGS, ...sections.flatMap(({ properties }) => Object.keys(properties ?? {}))]
+  )
   const unknownName = names.find((name) => !knownNames.has(name))
   if (unknownName === undefined) return
   const suggestion = nearest(unknownName, knownNames)

@@ -85,7 +85,9 @@ export async function createLimitsStore (db: Db, onError: (err: unknown) => void
   let writing: Promise<void> = Promise.resolve()
 
   async function write (): Promise<void> {
-    const states = [...waiting].map(([plugin, { rateLimit, allowances }]) => ({ plugin, limits: rateLimit, allowances }))
+    const states = [...waiting].map(
+      ([plugin, { rateLimit, allowances }]) => ({ plugin, limits: rateLimit, allowances })
+    )
     waiting.clear()
     if (states.length === 0) return
     await db.query(`insert into plugin_limits (plugin, limits, allowances)

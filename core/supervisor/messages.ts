@@ -70,7 +70,8 @@ export const ProcessMessageSchema = Type.Union([
 export type ProcessMessage = Static<typeof ProcessMessageSchema>
 export type ReadyMessage = Extract<ProcessMessage, { type: 'ready' }>
 
-export const isSupervisorMessage = (value: unknown): value is SupervisorMessage => Value.Check(SupervisorMessageSchema, value)
+export const isSupervisorMessage = (value: unknown): value is SupervisorMessage =>
+  Value.Check(SupervisorMessageSchema, value)
 export const isProcessMessage = (value: unknown): value is ProcessMessage => Value.Check(ProcessMessageSchema, value)
 
 /** The interval of the alive messages. */

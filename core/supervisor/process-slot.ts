@@ -49,7 +49,9 @@ export interface Slot {
 /** Returns the restart delay, which doubles from 0.2 to 30 seconds with each death in a row. */
 export const restartDelay = (exits: number) => Math.min(RESTART_MAX_MS, RESTART_MIN_MS * 2 ** Math.min(exits, 20))
 
-export function createSlot ({ name, fork, log, onReady, onStartImpossible, onLost, readAllMeasured }: SlotOptions): Slot {
+export function createSlot (
+  { name, fork, log, onReady, onStartImpossible, onLost, readAllMeasured }: SlotOptions
+): Slot {
   let child: ChildProcess | null = null
   let current: StartMessage | null = null
   let isStopping = false

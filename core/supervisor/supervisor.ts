@@ -121,8 +121,10 @@ class Run {
     return this.#stopping.signal.aborted
   }
 
-  #addSlot (name: string, number: number, forkOne: (config: Config) => ChildProcess, onReady: (message: ReadyMessage) => void,
-    onLost: (failures: number) => void): Slot {
+  #addSlot (
+    name: string, number: number, forkOne: (config: Config) => ChildProcess, onReady: (message: ReadyMessage) => void,
+    onLost: (failures: number) => void
+  ): Slot {
     const slot = createSlot({
       name,
       fork: () => forkOne(this.#options.config),
@@ -149,7 +151,9 @@ class Run {
     for (const signal of STOP_SIGNALS) process.on(signal, listener)
     const stopWatching = watchNpm(() => { if (!this.#isStopping) this.#receive('SIGTERM') })
     // Any one ready process may take the line, because all processes share one log.
-    const stopReading = readLines(this.#options.log, (line) => { this.#slots.some(({ slot }) => slot.forwardLine(line)) })
+    const stopReading = readLines(
+      this.#options.log, (line) => { this.#slots.some(({ slot }) => slot.forwardLine(line)) }
+    )
     try {
       this.#filling = this.#fillFirst()
       await Promise.all([this.#filling, this.#startDatabase()])

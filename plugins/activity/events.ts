@@ -49,12 +49,16 @@ export function listenForActivity (app: FastifyInstance): void {
     }
   }
 
-  async function handleHeartbeat (heartbeat: Heartbeat, caller: Caller, socket: Socket, starts: boolean): Promise<void> {
+  async function handleHeartbeat (
+    heartbeat: Heartbeat, caller: Caller, socket: Socket, starts: boolean
+  ): Promise<void> {
     if (!bound.has(socket)) {
       bound.add(socket)
       socket.once('disconnect', () => { drop(socket) })
     }
-    await ignoreUnknown(app.activity.storeHeartbeat({ db: app.db, caller }, heartbeat, { socket_id: socket.id, starts }))
+    await ignoreUnknown(
+      app.activity.storeHeartbeat({ db: app.db, caller }, heartbeat, { socket_id: socket.id, starts })
+    )
     // The socket closed meanwhile, and its disconnect handler ran before the entry existed.
     if (!socket.connected) drop(socket)
   }
@@ -62,11 +66,13 @@ export function listenForActivity (app: FastifyInstance): void {
   app.sockets.describe(activityEvents)
   app.sockets.on<Heartbeat>('activity:start', {
     summary: 'A game starts on a device',
-    scopes, schema: HeartbeatSchema, refuse, handle: (heartbeat, caller, socket) => handleHeartbeat(heartbeat, caller, socket, true)
+    scopes, schema: HeartbeatSchema, refuse, handle: (heartbeat, caller, socket) =>
+      handleHeartbeat(heartbeat, caller, socket, true)
   })
   app.sockets.on<Heartbeat>('activity:heartbeat', {
     summary: 'A game continues; send this at least every minute',
-    scopes, schema: HeartbeatSchema, refuse, handle: (heartbeat, caller, socket) => handleHeartbeat(heartbeat, caller, socket, false)
+    scopes, schema: HeartbeatSchema, refuse, handle: (heartbeat, caller, socket) =>
+      handleHeartbeat(heartbeat, caller, socket, false)
   })
   app.sockets.on<Stop>('activity:stop', {
     summary: 'A game ended',

@@ -203,7 +203,9 @@ export function createArtwork (services: Services, signal: AbortSignal) {
 
     /** Deletes the stored artwork of some ROMs, except some paths. */
     async deleteOf (roms: readonly { id: number, platform_id: number, kept: readonly string[] }[]): Promise<void> {
-      for (const { id, platform_id: platformId, kept: keptPaths } of roms) await files.deleteExcept(artworkFolder(platformId, id), keptPaths)
+      for (const { id, platform_id: platformId, kept: keptPaths } of roms) {
+        await files.deleteExcept(artworkFolder(platformId, id), keptPaths)
+      }
     }
   }
 }

@@ -107,26 +107,30 @@ export function createArtworkFiles ({ origins, resourcesDir, staging }: Services
      * @param stem path in the resources folder, without extension
      * @returns the path with extension
      */
-    downloadImage: (piece: ArtworkFile, stem: string): Promise<string> => downloadAndStore(piece, acceptsImage, async (part) => {
-      const { extension } = await readImage(part)
-      return await publishFile(part, `${stem}.${extension}`)
-    }),
+    downloadImage: (piece: ArtworkFile, stem: string): Promise<string> =>
+      downloadAndStore(piece, acceptsImage, async (part) => {
+        const { extension } = await readImage(part)
+        return await publishFile(part, `${stem}.${extension}`)
+      }),
 
     /** Stores a cover and its small copy, both or neither. */
-    downloadCover: (piece: ArtworkFile, stems: CoverStems) => downloadAndStore(piece, acceptsImage, (part) => publishCover(part, stems)),
+    downloadCover: (piece: ArtworkFile, stems: CoverStems) =>
+      downloadAndStore(piece, acceptsImage, (part) => publishCover(part, stems)),
 
     /** Stores a cover from a picture on the same disk, which is moved. */
-    publishCover: publishCover,
+    publishCover,
 
-    downloadDocument: (piece: ArtworkFile, path: string): Promise<string> => downloadAndStore(piece, acceptsDocument, async (part) => {
-      await checkDocument(part)
-      return await publishFile(part, path)
-    }),
+    downloadDocument: (piece: ArtworkFile, path: string): Promise<string> =>
+      downloadAndStore(piece, acceptsDocument, async (part) => {
+        await checkDocument(part)
+        return await publishFile(part, path)
+      }),
 
-    downloadFilm: (piece: ArtworkFile, path: string): Promise<string> => downloadAndStore(piece, acceptsFilm, async (part) => {
-      await checkFilm(part)
-      return await publishFile(part, path)
-    }),
+    downloadFilm: (piece: ArtworkFile, path: string): Promise<string> =>
+      downloadAndStore(piece, acceptsFilm, async (part) => {
+        await checkFilm(part)
+        return await publishFile(part, path)
+      }),
 
     /** True if the file of a stored path exists. A file that cannot be checked counts as existing. */
     async isPresent (path: string | null | undefined): Promise<boolean> {

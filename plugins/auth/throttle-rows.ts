@@ -44,7 +44,9 @@ const SUBTRACT = `with gone as (delete from throttles where key = $1 returning c
   update throttles set count = greatest(0, throttles.count - gone.count) from gone where key = $2`
 
 const waitAfter = (count: number, limit: Limit) =>
-  count < limit.freeAttempts ? null : Math.min(limit.waitMaxSeconds, limit.waitSeconds * 2 ** Math.min(count - limit.freeAttempts, 20))
+  count < limit.freeAttempts
+    ? null
+    : Math.min(limit.waitMaxSeconds, limit.waitSeconds * 2 ** Math.min(count - limit.freeAttempts, 20))
 
 export function tooManyRequests (wait: number): ApiError {
   // The column stores milliseconds; a smaller rest is a rounding error.
@@ -111,7 +113,9 @@ export function createThrottle (db: Db) {
 
     /** Counts a try. @throws ApiError TOO_MANY_REQUESTS if the quota is used up. */
     async countUse ({ key, max, seconds, restarts = false }: Quota): Promise<void> {
-      const { rows: [row] } = await db.query<{ count: number, wait_seconds: number }>(COUNT_USE, [key, seconds, restarts])
+      const { rows: [row] } = await db.query<{ count: number, wait_seconds: number }>(
+        COUNT_USE, [key, seconds, restarts]
+      )
       if (row !== undefined && row.count > max) throw tooManyRequests(row.wait_seconds)
     },
 

@@ -46,7 +46,9 @@ export async function backup (features: Features, file: string | undefined, opti
 export async function restore (features: Features, file: string, { withoutSecretKey }: SecretOptions): Promise<void> {
   const environment = settingsEnvironment()
   const dataDir = dataDirOf(environment)
-  const { manifest, ending, migrated, formerFolder, formerDatabase } = await interruptible((signal, report) => restoreBackup({
+  const {
+    manifest, ending, migrated, formerFolder, formerDatabase
+  } = await interruptible((signal, report) => restoreBackup({
     path: resolve(file),
     dataDir,
     environment,

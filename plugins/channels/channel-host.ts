@@ -87,11 +87,15 @@ export function createHost (app: FastifyInstance, config: Config) {
   const preferences = readPreferences(config)
 
   function open (loaded: Loaded<ChannelDefinition>, subject: ChannelSubject, signal: AbortSignal): ChannelContext {
-    const context = loaded.context({ signal, memo: createMemo(), preferences, throwsRateLimits: true }) as ChannelContext
+    const context = loaded.context(
+      { signal, memo: createMemo(), preferences, throwsRateLimits: true }
+    ) as ChannelContext
     return { ...context, http: http.open(loaded, subject, context) }
   }
 
-  async function call<Value> (subject: ChannelSubject, signal: AbortSignal, work: ChannelCall<Value>): Promise<CallResult<Value>> {
+  async function call<Value> (
+    subject: ChannelSubject, signal: AbortSignal, work: ChannelCall<Value>
+  ): Promise<CallResult<Value>> {
     const loaded = app.registry.channels.get(subject.type)
     if (loaded === undefined) {
       const message = `The channel plugin '${subject.type}' is not active; ask an administrator, for whom svc plugins shows the reason`
@@ -129,7 +133,9 @@ export function createHost (app: FastifyInstance, config: Config) {
     }
   }
 
-  async function inspect (loaded: Loaded<ChannelDefinition>, given: ChannelSubject, ctx: ChannelContext): Promise<CheckedSettings> {
+  async function inspect (
+    loaded: Loaded<ChannelDefinition>, given: ChannelSubject, ctx: ChannelContext
+  ): Promise<CheckedSettings> {
     const { definition } = loaded
     const { settings } = given
     await definition.check?.(settings, ctx)

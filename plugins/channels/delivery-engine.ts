@@ -48,7 +48,9 @@ function toResults (finished: readonly FinishedDelivery[]): DeliveryResults {
     else {
       const requestedMs = Math.min(failure.retry_after_ms, RETRY_DELAY_MAX_MS)
       const spacingMs = failure === CRASHED ? results.retries.length * SPACING_MS : 0
-      results.retries.push({ id, attempts: attempts + 1, delay_ms: Math.round(Math.max(delay, requestedMs)) + spacingMs })
+      results.retries.push(
+        { id, attempts: attempts + 1, delay_ms: Math.round(Math.max(delay, requestedMs)) + spacingMs }
+      )
     }
   }
   return results

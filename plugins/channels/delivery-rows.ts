@@ -128,7 +128,8 @@ export async function countDeliveries (db: Db): Promise<{ type: string, count: n
   return rows
 }
 
-const toValues = (busy: readonly RunningDelivery[]) => [busy.map((running) => running.channel_id), busy.map((running) => running.user_id)]
+const toValues = (busy: readonly RunningDelivery[]) =>
+  [busy.map((running) => running.channel_id), busy.map((running) => running.user_id)]
 
 /** Access to the rows of deliveries, which are the only truth about them. Only one process at a time uses them. */
 export function createDeliveries (db: Db, workerId: string, limits: ReadonlyMap<string, number>) {
@@ -187,7 +188,9 @@ export function createDeliveries (db: Db, workerId: string, limits: ReadonlyMap<
       const { rows } = await db.query<Omit<DueDelivery, 'id'> & { id: string }>(HEADS, values)
       const due = rows.map((row): DueDelivery => ({ ...row, id: Number(row.id) }))
       const postponed = due.filter(({ free }) => free !== null && free <= 0)
-      if (postponed.length > 0) await db.query(POSTPONE, [postponed.map(({ id }) => id), postponed.map((delivery) => delivery.free_at)])
+      if (postponed.length > 0) {
+        await db.query(POSTPONE, [postponed.map(({ id }) => id), postponed.map((delivery) => delivery.free_at)])
+      }
       const ready = due.filter((delivery) => !postponed.includes(delivery))
       if (ready.length === 0) return []
       return await withChannelsLocked(ready.map((delivery) => delivery.channel_id), (tx) => begin(tx, ready))
@@ -200,17 +203,18 @@ export function createDeliveries (db: Db, workerId: string, limits: ReadonlyMap<
     },
 
     /** Stores the results of deliveries of some channels. @returns the channels that were disabled by them */
-    storeResults: (channels: readonly number[], { delivered, retries, failed }: DeliveryResults) => withChannelsLocked(channels, async (tx) => {
-      if (delivered.length > 0) await tx.query(DELIVERED, [delivered])
-      if (retries.length > 0) {
-        await tx.query(RETRY, [
-          retries.map(({ id }) => id), retries.map(({ attempts }) => attempts), retries.map((retry) => retry.delay_ms)
-        ])
-      }
-      if (failed.length === 0) return []
-      const values = [failed.map(({ id }) => id), failed.map(({ error }) => error)]
-      return (await tx.query<DisabledChannel>(FAILED, values)).rows
-    })
+    storeResults: (channels: readonly number[], { delivered, retries, failed }: DeliveryResults) =>
+      withChannelsLocked(channels, async (tx) => {
+        if (delivered.length > 0) await tx.query(DELIVERED, [delivered])
+        if (retries.length > 0) {
+          await tx.query(RETRY, [
+            retries.map(({ id }) => id), retries.map(({ attempts }) => attempts), retries.map((retry) => retry.delay_ms)
+          ])
+        }
+        if (failed.length === 0) return []
+        const values = [failed.map(({ id }) => id), failed.map(({ error }) => error)]
+        return (await tx.query<DisabledChannel>(FAILED, values)).rows
+      })
   }
 }
 

@@ -44,7 +44,9 @@ export const touchesSettings = (definition: ChannelDefinition, given: GivenSetti
     given[name] !== undefined && (given[name] !== null || writeOnly === true))
 
 /** Merges the settings of a request into the stored ones, without checks. */
-export function mergeSettings (definition: ChannelDefinition, given: GivenSettings, stored: StoredSettings | null): Settings {
+export function mergeSettings (
+  definition: ChannelDefinition, given: GivenSettings, stored: StoredSettings | null
+): Settings {
   const entries = propertiesOf(definition)
     .map((property) => [property[0], readSetting(property, given, stored, hasFields(definition))] as const)
     .filter(([, value]) => value !== undefined)
@@ -96,7 +98,9 @@ const originsOf = (settings: Settings) => listAddresses(settings).map(originOf).
 /** Returns the names of secrets that a request leaves unchanged. */
 function listUnchangedSecrets (definition: ChannelDefinition, given: GivenSettings, stored: StoredSettings): string[] {
   const marked = propertiesOf(definition)
-    .filter(([name, schema]) => schema.writeOnly === true && given[name] === undefined && !isEmpty(stored.settings[name]))
+    .filter(
+      ([name, schema]) => schema.writeOnly === true && given[name] === undefined && !isEmpty(stored.settings[name])
+    )
     .map(([name]) => name)
   const fields = isEmpty(given.fields) ? {} : given.fields as GivenSettings
   const named = (stored.view.stored_secrets ?? []).filter((key) => fields[key] === undefined)

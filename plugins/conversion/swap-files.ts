@@ -81,7 +81,9 @@ async function arePublished (libraryDir: string, publications: readonly Publicat
  * counts as deleted by this conversion only if all new files have their names. If all old files exist, none was deleted
  * yet.
  */
-async function listFilesToDelete (libraryDir: string, { originals, placings: publications }: Swap): Promise<string[] | null> {
+async function listFilesToDelete (
+  libraryDir: string, { originals, placings: publications }: Swap
+): Promise<string[] | null> {
   const existing: OriginalFile[] = []
   for (const original of originals) if (await isPresent(join(libraryDir, original.path))) existing.push(original)
   const unchanged: string[] = []

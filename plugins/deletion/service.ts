@@ -84,7 +84,9 @@ export function createDeletion (app: FastifyInstance, config: Config) {
     const { db } = context
     const roms = await selectDoomed(context, ids)
     const audiences = await app.permissions.listAudiences(app.db, ids)
-    const { remaining: kept, reasons } = await moveAll(disposal, [...roms.values()].filter(({ id }) => withFiles.has(id)))
+    const { remaining: kept, reasons } = await moveAll(
+      disposal, [...roms.values()].filter(({ id }) => withFiles.has(id))
+    )
     const outcome: DeletionResult = { failed: new Map(), deleted: [] }
     for (const id of ids) {
       const rom = roms.get(id)

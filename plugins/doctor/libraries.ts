@@ -19,7 +19,8 @@ async function isCaseSensitive (dir: string): Promise<boolean | null> {
     const twin = swapCase(name)
     if (twin === name) continue
     const [names, swapped] = await Promise.all([name, twin].map((one) => stat(join(dir, one)).catch(() => null)))
-    return names === null || swapped === null || names === undefined || swapped === undefined || names.ino !== swapped.ino
+    return names === null ||
+      swapped === null || names === undefined || swapped === undefined || names.ino !== swapped.ino
   }
   return null
 }

@@ -98,7 +98,9 @@ export function applyEdit (
   const lockedAgain = Object.fromEntries(Object.entries(unchanged).filter(([name, value]) =>
     !losesLock(name) && textOf(value) !== textOf(mergedFirst[name] as string | null)))
   const merged = mergeWithLocks(lockedAgain)
-  const providerLocks = listProviderLocks(rest, sources.ids, sources.records).filter((name) => !call.unlock.includes(name))
+  const providerLocks = listProviderLocks(
+    rest, sources.ids, sources.records
+  ).filter((name) => !call.unlock.includes(name))
   const fieldLocks = new Set([...providerLocks, ...Object.keys(locked), ...Object.keys(lockedAgain)])
   return { merged, manual_metadata: manual, own_fields: [...fieldLocks].sort() }
 }

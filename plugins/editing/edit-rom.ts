@@ -51,7 +51,9 @@ function mustDownload (
 }
 
 /** Explains the matches whose id a person chose. A record that a person wrote changes no id. */
-function explainChoices ({ rom, platform }: RomForLookup, { newMatches: found, ids }: EditedMatches): Map<string, MatchExplanation> {
+function explainChoices (
+  { rom, platform }: RomForLookup, { newMatches: found, ids }: EditedMatches
+): Map<string, MatchExplanation> {
   const subject = { name: rom.fs_name_no_tags, platform: platform.slug, at: new Date() }
   return new Map(ids.flatMap((key) => {
     const match = found.get(key)
@@ -119,7 +121,9 @@ export function createEditor (app: FastifyInstance, config: Config) {
     return { matches: all, newMatches: found, dropped, ids: changed, records }
   }
 
-  async function downloadPictures (call: EditCall, { rom }: RomForLookup, pictures: Pictures): Promise<DownloadedPictures> {
+  async function downloadPictures (
+    call: EditCall, { rom }: RomForLookup, pictures: Pictures
+  ): Promise<DownloadedPictures> {
     const downloaded: DownloadedPictures = {}
     const { url_cover: cover, url_manual: manual } = call.texts
     if (call.cover === null) downloaded.cover = NO_COVER
@@ -160,7 +164,9 @@ export function createEditor (app: FastifyInstance, config: Config) {
     if (written.length === 0) throw conflict('Another request changed this ROM at the same moment; fetch the current state and try again')
   }
 
-  async function storeEdit (rom: RomForLookup, call: EditCall, edited: EditedMatches, downloaded: DownloadedPictures): Promise<void> {
+  async function storeEdit (
+    rom: RomForLookup, call: EditCall, edited: EditedMatches, downloaded: DownloadedPictures
+  ): Promise<void> {
     const result = applyEdit(rom.rom, edited.matches, call, edited, readPriorities(config, providers))
     const { merged, ...edit } = result
     await storeMatches({

@@ -67,6 +67,8 @@ export function listFieldSources (rom: SourcedRom, matches: ProviderMatches, pri
   ]
   return {
     fields: Object.fromEntries(fields),
-    media: Object.fromEntries(listUrls(rom).map(([kind, urls]) => [kind, listProvidersOf(kind, urls, matches, priorities)]))
+    media: Object.fromEntries(
+      listUrls(rom).map(([kind, urls]) => [kind, listProvidersOf(kind, urls, matches, priorities)])
+    )
   }
 }

@@ -33,7 +33,8 @@ export function createPictures (
   const task = `${EDIT_PREFIX}${randomUUID()}`
   const http = createArtworkClient(app, config, log)
   const origins = createOrigins({
-    http: http.withSignal(scope.signal), findLibraryDir: () => rom.libraryDir, providers, breakerOf: app.circuits.of, scope
+    http: http.withSignal(scope.signal), findLibraryDir: () =>
+      rom.libraryDir, providers, breakerOf: app.circuits.of, scope
   })
   const files = createArtworkFiles({ origins, resourcesDir, staging: createStaging(app.db, resourcesDir, task) })
   const artwork = createArtwork({ origins, db: app.db, log, resourcesDir, task }, scope.signal)
@@ -89,7 +90,8 @@ export function createPictures (
     },
 
     /** Deletes all files of the ROM, except one path. */
-    deleteAll: (remainingPath: string | null): Promise<void> => files.deleteExcept(folder, remainingPath === null ? [] : [remainingPath]),
+    deleteAll: (remainingPath: string | null): Promise<void> =>
+      files.deleteExcept(folder, remainingPath === null ? [] : [remainingPath]),
 
     /** Downloads all missing media of the row. */
     fetchRest: (now: RomForLookup['rom']): Promise<boolean> => artwork.fetch({

@@ -34,7 +34,9 @@ interface FirmwareFile { name: string, path: string, size: number }
 type ReportProblem = (name: string, reason: string) => void
 
 /** Lists the files directly in the folder; a platform without a folder has no firmware. */
-async function listFiles ({ folder, library, rules }: FirmwareScan, reportProblem: ReportProblem): Promise<FirmwareFile[]> {
+async function listFiles (
+  { folder, library, rules }: FirmwareScan, reportProblem: ReportProblem
+): Promise<FirmwareFile[]> {
   const found: FirmwareFile[] = []
   for (const { name, kind, isValid } of await listItems(join(library.dir, folder))) {
     if (kind !== 'file' || rules.isExcludedSingle(name)) continue

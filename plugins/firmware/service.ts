@@ -30,7 +30,9 @@ export function createFirmware (app: FastifyInstance, config: Config) {
     return row
   }
 
-  async function list ({ db, caller }: Context<FirmwareCaller>, platformId: number | undefined): Promise<FirmwareView[]> {
+  async function list (
+    { db, caller }: Context<FirmwareCaller>, platformId: number | undefined
+  ): Promise<FirmwareView[]> {
     return (await selectPlacedFirmware(db, isVisible(caller), { platform_id: platformId })).map(toFirmwareView)
   }
 

@@ -97,7 +97,9 @@ async function hashArchive (
   archive: Archive, settings: HashSettings, before: Digest | null, contentCache: ContentCache | null
 ): Promise<FileResult> {
   if (settings.members === 'all') {
-    const { total, members } = await hashMembers(archive, settings.excluded, (entry) => contentCache?.watch(entry) ?? entry)
+    const { total, members } = await hashMembers(
+      archive, settings.excluded, (entry) => contentCache?.watch(entry) ?? entry
+    )
     return toOutcome(total, null, members)
   }
   const running = before?.copy() ?? null

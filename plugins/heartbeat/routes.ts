@@ -47,7 +47,9 @@ const routes: FeatureRoutes = async (app, { config }) => {
   }, async ({ caller }) => {
     const isAdmin = caller !== null && isAdministrator(caller)
     if (!isAdmin) return LIVENESS
-    return { ...LIVENESS, problems: [...describeProblems(app.proxyProblems.list(), config), ...describeConfigProblem(config)] }
+    return {
+      ...LIVENESS, problems: [...describeProblems(app.proxyProblems.list(), config), ...describeConfigProblem(config)]
+    }
   })
 
   app.get('/api/health/ready', {

@@ -136,7 +136,9 @@ export function createLibraryCache<Value> ({ maxBytes, sizeOf }: CacheOptions<Va
      * Returns the value if available soon, else null. The time counts from the start of its computation, for all
      * callers.
      */
-    async getSoon (moment: VersionSnapshot, key: CacheKey, work: () => Promise<Value>, waitMs: number): Promise<Value | null> {
+    async getSoon (
+      moment: VersionSnapshot, key: CacheKey, work: () => Promise<Value>, waitMs: number
+    ): Promise<Value | null> {
       const value = get(moment, key, work)
       value.catch(() => {})
       const since = computations.get(idOf(key))?.at ?? moment.at

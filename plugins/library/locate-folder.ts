@@ -72,7 +72,9 @@ export async function findLayout (library: Library, fsSlug: string): Promise<Wri
     holdsIt: structure !== null && await isFolder(join(root.dir, romsPath(structure, fsSlug)))
   }))
   const writable = layouts.filter(({ root }) => root.is_writable)
-  const layout = writable.find(({ holdsIt: hasFolder }) => hasFolder) ?? writable.find(({ isMounted }) => isMounted) ?? writable[0]
+  const layout = writable.find(
+    ({ holdsIt: hasFolder }) => hasFolder
+  ) ?? writable.find(({ isMounted }) => isMounted) ?? writable[0]
   if (layout !== undefined) return await openPlace(library, layout.root)
   throw conflict('All libraries are read-only; set the writable of one to true to change its files')
 }

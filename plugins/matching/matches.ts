@@ -130,7 +130,11 @@ export function createMatchUpdates (
         const before = formerMatches.get(key)
         return before === undefined || !isLinked(before) || before.id !== id
       })
-      return { matches: new Map([...ownMatches, ...linked]), newMatches: new Map([...newMatches, ...newLinks]), dropped: droppedKeys }
+      return {
+        matches: new Map([...ownMatches, ...linked]),
+        newMatches: new Map([...newMatches, ...newLinks]),
+        dropped: droppedKeys
+      }
     }
   }
 }

@@ -128,8 +128,9 @@ function pickMedia (ordered: readonly Match[], priorities: Priorities, before: R
     if (COLUMN_KINDS.includes(kind)) continue
     const formerMedia = before?.[kind]
     const [found] = mediaOf(ordered, kind)
-    if (found !== undefined) media[kind] = { url: found.url, path: formerMedia?.url === found.url ? formerMedia.path : null }
-    else if (formerMedia !== undefined) media[kind] = formerMedia
+    if (found !== undefined) {
+      media[kind] = { url: found.url, path: formerMedia?.url === found.url ? formerMedia.path : null }
+    } else if (formerMedia !== undefined) media[kind] = formerMedia
   }
   return media
 }

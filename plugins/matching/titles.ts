@@ -9,7 +9,8 @@ import type { LookupRom } from './stored-rows.ts'
 type TitledRom = Pick<LookupRom, 'id' | 'fs_name' | 'fs_name_no_tags' | 'is_folder'>
 
 /** Looks up the titles of ROMs of one platform, all at once. */
-export type Titles = (roms: readonly TitledRom[], platformSlug: string) => Promise<(rom: TitledRom) => readonly string[]>
+export type Titles = (roms: readonly TitledRom[], platformSlug: string) =>
+Promise<(rom: TitledRom) => readonly string[]>
 
 const PLATFORMS_OF: Readonly<Record<TitleTable, ReadonlySet<string>>> = {
   mame: new Set(['arcade', 'neogeoaes', 'neogeomvs', 'cps1', 'cps2', 'cps3']),

@@ -18,8 +18,9 @@ function outcomeOf (failure: unknown): string {
   return OUTCOMES.find(([kind]) => failure instanceof kind)?.[1] ?? 'failed'
 }
 
-const readAllowances = (provider: string, reportedLimits: ReportedLimits) => reportedLimits.allowances().slice(0, ALLOWANCES_MAX)
-  .map(({ name, remaining, total }) => ({ labels: { provider, allowance: name }, remaining, total }))
+const readAllowances = (provider: string, reportedLimits: ReportedLimits) =>
+  reportedLimits.allowances().slice(0, ALLOWANCES_MAX)
+    .map(({ name, remaining, total }) => ({ labels: { provider, allowance: name }, remaining, total }))
 
 /** Measures the calls of providers and the requests of plugins to their services, in the process that runs plugins. */
 export function measurePlugins (app: FastifyInstance, metrics: Metrics): void {
@@ -57,7 +58,9 @@ export function measurePlugins (app: FastifyInstance, metrics: Metrics): void {
     help: 'The whole budget that a service reports',
     labelNames: ['provider', 'allowance']
   }, readProviders((key, reportedLimits) =>
-    readAllowances(key, reportedLimits).flatMap(({ labels, total }) => total === undefined ? [] : [{ labels, value: total }])))
+    readAllowances(key, reportedLimits).flatMap(
+      ({ labels, total }) => total === undefined ? [] : [{ labels, value: total }]
+    )))
   metrics.gauge({
     name: 'svc_provider_requests_per_second_limit',
     help: 'Requests per second that a service accepts: the smallest of its rates',

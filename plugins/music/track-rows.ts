@@ -142,7 +142,9 @@ export async function selectFacet (
 /** A file id from a client. Both flags are false for a file that does not exist. */
 export interface RequestedFile { id: number, is_visible: boolean, is_track: boolean }
 
-export async function selectNamed ({ db, caller }: Context<AnyCaller>, ids: readonly number[]): Promise<RequestedFile[]> {
+export async function selectNamed (
+  { db, caller }: Context<AnyCaller>, ids: readonly number[]
+): Promise<RequestedFile[]> {
   const { rows } = await sql<RequestedFile>`select g.id, r.id is not null as is_visible, f.track_meta is not null as is_track
     from unnest(${ids}::int[]) as g (id) left join rom_files f on f.id = g.id
     left join roms r on r.id = f.rom_id and ${isRomVisible(caller)}`.execute(db)

@@ -142,7 +142,9 @@ export function openNetplayEndpoint (app: FastifyInstance) {
     }
     function listen (event: string, act: (socket: Socket, roomRequest: RoomRequest) => Promise<unknown[]>): void {
       socket.on(event, (...args: unknown[]) => {
-        enqueue(() => answer((roomRequest) => act(socket, roomRequest), args[0], acknowledgementOf(args)).catch(countWrong))
+        enqueue(
+          () => answer((roomRequest) => act(socket, roomRequest), args[0], acknowledgementOf(args)).catch(countWrong)
+        )
       })
     }
     listen('open-room', openRoom)

@@ -44,13 +44,17 @@ export async function selectEntrance (db: Db, id: string): Promise<JoinCondition
   return room ?? null
 }
 
-async function insertPlayer (tx: Db, roomRequest: RoomRequest, { socket_id: socketId, worker }: PlayerSocket): Promise<void> {
+async function insertPlayer (
+  tx: Db, roomRequest: RoomRequest, { socket_id: socketId, worker }: PlayerSocket
+): Promise<void> {
   await tx.query(`insert into netplay_players (room_id, socket_id, player_id, player_name, worker)
     values ($1, $2, $3, $4, $5)`, [roomRequest.id, socketId, roomRequest.player_id, roomRequest.player_name, worker])
 }
 
 /** @returns true if the room's id was free */
-export function insertRoom (db: Db, roomRequest: RoomRequest, passwordMark: string | null, playerSocket: PlayerSocket): Promise<boolean> {
+export function insertRoom (
+  db: Db, roomRequest: RoomRequest, passwordMark: string | null, playerSocket: PlayerSocket
+): Promise<boolean> {
   return inTransaction(db, async (tx) => {
     const { rowCount } = await tx.query(`insert into netplay_rooms (id, name, game_id, domain, password_mark, max_players)
       values ($1, $2, $3, $4, $5, $6) on conflict (id) do nothing`,

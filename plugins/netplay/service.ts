@@ -7,7 +7,8 @@ import { createThrottle } from '../auth/throttle-rows.ts'
 import { hasVisibleRom } from '../roms/visible-rows.ts'
 import { passwordKeys, passwordLimits } from './password-limits.ts'
 import {
-  type RoomEntry, announceRooms, deleteLost, deletePlayer, joinRoom, insertRoom, isInRoom, selectEntrance, selectOpenRooms,
+  type RoomEntry, announceRooms, deleteLost, deletePlayer, joinRoom, insertRoom, isInRoom, selectEntrance,
+  selectOpenRooms,
   selectPlayers, selectWorkers
 } from './rows.ts'
 import { type Players, type RoomList, type RoomRequest, readRomId } from './schemas.ts'

@@ -45,7 +45,9 @@ export function createOidc (app: FastifyInstance, settings: OidcSettings | null)
   }
 
   /** Returns the attempt of a response, and uses it up. */
-  async function consumeAttempt (cookie: string | undefined, answer: URLSearchParams, address: string): Promise<Attempt> {
+  async function consumeAttempt (
+    cookie: string | undefined, answer: URLSearchParams, address: string
+  ): Promise<Attempt> {
     const attempt = cookie === undefined ? null : attempts.open(cookie)
     if (attempt === null) throw badRequest(`This browser has no recent sign-in, or does not store cookies; ${AGAIN}`)
     if (!isEqualSecret(answer.get('state') ?? '', attempt.state)) throw badRequest(`This response belongs to another sign-in; ${AGAIN}`)
@@ -73,7 +75,9 @@ export function createOidc (app: FastifyInstance, settings: OidcSettings | null)
     async begin (): Promise<{ url: string, cookie: string }> {
       const { settings, provider } = requireLive()
       const attempt = attempts.begin()
-      const url = await withLoggedFailures(async () => await toAuthorizationUrl(await provider.read(), settings, attempt))
+      const url = await withLoggedFailures(
+        async () => await toAuthorizationUrl(await provider.read(), settings, attempt)
+      )
       return { url, cookie: attempts.seal(attempt) }
     },
 
@@ -86,7 +90,9 @@ export function createOidc (app: FastifyInstance, settings: OidcSettings | null)
     async finish (request: FastifyRequest, cookie: string | undefined, answer: URLSearchParams) {
       const { settings, provider } = requireLive()
       const attempt = await consumeAttempt(cookie, answer, request.ip)
-      const proof = await withLoggedFailures(async () => await readProof(await provider.read(), settings, attempt, answer))
+      const proof = await withLoggedFailures(
+        async () => await readProof(await provider.read(), settings, attempt, answer)
+      )
       try {
         return { user: await findUser(request, proof), idToken: proof.idToken }
       } catch (err) {

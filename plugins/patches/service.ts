@@ -62,7 +62,9 @@ export function createPatches (app: FastifyInstance, config: Config) {
     throw badRequest(`'${name}' has ${size} bytes; ${maxBytes} are allowed. Raise ROM_PATCHER_MAX_FILE_SIZE_BYTES to patch it`)
   }
 
-  async function apply (base: StoredFile, baseHandle: FileHandle, patch: UploadedPatch, requestedName: string): Promise<PatchedFile> {
+  async function apply (
+    base: StoredFile, baseHandle: FileHandle, patch: UploadedPatch, requestedName: string
+  ): Promise<PatchedFile> {
     const files = {
       base: await toOpenFile(baseHandle, base.file_name), patch: await toOpenFile(patch.handle, patch.name)
     }

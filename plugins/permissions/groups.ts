@@ -134,7 +134,9 @@ export const groups = {
   /** Lists the users to whom a group's rules apply: its members, and for the default group the users without one. */
   async listMembers (db: Db, id: number): Promise<number[]> {
     const group = await find(db, id)
-    const memberCondition = { $or: [{ permission_group: id }, ...(group.is_default ? [{ permission_group: null }] : [])] }
+    const memberCondition = {
+      $or: [{ permission_group: id }, ...(group.is_default ? [{ permission_group: null }] : [])]
+    }
     return (await db.em.find(User, memberCondition, { fields: ['id'] })).map((user) => user.id)
   }
 }

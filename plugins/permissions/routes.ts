@@ -20,7 +20,9 @@ const toDetails = ({ entity, entity_id: id, user_id: userId, group_id: groupId }
 
 const routes: Routes = async (app) => {
   /** Records a change of permissions in the audit log. */
-  async function auditChange (request: FastifyRequest, change: string, details: Record<string, string | number | null>) {
+  async function auditChange (
+    request: FastifyRequest, change: string, details: Record<string, string | number | null>
+  ) {
     await app.audit.record({
       event: 'permissions.changed', user: callerOf(request), address: request.ip, details: { change, ...details }
     })

@@ -82,7 +82,9 @@ async function receiveFile (folder: string, content: Readable, limit: SizeLimit)
   }
 }
 
-async function readParts (request: FastifyRequest, name: string, folder: string, limit: SizeLimit): Promise<ReceivedFile> {
+async function readParts (
+  request: FastifyRequest, name: string, folder: string, limit: SizeLimit
+): Promise<ReceivedFile> {
   let arrived: ReceivedFile | null = null
   try {
     for await (const part of request.parts({ limits: LIMITS })) {

@@ -205,7 +205,9 @@ const selectRomJson = (files: boolean, knownStamps: Readonly<Record<number, stri
 
 /** `offset 0` stops the database from computing the stamp at each of its uses. */
 const selectCallerRoms = (
-  caller: AnyCaller, condition: Condition, { files, siblings_by: keys, collections = false, knownStamps = {} }: RomSelection
+  caller: AnyCaller, condition: Condition, {
+    files, siblings_by: keys, collections = false, knownStamps = {}
+  }: RomSelection
 ) => sql<CallerRomRow>`
     select i.id, s.stamp, ${selectMilliseconds('r.created_at')} as created_at, ${selectMilliseconds('r.updated_at')} as updated_at,
       ${knownStamps === null ? sql`null` : selectRomJson(files, knownStamps)} as rom,

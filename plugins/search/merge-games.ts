@@ -11,7 +11,9 @@ type Group = Map<string, GameCandidate>
 function groupByName (answers: GamesAnswer['answers'], priority: readonly string[]): Map<string, Group> {
   const positionOf = (key: string) => priority.includes(key) ? priority.indexOf(key) : priority.length
   const groups = new Map<string, Group>()
-  for (const { key, found } of answers.toSorted((a, b) => positionOf(a.key) - positionOf(b.key) || (a.key < b.key ? -1 : 1))) {
+  for (const { key, found } of answers.toSorted(
+    (a, b) => positionOf(a.key) - positionOf(b.key) || (a.key < b.key ? -1 : 1)
+  )) {
     for (const game of found) {
       const name = toComparedName(game.name)
       if (name === '') continue
@@ -49,7 +51,8 @@ export function mergeGames (
     const providerFields = [...group].map(([key, game]) => ownFields(key, game))
     const pictureFields = (pictures.get(compared) ?? []).map(({ key, game }) => ownFields(key, game))
     return [Object.assign({
-      ...emptyFields, id: null, platform_id: platformId, name, slug, summary, is_identified: true, is_unidentified: false
+      ...emptyFields, id: null, platform_id: platformId, name, slug, summary,
+      is_identified: true, is_unidentified: false
     }, ...pictureFields, ...providerFields) as SearchedGameView]
   })
 }

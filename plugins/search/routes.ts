@@ -16,7 +16,7 @@ const toHeader = (value: unknown) => JSON.stringify(value)
   .replace(/[^\x20-\x7e]/g, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`)
 
 /** Names skipped providers in a header, because the body has no field for them. */
-function sendResults<View> (reply: FastifyReply, { results, skipped: skipped }: Results<View>): View[] {
+function sendResults<View> (reply: FastifyReply, { results, skipped }: Results<View>): View[] {
   if (skipped.length > 0) reply.header('x-left-out', toHeader(skipped))
   return results
 }

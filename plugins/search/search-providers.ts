@@ -15,7 +15,8 @@ import { ProviderSkippedError, checkCircuit } from '../circuits/check-circuit.ts
 import { checkMatch } from '../matching/check-match.ts'
 import { type RomForLookup, loadRomForLookup } from '../matching/rom-for-lookup.ts'
 import {
-  type ProviderAnswers, type SearchCall, type CoversAnswer, type Failure, type GameCandidate, type GamesAnswer, toComparedName
+  type ProviderAnswers, type SearchCall, type CoversAnswer, type Failure, type GameCandidate, type GamesAnswer,
+  toComparedName
 } from './search-calls.ts'
 import { checkCovers } from './check-covers.ts'
 
@@ -119,7 +120,9 @@ export function createSearcher (app: FastifyInstance, config: Config) {
     if (rom === null) return noGames
     const searched = enabled.filter((provider) => rom.isSupportedBy(provider.definition) && (by === 'name' || canFindById(provider)))
     const { answers, failures } = await withScope(outer, GAMES_MS, async (scope) =>
-      await searchAll(searched, outer, { ...scope, preferences: rom.preferences }, async (provider, definition, ctx) => {
+      await searchAll(searched, outer, {
+        ...scope, preferences: rom.preferences
+      }, async (provider, definition, ctx) => {
         const atSource = rom.toSdk(definition)
         const found = by === 'id'
           ? [await definition.getById?.(Number(term) as never, atSource, ctx)].filter((match) => match !== undefined)

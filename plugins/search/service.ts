@@ -88,7 +88,9 @@ export function createSearch (app: FastifyInstance, config: Config) {
       checkAnswered(answer, 'No SteamGridDB enabled')
       const { artwork, cover = artwork } = config.scan.priority
       const positionOf = (key: string) => cover.includes(key) ? cover.indexOf(key) : cover.length
-      const groups = answer.answers.toSorted((a, b) => positionOf(a.key) - positionOf(b.key)).flatMap(({ found }) => found)
+      const groups = answer.answers.toSorted(
+        (a, b) => positionOf(a.key) - positionOf(b.key)
+      ).flatMap(({ found }) => found)
       const results = groups.map(({ name, covers }) => ({
         name,
         resources: covers.filter(({ nsfw }) => nsfw !== true || mayBeShown(caller, ADULT_AGE)).map(toCoverView)

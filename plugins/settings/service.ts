@@ -21,7 +21,8 @@ export type BindingKind = 'platforms' | 'versions'
 
 const withoutRepeats = (values: readonly string[]) => [...new Set(values)]
 /** Normalizes codes, which are compared in lower case. */
-const toCodes = (values: readonly string[]) => withoutRepeats(values.map((value) => value.trim().toLowerCase()).filter(Boolean))
+const toCodes = (values: readonly string[]) =>
+  withoutRepeats(values.map((value) => value.trim().toLowerCase()).filter(Boolean))
 
 function bindingsOf (kind: BindingKind, content: unknown): object {
   const bindings = getAt(content, ['system', kind])
@@ -160,7 +161,9 @@ export function createSettings (app: FastifyInstance, config: Config) {
         const isEntry = (other: string, spelling: string) =>
           normalizeEntry(list, other) === normalizeEntry(list, spelling)
         const found = spellings.find((spelling) => entries.some((other) => isEntry(other, spelling)))
-        return found === undefined ? [] : [{ path: list.path, value: entries.filter((other) => !isEntry(other, found)) }]
+        return found === undefined
+          ? []
+          : [{ path: list.path, value: entries.filter((other) => !isEntry(other, found)) }]
       })
     },
 

@@ -54,7 +54,9 @@ function toOptions (settings: SectionOf<typeof emulatorjsConfig>['settings']): C
     [core, Object.fromEntries(Object.entries(options).map(([name, value]) => [name, String(value)]))]))
 }
 
-export function toConfigView (config: Config, { isPresent, isWritable }: FileState, settings: PrivateSettings): ConfigView {
+export function toConfigView (
+  config: Config, { isPresent, isWritable }: FileState, settings: PrivateSettings
+): ConfigView {
   const { scan: { priority, media } } = config
   const emulatorjs = emulatorjsConfig.of(config)
   const { cover, screenshot, manual } = priority

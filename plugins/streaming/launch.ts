@@ -14,7 +14,9 @@ const FAILED_POLLS_MAX = 3
 const DETAIL_MAX = 500
 
 /** A machine that is reserved for a game. */
-export interface ReservedContainer { container: string, claim: string, claimed_at: number, user_id: number, platform: string }
+export interface ReservedContainer {
+  container: string, claim: string, claimed_at: number, user_id: number, platform: string
+}
 
 /** The session was ended during its launch. */
 class LaunchGoneError extends Error {
@@ -45,7 +47,9 @@ export function createLauncher (app: FastifyInstance, broker: Broker, launchSeco
   }
 
   /** Waits until the game runs. @throws BrokerRefusedError, BrokerUnreachableError, LaunchGoneError */
-  async function follow (container: UsableContainer, reservation: ReservedContainer, first: Progress): Promise<Progress> {
+  async function follow (
+    container: UsableContainer, reservation: ReservedContainer, first: Progress
+  ): Promise<Progress> {
     const deadline = Date.now() + launchSeconds() * SECOND_MS
     let [progress, failedPolls] = [first, 0]
     while (progress.status === 'launching') {
@@ -63,7 +67,9 @@ export function createLauncher (app: FastifyInstance, broker: Broker, launchSeco
     return progress
   }
 
-  async function run (container: UsableContainer, reservation: ReservedContainer, launch: Launch, former: boolean): Promise<void> {
+  async function run (
+    container: UsableContainer, reservation: ReservedContainer, launch: Launch, former: boolean
+  ): Promise<void> {
     if (former) await broker.stop(container)
     const progress = await follow(container, reservation, await broker.launch(container, launch))
     if (!await activate(app.db, reservation)) throw new LaunchGoneError()
@@ -111,7 +117,9 @@ export function createLauncher (app: FastifyInstance, broker: Broker, launchSeco
   })
 
   /** @param former true if a former game may still run on the machine */
-  return function start (container: UsableContainer, reservation: ReservedContainer, launch: Launch, former: boolean): void {
+  return function start (
+    container: UsableContainer, reservation: ReservedContainer, launch: Launch, former: boolean
+  ): void {
     const launching = run(container, reservation, launch, former).catch(async (err: unknown) => {
       if (err instanceof LaunchGoneError) await releaseContainer(container)
       else await fail(container, reservation, err)

@@ -76,7 +76,9 @@ export interface NewClaim {
 
 /** A reserved machine with the lapsed session it replaces, or else the session that holds the machine. */
 export type Reservation =
-  { container: string, claim: string, claimed_at: number, former: SessionRow | null } | { busy_session: SessionRow | null }
+  {
+    container: string, claim: string, claimed_at: number, former: SessionRow | null
+  } | { busy_session: SessionRow | null }
 
 async function tryContainer (tx: Db, container: string, request: NewClaim): Promise<Reservation> {
   const { rows: [former = null] } = await tx.query<SessionRow>(
@@ -88,7 +90,8 @@ async function tryContainer (tx: Db, container: string, request: NewClaim): Prom
     (container, claim, user_id, device_id, platform, rom_id, rom_name, state, multiplayer, expires_at)
     values ($1, $2, $3, (select id from devices where id = $4), $5, $6, $7, 'launching', $8, now() + $9 * interval '1 second')
     on conflict (container) do nothing returning ${time('claimed_at')}`,
-  [container, claim, request.user_id, request.device_id, request.platform, request.rom_id, request.rom_name, request.multiplayer,
+  [container, claim, request.user_id, request.device_id, request.platform, request.rom_id, request.rom_name,
+    request.multiplayer,
     request.seconds])
   // Another transaction was faster; its session becomes visible after its commit.
   return row === undefined ? { busy_session: null } : { container, claim, claimed_at: row.claimed_at, former }

@@ -114,7 +114,9 @@ export function createPairs (listing: Listing, stored: readonly AssetRow[], base
       device: file,
       server: asset,
       base: asset === null && deleted[0] !== undefined ? target?.[deleted[0].kind] ?? null : base,
-      former: formerByTarget?.contents.filter(isFile).sort((one, other) => other.updated_at - one.updated_at)[0] ?? null,
+      former: formerByTarget?.contents.filter(isFile).sort(
+        (one, other) => other.updated_at - one.updated_at
+      )[0] ?? null,
       is_deleted: deleted.length > 0,
       is_deleted_content: deleted.some(isFile),
       is_missing: missingAssets.length > 0,

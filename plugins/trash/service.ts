@@ -13,7 +13,8 @@ import { createArtworkFolders } from '../artwork/folders.ts'
 import { openDisposal } from './move-to-trash.ts'
 import { createTrashFolders } from './trash-folders.ts'
 import {
-  type TrashedItem, deleteItems, deleteRom, isPlatformListed, lockItem, restoreRomRows, selectAfter, selectFileTarget, selectItems,
+  type TrashedItem, deleteItems, deleteRom, isPlatformListed, lockItem, restoreRomRows, selectAfter,
+  selectFileTarget, selectItems,
   selectPage
 } from './rows.ts'
 import type { TrashPage } from './schemas.ts'
@@ -133,7 +134,8 @@ export function createTrash (app: FastifyInstance, config: Config) {
 
   /** Runs work on each item, and collects the failures. */
   async function forEachItem (
-    ids: readonly number[], items: ReadonlyMap<number, TrashedItem>, words: string, work: (item: TrashedItem) => Promise<void>
+    ids: readonly number[], items: ReadonlyMap<number, TrashedItem>, words: string,
+    work: (item: TrashedItem) => Promise<void>
   ): Promise<{ done: TrashedItem[], result: BulkResult }> {
     const done: TrashedItem[] = []
     const failed = new Map<number, string>()

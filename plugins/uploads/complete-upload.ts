@@ -18,7 +18,9 @@ export class UploadLostError extends Error {
  */
 export function checkComplete ({ total_chunks: count, total_size: total }: Upload, chunks: readonly Chunk[]): void {
   const receivedNumbers = new Set(chunks.map(({ number }) => number))
-  const missing = Array.from({ length: count }, (_none, number) => number).filter((number) => !receivedNumbers.has(number))
+  const missing = Array.from(
+    { length: count }, (_none, number) => number
+  ).filter((number) => !receivedNumbers.has(number))
   if (missing.length > 0) throw badRequest(`Missing chunks: [${missing.join(', ')}]`)
   const size = chunks.reduce((sum, chunk) => sum + chunk.size, 0)
   if (size === total) return

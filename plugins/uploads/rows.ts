@@ -86,7 +86,7 @@ export async function measureOthers (db: Db, userId: number, id: string): Promis
   return rows[0]?.bytes ?? 0
 }
 
-/** The bytes that uploads in chunks still have to send, the count of a user's, and the bytes of all the user's uploads. */
+/** The bytes that chunked uploads of all users still have to send; the number and the bytes of one user's uploads. */
 export interface OpenUploads { awaited_bytes: number, own_count: number, own_bytes: number }
 
 export async function measureOpen (db: Db, userId: number): Promise<OpenUploads> {

@@ -122,7 +122,9 @@ export function createUploads (app: FastifyInstance, config: Config) {
   }
 
   /** Writes the body of a request. @returns true if the chunk has its own file, apart from the upload's */
-  async function write (request: FastifyRequest, upload: Upload, number: number, inspect: InspectBytes): Promise<boolean> {
+  async function write (
+    request: FastifyRequest, upload: Upload, number: number, inspect: InspectBytes
+  ): Promise<boolean> {
     const size = announcedBytes(request)
     const content = request.body instanceof Readable ? request.body : Readable.from([])
     const isLast = number === upload.total_chunks - 1
@@ -131,7 +133,9 @@ export function createUploads (app: FastifyInstance, config: Config) {
     const folder = await uploadFolders.open(upload)
     await requireFreeSpace(folder, size ?? CHUNK_MAX_BYTES)
     const staging = createStaging(folder, upload.id)
-    await (start === null ? staging.writeToOwnFile(number, content, inspect) : staging.writeToUpload(start, content, inspect))
+    await (
+      start === null ? staging.writeToOwnFile(number, content, inspect) : staging.writeToUpload(start, content, inspect)
+    )
     return start === null
   }
 

@@ -119,7 +119,8 @@ export function createStaging (folder: string, id: string) {
     joined,
 
     /** Writes a chunk to its position in the file of the upload. */
-    writeToUpload: (start: number, content: Readable, inspect: InspectBytes): Promise<void> => write(uploadPath, start, content, inspect),
+    writeToUpload: (start: number, content: Readable, inspect: InspectBytes): Promise<void> =>
+      write(uploadPath, start, content, inspect),
 
     /** Writes a chunk to its own file, which replaces an earlier one after all bytes arrived. */
     async writeToOwnFile (number: number, content: Readable, inspect: InspectBytes): Promise<void> {
@@ -138,7 +139,9 @@ export function createStaging (folder: string, id: string) {
      *
      * @returns the path of the complete file
      */
-    async assemble ({ chunk_size: chunkSize, total_size: total }: ChunkSizes, chunks: readonly Chunk[]): Promise<string> {
+    async assemble (
+      { chunk_size: chunkSize, total_size: total }: ChunkSizes, chunks: readonly Chunk[]
+    ): Promise<string> {
       const located = locateAll(chunks, chunkSize ?? 0)
       if (located.every(({ chunk, offset, at }) => chunk.is_apart || offset === at)) {
         const strays = located.filter(({ chunk }) => chunk.is_apart)

@@ -66,9 +66,13 @@ export function createScheduledRows (db: Db) {
       return rowCount !== null && rowCount > 0
     },
 
-    async readState (ids: readonly string[], paths: ReadonlySet<ChangedPath>, sinceLastMs: number): Promise<ScheduleState> {
+    async readState (
+      ids: readonly string[], paths: ReadonlySet<ChangedPath>, sinceLastMs: number
+    ): Promise<ScheduleState> {
       const { platform_fs_slugs: slugs, is_everything: isEverything } = toPayload(paths)
-      const { rows } = await db.query<ScheduleState>(SELECT_STATE, [ids, sinceLastMs, isEverything, JSON.stringify(slugs)])
+      const { rows } = await db.query<ScheduleState>(
+        SELECT_STATE, [ids, sinceLastMs, isEverything, JSON.stringify(slugs)]
+      )
       return rows[0] ?? { is_waiting: false, is_busy: false, is_covered: false }
     },
 

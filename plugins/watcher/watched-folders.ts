@@ -109,7 +109,8 @@ export function createWatchedFolders ({ readRules, open, steps, onChange, onWrit
    * True if a folder is already watched. A link to a watched folder of the same platform adds nothing, and may form a
    * loop.
    */
-  const isKnown = (folder: WatchedFolder) => watched.has(folder.path) || (folder.isLink && linkedPaths.has(linkKeyOf(folder)))
+  const isKnown = (folder: WatchedFolder) =>
+    watched.has(folder.path) || (folder.isLink && linkedPaths.has(linkKeyOf(folder)))
 
   function enlist (folder: WatchedFolder, handle: WatchHandle | null, refusal: unknown): void {
     watched.set(folder.path, { folder, handle, refusal, subfolders: new Set() })

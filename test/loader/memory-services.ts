@@ -21,5 +21,7 @@ export function createMemoryServices (
     name: 'test', userAgent: 'Svc/test', log, secrets: [], trustedOrigins: [...trustedOrigins].map(originOf), store: cache
   })
   const learnt = createReportedLimits(NO_LIMITS)
-  return { config, http, log, cache, files: createFiles(libraryDir), folders: {}, index: NO_INDEX, reportedLimits: learnt }
+  return {
+    config, http, log, cache, files: createFiles(libraryDir), folders: {}, index: NO_INDEX, reportedLimits: learnt
+  }
 }

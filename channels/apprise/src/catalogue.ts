@@ -83,7 +83,9 @@ function readNative (url: URL, raw: RawUrl, forms: readonly (Form | Service)[]):
   for (const form of forms) {
     const fields = 'readNative' in form ? form.readNative?.(url) ?? null : null
     const nativeNames = 'nativeQuery' in form ? form.nativeQuery ?? [] : []
-    if (fields !== null) return name(form, addOptions(form, fields, { ...raw, query: withoutOptions(raw, nativeNames) }))
+    if (fields !== null) {
+      return name(form, addOptions(form, fields, { ...raw, query: withoutOptions(raw, nativeNames) }))
+    }
   }
   return null
 }

@@ -209,7 +209,9 @@ export function createPluginProcess (options: PluginProcessOptions) {
   }
 
   function watchMemory (child: ChildProcess): void {
-    if (child.pid !== undefined && (readMemory(child.pid) ?? 0) > MEMORY_MIB * 1024 ** 2) killBecause(child, OVER_MEMORY)
+    if (child.pid !== undefined && (readMemory(child.pid) ?? 0) > MEMORY_MIB * 1024 ** 2) {
+      killBecause(child, OVER_MEMORY)
+    }
   }
 
   /** Kills the process if it does not answer a ping. */

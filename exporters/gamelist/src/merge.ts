@@ -81,7 +81,9 @@ function updateGame (text: string, game: ElementSpan, { path, fields }: Entry): 
     edits.push(...repeats.map((repeat) => removeElement(text, repeat)))
   }
   const writtenNames = new Set(fields.map(({ name }) => name))
-  const stale = game.children.filter((child) => !writtenNames.has(child.name) && isOwnMedia(child.name, child.text, path))
+  const stale = game.children.filter(
+    (child) => !writtenNames.has(child.name) && isOwnMedia(child.name, child.text, path)
+  )
   edits.push(...stale.map((child) => removeElement(text, child)))
   if (missing.length > 0) edits.push(appendFields(text, game, missing))
   return edits

@@ -73,7 +73,9 @@ function listFiles ({ properties }: Block): string[] {
 function replaceFolder (edits: LineEdits, formerValues: readonly Property[], field: Field, folder: string | null) {
   const [first] = formerValues.flatMap(({ values }) => values)
   const isFolder = folder !== null && first !== undefined && normalizePath(first) === folder
-  if (isFolder && formerValues.length === 1 && formerValues[0]?.values.length === 1) replaceProperties(edits, formerValues, field)
+  if (isFolder && formerValues.length === 1 && formerValues[0]?.values.length === 1) {
+    replaceProperties(edits, formerValues, field)
+  }
 }
 
 function updateGame (edits: LineEdits, game: Block, { path, folder, fields }: Entry) {

@@ -70,7 +70,9 @@ export function createJanitor (app: FastifyInstance, config: Config, files: File
     const { published, incoming } = await listUploads(base)
     signal.throwIfAborted()
     const publishedPaths = new Set(published)
-    const recovered = await recoverMissing([...named.values()].filter(({ disk_path: path }) => !publishedPaths.has(path)))
+    const recovered = await recoverMissing(
+      [...named.values()].filter(({ disk_path: path }) => !publishedPaths.has(path))
+    )
     const unknown = await listOld(published.filter((path) => !named.has(path)))
     const known = published.filter((path) => named.has(path)).length
     return { leftovers: await listOld(incoming), unknown, known, recovered }
@@ -95,7 +97,9 @@ export function createJanitor (app: FastifyInstance, config: Config, files: File
   async function clean (signal: AbortSignal, movesUnknown: boolean) {
     const { leftovers, unknown, known, recovered } = await checkFolder(signal)
     const objection = await findObjection(app.db, app.workers.id, known, unknown.length)
-    const found = { unknown: unknown.length, unknown_files: unknown.slice(0, NAMED_MAX), recovered, postponed: objection }
+    const found = {
+      unknown: unknown.length, unknown_files: unknown.slice(0, NAMED_MAX), recovered, postponed: objection
+    }
     if (objection !== null) {
       warnUnknown(unknown)
       return { ...found, expired: 0, leftovers: 0, lost: 0 }

@@ -54,8 +54,8 @@ async function deleteBeyond (db: Db, limits: RetentionLimits): Promise<string[]>
 }
 
 /**
- * Thins out the former contents of one user beyond the newest `newestCount`, including contents of the last day. Used when
- * space is short.
+ * Thins out the former contents of one user beyond the newest `newestCount`, including contents of the last day. Used
+ * when space is short.
  *
  * @returns the files that no row names any more
  */

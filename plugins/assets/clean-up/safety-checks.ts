@@ -8,7 +8,9 @@ const GAP_MAX_MS = 2 * 86_400_000
 /** Maximum difference between the clocks of this machine and of the database. */
 const SKEW_MAX_MS = 3_600_000
 
-function findObjectionIn ({ now, running, since_look: sinceCheck }: DatabaseClock, known: number, unknown: number): string | null {
+function findObjectionIn (
+  { now, running, since_look: sinceCheck }: DatabaseClock, known: number, unknown: number
+): string | null {
   if (running < FIRST_HOUR_MS) return 'the scan worker started less than an hour ago'
   if (Math.abs(Date.now() - now) > SKEW_MAX_MS) return 'the clocks of this machine and of the database differ by more than an hour'
   if (sinceCheck === null || sinceCheck < 0 || sinceCheck > GAP_MAX_MS) {

@@ -133,7 +133,9 @@ export function createUploads (
       if (slot === null || input.overwrite === true || file.content_hash === null) return null
       return peers.find((peer) => peer.content_hash === file.content_hash) ?? null
     }
-    const sameNamed = slot === null ? peers.filter((peer) => withoutDateTag(peer.file_name) === withoutDateTag(name)) : peers
+    const sameNamed = slot === null
+      ? peers.filter((peer) => withoutDateTag(peer.file_name) === withoutDateTag(name))
+      : peers
     const [newest] = sameNamed
     const current = findPresent(sameNamed)
     // A client repeats an upload whose response was lost.
@@ -196,7 +198,9 @@ export function createUploads (
     const device = acting?.device
     const label = device === undefined ? 'unknown' : orNull(device.name?.trim()) ?? device.device_id.slice(0, 8)
     const copyUpload = { ...upload, slot: null, emulator: original.emulator ?? null }
-    const copy = await writeAsset(writing, copyUpload, copies, conflictName(original.file_name, writing.now, label), original.id)
+    const copy = await writeAsset(
+      writing, copyUpload, copies, conflictName(original.file_name, writing.now, label), original.id
+    )
     await cleanUp(writing, copies.filter((other) => other !== copy).slice(CONFLICT_COPIES_MAX - 1))
     return copy
   }

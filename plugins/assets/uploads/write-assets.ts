@@ -75,7 +75,9 @@ export function createWrites (app: FastifyInstance, config: Config, files: Files
    *
    * @throws ApiError NO_FREE_SPACE if the quota is still exceeded.
    */
-  async function freeSpace ({ tx, deleteAfterCommit: drop }: WriteContext, userId: number, bytes: number): Promise<void> {
+  async function freeSpace (
+    { tx, deleteAfterCommit: drop }: WriteContext, userId: number, bytes: number
+  ): Promise<void> {
     if (quota === 0 || await countBytes(tx, userId) + bytes <= quota) return
     drop(await deleteForSpace(tx, versionsKept, userId))
     if (await countBytes(tx, userId) + bytes <= quota) return
@@ -128,7 +130,7 @@ export function createWrites (app: FastifyInstance, config: Config, files: Files
     },
 
     async create (writing: WriteContext, given: NewAsset, file: StagedFile, after: Date | null): Promise<Asset> {
-      const { tx, now, publish: publish } = writing
+      const { tx, now, publish } = writing
       const { lineage, rom, origin_device_id: device, ...columns } = given
       await freeSpace(writing, lineage.user_id, file.file_size_bytes)
       const time = after === null ? now : laterThan(after, now)
@@ -153,7 +155,7 @@ export function createWrites (app: FastifyInstance, config: Config, files: Files
     async replace (
       writing: WriteContext, asset: Asset, file: StagedFile, folder: string, clientMtime: Date | null
     ): Promise<void> {
-      const { tx, now, publish: publish, deleteAfterCommit: drop } = writing
+      const { tx, now, publish, deleteAfterCommit: drop } = writing
       const isSame = asset.sha1 === file.sha1
       if (isSame && !asset.missing_from_fs) return
       await freeSpace(writing, asset.user.id, file.file_size_bytes)
@@ -173,7 +175,7 @@ export function createWrites (app: FastifyInstance, config: Config, files: Files
     async addVersion (
       writing: WriteContext, asset: Asset, file: StagedFile, folder: string, clientMtime: Date | null
     ): Promise<AssetVersion> {
-      const { tx, now, publish: publish } = writing
+      const { tx, now, publish } = writing
       await freeSpace(writing, asset.user.id, file.file_size_bytes)
       const version = tx.em.create(AssetVersion, {
         asset,

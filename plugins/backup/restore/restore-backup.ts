@@ -61,7 +61,9 @@ const readIdentity = async (dataDir: string): Promise<string | null> =>
   (await readFile(join(dataDir, IDENTITY), 'utf8').catch(() => null))?.trim() ?? null
 
 /** @throws StartError for a database-only backup whose files are not in this data directory */
-async function requireOwnFiles ({ holds, identity }: Manifest, { path, dataDir, continuesWork }: RestoreJob): Promise<void> {
+async function requireOwnFiles (
+  { holds, identity }: Manifest, { path, dataDir, continuesWork }: RestoreJob
+): Promise<void> {
   // The first databases had no identity.
   if (holds === 'everything' || continuesWork || identity === null || await readIdentity(dataDir) === identity) return
   throw new StartError(`${path} contains only a database, and ${dataDir} is not the data directory that it was made from, whose ` +
@@ -175,7 +177,8 @@ export async function replaceState (job: RestoreJob): Promise<RestoreResult> {
     job.signal.throwIfAborted()
     await decideSwap(dataDir, { names, kept: formerName, database: swap })
     await finishSwap(dataDir)
-    return { manifest, ending, migrated, formerFolder: hadFiles ? join(dataDir, formerName) : null, formerDatabase: swap?.kept ?? null }
+    const formerFolder = hadFiles ? join(dataDir, formerName) : null
+    return { manifest, ending, migrated, formerFolder, formerDatabase: swap?.kept ?? null }
   } catch (err) {
     // After the decision the next command continues. Before it no staged file may remain.
     if (!await isPresent(journalOf(dataDir))) await rm(stagingOf(dataDir), REMOVED)

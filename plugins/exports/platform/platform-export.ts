@@ -180,7 +180,9 @@ async function exportFile (
   { config }: PlatformServices, platform: PlatformRow, exporter: LoadedExporter, library: Library, signal: AbortSignal
 ) {
   const { definition } = exporter
-  const games = library.games.map(({ draft, mediaFiles }) => ({ ...draft.game, media: pickMedia(definition, mediaFiles) }))
+  const games = library.games.map(
+    ({ draft, mediaFiles }) => ({ ...draft.game, media: pickMedia(definition, mediaFiles) })
+  )
   const file = await readExisting(library.root, safeName(definition.fileName))
   const result = await render(exporter, config, platform, games, file.text, signal)
   const written = await replaceTextFile(file, result.text.toWellFormed())

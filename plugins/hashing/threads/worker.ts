@@ -88,7 +88,10 @@ async function hashOne (
   const contentCache = new ContentCache()
   const hashes = await hashFile(file, settings, watch, contentCache)
   // For a member that counts as a whole, the hash is its MD5, which is already known.
-  if (hashes.warning !== undefined || (contentCache.memberSize !== null && isWholeFile(console, contentCache.memberSize))) return hashes
+  const { memberSize } = contentCache
+  if (hashes.warning !== undefined || (memberSize !== null && isWholeFile(console, memberSize))) {
+    return hashes
+  }
   try {
     const { bytes } = contentCache
     const known = bytes === null ? null : await hashContent(bytes, Buffer.from(file.path).toString(), console)

@@ -66,7 +66,9 @@ type ListedLibrary = NonNullable<Awaited<ReturnType<typeof list>>>
 
 /** Reports stored platforms whose folder is not there but may be out of reach; the other ones are deleted. */
 async function reportMissing (
-  root: LibraryRoot, rules: ExclusionRules, known: readonly KnownPlatform[], { structure, platforms, problems }: ListedLibrary
+  root: LibraryRoot, rules: ExclusionRules, known: readonly KnownPlatform[], {
+    structure, platforms, problems
+  }: ListedLibrary
 ): Promise<Library & { problems: ScanProblem[] }> {
   const found = problems.map((problem) => ({ platform: problem.path, ...problem }))
   const presentSlugs = new Set(platforms)

@@ -74,7 +74,9 @@ export function createIdentifyRom (services: IdentifyServices) {
     if (found.size === 0 && dropped.length === 0 && !isFresh) return { ...outcome, write: null }
     const merged = { ...mergeMatches(all, toMergeBase(rom, isFresh), priorities), is_identified: outcome.isIdentified }
     const explained = explainMatches(
-      { name: rom.fs_name_no_tags, platform: platform.slug, at: new Date() }, { matches: all, newMatches: found }, explanations)
+      {
+        name: rom.fs_name_no_tags, platform: platform.slug, at: new Date()
+      }, { matches: all, newMatches: found }, explanations)
     return {
       ...outcome,
       write: { rom_id: rom.id, edits: rom.edits, matches: found, explanations: explained, dropped, merged }

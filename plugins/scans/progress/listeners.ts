@@ -60,7 +60,9 @@ export function createListeners (app: FastifyInstance, log: Pick<Logger, 'warn'>
   function countUrgent (events: number): void {
     const now = performance.now()
     const written = (now - countedAt) / 1_000 * WRITTEN_PER_SECOND
-    capacity = Math.min(Math.max(DELIVERIES_AT_ONCE, countAtLeastOne()), capacity + written) - events * countAtLeastOne()
+    capacity = Math.min(
+      Math.max(DELIVERIES_AT_ONCE, countAtLeastOne()), capacity + written
+    ) - events * countAtLeastOne()
     countedAt = now
   }
 
@@ -73,7 +75,9 @@ export function createListeners (app: FastifyInstance, log: Pick<Logger, 'warn'>
 
   const timer = setInterval(() => { void countListeners() }, COUNT_MS).unref()
   return {
-    counted: Promise.race([countListeners(), pause(FIRST_COUNT_MS, undefined, { signal: closed.signal }).catch(() => {})]),
+    counted: Promise.race(
+      [countListeners(), pause(FIRST_COUNT_MS, undefined, { signal: closed.signal }).catch(() => {})]
+    ),
     hasAny: () => count > 0,
     perSecond (kind) {
       const all = DELIVERIES_PER_SECOND / countAtLeastOne()

@@ -105,7 +105,9 @@ export function createDiskScan (
   const statistics = createTableStatistics(app.db, log)
   const lstats = createManyLstats()
   const platformScan = createPlatformScan({
-    folders: createPlatformFolders({ db: app.db, findLibraryDir: dirOf, rules: app.library.rules, lstat: lstats.lstat }),
+    folders: createPlatformFolders(
+      { db: app.db, findLibraryDir: dirOf, rules: app.library.rules, lstat: lstats.lstat }
+    ),
     decideEntries: createDecideEntries({ choice, hasher, store }),
     storeBatch: createStoreBatch({
       rebuild: createRebuild({

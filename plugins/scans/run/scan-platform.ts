@@ -82,7 +82,9 @@ export function createPlatformScan (services: PlatformScanServices) {
     return isHashed ? decisions.map(withStoredHashes) : decisions
   }
 
-  async function * decideAll (batches: AsyncIterable<Entry[]>, reading: PlatformReading): AsyncGenerator<EntryDecision[]> {
+  async function * decideAll (
+    batches: AsyncIterable<Entry[]>, reading: PlatformReading
+  ): AsyncGenerator<EntryDecision[]> {
     for await (const batch of batches) yield await decideBatch(batch, reading)
   }
 

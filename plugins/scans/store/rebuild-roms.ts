@@ -37,7 +37,9 @@ export function createRebuild (services: RebuildServices) {
   ): Promise<RomRebuild[]> {
     const rebuilds: RomRebuild[] = []
     for (const decision of decisions) {
-      const row = toRomRow(decision.entry, platform.fs_path, decision.hashes, decision.known?.id ?? null, decision.writesTags)
+      const row = toRomRow(
+        decision.entry, platform.fs_path, decision.hashes, decision.known?.id ?? null, decision.writesTags
+      )
       const files = toFileRows(decision.entry, decision.hashes)
       if (decision.known === null) row.id = await missing.claim(row, files)
       rebuilds.push({ decision, isMoved: decision.known === null && row.id !== null, write: { row, files } })
@@ -89,7 +91,9 @@ export function createRebuild (services: RebuildServices) {
       const isNew = decision.known?.is_fresh ?? !isMoved
       done.new_files += rom.newFiles
       done[isNew ? 'new_roms' : 'updated_roms']++
-      const isDue = isMoved ? includesStoredRom(choice, { is_identified: true, providers: selected }) : decision.isLookupAllowed
+      const isDue = isMoved
+        ? includesStoredRom(choice, { is_identified: true, providers: selected })
+        : decision.isLookupAllowed
       if (isDue) due.push({ id: rom.id, fs_name: rom.fs_name, isNew, isLookedUp: false })
       else changed.push(rom.id)
     }

@@ -25,7 +25,9 @@ export function createStoreBatch ({ rebuild, store, identify, progress, announce
     const returned = unchanged.flatMap(({ known }) => known?.missing_from_fs === true ? [known.id] : [])
     await store.markMissing(returned, false)
     await announcer.roms(returned, { is_new: false, is_identifying: false })
-    progress.add({ scanned_roms: unchanged.length, new_roms: unchanged.filter(({ known }) => known?.is_fresh === true).length })
+    progress.add(
+      { scanned_roms: unchanged.length, new_roms: unchanged.filter(({ known }) => known?.is_fresh === true).length }
+    )
     return unchanged.flatMap(({ known, isLookupAllowed }) => {
       const isNew = known !== null && (known.is_fresh || (!isLookupAllowed && unfinished.has(known.id)))
       if (known === null || (!isLookupAllowed && !isNew)) return []
@@ -34,7 +36,8 @@ export function createStoreBatch ({ rebuild, store, identify, progress, announce
   }
 
   return async function storeBatch (
-    decisions: readonly EntryDecision[], platform: ScannedPlatform, missing: MissingRoms, unfinished: ReadonlySet<number>
+    decisions: readonly EntryDecision[], platform: ScannedPlatform, missing: MissingRoms,
+    unfinished: ReadonlySet<number>
   ): Promise<void> {
     signal.throwIfAborted()
     const due = await rebuild(decisions.filter(isRebuilt), platform, missing)

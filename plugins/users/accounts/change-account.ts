@@ -107,7 +107,9 @@ export function createAccountChanges (app: FastifyInstance, avatars: Avatars, ro
     const passwordHash = await readPassword(input.password)
     const remainingSignIns = { keep_tokens: input.keep_tokens }
     const staged = content === null ? null : await avatars.stage(user, content)
-    return { columns, decidesAccess, accounts: accounts.readUpdate(input), passwordHash, remainingSignIns, avatar: staged }
+    return {
+      columns, decidesAccess, accounts: accounts.readUpdate(input), passwordHash, remainingSignIns, avatar: staged
+    }
   }
 
   function checkAdminsLeft (user: User, { role, enabled }: Columns): void {

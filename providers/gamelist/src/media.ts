@@ -72,7 +72,9 @@ async function findBeside (
 ) {
   const { base, name: stem, dir } = posix.parse(entry.path)
   const names = extension === '' && base === romName ? [base] : [stem, base]
-  for (const mediaFolder of new Set([posix.join(platform.fs_path, folder, dir), posix.join(platform.fs_path, folder)])) {
+  for (
+    const mediaFolder of new Set([posix.join(platform.fs_path, folder, dir), posix.join(platform.fs_path, folder)])
+  ) {
     const { byStem } = await indexFolder(mediaFolder, ctx)
     for (const name of names) {
       const file = byStem.get(name)?.find((candidate) => type.test(candidate))

@@ -43,7 +43,9 @@ export async function findByName (subject: GameSubject, ctx: LaunchBoxContext): 
 }
 
 /** Returns the game with this id. Uses the entry of the installation only if it has the same id. */
-export async function findById (id: number, subject: GameSubject | undefined, ctx: LaunchBoxContext): Promise<GameMatch> {
+export async function findById (
+  id: number, subject: GameSubject | undefined, ctx: LaunchBoxContext
+): Promise<GameMatch> {
   if (id < 0) return subject && await findByName(subject, ctx)
   const entry = subject && await findEntry(subject.fileName, subject.platform, ctx)
   const entryById = entry?.id === id ? entry : undefined

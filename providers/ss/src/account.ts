@@ -81,7 +81,9 @@ function readLimit (account: Fields, key: string): number | undefined {
   return limit === undefined || limit < 1 ? undefined : Math.trunc(limit)
 }
 
-async function warnWhenLow (allowance: string, remaining: RemainingRequests | undefined, ctx: SsContext): Promise<void> {
+async function warnWhenLow (
+  allowance: string, remaining: RemainingRequests | undefined, ctx: SsContext
+): Promise<void> {
   if (remaining === undefined || remaining.remaining > remaining.total * LOW) return
   await ctx.memo(`few ${allowance} left`, async () => {
     ctx.log.warn({ what: allowance, ...remaining }, 'a daily allowance is nearly used up')

@@ -40,8 +40,12 @@ export async function searchStore (term: string, ctx: SteamContext): Promise<Hit
 /** Returns the details of an app. Tries another country's store if the configured country does not have the app. */
 export async function readApp (id: number, ctx: SteamContext): Promise<Fields | undefined> {
   const { config: { country }, preferences: { regions } } = ctx
-  const otherCountry = regions.map((region) => COUNTRIES.get(region)).find((code) => code !== undefined && code !== country)
-  return await readAppIn(country, id, ctx) ?? (otherCountry === undefined ? undefined : await readAppIn(otherCountry, id, ctx))
+  const otherCountry = regions.map(
+    (region) => COUNTRIES.get(region)
+  ).find((code) => code !== undefined && code !== country)
+  return await readAppIn(country, id, ctx) ?? (
+    otherCountry === undefined ? undefined : await readAppIn(otherCountry, id, ctx)
+  )
 }
 
 async function readAppIn (country: string, id: number, ctx: SteamContext): Promise<Fields | undefined> {

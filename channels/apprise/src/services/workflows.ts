@@ -32,7 +32,9 @@ export const workflows = defineService({
     const version = url.searchParams.get('api-version')
     const isDefaultVersion = version === (automate === undefined ? VERSIONS.plain : VERSIONS.automate)
     return {
-      host: url.hostname, port: url.port, workflow, signature, pa: automate !== undefined, ver: isDefaultVersion ? null : version
+      host: url.hostname, port: url.port, workflow, signature, pa: automate !== undefined, ver: isDefaultVersion
+        ? null
+        : version
     }
   },
 

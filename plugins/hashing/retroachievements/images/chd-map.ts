@@ -39,7 +39,9 @@ export interface MapLocation {
 export function readMap (file: FileReads, location: MapLocation): HunkMap {
   if (location.hunks > MAX_HUNKS) throw new ArchiveError(`more than ${MAX_HUNKS} hunks`)
   const map = {
-    kinds: new Uint8Array(location.hunks), offsets: new Float64Array(location.hunks), lengths: new Uint32Array(location.hunks)
+    kinds: new Uint8Array(location.hunks),
+    offsets: new Float64Array(location.hunks),
+    lengths: new Uint32Array(location.hunks)
   }
   if (location.isCompressed) readPackedMap(file, location, map)
   else readPlainMap(file, location, map)
