@@ -18,8 +18,8 @@ declare module 'fastify' {
   interface FastifyInstance { proxyProblems: ProxyProblems }
 }
 
-const SEEN_EVENT = 'svc:sign'
-const CLEARED_EVENT = 'svc:sign-cleared'
+const SEEN_EVENT = 'svc:proxy-problem'
+const CLEARED_EVENT = 'svc:proxy-problem-cleared'
 /** The most problems of one kind, because anybody can send any origin. */
 const MAX_PER_KIND = 20
 const SUBJECT_MAX_LENGTH = 200

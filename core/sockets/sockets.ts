@@ -195,8 +195,8 @@ export default fp<SocketsOptions>(async (app, { config, accepts, workerNumber })
   }
   const main = addEndpoint(SOCKET_PATH, 'socket.io')
   const { io } = main
-  const signs = createProxyProblems(io)
-  app.decorate('signs', signs)
+  const proxyProblems = createProxyProblems(io)
+  app.decorate('proxyProblems', proxyProblems)
 
   /** Admits a connection. Callers with a credential are admitted even if their network has too many guests. */
   async function isAdmitted (request: IncomingMessage): Promise<boolean> {
@@ -208,7 +208,7 @@ export default fp<SocketsOptions>(async (app, { config, accepts, workerNumber })
   }
 
   function recordOrigin (origin: string): void {
-    if (!signs.record('origin_refused', origin)) return
+    if (!proxyProblems.record('origin_refused', origin)) return
     app.log.warn({ origin, base_url: config.server.base_url }, 'pages of this origin may not open sockets: if it is the address ' +
       'of this server, set SVC_BASE_URL to it; if it is another site of yours, add it to SVC_CORS_ALLOWED_ORIGINS')
   }
@@ -223,8 +223,8 @@ export default fp<SocketsOptions>(async (app, { config, accepts, workerNumber })
     if (remoteAddress === undefined) return
     const peer = networkOf(remoteAddress)
     if (request.headers.upgrade !== undefined) {
-      signs.clear('upgrade_missing', peer)
-    } else if (isUpgradeMissing(request) && signs.record('upgrade_missing', peer)) {
+      proxyProblems.clear('upgrade_missing', peer)
+    } else if (isUpgradeMissing(request) && proxyProblems.record('upgrade_missing', peer)) {
       app.log.warn({ address: peer }, 'a proxy at this address does not forward WebSocket upgrades, so sockets use only polling: configure it to ' +
         'forward the headers Upgrade and Connection; examples/self-host has a configuration for each proxy')
     }

@@ -191,7 +191,7 @@ t.test('a user has at most 200 devices and can still sign in and use the known o
   })).statusCode
   await app.pg.query(`insert into devices (user_id, name)
     select id, 'more' from users, generate_series(1, 198) where username = 'alice'`)
-  const refused = { status: 400, body: { detail: 'There are 200 devices already; delete some first' } }
+  const refused = { status: 400, body: { detail: 'You have 200 devices already; delete some first' } }
   for (const body of [{}, { mac, allow_duplicate: true }]) t.match(await alice.post('/api/devices', body), refused)
   t.match(await alice.post('/api/devices', { mac }), { status: 200, body: { id: known } })
   t.match(await bob.post('/api/devices', { mac }), { status: 201 })

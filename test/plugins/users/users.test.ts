@@ -199,7 +199,7 @@ t.test('a new role is announced to clients, sockets, listeners and the log', asy
   roleChanges.length = 0
   t.equal((await call('PUT', `/${id}`, admin, { role: 'admin' })).statusCode, 200)
   t.same(await told, { user_id: id })
-  t.match(roleChanges, [{ user: { id, username: 'rita' }, from: 'user', to: 'admin', by: { username: 'admin' } }])
+  t.match(roleChanges, [{ user: { id, username: 'rita' }, from: 'user', to: 'admin', actor: { username: 'admin' } }])
   await until(() => app.sockets.main.sockets.adapter.sids.get(socket.id ?? '')?.has('admin') === true, 'she hears administrators')
   await call('PUT', `/${id}`, admin, { role: 'user' })
   await until(() => app.sockets.main.sockets.adapter.sids.get(socket.id ?? '')?.has('admin') === false, 'and no longer')
