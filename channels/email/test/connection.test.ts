@@ -32,7 +32,7 @@ for (const security of ['starttls', 'tls', 'none'] as const) {
 t.test('an untrusted certificate is refused before the password is sent', async (t) => {
   for (const security of ['starttls', 'tls'] as const) {
     const { port, received } = await startMailServer(t, { security })
-    await fails(t, send({ port, security, tlsCa: undefined }), /self-signed certificate.*; SMTP_TLS_CA takes/)
+    await fails(t, send({ port, security, tlsCa: undefined }), /self-signed certificate.*; set SMTP_TLS_CA to/)
     t.same(received, [])
   }
 })

@@ -25,7 +25,7 @@ const NAMED_MAX = 100
 /** The result of a check of the assets folder. */
 interface FolderReport {
   /** Remains of broken uploads. */
-  leftovers: string[]
+  strays: string[]
   /** Complete files that no row names. */
   unknown: string[]
   /** Number of files that a row names. */
@@ -75,7 +75,7 @@ export function createJanitor (app: FastifyInstance, config: Config, files: File
     )
     const unknown = await listOld(published.filter((path) => !named.has(path)))
     const known = published.filter((path) => named.has(path)).length
-    return { leftovers: await listOld(incoming), unknown, known, recovered }
+    return { strays: await listOld(incoming), unknown, known, recovered }
   }
 
   function warnUnknown (unknown: readonly string[]): void {
@@ -95,20 +95,20 @@ export function createJanitor (app: FastifyInstance, config: Config, files: File
   }
 
   async function clean (signal: AbortSignal, movesUnknown: boolean) {
-    const { leftovers, unknown, known, recovered } = await checkFolder(signal)
+    const { strays, unknown, known, recovered } = await checkFolder(signal)
     const objection = await findObjection(app.db, app.workers.id, known, unknown.length)
     const found = {
       unknown: unknown.length, unknown_files: unknown.slice(0, NAMED_MAX), recovered, postponed: objection
     }
     if (objection !== null) {
       warnUnknown(unknown)
-      return { ...found, expired: 0, leftovers: 0, lost: 0 }
+      return { ...found, expired: 0, strays: 0, lost: 0 }
     }
     const expired = await remove()
-    await files.remove(leftovers)
+    await files.remove(strays)
     if (movesUnknown) await setAside(base, unknown)
     else warnUnknown(unknown)
-    return { ...found, expired, leftovers: leftovers.length, lost: movesUnknown ? unknown.length : 0 }
+    return { ...found, expired, strays: strays.length, lost: movesUnknown ? unknown.length : 0 }
   }
 
   const definition: TaskDefinition = defineCleanup({

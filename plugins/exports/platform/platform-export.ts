@@ -11,7 +11,7 @@ import { isInside, safeName, safeRelativePath } from '../../../core/files/safe-p
 import type { LibraryRoot } from '../../library/roots.ts'
 import { type Structure, platformRoot, romsPath } from '../../library/structure.ts'
 import { readPreferences } from '../../../core/loader/context.ts'
-import { limitTime } from '../../../core/loader/limit-time.ts'
+import { limitTime } from '../../../core/limit-time.ts'
 import { createMemo } from '../../../core/loader/memo.ts'
 import type { Loaded } from '../../../core/loader/registry.ts'
 import { exportFailed } from '../errors.ts'

@@ -15,10 +15,10 @@ const NOTHING: SyncState = {
   device: null, server: null, base: null, former: null, is_deleted: false, is_deleted_content: false,
   is_missing: false, is_missing_content: false, is_untracked: false, last_synced_at: null, restores_unlisted: false
 }
-const of = (situation: Partial<SyncState>): Decision => decide({ ...NOTHING, ...situation })
+const of = (state: Partial<SyncState>): Decision => decide({ ...NOTHING, ...state })
 
 /** The table of the reference; each row is tested by SHA-1 and by MD5. */
-type Row = [row: string, (hashOf: (of: StoredContent) => string) => Partial<SyncState>, Action, agreed?: StoredContent]
+type Row = [row: string, (hashOf: (of: StoredContent) => string) => Partial<SyncState>, Action, newBase?: StoredContent]
 const ROWS: Row[] = [
   ['1: both are the same', (h) => ({ device: device(h(A)), server: server(A) }), 'noop', A],
   ['1: also when the base is another', (h) => ({ device: device(h(A)), server: server(A), base: B }), 'noop', A],
@@ -50,16 +50,16 @@ const ROWS: Row[] = [
 ]
 
 t.test('each row of the table gives its decision, by either hash', async (t) => {
-  for (const [row, situation, action, agreed] of ROWS) {
+  for (const [row, state, action, newBase] of ROWS) {
     for (const hashOf of [(one: StoredContent) => one.sha1, (one: StoredContent) => one.content_hash ?? '']) {
-      t.match(of(situation(hashOf)), { action, agreed: agreed ?? null }, row)
+      t.match(of(state(hashOf)), { action, newBase: newBase ?? null }, row)
     }
   }
 })
 
 t.test('a device may compute hashes in another way', async (t) => {
   const base = { ...A, content_hash: B.content_hash }
-  t.match(of({ device: device(B.content_hash), server: server(A), base }), { action: 'noop', agreed: null })
+  t.match(of({ device: device(B.content_hash), server: server(A), base }), { action: 'noop', newBase: null })
   t.equal(of({ device: device(B.content_hash), server: server(C), base }).action, 'download')
   t.equal(of({ device: device(C.content_hash), server: server(A), base }).action, 'upload')
 })
@@ -112,7 +112,7 @@ const hashes = fc.oneof(letters.map((letter) => letter.repeat(40)), letters.map(
 const times = fc.integer({ min: 0, max: 4 })
 const serverFiles = fc.record({ of: contents, updated: times, isCopy: fc.boolean() })
   .map(({ of, updated, isCopy }) => server(of, { updated_at: updated, conflict_of: isCopy ? 1 : null }))
-const situations: fc.Arbitrary<SyncState> = fc.record({
+const states: fc.Arbitrary<SyncState> = fc.record({
   device: fc.option(fc.record({ hash: fc.option(hashes), changed_at: times })),
   server: fc.option(serverFiles),
   base: fc.option(contents),
@@ -136,37 +136,37 @@ const situations: fc.Arbitrary<SyncState> = fc.record({
   }
 })
 
-t.test('every situation has one action, and the same one again', async () => {
-  fc.assert(fc.property(situations, (situation) => {
-    const decision = decide(situation)
-    return decision.reason.length > 0 && JSON.stringify(decide(situation)) === JSON.stringify(decision)
+t.test('every state has one action, and the same one again', async () => {
+  fc.assert(fc.property(states, (state) => {
+    const decision = decide(state)
+    return decision.reason.length > 0 && JSON.stringify(decide(state)) === JSON.stringify(decision)
   }), { numRuns: 2_000 })
 })
 
 t.test('a download replaces only content that both sides have or had', async () => {
-  fc.assert(fc.property(situations, (situation) => {
-    const { device: file, base, former } = situation
-    if (decide(situation).action !== 'download' || file === null || file.hash === null) return true
+  fc.assert(fc.property(states, (state) => {
+    const { device: file, base, former } = state
+    if (decide(state).action !== 'download' || file === null || file.hash === null) return true
     const isKnown = [base, former].some((one) => one !== null && isHashOf(file.hash ?? '', one))
-    return isKnown && !situation.is_missing_content
+    return isKnown && !state.is_missing_content
   }), { numRuns: 5_000 })
 })
 
 t.test('an upload replaces only content that this device had, or a conflict copy', async () => {
-  fc.assert(fc.property(situations, (situation) => {
-    const { device: file, server: stored, base } = situation
-    if (decide(situation).action !== 'upload' || stored === null || (file?.hash ?? null) === null) return true
+  fc.assert(fc.property(states, (state) => {
+    const { device: file, server: stored, base } = state
+    if (decide(state).action !== 'upload' || stored === null || (file?.hash ?? null) === null) return true
     const { sha1, content_hash: md5 } = stored
     return stored.conflict_of !== null || base?.sha1 === sha1 || (md5 !== null && base?.content_hash === md5)
   }), { numRuns: 5_000 })
 })
 
 t.test('a file is deleted only if its content was deleted on the server or is the base', async () => {
-  fc.assert(fc.property(situations, (situation) => {
-    if (decide(situation).action !== 'delete') return true
-    const { device: file, server: stored, base } = situation
+  fc.assert(fc.property(states, (state) => {
+    if (decide(state).action !== 'delete') return true
+    const { device: file, server: stored, base } = state
     const isAgreed = base !== null && isHashOf(file?.hash ?? '', base)
-    return stored === null && situation.is_deleted && (situation.is_deleted_content || isAgreed)
+    return stored === null && state.is_deleted && (state.is_deleted_content || isAgreed)
   }), { numRuns: 2_000 })
 })
 

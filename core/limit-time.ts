@@ -1,4 +1,4 @@
-import { onAbort } from '../on-abort.ts'
+import { onAbort } from './on-abort.ts'
 
 /**
  * Stops the clock of a time limit until the returned function is called; with several holds, until the last one is
