@@ -68,7 +68,7 @@ const routes: Routes = async (app) => {
     config
   }, async (request) => {
     const { params: { upload_id: id }, headers: { 'x-chunk-index': number, 'content-digest': digest } } = request
-    return await app.uploads.storeChunk(request, id, number, digest)
+    return await app.uploads.storeChunk(request, id, { number, digest })
   })
 
   app.post('/api/roms/upload/:upload_id/complete', {

@@ -60,6 +60,41 @@ async function writeAll (target: FileHandle, bytes: Buffer, at: number): Promise
 /** Returns the id in the name of a staged file; null for any other file. */
 export const stagedId = (name: string): string | null => STAGED.exec(name)?.[1] ?? null
 
+/** Writes a stream to a file, from this position. */
+async function writeStream (path: string, start: number, content: Readable, inspect: InspectBytes): Promise<void> {
+  const handle = await open(path, WRITE, MODE)
+  async function * inspected (): AsyncGenerator<Buffer> {
+    for await (const piece of content as AsyncIterable<Buffer>) {
+      inspect(piece)
+      yield piece
+    }
+  }
+  await pipeline(inspected, handle.createWriteStream({ start, flush: true }))
+}
+
+/**
+ * Copies bytes of a chunk from its current file to its final position.
+ *
+ * @throws ApiError CONFLICT if the chunk changed meanwhile
+ */
+async function copyChunk (
+  path: string, target: FileHandle, { chunk: { number, size, is_apart: hasOwnFile }, offset, at }: LocatedChunk
+): Promise<void> {
+  const start = hasOwnFile ? 0 : offset
+  const source = await open(path, READ)
+  const buffer = Buffer.allocUnsafe(Math.min(COPIED_BYTES, size))
+  try {
+    for (let done = 0; done < size;) {
+      const { bytesRead } = await source.read(buffer, 0, Math.min(buffer.length, size - done), start + done)
+      if (bytesRead === 0) throw conflict(`Chunk ${number} was sent again at the same moment; complete the upload again`)
+      await writeAll(target, buffer.subarray(0, bytesRead), at + done)
+      done += bytesRead
+    }
+  } finally {
+    await source.close()
+  }
+}
+
 /**
  * Creates the staging of an upload. Its files are in the folder of its target, so that one rename publishes the result.
  */
@@ -68,45 +103,13 @@ export function createStaging (folder: string, id: string) {
   const joined = join(folder, `.${id}.joined.part`)
   const chunkPath = (number: number) => join(folder, `.${id}.${number}.part`)
 
-  async function write (path: string, start: number, content: Readable, inspect: InspectBytes): Promise<void> {
-    const handle = await open(path, WRITE, MODE)
-    async function * inspected (): AsyncGenerator<Buffer> {
-      for await (const piece of content as AsyncIterable<Buffer>) {
-        inspect(piece)
-        yield piece
-      }
-    }
-    await pipeline(inspected, handle.createWriteStream({ start, flush: true }))
-  }
-
-  /**
-   * Copies a chunk to its final position.
-   *
-   * @param offset where the chunk begins in its current file
-   * @throws ApiError CONFLICT if the chunk changed meanwhile
-   */
-  async function copy (
-    target: FileHandle, { number, is_apart: hasOwnFile, size }: Chunk, offset: number, at: number
-  ): Promise<void> {
-    const source = await open(hasOwnFile ? chunkPath(number) : uploadPath, READ)
-    const buffer = Buffer.allocUnsafe(Math.min(COPIED_BYTES, size))
-    try {
-      for (let done = 0; done < size;) {
-        const { bytesRead } = await source.read(buffer, 0, Math.min(buffer.length, size - done), offset + done)
-        if (bytesRead === 0) throw conflict(`Chunk ${number} was sent again at the same moment; complete the upload again`)
-        await writeAll(target, buffer.subarray(0, bytesRead), at + done)
-        done += bytesRead
-      }
-    } finally {
-      await source.close()
-    }
-  }
-
   /** Writes chunks to their final positions in a file. */
   async function copyAll (path: string, located: readonly LocatedChunk[]): Promise<void> {
     const target = await open(path, WRITE, MODE)
     try {
-      for (const { chunk, offset, at } of located) await copy(target, chunk, chunk.is_apart ? 0 : offset, at)
+      for (const one of located) {
+        await copyChunk(one.chunk.is_apart ? chunkPath(one.chunk.number) : uploadPath, target, one)
+      }
       await target.sync()
     } finally {
       await target.close()
@@ -120,13 +123,13 @@ export function createStaging (folder: string, id: string) {
 
     /** Writes a chunk to its position in the file of the upload. */
     writeToUpload: (start: number, content: Readable, inspect: InspectBytes): Promise<void> =>
-      write(uploadPath, start, content, inspect),
+      writeStream(uploadPath, start, content, inspect),
 
     /** Writes a chunk to its own file, which replaces an earlier one after all bytes arrived. */
     async writeToOwnFile (number: number, content: Readable, inspect: InspectBytes): Promise<void> {
       const path = join(folder, `.${id}.${number}.${randomUUID().slice(0, 8)}.part`)
       try {
-        await write(path, 0, content, inspect)
+        await writeStream(path, 0, content, inspect)
         await rename(path, chunkPath(number))
       } catch (err) {
         await rm(path, { force: true })
