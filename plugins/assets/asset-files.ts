@@ -55,6 +55,22 @@ async function makeFolder (path: string): Promise<void> {
   for (let made = path; made.length >= first.length; made = dirname(made)) await syncFolder(dirname(made))
 }
 
+/** Returns the handle of a staged file. @param base the assets folder */
+function toStaged (base: string, userFolder: string, staged: Omit<StagedFile, 'publish' | 'discard'>): StagedFile {
+  return {
+    ...staged,
+    async publish (folder, fileName) {
+      await makeFolder(join(base, userFolder, folder))
+      const path = `${userFolder}/${folder}/${diskName(randomBytes(4).toString('hex'), fileName)}`
+      const target = await resolveInside(base, path)
+      await rename(staged.path, target)
+      await syncFolder(dirname(target))
+      return path
+    },
+    discard: () => rm(staged.path, { force: true })
+  }
+}
+
 export function createFiles (config: Config) {
   const base = join(config.data_dir, 'assets')
   const maxBytes = assetsConfig.of(config).max_upload_bytes
@@ -80,24 +96,6 @@ export function createFiles (config: Config) {
     return { file_size_bytes: size, sha1: sha1.digest('hex'), md5: md5.digest('hex'), head }
   }
 
-  function toStaged (
-    path: string, userFolder: string, given: Omit<StagedFile, 'path' | 'publish' | 'discard'>
-  ): StagedFile {
-    return {
-      ...given,
-      path,
-      async publish (folder, fileName) {
-        await makeFolder(join(base, userFolder, folder))
-        const target = `${userFolder}/${folder}/${diskName(randomBytes(4).toString('hex'), fileName)}`
-        const place = await resolveInside(base, target)
-        await rename(path, place)
-        await syncFolder(dirname(place))
-        return target
-      },
-      discard: () => rm(path, { force: true })
-    }
-  }
-
   return {
     base,
     checkFreeSpace,
@@ -115,7 +113,7 @@ export function createFiles (config: Config) {
       try {
         const { md5, ...facts } = await write(handle, content).finally(() => handle.close())
         const contentHash = await hashContent(path, facts.head, md5)
-        return toStaged(path, userFolder, { given_name: name, ...facts, content_hash: contentHash })
+        return toStaged(base, userFolder, { path, given_name: name, ...facts, content_hash: contentHash })
       } catch (err) {
         await rm(path, { force: true })
         throw err

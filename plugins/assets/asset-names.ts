@@ -77,3 +77,9 @@ export function conflictName (fileName: string, at: Date, deviceLabel: string): 
 
 /** Returns the name on disk, which is never used twice and is short enough for every file system. */
 export const diskName = (random: string, fileName: string): string => `${random}-${cutBytes(fileName, DISK_NAME_BYTES)}`
+
+/** Extensions of the pictures that a gallery accepts and browsers show. */
+export const PICTURE_EXTENSIONS = new Set(['avif', 'bmp', 'gif', 'jpeg', 'jpg', 'png', 'tif', 'tiff', 'webp'])
+
+export const isPicture = (fileName: string): boolean =>
+  PICTURE_EXTENSIONS.has(fileName.slice(fileName.lastIndexOf('.') + 1).toLowerCase())

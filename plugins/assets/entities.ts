@@ -7,6 +7,9 @@ import { User } from '../users/entities.ts'
 
 export const ASSET_KINDS = ['save', 'state', 'screenshot'] as const
 export type AssetKind = typeof ASSET_KINDS[number]
+
+/** The asset that a request names. An id of another kind is not found. */
+export interface AssetRef<Kind extends AssetKind = AssetKind> { kind: Kind, id: number }
 /**
  * The cause of a deletion: the owner, or the limit on the history of a slot. Devices delete only assets that the owner
  * deleted.

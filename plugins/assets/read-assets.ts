@@ -3,7 +3,7 @@ import type { Db } from '../../core/database/db.ts'
 import { notFound } from '../../core/errors.ts'
 import type { Device } from '../devices/entities.ts'
 import type { AnyCaller } from '../platforms/visibility.ts'
-import { Asset, type AssetKind } from './entities.ts'
+import { Asset, type AssetKind, type AssetRef } from './entities.ts'
 import {
   type AssetCondition, type AssetRow, all, isAt, isDeleted, isId, isInSlot, isKind, isLive, isOfPlatform, isOfRom,
   isOfVisibleRom, isOneOf, isOrphaned, isOwn, isReachable, isShared, selectAssets, selectScreenshotsOf, selectSyncs
@@ -13,7 +13,7 @@ import { createThumbnails } from './uploads/thumbnails.ts'
 import { toSaveView, toStateView, toSyncViews } from './views.ts'
 
 const NAMES: Record<AssetKind, string> = { save: 'Save', state: 'State', screenshot: 'Screenshot' }
-export const assetNotFound = (kind: AssetKind, id: number) => notFound(`${NAMES[kind]} with ID '${id}' not found`)
+export const assetNotFound = ({ kind, id }: AssetRef) => notFound(`${NAMES[kind]} with ID '${id}' not found`)
 
 async function createThumbnailsOf (db: Db, rows: readonly AssetRow[]) {
   return createThumbnails(await selectScreenshotsOf(db, rows))
@@ -34,25 +34,23 @@ export async function toStateViews (db: Db, rows: readonly AssetRow[]): Promise<
   return rows.map((row) => toStateView(row, thumbnailOf(row)))
 }
 
-async function one (
-  db: Db, kind: AssetKind, id: number, conditions: readonly AssetCondition[]
-): Promise<AssetRow> {
-  const [row] = await selectAssets(db, all([isId(id), isKind(kind), ...conditions]))
-  if (row === undefined) throw assetNotFound(kind, id)
+async function getOne (db: Db, ref: AssetRef, conditions: readonly AssetCondition[]): Promise<AssetRow> {
+  const [row] = await selectAssets(db, all([isId(ref.id), isKind(ref.kind), ...conditions]))
+  if (row === undefined) throw assetNotFound(ref)
   return row
 }
 
 /** Returns an asset of the caller, also a deleted one. @throws ApiError NOT_FOUND */
-export const getOwnOrDeleted = ({ db, caller }: Context<AnyCaller>, kind: AssetKind, id: number): Promise<AssetRow> =>
-  one(db, kind, id, [isOwn(caller), isReachable(caller)])
+export const getOwnOrDeleted = ({ db, caller }: Context<AnyCaller>, ref: AssetRef): Promise<AssetRow> =>
+  getOne(db, ref, [isOwn(caller), isReachable(caller)])
 
 /** Returns a deleted asset of the caller. @throws ApiError NOT_FOUND */
-export const getDeleted = ({ db, caller }: Context<AnyCaller>, kind: AssetKind, id: number): Promise<AssetRow> =>
-  one(db, kind, id, [isOwn(caller), isDeleted, isReachable(caller)])
+export const getDeleted = ({ db, caller }: Context<AnyCaller>, ref: AssetRef): Promise<AssetRow> =>
+  getOne(db, ref, [isOwn(caller), isDeleted, isReachable(caller)])
 
 /** Returns an asset of the caller. @throws ApiError NOT_FOUND */
-export const getOwn = ({ db, caller }: Context<AnyCaller>, kind: AssetKind, id: number): Promise<AssetRow> =>
-  one(db, kind, id, [isOwn(caller), isLive, isReachable(caller)])
+export const getOwn = ({ db, caller }: Context<AnyCaller>, ref: AssetRef): Promise<AssetRow> =>
+  getOne(db, ref, [isOwn(caller), isLive, isReachable(caller)])
 
 /** Returns all of these assets of the caller. @throws ApiError NOT_FOUND for the first that is missing */
 export async function getAllOwn (
@@ -60,13 +58,13 @@ export async function getAllOwn (
 ): Promise<AssetRow[]> {
   const rows = await selectAssets(db, all([isOneOf(ids), isKind(kind), isOwn(caller), isLive, isReachable(caller)]))
   const missing = ids.find((id) => !rows.some((row) => row.id === id))
-  if (missing !== undefined) throw assetNotFound(kind, missing)
+  if (missing !== undefined) throw assetNotFound({ kind, id: missing })
   return rows
 }
 
 /** Returns an asset of the caller, or a public one of another user. @throws ApiError NOT_FOUND */
-export const getReadable = ({ db, caller }: Context<AnyCaller>, kind: AssetKind, id: number): Promise<AssetRow> =>
-  one(db, kind, id, [isShared(caller), isLive, isReachable(caller)])
+export const getReadable = ({ db, caller }: Context<AnyCaller>, ref: AssetRef): Promise<AssetRow> =>
+  getOne(db, ref, [isShared(caller), isLive, isReachable(caller)])
 
 /** Returns a readable asset by the path that clients know. @throws ApiError NOT_FOUND */
 export async function getReadableAt ({ db, caller }: Context<AnyCaller>, path: string): Promise<AssetRow> {

@@ -2,15 +2,13 @@ import type { FeaturePlugin } from '../../core/feature.ts'
 import { syncConfig } from './config.ts'
 import { createFolderSync } from './folders/scan.ts'
 import { watchFolders } from './folders/watch.ts'
-import { createRunner } from './run-sync.ts'
 import { type ServerSync, createServerSync } from './service.ts'
 import { createSshSync } from './ssh/sync-device.ts'
 import { defineFolderScan, definePushPull } from './tasks.ts'
 
 const plugin: FeaturePlugin<ServerSync> = async (app, { config, role }) => {
-  const run = createRunner(app)
-  const folders = createFolderSync(app, config, run)
-  const serverSync = createServerSync(app, config, createSshSync(app, config, run))
+  const folders = createFolderSync(app, config)
+  const serverSync = createServerSync(app, config, createSshSync(app, config))
   app.devices.onRegister(async (device) => { if (device.sync_mode === 'file_transfer') await folders.makeFolders(device) })
   const scan = defineFolderScan(config, folders)
   app.tasks.define(scan)

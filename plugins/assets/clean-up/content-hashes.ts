@@ -14,23 +14,23 @@ const ArgumentsSchema = Type.Object({
   missing_only: Type.Optional(Type.Boolean({ description: 'Only saves without a stored hash' }))
 }, { additionalProperties: false })
 
+/** Returns the content hash of a file: null if the file does not exist, `''` if it has no hash. */
+async function readHash (files: Files, path: string, signal: AbortSignal): Promise<string | null> {
+  const handle = await files.open(path)
+  if (handle === null) return null
+  const md5 = createHash('md5')
+  let head = Buffer.alloc(0)
+  for await (const chunk of handle.createReadStream({ signal }) as AsyncIterable<Buffer>) {
+    if (head.length < HEAD_BYTES) head = Buffer.concat([head, chunk.subarray(0, HEAD_BYTES - head.length)])
+    md5.update(chunk)
+  }
+  return await hashContent(join(files.base, path), head, md5.digest('hex')) ?? ''
+}
+
 /** Recomputes the content hashes by which devices compare saves. */
 export function createContentHashes (app: FastifyInstance, files: Files) {
-  /** Returns null if the file does not exist, and `''` if it has no hash. */
-  async function read (path: string, signal: AbortSignal): Promise<string | null> {
-    const handle = await files.open(path)
-    if (handle === null) return null
-    const md5 = createHash('md5')
-    let head = Buffer.alloc(0)
-    for await (const chunk of handle.createReadStream({ signal }) as AsyncIterable<Buffer>) {
-      if (head.length < HEAD_BYTES) head = Buffer.concat([head, chunk.subarray(0, HEAD_BYTES - head.length)])
-      md5.update(chunk)
-    }
-    return await hashContent(join(files.base, path), head, md5.digest('hex')) ?? ''
-  }
-
   async function recompute (save: HashedSave, signal: AbortSignal): Promise<'updated' | 'unchanged' | 'missing_fs'> {
-    const hash = await read(save.disk_path, signal)
+    const hash = await readHash(files, save.disk_path, signal)
     if (hash === null) return 'missing_fs'
     if (hash === '' || hash === save.content_hash) return 'unchanged'
     await updateContentHash(app.db, save, hash)

@@ -1,88 +1,32 @@
-import { stat } from 'node:fs/promises'
-import { join } from 'node:path'
 import { Type } from '@sinclair/typebox'
 import type { FastifyInstance } from 'fastify'
 import type { Config } from '../../../core/config/config.ts'
 import { conflict } from '../../../core/errors.ts'
-import { errorCode } from '../../../core/files/fs-error.ts'
 import { assetsConfig } from '../config.ts'
 import { defineCleanup } from '../../tasks/cleanup.ts'
 import type { TaskDefinition } from '../../tasks/definitions.ts'
 import { deleteExpiredAccounts } from '../restore/deleted-account-rows.ts'
+import { checkFolder } from './check-folder.ts'
 import { FIRST_HOUR_MS, findObjection } from './safety-checks.ts'
 import type { Files } from '../asset-files.ts'
-import { recover, setAside } from './orphaned-files.ts'
+import { setAside } from './orphaned-files.ts'
 import { deleteOlderThan, deleteByAge } from './retention-rows.ts'
-import { markPresent } from './janitor-rows.ts'
-import { listUploads, loadNamed, requireOwnUploads } from '../stored-files.ts'
 
-/** Age at which a file without a row counts as abandoned, because the row of a younger one may not be committed yet. */
-const LEFTOVER_AFTER_MS = 86_400_000
 const CRON = '40 4 * * *'
 /** Maximum number of unknown files that a report names; it always includes their count. */
 const NAMED_MAX = 100
 
-/** The result of a check of the assets folder. */
-interface FolderReport {
-  /** Remains of broken uploads. */
-  strays: string[]
-  /** Complete files that no row names. */
-  unknown: string[]
-  /** Number of files that a row names. */
-  known: number
-  /** Number of rows whose missing file was recovered from the files that were set aside. */
-  recovered: number
-}
-
-async function isOld (path: string): Promise<boolean> {
-  try {
-    return (await stat(path)).mtimeMs < Date.now() - LEFTOVER_AFTER_MS
-  } catch (err) {
-    if (errorCode(err) === 'ENOENT') return false
-    throw err
-  }
+function warnUnknown ({ log }: FastifyInstance, unknown: readonly string[]): void {
+  if (unknown.length === 0) return
+  log.warn({ count: unknown.length, files: unknown.slice(0, NAMED_MAX) },
+    'the database has no rows for some files of users, which stay unchanged. Restore the database with their rows, ' +
+    'or run cleanup_assets with set_aside to move the files to assets/lost')
 }
 
 /** Keeps the assets folder and its rows consistent. Nothing is deleted while a safety check fails. */
 export function createJanitor (app: FastifyInstance, config: Config, files: Files) {
   const closing = new AbortController()
   const { base } = files
-
-  async function listOld (paths: readonly string[]): Promise<string[]> {
-    const old: string[] = []
-    for (const path of paths) if (await isOld(join(base, path))) old.push(path)
-    return old
-  }
-
-  async function recoverMissing (missing: Parameters<typeof recover>[1]): Promise<number> {
-    const paths = await recover(base, missing)
-    if (paths.length === 0) return 0
-    await markPresent(app.db, paths)
-    app.log.info({ files: paths.length }, 'files were moved back from assets/lost, because the database refers to them again')
-    return paths.length
-  }
-
-  /** Compares rows and files. The only change is that missing files are recovered. */
-  async function checkFolder (signal: AbortSignal): Promise<FolderReport> {
-    await requireOwnUploads(config, app.db)
-    // Rows are loaded before files are listed, because an upload in between must not look like a row without a file.
-    const named = await loadNamed(app.db)
-    const { published, incoming } = await listUploads(base)
-    signal.throwIfAborted()
-    const publishedPaths = new Set(published)
-    const recovered = await recoverMissing(
-      [...named.values()].filter(({ disk_path: path }) => !publishedPaths.has(path))
-    )
-    const unknown = await listOld(published.filter((path) => !named.has(path)))
-    const known = published.filter((path) => named.has(path)).length
-    return { strays: await listOld(incoming), unknown, known, recovered }
-  }
-
-  function warnUnknown (unknown: readonly string[]): void {
-    if (unknown.length === 0) return
-    app.log.warn({ count: unknown.length, files: unknown.slice(0, NAMED_MAX) }, 'the database has no rows for some files of users, which stay unchanged. Restore the database with their rows, ' +
-      'or run cleanup_assets with set_aside to move the files to assets/lost')
-  }
 
   async function remove (): Promise<number> {
     const deletedPaths = [
@@ -95,19 +39,19 @@ export function createJanitor (app: FastifyInstance, config: Config, files: File
   }
 
   async function clean (signal: AbortSignal, movesUnknown: boolean) {
-    const { strays, unknown, known, recovered } = await checkFolder(signal)
+    const { strays, unknown, known, recovered } = await checkFolder(app, config, base, signal)
     const objection = await findObjection(app.db, app.workers.id, known, unknown.length)
     const found = {
       unknown: unknown.length, unknown_files: unknown.slice(0, NAMED_MAX), recovered, postponed: objection
     }
     if (objection !== null) {
-      warnUnknown(unknown)
+      warnUnknown(app, unknown)
       return { ...found, expired: 0, strays: 0, lost: 0 }
     }
     const expired = await remove()
     await files.remove(strays)
     if (movesUnknown) await setAside(base, unknown)
-    else warnUnknown(unknown)
+    else warnUnknown(app, unknown)
     return { ...found, expired, strays: strays.length, lost: movesUnknown ? unknown.length : 0 }
   }
 

@@ -28,8 +28,8 @@ const routes: Routes = async (app) => {
         handler: async (request, reply) => {
           const { query, params: { id } } = request
           const content = method === 'GET'
-            ? await app.assets.download(contextOf(request), kind, id, query)
-            : (await app.assets.open(contextOf(request), kind, id)).content
+            ? await app.assets.download(contextOf(request), { kind, id }, query)
+            : (await app.assets.open(contextOf(request), { kind, id })).content
           return await app.files.send(request, reply, content)
         }
       })
@@ -47,7 +47,7 @@ const routes: Routes = async (app) => {
         },
         config: { scopes: ['assets.read'] },
         handler: async (request, reply) => await app.files.send(request, reply,
-          await app.assets.openDeleted(contextOf(request), kind, request.params.id))
+          await app.assets.openDeleted(contextOf(request), { kind, id: request.params.id }))
       })
     }
   }

@@ -36,7 +36,7 @@ const createSaveRoutes = ({ read }: Forms): Routes => async (app) => {
     const { query } = request
     const form = formOf(request)
     const main = requireFile(form.main('saveFile'), 'saveFile')
-    const id = await assets.upload(contextOf(request), 'save', query, main, form.file('screenshotFile'))
+    const id = await assets.upload(contextOf(request), 'save', query, { main, screenshot: form.file('screenshotFile') })
     return await assets.viewUploadedSave(contextOf(request), id, query.device_id)
   })
 
@@ -84,7 +84,7 @@ const createSaveRoutes = ({ read }: Forms): Routes => async (app) => {
     const { query, params: { id } } = request
     const form = formOf(request)
     const files = { main: form.main('saveFile'), screenshot: form.file('screenshotFile') }
-    await assets.changes.replace(contextOf(request), 'save', id, query, files)
+    await assets.changes.replace(contextOf(request), { kind: 'save', id }, query, files)
     return await assets.viewSave(contextOf(request), id, { reference: query.device_id, scope: 'devices.write' })
   })
 
@@ -95,7 +95,7 @@ const createSaveRoutes = ({ read }: Forms): Routes => async (app) => {
     },
     config: writes
   }, async (request) => {
-    await assets.changes.setPublic(contextOf(request), 'save', request.params.id, request.body.is_public)
+    await assets.changes.setPublic(contextOf(request), { kind: 'save', id: request.params.id }, request.body.is_public)
     return await assets.viewSave(contextOf(request), request.params.id, { reference: undefined, scope: 'devices.read' })
   })
 
@@ -118,7 +118,7 @@ const createSaveRoutes = ({ read }: Forms): Routes => async (app) => {
     config: syncs
   }, async (request) => {
     const { body, params: { id } } = request
-    const device = await assets.changes.confirm(contextOf(request), 'save', id, body)
+    const device = await assets.changes.confirm(contextOf(request), { kind: 'save', id }, body)
     return await assets.viewSave(contextOf(request), id, { reference: device.id, scope: 'devices.write' })
   })
 

@@ -37,7 +37,7 @@ const createScreenshotRoutes = ({ read }: Forms): Routes => async (app) => {
     },
     config: writes
   }, async (request) => {
-    await assets.changes.setPublic(contextOf(request), 'screenshot', request.params.id, request.body.is_public)
+    await assets.changes.setPublic(contextOf(request), { kind: 'screenshot', id: request.params.id }, request.body.is_public)
     return await assets.viewScreenshot(contextOf(request), request.params.id)
   })
 

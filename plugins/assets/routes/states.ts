@@ -34,7 +34,7 @@ const createStateRoutes = ({ read }: Forms): Routes => async (app) => {
   }, async (request) => {
     const form = formOf(request)
     const main = requireFile(form.main('stateFile'), 'stateFile')
-    const id = await assets.upload(contextOf(request), 'state', request.query, main, form.file('screenshotFile'))
+    const id = await assets.upload(contextOf(request), 'state', request.query, { main, screenshot: form.file('screenshotFile') })
     return await assets.viewState(contextOf(request), id)
   })
 
@@ -75,7 +75,7 @@ const createStateRoutes = ({ read }: Forms): Routes => async (app) => {
   }, async (request) => {
     const form = formOf(request)
     const files = { main: form.main('stateFile'), screenshot: form.file('screenshotFile') }
-    await assets.changes.replace(contextOf(request), 'state', request.params.id, request.query, files)
+    await assets.changes.replace(contextOf(request), { kind: 'state', id: request.params.id }, request.query, files)
     return await assets.viewState(contextOf(request), request.params.id)
   })
 
@@ -86,7 +86,7 @@ const createStateRoutes = ({ read }: Forms): Routes => async (app) => {
     },
     config: writes
   }, async (request) => {
-    await assets.changes.setPublic(contextOf(request), 'state', request.params.id, request.body.is_public)
+    await assets.changes.setPublic(contextOf(request), { kind: 'state', id: request.params.id }, request.body.is_public)
     return await assets.viewState(contextOf(request), request.params.id)
   })
 
@@ -108,7 +108,7 @@ const createStateRoutes = ({ read }: Forms): Routes => async (app) => {
     },
     config: { scopes: ['devices.write'] }
   }, async (request) => {
-    await assets.changes.confirm(contextOf(request), 'state', request.params.id, request.body)
+    await assets.changes.confirm(contextOf(request), { kind: 'state', id: request.params.id }, request.body)
     return await assets.viewState(contextOf(request), request.params.id)
   })
 }

@@ -30,7 +30,7 @@ const createVersionRoutes = ({ read }: Forms): Routes => async (app) => {
         params: IdParams, response: { 200: Type.Array(VersionSchema) }
       },
       config: reads
-    }, async (request) => await assets.listVersions(contextOf(request), kind, request.params.id))
+    }, async (request) => await assets.listVersions(contextOf(request), { kind, id: request.params.id }))
 
     app.post(`${prefix}/:id/versions`, {
       schema: {
@@ -49,7 +49,7 @@ const createVersionRoutes = ({ read }: Forms): Routes => async (app) => {
     }, async (request) => {
       const { query, params: { id } } = request
       const form = formOf(request)
-      return await assets.addVersion(contextOf(request), kind, id, query, form.main(part))
+      return await assets.addVersion(contextOf(request), { kind, id }, query, form.main(part))
     })
 
     for (const method of ['HEAD', 'GET'] as const) {
@@ -64,7 +64,7 @@ const createVersionRoutes = ({ read }: Forms): Routes => async (app) => {
         config: reads,
         handler: async (request, reply) => {
           const { id, version_id: version } = request.params
-          const content = await assets.openVersion(contextOf(request), kind, id, version)
+          const content = await assets.openVersion(contextOf(request), { kind, id }, version)
           return await app.files.send(request, reply, content)
         }
       })
@@ -79,7 +79,7 @@ const createVersionRoutes = ({ read }: Forms): Routes => async (app) => {
     }, async (request) => {
       const { id, version_id: version } = request.params
       const context = contextOf(request)
-      await assets.changes.restoreVersion(context, kind, id, version)
+      await assets.changes.restoreVersion(context, { kind, id }, version)
       return await view(context, id)
     })
 
@@ -90,7 +90,7 @@ const createVersionRoutes = ({ read }: Forms): Routes => async (app) => {
       },
       config: writes
     }, async (request) => {
-      await assets.changes.restore(contextOf(request), kind, request.params.id)
+      await assets.changes.restore(contextOf(request), { kind, id: request.params.id })
       return await view(contextOf(request), request.params.id)
     })
   }

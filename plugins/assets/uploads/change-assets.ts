@@ -3,16 +3,18 @@ import { requireGrant } from '../../../core/access/auth.ts'
 import type { Context } from '../../../core/access/context.ts'
 import { badRequest, conflict, notFound } from '../../../core/errors.ts'
 import type { Device } from '../../devices/entities.ts'
-import type { DeviceStamps } from '../device-sync/device-stamps.ts'
-import { Asset, type AssetKind, AssetVersion } from '../entities.ts'
+import { stampDownload, stampUpload } from '../device-sync/device-stamps.ts'
+import { Asset, type AssetKind, type AssetRef, AssetVersion } from '../entities.ts'
 import type { StagedFile } from '../asset-files.ts'
 import { assetNotFound, getAllOwn, getOwn, getOwnOrDeleted } from '../read-assets.ts'
 import type { AssetRow } from '../rows.ts'
 import type { DownloadedInput, ReplaceInput } from '../schemas.ts'
-import { type ThumbnailStore, readThumbnail } from './thumbnail-store.ts'
-import { readMtime } from './upload-assets.ts'
+import { readMtime } from './read-upload.ts'
+import { readThumbnail } from './thumbnail-store.ts'
+import type { AssetWriting } from './upload-assets.ts'
 import type { RomNames } from './write-rows.ts'
-import { type WriteKey, type Writes, type WriteContext, folderOf, laterThan, sameGame } from './write-assets.ts'
+import { folderOf, laterThan, restoreVersion, sameGame } from './write-assets.ts'
+import type { WriteContext, WriteKey } from './write-transaction.ts'
 
 const lineageOf = (row: AssetRow): WriteKey => ({ user_id: row.user_id, rom_id: row.rom_id, kind: row.kind })
 
@@ -24,67 +26,23 @@ function romPathOf (asset: Asset): RomNames {
 /** Returns the content folder of an asset, below the folder of its user. */
 const ownFolder = (asset: Asset): string => folderOf(asset, romPathOf(asset), asset.emulator ?? null)
 
-async function load ({ tx }: WriteContext, kind: AssetKind, id: number, isDeleted = false): Promise<Asset> {
-  const asset = await tx.em.findOne(Asset, { id, kind, deleted_at: isDeleted ? { $ne: null } : null },
+async function load ({ tx }: WriteContext, ref: AssetRef, isDeleted = false): Promise<Asset> {
+  const asset = await tx.em.findOne(Asset, { id: ref.id, kind: ref.kind, deleted_at: isDeleted ? { $ne: null } : null },
     { lockMode: LockMode.PESSIMISTIC_WRITE })
-  if (asset === null) throw assetNotFound(kind, id)
+  if (asset === null) throw assetNotFound(ref)
   return asset
 }
 
-/** Changes of stored assets; no change loses content. */
-export function createChanges ({ writes, stamps, thumbnails }: {
-  writes: Writes, stamps: DeviceStamps, thumbnails: ThumbnailStore
-}) {
-  /** Runs `work` on an asset of the caller, after all other writes to its lineage. @throws ApiError NOT_FOUND */
-  async function change<T> (
-    context: Context, kind: AssetKind, id: number, work: (writing: WriteContext, asset: Asset) => Promise<T>
-  ): Promise<T> {
-    const { db } = context
-    const row = await getOwn(context, kind, id)
-    return await writes.run(db, [lineageOf(row)], async (writing) => await work(writing, await load(writing, kind, id)))
-  }
+async function findVersion ({ tx }: WriteContext, asset: Asset, id: number): Promise<AssetVersion> {
+  // The row lock makes concurrent thinning skip this version.
+  const version = await tx.em.findOne(AssetVersion, { id, asset }, { lockMode: LockMode.PESSIMISTIC_WRITE })
+  if (version === null) throw notFound(`Version with ID '${id}' of '${asset.file_name}' not found`)
+  return version
+}
 
-  async function findVersion ({ tx }: WriteContext, asset: Asset, id: number): Promise<AssetVersion> {
-    // The row lock makes concurrent thinning skip this version.
-    const version = await tx.em.findOne(AssetVersion, { id, asset }, { lockMode: LockMode.PESSIMISTIC_WRITE })
-    if (version === null) throw notFound(`Version with ID '${id}' of '${asset.file_name}' not found`)
-    return version
-  }
-
+/** Creates the deletion of assets, and its reversal. */
+function createDeletions ({ writes, thumbnails }: Pick<AssetWriting, 'writes' | 'thumbnails'>) {
   return {
-    /** Replaces the content under the same name. */
-    async replace (
-      context: Context, kind: 'save' | 'state', id: number, input: ReplaceInput,
-      files: { main: StagedFile | null, screenshot: StagedFile | null }
-    ): Promise<void> {
-      const { main, screenshot } = files
-      const acting = await stamps.findSender(context, input.device_id)
-      await getOwn(context, kind, id)
-      const picture = await readThumbnail(screenshot)
-      const fileName = await change(context, kind, id, async (writing, asset) => {
-        await stamps.lock(writing.tx, acting)
-        if (main !== null) {
-          const isSame = asset.sha1 === main.sha1
-          await writes.replace(writing, asset, main, ownFolder(asset), readMtime(input.mtime))
-          // Apps go back to a save by sending its content again: this save becomes the newest of its slot.
-          if (isSame) asset.updated_at = laterThan(asset.updated_at, writing.now)
-          if (acting !== null) await stamps.stampUpload(writing.tx, acting.device, asset, input.content_hash)
-        }
-        if (picture !== null && asset.rom !== null && asset.rom !== undefined) {
-          await thumbnails.store(writing, asset, romPathOf(asset), picture)
-        }
-        return asset.file_name
-      })
-      await stamps.count(context, acting, input.session_id, fileName)
-    },
-
-    /** Makes an asset and its picture public for all who see the ROM, or private. */
-    setPublic: (context: Context, kind: AssetKind, id: number, isPublic: boolean): Promise<void> =>
-      change(context, kind, id, async (writing, asset) => {
-        asset.is_public = isPublic
-        if (kind !== 'screenshot') await thumbnails.copyVisibility(writing, asset)
-      }),
-
     /**
      * Deletes assets of the caller: all, or none if one is missing. Deleted assets can be restored for a while.
      *
@@ -105,51 +63,97 @@ export function createChanges ({ writes, stamps, thumbnails }: {
     },
 
     /** Restores a deleted asset. @throws ApiError NOT_FOUND, CONFLICT if another asset has its name by now */
-    async restore (context: Context, kind: AssetKind, id: number): Promise<void> {
-      const { db } = context
-      const row = await getOwnOrDeleted(context, kind, id)
-      await writes.run(db, [lineageOf(row)], async (writing) => {
-        const asset = await load(writing, kind, id, true)
+    async restore (context: Context, ref: AssetRef): Promise<void> {
+      const row = await getOwnOrDeleted(context, ref)
+      await writes.run(context.db, [lineageOf(row)], async (writing) => {
+        const asset = await load(writing, ref, true)
         const { file_name: name, slot, user, deleted_at: deletedAt } = asset
-        const same = { user, ...sameGame(asset), kind, slot: slot ?? null, file_name: name, deleted_at: null }
+        const same = { user, ...sameGame(asset), kind: ref.kind, slot: slot ?? null, file_name: name, deleted_at: null }
         const twin = await writing.tx.em.count(Asset, same)
         if (twin > 0) throw conflict(`There is another '${name}' now; delete that first`)
         writing.tx.em.assign(asset, { deleted_at: null, deleted_by: null })
         await writing.tx.em.flush()
         if (deletedAt !== null && deletedAt !== undefined) await thumbnails.restore(writing, asset, deletedAt)
       })
+    }
+  }
+}
+
+/** Changes of stored assets; no change loses content. */
+export function createChanges ({ writes, devices, thumbnails }: AssetWriting) {
+  /** Runs `work` on an asset of the caller, after all other writes to its lineage. @throws ApiError NOT_FOUND */
+  async function change<T> (
+    context: Context, ref: AssetRef, work: (writing: WriteContext, asset: Asset) => Promise<T>
+  ): Promise<T> {
+    const row = await getOwn(context, ref)
+    return await writes.run(context.db, [lineageOf(row)],
+      async (writing) => await work(writing, await load(writing, ref)))
+  }
+
+  return {
+    ...createDeletions({ writes, thumbnails }),
+
+    /** Replaces the content under the same name. */
+    async replace (
+      context: Context, ref: AssetRef<'save' | 'state'>, input: ReplaceInput,
+      { main, screenshot }: { main: StagedFile | null, screenshot: StagedFile | null }
+    ): Promise<void> {
+      const acting = await devices.findSender(context, input.device_id)
+      await getOwn(context, ref)
+      const picture = await readThumbnail(screenshot)
+      const fileName = await change(context, ref, async (writing, asset) => {
+        await devices.lock(writing.tx, acting)
+        if (main !== null) {
+          const isSame = asset.sha1 === main.sha1
+          await writes.replace(writing, asset,
+            { file: main, folder: ownFolder(asset), client_mtime: readMtime(input.mtime) })
+          // Apps go back to a save by sending its content again: this save becomes the newest of its slot.
+          if (isSame) asset.updated_at = laterThan(asset.updated_at, writing.now)
+          if (acting !== null) await stampUpload(writing.tx, acting.device, asset, input.content_hash)
+        }
+        if (picture !== null && asset.rom !== null && asset.rom !== undefined) {
+          await thumbnails.store(writing, asset, romPathOf(asset), picture)
+        }
+        return asset.file_name
+      })
+      await devices.count(context, acting, input.session_id, fileName)
     },
 
+    /** Makes an asset and its picture public for all who see the ROM, or private. */
+    setPublic: (context: Context, ref: AssetRef, isPublic: boolean): Promise<void> =>
+      change(context, ref, async (writing, asset) => {
+        asset.is_public = isPublic
+        if (ref.kind !== 'screenshot') await thumbnails.copyVisibility(writing, asset)
+      }),
+
     /** Makes a former content the current one again. */
-    restoreVersion: (
-      context: Context, kind: AssetKind, id: number, versionId: number
-    ): Promise<void> => change(context, kind, id, async (writing, asset) => {
-      await writes.restoreVersion(writing, asset, await findVersion(writing, asset, versionId))
-    }),
+    restoreVersion: (context: Context, ref: AssetRef, versionId: number): Promise<void> =>
+      change(context, ref, async (writing, asset) => {
+        await restoreVersion(writing, asset, await findVersion(writing, asset, versionId))
+      }),
 
     /**
      * Adds content to the history without changing the current content. Content that is in the history is not stored
      * twice.
      */
     addVersion: (
-      context: Context, kind: AssetKind, id: number, file: StagedFile, clientMtime: Date | null
-    ): Promise<AssetVersion> => change(context, kind, id, async (writing, asset) => {
+      context: Context, ref: AssetRef, file: StagedFile, clientMtime: Date | null
+    ): Promise<AssetVersion> => change(context, ref, async (writing, asset) => {
       const existing = await writing.tx.em.findOne(AssetVersion, { asset, sha1: file.sha1 })
-      return existing ?? await writes.addVersion(writing, asset, file, ownFolder(asset), clientMtime)
+      return existing ??
+        await writes.addVersion(writing, asset, { file, folder: ownFolder(asset), client_mtime: clientMtime })
     }),
 
     /** Confirms that a device holds the content that it downloaded. */
-    async confirm (
-      context: Context, kind: AssetKind, id: number, input: DownloadedInput
-    ): Promise<Device> {
-      await getOwn(context, kind, id)
-      const device = await stamps.require(context, input.device_id)
+    async confirm (context: Context, ref: AssetRef, input: DownloadedInput): Promise<Device> {
+      await getOwn(context, ref)
+      const device = await devices.require(context, input.device_id)
       const acting = { device, is_named: true }
-      await change(context, kind, id, async (writing, asset) => {
-        await stamps.lock(writing.tx, acting)
-        await stamps.stampDownload(writing.tx, device, asset, input)
+      await change(context, ref, async (writing, asset) => {
+        await devices.lock(writing.tx, acting)
+        await stampDownload(writing.tx, device, asset, input)
       })
-      await stamps.count(context, acting, undefined, '')
+      await devices.count(context, acting, undefined, '')
       return device
     }
   }

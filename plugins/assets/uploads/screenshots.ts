@@ -1,7 +1,8 @@
 import type { Asset } from '../entities.ts'
 import type { StagedFile } from '../asset-files.ts'
 import { findScreenshot } from '../read-assets.ts'
-import { type NewAsset, type Writes, type WriteContext, folderOf } from './write-assets.ts'
+import { type NewAsset, type Writes, folderOf } from './write-assets.ts'
+import type { WriteContext } from './write-transaction.ts'
 
 type NewScreenshot =
   Pick<NewAsset, 'lineage' | 'rom' | 'file_name' | 'is_public' | 'is_gallery' | 'origin_device_id'>
@@ -16,7 +17,7 @@ export async function storeScreenshot (
   const { lineage, rom, file_name: name, is_gallery: isGallery } = given
   const existing = await findScreenshot(writing.tx, lineage, { file_name: name, is_gallery: isGallery })
   if (existing !== null) {
-    await writes.replace(writing, existing, file, folderOf(lineage, rom, null), null)
+    await writes.replace(writing, existing, { file, folder: folderOf(lineage, rom, null), client_mtime: null })
     return existing
   }
   return await writes.create(writing,

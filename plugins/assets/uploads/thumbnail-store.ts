@@ -6,7 +6,8 @@ import { readPicture } from '../check-picture.ts'
 import { storeScreenshot } from './screenshots.ts'
 import { createThumbnails, isPictureOf } from './thumbnails.ts'
 import type { RomNames } from './write-rows.ts'
-import { type WriteKey, type Writes, type WriteContext, sameGame } from './write-assets.ts'
+import { type Writes, sameGame } from './write-assets.ts'
+import type { WriteContext, WriteKey } from './write-transaction.ts'
 
 /** A picture that came with a save or state. */
 export interface Picture { file: StagedFile, name: string, extension: string }

@@ -1,32 +1,23 @@
-import { ForeignKeyConstraintViolationException } from '@mikro-orm/core'
 import type { FastifyInstance } from 'fastify'
 import type { Config } from '../../../core/config/config.ts'
-import type { Db } from '../../../core/database/db.ts'
-import { ApiError, conflict } from '../../../core/errors.ts'
+import { ApiError } from '../../../core/errors.ts'
 import { assetsConfig } from '../config.ts'
 import { Device } from '../../devices/entities.ts'
 import { Rom } from '../../roms/entities.ts'
 import { User } from '../../users/entities.ts'
-import { Asset, type AssetKind, AssetVersion } from '../entities.ts'
+import { Asset, AssetVersion } from '../entities.ts'
 import type { Files, StagedFile } from '../asset-files.ts'
 import { cleanFolder } from '../asset-names.ts'
 import { deleteForSpace } from '../clean-up/retention-rows.ts'
 import { PLURALS } from '../views.ts'
-import { type RomNames, countBytes, lockName } from './write-rows.ts'
+import { type RomNames, countBytes } from './write-rows.ts'
+import { type WriteContext, type WriteKey, createWriteRunner } from './write-transaction.ts'
 
-/** Assets whose writes run one after the other. */
-export interface WriteKey { user_id: number, rom_id: number | null, kind: AssetKind }
-
-/** The operations within one transaction, and on files before and after it. */
-export interface WriteContext {
-  tx: Db
-  now: Date
-  /** Also locks these lineages against concurrent writes. */
-  lock (...lineages: readonly WriteKey[]): Promise<void>
-  /** Publishes a file before a row names it; the file is deleted if the transaction rolls back. */
-  publish (file: StagedFile, folder: string, fileName: string): Promise<string>
-  /** Deletes files after the commit. */
-  deleteAfterCommit (diskPaths: readonly string[]): void
+/** Content for an asset: a staged file, its folder below that of the user, and when a device changed the file. */
+export interface NewContent {
+  file: StagedFile
+  folder: string
+  client_mtime: Date | null
 }
 
 export interface NewAsset {
@@ -49,7 +40,6 @@ export interface NewAsset {
 export const sameGame = ({ rom, platform_fs_slug: platform, rom_fs_name: name }: Asset) =>
   (rom ?? null) === null ? { rom: null, platform_fs_slug: platform, rom_fs_name: name } : { rom }
 
-const lockKey = ({ user_id: user, rom_id: rom, kind }: WriteKey) => `assets:${user}:${rom}:${kind}`
 /** Returns a time after the former one. Devices compare by this time, so two contents of one asset must differ. */
 export const laterThan = (former: Date, now: Date) => new Date(Math.max(now.getTime(), former.getTime() + 1))
 
@@ -63,12 +53,35 @@ const contentOf = (from: Pick<Asset, 'file_size_bytes' | 'sha1'> & { content_has
   file_size_bytes: from.file_size_bytes, sha1: from.sha1, content_hash: from.content_hash ?? null
 })
 
+function formerContent (asset: Asset) {
+  return {
+    ...contentOf(asset),
+    file_name: asset.file_name,
+    disk_path: asset.disk_path,
+    client_mtime: asset.client_mtime ?? null,
+    content_updated_at: asset.updated_at
+  }
+}
+
+/** Makes a version the current content again; the former content becomes a version. */
+export async function restoreVersion (
+  { tx, now }: WriteContext, asset: Asset, version: AssetVersion
+): Promise<void> {
+  tx.em.create(AssetVersion, { asset, ...formerContent(asset), created_at: now })
+  tx.em.remove(version)
+  tx.em.assign(asset, {
+    ...contentOf(version),
+    disk_path: version.disk_path,
+    client_mtime: version.client_mtime ?? null,
+    missing_from_fs: false,
+    updated_at: laterThan(asset.updated_at, now)
+  })
+  await tx.em.flush()
+}
+
+/** Creates the writes of assets that count against the quota of their user. */
 export function createWrites (app: FastifyInstance, config: Config, files: Files) {
   const { quota_bytes: quota, versions_kept: versionsKept } = assetsConfig.of(config)
-
-  async function removeFiles (paths: readonly string[]): Promise<void> {
-    await files.remove(paths).catch((err: unknown) => { app.log.warn({ err }, 'unused files could not be deleted') })
-  }
 
   /**
    * Deletes former contents if an upload exceeds the quota of the user.
@@ -86,48 +99,7 @@ export function createWrites (app: FastifyInstance, config: Config, files: Files
   }
 
   return {
-    /**
-     * Runs `work` in one transaction, after all other writes to the same lineages. Published files are deleted if
-     * `work` throws. If the commit itself fails, the files stay, because nobody knows whether a row names them.
-     *
-     * @throws ApiError CONFLICT if a referenced row was deleted meanwhile
-     */
-    async run<T> (db: Db, lineages: readonly WriteKey[], work: (writing: WriteContext) => Promise<T>): Promise<T> {
-      const published: string[] = []
-      const dropped: string[] = []
-      let isDone = false
-      try {
-        const result = await db.transact(async (tx) => {
-          const lock = async (...writeKeys: readonly WriteKey[]) => {
-            // A fixed order of locks prevents deadlocks.
-            for (const key of [...new Set(writeKeys.map(lockKey))].sort()) {
-              await lockName(tx, key)
-            }
-          }
-          await lock(...lineages)
-          const outcome = await work({
-            tx,
-            now: new Date(),
-            lock,
-            async publish (file, folder, fileName) {
-              const path = await file.publish(folder, fileName)
-              published.push(path)
-              return path
-            },
-            deleteAfterCommit (paths) { dropped.push(...paths) }
-          })
-          await tx.em.flush()
-          isDone = true
-          return outcome
-        })
-        await removeFiles(dropped)
-        return result
-      } catch (err) {
-        if (!isDone) await removeFiles(published)
-        if (!(err instanceof ForeignKeyConstraintViolationException)) throw err
-        throw conflict('The ROM, the device or the account was deleted at the same moment; fetch the current state and try again')
-      }
-    },
+    run: createWriteRunner(app.log, files),
 
     async create (writing: WriteContext, given: NewAsset, file: StagedFile, after: Date | null): Promise<Asset> {
       const { tx, now, publish } = writing
@@ -153,7 +125,7 @@ export function createWrites (app: FastifyInstance, config: Config, files: Files
 
     /** Replaces the content of an asset; the former content becomes a version. The same content changes nothing. */
     async replace (
-      writing: WriteContext, asset: Asset, file: StagedFile, folder: string, clientMtime: Date | null
+      writing: WriteContext, asset: Asset, { file, folder, client_mtime: clientMtime }: NewContent
     ): Promise<void> {
       const { tx, now, publish, deleteAfterCommit: drop } = writing
       const isSame = asset.sha1 === file.sha1
@@ -173,7 +145,7 @@ export function createWrites (app: FastifyInstance, config: Config, files: Files
 
     /** Adds content to the history of an asset, whose current content stays. */
     async addVersion (
-      writing: WriteContext, asset: Asset, file: StagedFile, folder: string, clientMtime: Date | null
+      writing: WriteContext, asset: Asset, { file, folder, client_mtime: clientMtime }: NewContent
     ): Promise<AssetVersion> {
       const { tx, now, publish } = writing
       await freeSpace(writing, asset.user.id, file.file_size_bytes)
@@ -188,31 +160,7 @@ export function createWrites (app: FastifyInstance, config: Config, files: Files
       })
       await tx.em.flush()
       return version
-    },
-
-    /** Makes a version the current content again; the former content becomes a version. */
-    async restoreVersion ({ tx, now }: WriteContext, asset: Asset, version: AssetVersion): Promise<void> {
-      tx.em.create(AssetVersion, { asset, ...formerContent(asset), created_at: now })
-      tx.em.remove(version)
-      tx.em.assign(asset, {
-        ...contentOf(version),
-        disk_path: version.disk_path,
-        client_mtime: version.client_mtime ?? null,
-        missing_from_fs: false,
-        updated_at: laterThan(asset.updated_at, now)
-      })
-      await tx.em.flush()
     }
   }
 }
 export type Writes = ReturnType<typeof createWrites>
-
-function formerContent (asset: Asset) {
-  return {
-    ...contentOf(asset),
-    file_name: asset.file_name,
-    disk_path: asset.disk_path,
-    client_mtime: asset.client_mtime ?? null,
-    content_updated_at: asset.updated_at
-  }
-}

@@ -1,13 +1,14 @@
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { FastifyInstance } from 'fastify'
+import type { Caller } from '../../../core/access/auth.ts'
 import type { Config } from '../../../core/config/config.ts'
 import type { Device } from '../../devices/entities.ts'
 import { loadOwned } from '../load-device.ts'
 import { matchSave } from '../list-files.ts'
 import { syncFolder } from '../sync-folders.ts'
 import { selectFolderDevices } from '../rows.ts'
-import type { Runner } from '../run-sync.ts'
+import { runSync } from '../run-sync.ts'
 import { selectCandidates } from '../../sync/server-session-rows.ts'
 import type { DeviceSave } from '../transport.ts'
 import { FOLDERS, createFolderTransport } from './transport.ts'
@@ -15,7 +16,7 @@ import { FOLDERS, createFolderTransport } from './transport.ts'
 export interface FolderScan { status: 'no_devices' | 'completed', files_processed: number }
 
 /** Imports the saves that devices put into their folders. */
-export function createFolderSync (app: FastifyInstance, config: Config, run: Runner) {
+export function createFolderSync (app: FastifyInstance, config: Config) {
   const base = syncFolder(config)
   const { runs } = app.sync
   const folderOf = ({ device_id: uuid }: Pick<Device, 'device_id'>) => join(base, uuid)
@@ -25,7 +26,7 @@ export function createFolderSync (app: FastifyInstance, config: Config, run: Run
   }
 
   /** Returns the files that match a save of the owner. Other files stay in place and need no session. */
-  async function listKnown (saves: readonly DeviceSave[], caller: Parameters<Runner>[0]['caller']): Promise<DeviceSave[]> {
+  async function listKnown (saves: readonly DeviceSave[], caller: Caller): Promise<DeviceSave[]> {
     const platforms = [...new Set(saves.map((save) => save.platform))]
     const candidates = await selectCandidates({ db: app.db, caller }, platforms)
     return saves.filter((save) => matchSave(save, candidates) !== null)
@@ -45,7 +46,8 @@ export function createFolderSync (app: FastifyInstance, config: Config, run: Run
     if (session === null) return 0
     try {
       const platforms = [...new Set(known.map((save) => save.platform))]
-      const { errors: [first], ...counts } = await run({ session, device, caller, transport, signal }, known, platforms)
+      const run = { session, device, caller, transport, signal }
+      const { errors: [first], ...counts } = await runSync(app, run, known, platforms)
       if (first !== undefined) runs.warn(session, first)
       await runs.complete(session, counts)
     } catch (err) {

@@ -6,7 +6,7 @@ import type { Device } from '../../devices/entities.ts'
 import { loadOwned } from '../load-device.ts'
 import { knownHostsFile } from '../sync-folders.ts'
 import { findSessionDevice } from '../rows.ts'
-import type { Runner } from '../run-sync.ts'
+import { runSync } from '../run-sync.ts'
 import { type SshConnection, connectSsh } from './connect.ts'
 import { readKnownKeys } from './known-hosts.ts'
 import { type SshSettings, readSshSettings } from './settings.ts'
@@ -15,7 +15,7 @@ import { createSshTransport } from './transport.ts'
 const messageOf = (err: unknown) => err instanceof Error ? err.message : String(err)
 
 /** Creates a function that syncs devices over SSH. */
-export function createSshSync (app: FastifyInstance, config: Config, run: Runner) {
+export function createSshSync (app: FastifyInstance, config: Config) {
   const { runs } = app.sync
 
   /** Stores the first key that a host presents; the host must present the same key from then on. */
@@ -51,7 +51,8 @@ export function createSshSync (app: FastifyInstance, config: Config, run: Runner
       const { settings, transport } = await connect(device, caller.role === 'admin' && device.is_ssh_trusted, signal)
       try {
         const platforms = [...new Set(settings.directories.map((one) => one.platform))]
-        const result = await run({ session, device, caller, transport, signal }, await transport.list(), platforms)
+        const run = { session, device, caller, transport, signal }
+        const result = await runSync(app, run, await transport.list(), platforms)
         const { errors: [first], ...counts } = result
         if (first !== undefined) runs.warn(session, first)
         await runs.complete(session, counts)

@@ -1,0 +1,68 @@
+import type { FastifyInstance } from 'fastify'
+import { withoutDateTag } from '../assets/base-rows.ts'
+import type { StagedFile } from '../assets/asset-files.ts'
+import type { Pair } from '../sync/pairs.ts'
+import type { AssetRow } from '../sync/rows.ts'
+import type { Candidate } from '../sync/server-session-rows.ts'
+import type { MatchedSave } from './list-files.ts'
+import type { Run } from './run.ts'
+import type { DeviceSave } from './transport.ts'
+
+/** A save of the device whose content was read, with the decision about it. */
+export interface DecidedSave {
+  pair: Pair
+  matched: MatchedSave
+  staged: StagedFile
+}
+
+/** A save of the server to write to the device, and the file that it replaces there; null for a new file. */
+interface SaveToSend {
+  asset: AssetRow
+  candidate: Candidate
+  replaces: DeviceSave | null
+}
+
+/**
+ * Writes the server's content to the device and stores it as their base.
+ *
+ * @returns false if the device has no folder for it
+ */
+export async function writeToDevice (
+  { assets, db }: FastifyInstance, { caller, device, transport }: Run, { asset, candidate, replaces }: SaveToSend
+): Promise<boolean> {
+  const ref = { kind: 'save', id: asset.id } as const
+  const { row, content: { handle } } = await assets.open({ db, caller }, ref)
+  const target = {
+    platforms: [candidate.fs_slug, candidate.slug],
+    file_name: replaces?.file_name ?? withoutDateTag(asset.file_name),
+    replaces
+  }
+  const stream = handle.createReadStream()
+  try {
+    if (!await transport.write(target, stream)) return false
+  } finally {
+    stream.destroy()
+  }
+  await assets.changes.confirm({ db, caller }, ref, { device_id: device.device_id, sha1: row.sha1 })
+  return true
+}
+
+/** Uploads the content of a device. @param conflictOf the asset that the content is stored as a conflict copy of */
+export async function uploadFromDevice (
+  { assets, db }: FastifyInstance, { caller, device }: Run, { pair, matched: { save }, staged }: DecidedSave,
+  conflictOf?: number
+): Promise<void> {
+  const { asset, is_replaceable: isReplaceable } = pair
+  const input = {
+    rom_id: pair.rom_id,
+    device_id: device.device_id,
+    mtime: new Date(save.changed_at).toISOString(),
+    ...(asset?.emulator === null || asset === null ? {} : { emulator: asset.emulator })
+  }
+  const uploadOptions = conflictOf !== undefined
+    ? { conflict_of: conflictOf }
+    : asset !== null && isReplaceable
+      ? { expected_sha1: asset.sha1, overwrite: true, ...(asset.slot === null ? {} : { slot: asset.slot }) }
+      : {}
+  await assets.upload({ db, caller }, 'save', { ...input, ...uploadOptions }, { main: staged, screenshot: null })
+}
