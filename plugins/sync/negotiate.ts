@@ -66,10 +66,15 @@ const scopeOf = (caller: Caller, device: Device, listing: Listing): Scope => ({
   includes_known: listing.includes_known
 })
 
+/** The decided pairs of a negotiation, and the content that the device holds after all operations. */
+interface Plan { pairs: readonly Pair[], downloads: readonly PlannedDownload[] }
+
+interface OpenedSession extends SessionName { device: Device }
+
 /** Opens a session. A device may have several open sessions at once, one for each game. */
 async function openSession (
-  db: Db, device: Device, userId: number, pairs: readonly Pair[], downloads: readonly PlannedDownload[]
-): Promise<SessionName> {
+  { db, caller: { id: userId } }: Context, device: Device, { pairs, downloads }: Plan
+): Promise<OpenedSession> {
   const sessionId = randomUUID()
   const planned = pairs.reduce((sum, pair) => sum + Number(PLANNED.includes(pair.decision.action)), 0)
   return await inTransaction(db, async (tx) => {
@@ -82,29 +87,32 @@ async function openSession (
   })
 }
 
+async function publishConflicts (
+  publish: PublishSync, db: Db, session: SessionName, pairs: readonly Pair[]
+): Promise<void> {
+  const conflicts = pairs.filter((pair) => pair.decision.action === 'conflict').slice(0, CONFLICT_EVENTS_MAX)
+  if (conflicts.length === 0) return
+  const names = await selectRomNames(db, conflicts.map((pair) => pair.rom_id))
+  for (const { rom_id: romId, file, decision: { reason } } of conflicts) {
+    publish(session, 'conflict', {
+      file_name: file?.file_name ?? '', rom_id: romId, rom_name: names.get(romId) ?? '', reason
+    })
+  }
+}
+
+/** Returns the response in the dialect of the request. */
+function toResponse (
+  caller: Caller, body: NegotiateBody, session: OpenedSession, pairs: readonly Pair[]
+): NegotiateResponse {
+  const { id, session_id: uuid, device } = session
+  if (body.roms !== undefined) {
+    return { session_id: uuid, operations: pairs.map(createFileOperations(device, uuid, caller)) }
+  }
+  const operations = pairs.map(createSlotOperations(body))
+  return { session_id: id, operations, ...countOperations(operations, body) }
+}
+
 export function createNegotiation (app: FastifyInstance, publish: PublishSync) {
-  async function publishConflicts (db: Db, session: SessionName, pairs: readonly Pair[]): Promise<void> {
-    const conflicts = pairs.filter((pair) => pair.decision.action === 'conflict').slice(0, CONFLICT_EVENTS_MAX)
-    if (conflicts.length === 0) return
-    const names = await selectRomNames(db, conflicts.map((pair) => pair.rom_id))
-    for (const { rom_id: romId, file, decision: { reason } } of conflicts) {
-      publish(session, 'conflict', {
-        file_name: file?.file_name ?? '', rom_id: romId, rom_name: names.get(romId) ?? '', reason
-      })
-    }
-  }
-
-  function answer (
-    caller: Caller, body: NegotiateBody, device: Device, session: SessionName, pairs: readonly Pair[]
-  ): NegotiateResponse {
-    const { id, session_id: uuid } = session
-    if (body.roms !== undefined) {
-      return { session_id: uuid, operations: pairs.map(createFileOperations(device, uuid, caller)) }
-    }
-    const operations = pairs.map(createSlotOperations(body))
-    return { session_id: id, operations, ...countOperations(operations, body) }
-  }
-
   /** Decides the operations for the saves and states of a device, and opens a session. */
   return async function negotiate ({ db, caller }: Context, body: NegotiateBody): Promise<NegotiateResponse> {
     const listing = readListing(body)
@@ -114,9 +122,9 @@ export function createNegotiation (app: FastifyInstance, publish: PublishSync) {
     app.devices.requireSync(device)
     const pairs = await decidePairs(db, listing, scopeOf(caller, device, listing), directionOf(device))
     const downloads = listDownloads(pairs, body.roms === undefined ? null : readResolution(device))
-    const session = await openSession(db, device, caller.id, pairs, downloads)
+    const session = await openSession({ db, caller }, device, { pairs, downloads })
     publish(session, 'started', { sync_mode: device.sync_mode })
-    await publishConflicts(db, session, pairs)
-    return answer(caller, body, device, session, pairs)
+    await publishConflicts(publish, db, session, pairs)
+    return toResponse(caller, body, session, pairs)
   }
 }
