@@ -4,6 +4,7 @@ import type { Features } from '../../core/feature.ts'
 import { StartError } from '../../core/errors.ts'
 import type { App } from '../../core/typebox.ts'
 import { runScan } from '../scans/cli.ts'
+import { findPlatforms } from './find-platforms.ts'
 
 export interface ExportOptions { platform?: string[], json?: boolean, scan?: boolean }
 
@@ -43,7 +44,7 @@ export async function exportLibrary (features: Features, format: string, options
       const code = await runScan(app, { type: 'quick', wait: true, ...platform && { platform }, ...json && { json } })
       if (code !== 0) return code
     }
-    const ids = await app.exports.findPlatforms({ db: app.db, caller: null }, options.platform ?? [], [])
+    const ids = await findPlatforms(app.platforms, { db: app.db, caller: null }, options.platform ?? [], [])
     let failures = 0
     let files = 0
     for (const key of formats) {

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import { ApiError } from '../../core/errors.ts'
-import { EXPORT_QUEUE } from './service.ts'
+import { EXPORT_QUEUE } from './request-export.ts'
 
 interface ExportJob {
   exporter: string

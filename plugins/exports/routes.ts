@@ -1,6 +1,7 @@
 import type { ExporterDefinition } from '@svc/plugin-sdk'
 import { callerOf } from '../../core/access/auth.ts'
 import { ErrorSchema, type Routes } from '../../core/typebox.ts'
+import { findPlatforms } from './find-platforms.ts'
 import { hideRoms } from './filter-report.ts'
 import { ExportBodySchema, ExportOutcomeSchema, ExportQuerySchema } from './schemas.ts'
 
@@ -27,7 +28,7 @@ function createRoute ({ key, name, fileName }: ExporterDefinition, route: string
     }, async (request) => {
       const { db, body, query: { platform_ids: ids = [] } } = request
       const caller = callerOf(request)
-      const platformIds = await app.exports.findPlatforms({ db, caller }, body?.platforms ?? [], ids)
+      const platformIds = await findPlatforms(app.platforms, { db, caller }, body?.platforms ?? [], ids)
       return await hideRoms({ db, caller }, await app.exports.request(key, platformIds, caller))
     })
   }

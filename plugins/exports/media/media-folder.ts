@@ -17,16 +17,18 @@ export interface MediaFolder {
   real: string
   names: Set<string>
   exists: boolean
+  /** True after a write failed, because the folder is not writable. */
+  isClosed: boolean
 }
 
 /** @throws PathRefusedError if a symbolic link leads out of the platform's folder */
 export async function openMediaFolder (root: string, path: string): Promise<MediaFolder> {
   const real = await resolveInside(root, path)
   try {
-    return { path, real, names: new Set(await readdir(real)), exists: true }
+    return { path, real, names: new Set(await readdir(real)), exists: true, isClosed: false }
   } catch (err) {
     if (errorCode(err) !== 'ENOENT') throw err
-    return { path, real, names: new Set(), exists: false }
+    return { path, real, names: new Set(), exists: false, isClosed: false }
   }
 }
 

@@ -1,12 +1,9 @@
-import { lstat, rm } from 'node:fs/promises'
 import { join, posix } from 'node:path'
 import type { MediaKind } from '@svc/plugin-sdk'
-import { exportFailed } from '../errors.ts'
-import { describeWriteError, isDiskFull, isNotWritable, toReason } from '../files/fs-reason.ts'
+import { describeWriteError, isDiskFull, toReason } from '../files/fs-reason.ts'
 import type { GameDraft } from '../games.ts'
-import { type MediaFolder, openMediaFolder, publishFile } from './media-folder.ts'
-import type { MediaRecords, MediaSource } from './media-records.ts'
-import { extensionsOf, findSource, readContent } from './media-source.ts'
+import { type MediaFolder, openMediaFolder } from './media-folder.ts'
+import { type MediaServices, publishMedium } from './publish-medium.ts'
 import type { MediaError } from '../schemas.ts'
 
 /** A published medium of a game. */
@@ -19,12 +16,10 @@ export interface MediumFile {
 /** Folder relative to the platform's → the kinds it may hold. A folder holds the first kind that the game has. */
 export type MediaFolders = ReadonlyMap<string, readonly MediaKind[]>
 
-export interface MediaOptions {
+export interface MediaOptions extends MediaServices {
   /** The platform's folder, without symbolic links. */
   root: string
-  resourcesDir: string
   folders: MediaFolders
-  records: MediaRecords
 }
 
 export interface MediaWriter {
@@ -40,10 +35,9 @@ export interface MediaWriter {
 
 const ERRORS_MAX = 100
 
-/** Creates the placer of one platform's media for one export. */
+/** Creates the writer of one platform's media for one export. */
 export function createMediaWriter ({ root, resourcesDir, folders, records }: MediaOptions): MediaWriter {
   const opened = new Map<string, Promise<MediaFolder | null>>()
-  const closed = new Set<MediaFolder>()
   /** Two ROMs that differ only in their extension share one name. It belongs to the first that has such a medium. */
   const claims = new Map<string, Promise<MediumFile | null>>()
   const errors: MediaError[] = []
@@ -61,37 +55,6 @@ export function createMediaWriter ({ root, resourcesDir, folders, records }: Med
     return folder
   }
 
-  async function write (
-    folder: MediaFolder, stem: string, kind: MediaKind, source: MediaSource, stale: readonly string[]
-  ): Promise<string> {
-    const { content, extension } = await readContent(resourcesDir, kind, source)
-    const name = stem + extension
-    try {
-      if (!await publishFile(folder, name, content, stale.includes(name))) return name
-      records.set(posix.join(folder.path, name), await lstat(join(folder.real, name)), source)
-      // Delete the predecessor with another extension, because a frontend might find it first.
-      for (const formerName of stale.filter((other) => other !== name)) {
-        await rm(join(folder.real, formerName))
-        records.delete(posix.join(folder.path, formerName))
-      }
-      return name
-    } catch (err) {
-      if (isDiskFull(err)) throw err
-      if (isNotWritable(err)) closed.add(folder)
-      throw exportFailed(describeWriteError(err, folder.real), { cause: err })
-    }
-  }
-
-  /** @returns the name of the published file; null if there is none */
-  async function writeFile (folder: MediaFolder, stem: string, kind: MediaKind, path: string): Promise<string | null> {
-    const source = await findSource(resourcesDir, path)
-    const names = extensionsOf(kind).map((extension) => stem + extension).filter((name) => folder.names.has(name))
-    for (const name of names) {
-      if (await mayStay(folder, name, source, records)) return name
-    }
-    return closed.has(folder) ? null : await write(folder, stem, kind, source, names)
-  }
-
   async function writeFirst (folderPath: string, kinds: readonly MediaKind[], draft: GameDraft) {
     const { dir, base } = posix.parse(draft.stem)
     const folder = await openFolder(posix.join(folderPath, dir))
@@ -99,7 +62,7 @@ export function createMediaWriter ({ root, resourcesDir, folders, records }: Med
       const source = draft.sources.get(kind)
       if (folder === null || source === undefined) continue
       try {
-        const name = await writeFile(folder, base, kind, source)
+        const name = await publishMedium({ resourcesDir, records }, folder, { kind, stem: base, path: source })
         if (name !== null) return { kind, path: posix.join(folder.path, name) }
       } catch (err) {
         if (isDiskFull(err)) throw err
@@ -129,21 +92,4 @@ export function createMediaWriter ({ root, resourcesDir, folders, records }: Med
       return claimed
     }
   }
-}
-
-/** True if the existing file belongs to someone else, or is ours and current. */
-async function mayStay (
-  folder: MediaFolder, name: string, source: MediaSource, records: MediaRecords
-): Promise<boolean> {
-  const path = posix.join(folder.path, name)
-  const found = await lstat(join(folder.real, name))
-  if (found.ino === source.stats.ino && found.dev === source.stats.dev) {
-    if (!records.isUnchanged(path, found) || !records.isFromSource(path, source)) records.set(path, found, source)
-    return true
-  }
-  // A power cut during a copy leaves an empty file.
-  if (found.isFile() && found.size === 0) return false
-  if (records.isUnchanged(path, found)) return records.isFromSource(path, source)
-  records.delete(path)
-  return true
 }

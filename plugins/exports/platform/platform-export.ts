@@ -25,13 +25,16 @@ import { type TextFile, readTextFile, replaceTextFile } from '../text-file.ts'
 export type LoadedExporter = Loaded<ExporterDefinition>
 export interface PlatformRow extends ExportPlatform { id: number }
 
-export interface PlatformServices {
+/** The export of one platform in one library. */
+export interface PlatformExport {
+  platform: PlatformRow
+  root: LibraryRoot
+  structure: Structure
   config: Config
   db: Db
   /** The cache that records which media the server wrote. */
   cache: Cache
-  root: LibraryRoot
-  structure: Structure
+  signal: AbortSignal
 }
 
 /** The input that all exporters of a platform share. */
@@ -90,10 +93,9 @@ export function exportPath (
  * @throws only the signal's reason once it is aborted.
  */
 export async function exportPlatform (
-  services: PlatformServices, platform: PlatformRow, exporters: readonly LoadedExporter[], folders: MediaFolders,
-  signal: AbortSignal
+  work: PlatformExport, exporters: readonly LoadedExporter[], folders: MediaFolders
 ): Promise<ExportOutcome> {
-  const { root, structure } = services
+  const { platform, root, structure, signal } = work
   const outcome: ExportOutcome = { files: [], errors: [] }
   const pathOf = ({ definition }: LoadedExporter) => exportPath(root, structure, platform, definition.fileName)
   const fail = (exporter: LoadedExporter, err: unknown) => {
@@ -104,14 +106,14 @@ export async function exportPlatform (
   }
   let library: Library
   try {
-    library = await prepare(services, platform, folders, signal)
+    library = await prepare(work, folders)
   } catch (err) {
     exporters.forEach((exporter) => { fail(exporter, err) })
     return outcome
   }
   for (const exporter of exporters) {
     try {
-      const facts = await exportFile(services, platform, exporter, library, signal)
+      const facts = await exportFile(work, exporter, library)
       const location = { platform: platform.slug, library_id: root.id, path: pathOf(exporter) }
       outcome.files.push({ exporter: exporter.key, ...location, ...facts })
     } catch (err) {
@@ -121,9 +123,9 @@ export async function exportPlatform (
   return outcome
 }
 
+/** Reads the games of a platform, and publishes their media. */
 async function prepare (
-  { config, db, cache, root: libraryRoot, structure }: PlatformServices, platform: PlatformRow, folders: MediaFolders,
-  signal: AbortSignal
+  { platform, root: libraryRoot, structure, config, db, cache, signal }: PlatformExport, folders: MediaFolders
 ): Promise<Library> {
   const location = { platform_id: platform.id, library_id: libraryRoot.id }
   const root = await openPlatformFolder(libraryRoot, structure, platform)
@@ -176,15 +178,13 @@ async function writeAllMedia (
   return games
 }
 
-async function exportFile (
-  { config }: PlatformServices, platform: PlatformRow, exporter: LoadedExporter, library: Library, signal: AbortSignal
-) {
+async function exportFile (work: PlatformExport, exporter: LoadedExporter, library: Library) {
   const { definition } = exporter
   const games = library.games.map(
     ({ draft, mediaFiles }) => ({ ...draft.game, media: pickMedia(definition, mediaFiles) })
   )
   const file = await readExisting(library.root, safeName(definition.fileName))
-  const result = await render(exporter, config, platform, games, file.text, signal)
+  const result = await render(work, exporter, games, file.text)
   const written = await replaceTextFile(file, result.text.toWellFormed())
   const skipped = result.skipped.map(({ rom_id: id, reason }) => ({ rom_id: id, reason: toReason(reason) }))
   return {
@@ -215,8 +215,8 @@ async function readExisting (root: string, name: string): Promise<TextFile> {
 
 /** @throws any error of the exporter, TimeLimitError, and ApiError EXPORT_FAILED if the result is invalid. */
 async function render (
-  exporter: LoadedExporter, config: Config, { slug, fs_slug: fsSlug, name }: PlatformRow,
-  games: readonly ExportGame[], existing: string | null, signal: AbortSignal
+  { platform: { slug, fs_slug: fsSlug, name }, config, signal }: PlatformExport, exporter: LoadedExporter,
+  games: readonly ExportGame[], existing: string | null
 ): Promise<ExportResult> {
   const { definition, key } = exporter
   const result: unknown = await limitTime(`The exporter '${key}' did not answer within`, RENDER_TIMEOUT_MS, signal, async (limited) => {

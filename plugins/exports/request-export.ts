@@ -1,0 +1,52 @@
+import { Value } from '@sinclair/typebox/value'
+import type { FastifyInstance } from 'fastify'
+import { sha256 } from '../../core/access/secrets.ts'
+import type { Config } from '../../core/config/config.ts'
+import { createPathMask } from '../../core/config/path-mask.ts'
+import type { AnyCaller } from '../platforms/visibility.ts'
+import { exportFailed } from './errors.ts'
+import { maskPlaces } from './filter-report.ts'
+import { type ExportOutcome, ExportOutcomeSchema } from './schemas.ts'
+
+export const EXPORT_QUEUE = 'shared-exports'
+/** The time that a caller waits. The export itself continues. */
+const ANSWER_TIMEOUT_MS = 10 * 60_000
+const SHOWN_REASONS = 3
+
+/** Creates the function that requests exports over HTTP and the command line. */
+export function createExportRequests (app: FastifyInstance, config: Config) {
+  const mask = createPathMask(config)
+
+  /**
+   * Runs an export in the worker. A repeated request for a running export waits for it, in any web worker. A request
+   * for other platforms starts after it.
+   */
+  async function runInWorker (
+    exporter: string, platformIds: readonly number[] | null, caller: AnyCaller
+  ): Promise<ExportOutcome> {
+    const owner = `${caller?.id ?? 'server'}:${exporter}`
+    const wanted = platformIds === null ? 'all' : sha256(platformIds.toSorted((a, b) => a - b).join(','))
+    const outcome = await app.jobs.request(EXPORT_QUEUE, { exporter, platform_ids: platformIds }, ANSWER_TIMEOUT_MS, {
+      group: owner, key: `${owner}:${wanted}`
+    })
+    if (!Value.Check(ExportOutcomeSchema, outcome)) throw new Error('The scan worker answered without an export outcome')
+    return outcome
+  }
+
+  /**
+   * Requests an export from the scan worker and waits for the outcome. Only administrators see paths of the machine
+   * in it.
+   *
+   * @throws ApiError UNAVAILABLE without a worker; EXPORT_FAILED if no requested file could be written.
+   */
+  return async function request (
+    exporter: string, platformIds: readonly number[] | null, caller: AnyCaller
+  ): Promise<ExportOutcome> {
+    await app.workers.requireScanWorker()
+    const report = await runInWorker(exporter, platformIds, caller)
+    const outcome = caller === null || caller.access.is_admin ? report : maskPlaces(report, mask)
+    if (outcome.files.length > 0 || outcome.errors.length === 0) return outcome
+    const reasons = outcome.errors.slice(0, SHOWN_REASONS).map(({ path, reason }) => `${path}: ${reason}`)
+    throw exportFailed(`No file could be written. ${reasons.join(' ')}`)
+  }
+}
