@@ -2,6 +2,7 @@ import { withApp } from '../../core/cli/app.ts'
 import type { Features } from '../../core/feature.ts'
 import { LIMIT_MAX } from '../../core/typebox.ts'
 import type { BulkResult } from '../firmware/schemas.ts'
+import { restoreItems } from './restore-items.ts'
 import type { TrashItemView } from './schemas.ts'
 
 export interface ListOptions { json?: boolean }
@@ -37,7 +38,7 @@ function printResult ({ successful_items: count, errors }: BulkResult, words: st
 /** Runs `svc trash restore`. @returns the exit code */
 export async function restoreTrash (features: Features, ids: readonly number[]): Promise<number> {
   return await withApp(features, (await features.loadConfig()).config, async (app) => {
-    const result = await app.trash.restore({ db: app.db, caller: null }, ids, null)
+    const result = await restoreItems(app, { db: app.db, caller: null }, ids)
     await app.audit.record({ event: 'trash.restored', address: '', details: { by: 'svc trash restore', items: ids.join(', ') } })
     return printResult(result, 'restored')
   })

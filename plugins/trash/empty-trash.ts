@@ -11,7 +11,7 @@ import type { LibraryRoot } from '../library/roots.ts'
 import { defineCleanup } from '../tasks/cleanup.ts'
 import { DELETES_ROMS, type TaskDefinition, type TaskRun } from '../tasks/definitions.ts'
 import { readEntry } from './move-to-trash.ts'
-import { createTrashFolders } from './trash-folders.ts'
+import { isInTrash } from './trash-folders.ts'
 import { type AgedItem, selectEntry, selectOld } from './rows.ts'
 
 const CRON = '50 4 * * *'
@@ -22,28 +22,29 @@ const ArgumentsSchema = Type.Object({
   everything: Type.Optional(Type.Boolean({ description: 'Deletes all items, including new ones' }))
 }, { additionalProperties: false })
 
+type Library = FastifyInstance['library']
+
+/** Lists the trash folders of the libraries, and of platforms on their own disks. */
+async function listTrashes (library: Library): Promise<{ library_id: number, trash: string }[]> {
+  const roots = (await library.list()).filter((root) => root.is_writable)
+  const folders = await listWritableFolders(library)
+  return [...roots.map((root) => ({ root, path: '' })), ...folders]
+    .map(({ root, path }) => ({ library_id: root.id, trash: join(root.dir, path, TRASH_FOLDER) }))
+}
+
+/**
+ * True if somebody moved or deleted the item by hand. On a disk that is away, an item waits until its time is over.
+ */
+async function isGone (library: Library, root: LibraryRoot, item: AgedItem): Promise<boolean> {
+  if (await isInTrash(root.dir, item)) return false
+  if (item.is_over) return true
+  const { platform_id: platform, fs_path: path } = item
+  return await isFolder(join(root.dir, path)) && !await library.isFolderAway(root, platform, path)
+}
+
 /** Defines the task that permanently deletes old items of the trash. */
 export function defineEmptyTrash (app: FastifyInstance, config: Config): TaskDefinition {
   const { keep_days: days } = trashConfig.of(config)
-  const trashFolders = createTrashFolders(app)
-
-  /** Lists the trash folders of the libraries, and of platforms on their own disks. */
-  async function listTrashes (): Promise<{ library_id: number, trash: string }[]> {
-    const roots = (await app.library.list()).filter((root) => root.is_writable)
-    const folders = await listWritableFolders(app.library)
-    return [...roots.map((root) => ({ root, path: '' })), ...folders]
-      .map(({ root, path }) => ({ library_id: root.id, trash: join(root.dir, path, TRASH_FOLDER) }))
-  }
-
-  /**
-   * True if somebody moved or deleted the item by hand. On a disk that is away, an item waits until its time is over.
-   */
-  async function isGone (root: LibraryRoot, item: AgedItem): Promise<boolean> {
-    if (await trashFolders.contains(root.dir, item)) return false
-    if (item.is_over) return true
-    const { platform_id: platform, fs_path: path } = item
-    return await isFolder(join(root.dir, path)) && !await app.library.isFolderAway(root, platform, path)
-  }
 
   async function deleteRowsOfGone (): Promise<void> {
     const mounted = (await app.library.checkLibraries()).filter(({ problem }) => problem === null)
@@ -56,7 +57,7 @@ export function defineEmptyTrash (app: FastifyInstance, config: Config): TaskDef
       const missingIds: number[] = []
       for (const item of page) {
         const root = roots.get(item.library_id)
-        if (root !== undefined && await isGone(root, item)) missingIds.push(item.id)
+        if (root !== undefined && await isGone(app.library, root, item)) missingIds.push(item.id)
       }
       await app.trash.deleteRows(missingIds)
     }
@@ -66,7 +67,7 @@ export function defineEmptyTrash (app: FastifyInstance, config: Config): TaskDef
     const { everything: isEverything = false } = payload as Static<typeof ArgumentsSchema>
     const before = Date.now() - (isEverything ? 0 : days * DAY_MS)
     const stats = { entries: 0 }
-    for (const { library_id: library, trash } of await listTrashes()) {
+    for (const { library_id: library, trash } of await listTrashes(app.library)) {
       // Most folders have no trash.
       for (const name of await readdir(trash).catch(() => [])) {
         signal.throwIfAborted()

@@ -1,7 +1,7 @@
-import { callerOf } from '../../core/access/auth.ts'
 import { contextOf } from '../../core/access/context.ts'
 import type { Routes } from '../../core/typebox.ts'
 import { BulkResultSchema } from '../firmware/schemas.ts'
+import { restoreItems } from './restore-items.ts'
 import { EmptySchema, ListTrashQuery, RestoreSchema, TrashPageSchema } from './schemas.ts'
 
 const tags = ['roms']
@@ -31,10 +31,7 @@ const routes: Routes = async (app) => {
       response: { 200: BulkResultSchema }
     },
     config: { ...config, audit: 'trash.restored', databaseMs: WORK_MAX_MS }
-  }, async (request) => {
-    const caller = callerOf(request)
-    return await app.trash.restore({ db: request.db, caller }, request.body.items, caller.id)
-  })
+  }, async (request) => await restoreItems(app, contextOf(request), request.body.items))
 
   app.post('/api/trash/empty', {
     schema: {

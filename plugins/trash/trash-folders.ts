@@ -52,7 +52,7 @@ async function findRestoreTarget (
 }
 
 /** True if an item is back at its path, for example by hand or by an interrupted restore. */
-async function isBack (dir: string, item: TrashedItem): Promise<boolean> {
+export async function isBack (dir: string, item: TrashedItem): Promise<boolean> {
   try {
     const { target } = await findRestoreTarget(dir, item, null)
     return await isPresent(target)
@@ -62,72 +62,65 @@ async function isBack (dir: string, item: TrashedItem): Promise<boolean> {
   }
 }
 
-/** Creates access to the files in the trash folders of the libraries. */
-export function createTrashFolders ({ library }: Pick<FastifyInstance, 'library'>) {
-  return {
-    /** True if the item is in the trash of a readable library. */
-    contains: async (dir: string, item: TrashedPath): Promise<boolean> => await findEntry(dir, item) !== null,
+/** True if the item is in the trash of a readable library. */
+export const isInTrash = async (dir: string, item: TrashedPath): Promise<boolean> => await findEntry(dir, item) !== null
 
-    isBack,
+/**
+ * Returns the folder of the item's library, which must be writable.
+ *
+ * @throws ApiError CONFLICT if it is read-only, or its disk is another one · UNAVAILABLE while it is not mounted
+ */
+export async function openLibrary (library: FastifyInstance['library'], item: TrashedItem): Promise<string> {
+  const root = await library.getWritable(item.library_id)
+  await library.requireFolder(root, item.platform_id, item.fs_path)
+  return root.dir
+}
 
-    /**
-     * Returns the folder of the item's library, which must be writable.
-     *
-     * @throws ApiError CONFLICT if it is read-only, or its disk is another one · UNAVAILABLE while it is not mounted
-     */
-    async openLibrary (item: TrashedItem): Promise<string> {
-      const root = await library.getWritable(item.library_id)
-      await library.requireFolder(root, item.platform_id, item.fs_path)
-      return root.dir
-    },
+/**
+ * Moves an item back to its former path, unless it is already back.
+ *
+ * @param dir the folder of its library
+ * @param fileTarget the ROM that the item is or belongs to; null if another ROM has its name
+ * @throws ApiError CONFLICT if its name is taken by now, or it is not in the trash any more
+ * @throws PathRefusedError
+ */
+export async function restoreFile (dir: string, item: TrashedItem, fileTarget: FileTarget | null): Promise<void> {
+  const found = await findEntry(dir, item)
+  const itemPath = `${item.file_path}/${item.file_name}`
+  const { folder, target } = await findRestoreTarget(dir, item, fileTarget)
+  const isTargetPresent = await isPresent(target)
+  if (found === null) {
+    if (isTargetPresent && fileTarget !== null) return
+    throw conflict(`'${itemPath}' is not in the trash any more, because somebody moved or deleted it`)
+  }
+  if (isTargetPresent && !await isPublished([found.path], target)) {
+    throw conflict(`'${itemPath}' exists in the library again; rename or delete that file, then restore this item`)
+  }
+  await mkdir(folder, { recursive: true })
+  if (await isPublished([found.path], target)) await rm(found.path)
+  else await moveBack(found.path, target)
+}
 
-    /**
-     * Moves an item back to its former path, unless it is already back.
-     *
-     * @param dir the folder of its library
-     * @param fileTarget the ROM that the item is or belongs to; null if another ROM has its name
-     * @throws ApiError CONFLICT if its name is taken by now, or it is not in the trash any more
-     * @throws PathRefusedError
-     */
-    async restore (dir: string, item: TrashedItem, fileTarget: FileTarget | null): Promise<void> {
-      const found = await findEntry(dir, item)
-      const itemPath = `${item.file_path}/${item.file_name}`
-      const { folder, target } = await findRestoreTarget(dir, item, fileTarget)
-      const isTargetPresent = await isPresent(target)
-      if (found === null) {
-        if (isTargetPresent && fileTarget !== null) return
-        throw conflict(`'${itemPath}' is not in the trash any more, because somebody moved or deleted it`)
-      }
-      if (isTargetPresent && !await isPublished([found.path], target)) {
-        throw conflict(`'${itemPath}' exists in the library again; rename or delete that file, then restore this item`)
-      }
-      await mkdir(folder, { recursive: true })
-      if (await isPublished([found.path], target)) await rm(found.path)
-      else await moveBack(found.path, target)
-    },
+/**
+ * Removes an item from the trash permanently, in one step.
+ *
+ * @param dir the folder of its library
+ * @returns the path that is left to delete; null if the item was not there
+ */
+export async function removeItem (dir: string, item: TrashedItem): Promise<string | null> {
+  const found = await findEntry(dir, item)
+  if (found === null) return null
+  const deletedPath = join(found.folder, `.gone-${item.id}`)
+  await rename(found.path, deletedPath)
+  return deletedPath
+}
 
-    /**
-     * Removes an item from the trash permanently, in one step.
-     *
-     * @param dir the folder of its library
-     * @returns the path that is left to delete; null if the item was not there
-     */
-    async removeItem (dir: string, item: TrashedItem): Promise<string | null> {
-      const found = await findEntry(dir, item)
-      if (found === null) return null
-      const deletedPath = join(found.folder, `.gone-${item.id}`)
-      await rename(found.path, deletedPath)
-      return deletedPath
-    },
-
-    /** Removes the folders of an item that are empty now. */
-    async removeEmptied (dir: string, item: TrashedPath): Promise<void> {
-      const parts = safeRelativePath(item.file_path).split('/')
-      for (const folder of entriesOf(dir, item)) {
-        for (let depth = parts.length; depth >= 0; depth--) {
-          await rmdir(join(folder, ...parts.slice(0, depth))).catch(() => {})
-        }
-      }
+/** Removes the folders of an item that are empty now. */
+export async function removeEmptied (dir: string, item: TrashedPath): Promise<void> {
+  const parts = safeRelativePath(item.file_path).split('/')
+  for (const folder of entriesOf(dir, item)) {
+    for (let depth = parts.length; depth >= 0; depth--) {
+      await rmdir(join(folder, ...parts.slice(0, depth))).catch(() => {})
     }
   }
 }
