@@ -124,3 +124,4 @@ export function createInstallRows (ttlDays: number) {
     }
   }
 }
+export type InstallRows = ReturnType<typeof createInstallRows>
