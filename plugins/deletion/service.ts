@@ -33,50 +33,53 @@ const inBatches = (ids: readonly number[]): number[][] =>
 /** The result of one call. */
 interface DeletionResult { failed: Map<number, string>, deleted: RomToDelete[] }
 
+/** Moves the files of a ROM. @returns true if they are in the trash now, false if they were gone, or why they stay */
+async function moveFiles (disposal: Disposal, rom: RomToDelete): Promise<boolean | string> {
+  try {
+    return await disposal.move({ ...rom, file_path: rom.fs_path, file_name: rom.fs_name })
+  } catch (err) {
+    return reasonOf(err, rom)
+  }
+}
+
+/**
+ * Moves the files of ROMs.
+ *
+ * @returns the ids of ROMs that the trash keeps, with their artwork, and why files of others stay
+ */
+async function moveAll (
+  disposal: Disposal, roms: readonly RomToDelete[]
+): Promise<{ remaining: Set<number>, reasons: Map<number, string> }> {
+  const trashIds = new Map(await disposal.storeRoms(roms.map(({ id }) => id)))
+  const reasons = new Map<number, string>()
+  const idle: number[] = []
+  for (const rom of roms) {
+    const moved = await moveFiles(disposal, rom)
+    if (typeof moved === 'string') reasons.set(rom.id, moved)
+    const item = trashIds.get(rom.id)
+    if (moved === true || item === undefined) continue
+    idle.push(item)
+    trashIds.delete(rom.id)
+  }
+  await disposal.deleteRows(idle)
+  return { remaining: new Set(trashIds.keys()), reasons }
+}
+
+/** Removes platform folders that became empty. A disk that is mounted there stays. */
+async function removeEmptied (
+  { db, library: libraries }: FastifyInstance, roms: readonly RomToDelete[]
+): Promise<void> {
+  const inFolders = roms.filter((rom) => !rom.is_folder && rom.fs_path !== '')
+  const folders = new Map(inFolders.map((rom) => [`${rom.library_id} ${rom.fs_path}`, rom]))
+  for (const { library_id: library, platform_id: platform, fs_path: path } of folders.values()) {
+    const { dir } = await libraries.get(library)
+    const isRemoved = await rmdir(join(dir, path)).then(() => true, () => false)
+    if (isRemoved) await markPlatforms(db, library, [], [platform])
+  }
+}
+
 export function createDeletion (app: FastifyInstance, config: Config) {
   const artwork = createArtworkFolders(config.data_dir)
-
-  /** Moves the files of a ROM. @returns true if they are in the trash now, false if they were gone, or why they stay */
-  async function moveFiles (disposal: Disposal, rom: RomToDelete): Promise<boolean | string> {
-    try {
-      return await disposal.move({ ...rom, file_path: rom.fs_path, file_name: rom.fs_name })
-    } catch (err) {
-      return reasonOf(err, rom)
-    }
-  }
-
-  /**
-   * Moves the files of ROMs. @returns the ids of ROMs that the trash keeps, with their artwork, and why files of others
-   * stay
-   */
-  async function moveAll (
-    disposal: Disposal, roms: readonly RomToDelete[]
-  ): Promise<{ remaining: Set<number>, reasons: Map<number, string> }> {
-    const trashIds = new Map(await disposal.storeRoms(roms.map(({ id }) => id)))
-    const reasons = new Map<number, string>()
-    const idle: number[] = []
-    for (const rom of roms) {
-      const moved = await moveFiles(disposal, rom)
-      if (typeof moved === 'string') reasons.set(rom.id, moved)
-      const item = trashIds.get(rom.id)
-      if (moved === true || item === undefined) continue
-      idle.push(item)
-      trashIds.delete(rom.id)
-    }
-    await disposal.deleteRows(idle)
-    return { remaining: new Set(trashIds.keys()), reasons }
-  }
-
-  /** Removes platform folders that became empty. A disk that is mounted there stays. */
-  async function removeEmptied (roms: readonly RomToDelete[]): Promise<void> {
-    const inFolders = roms.filter((rom) => !rom.is_folder && rom.fs_path !== '')
-    const folders = new Map(inFolders.map((rom) => [`${rom.library_id} ${rom.fs_path}`, rom]))
-    for (const { library_id: library, platform_id: platform, fs_path: path } of folders.values()) {
-      const { dir } = await app.library.get(library)
-      const isRemoved = await rmdir(join(dir, path)).then(() => true, () => false)
-      if (isRemoved) await markPlatforms(app.db, library, [], [platform])
-    }
-  }
 
   async function deleteBatch (
     context: Context, ids: readonly number[], withFiles: ReadonlySet<number>, disposal: Disposal
@@ -103,7 +106,7 @@ export function createDeletion (app: FastifyInstance, config: Config) {
     const gone = outcome.deleted.map(({ id }) => id)
     announceDeleted(app, config, gone, audiences)
     for (const rom of outcome.deleted.filter(({ id }) => !kept.has(id))) await artwork.remove(rom.platform_id, rom.id)
-    await removeEmptied(outcome.deleted.filter(({ id }) => withFiles.has(id)))
+    await removeEmptied(app, outcome.deleted.filter(({ id }) => withFiles.has(id)))
     return outcome
   }
 
