@@ -96,3 +96,4 @@ export function createArtworkFailures (resourcesDir: string) {
     get platformIds () { return [...platforms.keys()] }
   }
 }
+export type ArtworkFailures = ReturnType<typeof createArtworkFailures>

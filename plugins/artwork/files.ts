@@ -51,6 +51,34 @@ async function checkFilm (file: string): Promise<void> {
   if (!isFilm) throw new ArtworkError('it is not a video')
 }
 
+/** Creates access to the stored artwork, by paths in the resources folder. */
+function createStoredFiles (resourcesDir: string) {
+  return {
+    /** True if the file of a stored path exists. A file that cannot be checked counts as existing. */
+    async isPresent (path: string | null | undefined): Promise<boolean> {
+      if (path === null || path === undefined || path === '') return false
+      try {
+        await (await open(join(resourcesDir, path))).close()
+        return true
+      } catch (err) {
+        return !isNotFoundError(err)
+      }
+    },
+
+    async remove (paths: readonly string[]): Promise<void> {
+      for (const path of paths) await rm(join(resourcesDir, path), { force: true })
+    },
+
+    /** Deletes all files of one ROM, except some paths. */
+    async deleteExcept (folder: string, keptPaths: readonly string[]): Promise<void> {
+      const path = join(resourcesDir, folder)
+      if (keptPaths.length === 0) return await rm(path, { recursive: true, force: true })
+      const keptFiles = new Set(keptPaths.map((one) => join(resourcesDir, one)))
+      for await (const file of glob(join(path, '*', '*'))) if (!keptFiles.has(file)) await rm(file, { recursive: true })
+    }
+  }
+}
+
 /** Stores pictures, documents and films in the resources folder. Each is complete before it gets its final name. */
 export function createArtworkFiles ({ origins, resourcesDir, staging }: Services) {
   /** Replaces `<stem>.*`, so a picture of another format leaves no second file. */
@@ -103,6 +131,8 @@ export function createArtworkFiles ({ origins, resourcesDir, staging }: Services
   }
 
   return {
+    ...createStoredFiles(resourcesDir),
+
     /**
      * @param stem path in the resources folder, without extension
      * @returns the path with extension
@@ -130,29 +160,7 @@ export function createArtworkFiles ({ origins, resourcesDir, staging }: Services
       downloadAndStore(piece, acceptsFilm, async (part) => {
         await checkFilm(part)
         return await publishFile(part, path)
-      }),
-
-    /** True if the file of a stored path exists. A file that cannot be checked counts as existing. */
-    async isPresent (path: string | null | undefined): Promise<boolean> {
-      if (path === null || path === undefined || path === '') return false
-      try {
-        await (await open(join(resourcesDir, path))).close()
-        return true
-      } catch (err) {
-        return !isNotFoundError(err)
-      }
-    },
-
-    async remove (paths: readonly string[]): Promise<void> {
-      for (const path of paths) await rm(join(resourcesDir, path), { force: true })
-    },
-
-    /** Deletes all files of one ROM, except some paths. */
-    async deleteExcept (folder: string, keptPaths: readonly string[]): Promise<void> {
-      const path = join(resourcesDir, folder)
-      if (keptPaths.length === 0) return await rm(path, { recursive: true, force: true })
-      const keptFiles = new Set(keptPaths.map((one) => join(resourcesDir, one)))
-      for await (const file of glob(join(path, '*', '*'))) if (!keptFiles.has(file)) await rm(file, { recursive: true })
-    }
+      })
   }
 }
+export type ArtworkFiles = ReturnType<typeof createArtworkFiles>

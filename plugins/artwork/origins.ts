@@ -87,20 +87,24 @@ async function copy (from: FileHandle, target: string, signal: AbortSignal): Pro
   }
 }
 
+async function copyFrom (
+  { folder, path }: { folder: string, path: string }, target: string, signal: AbortSignal
+): Promise<void> {
+  const from = await openInside(folder, path)
+  try {
+    await copy(from, target, signal)
+  } finally {
+    await from.close()
+  }
+}
+
+const placeholder = (key: string) => new PlaceholderError(`${key} has only a placeholder at this address`)
+
 /** Copies or downloads files: from the library, a folder of a provider, its own client, or the internet. */
 export function createOrigins ({ http, findLibraryDir, providers, breakerOf, scope }: Services) {
   const { signal } = scope
   /** Addresses of placeholders, which are not requested again. */
   const placeholders = new Set<string>()
-
-  async function copyFrom (folder: string, path: string, target: string): Promise<void> {
-    const from = await openInside(folder, path)
-    try {
-      await copy(from, target, signal)
-    } finally {
-      await from.close()
-    }
-  }
 
   function folderOf (provider: Provider | undefined, property: string): string {
     const folder = provider?.folders[property]
@@ -149,8 +153,6 @@ export function createOrigins ({ http, findLibraryDir, providers, breakerOf, sco
     throw placeholder(provider.key)
   }
 
-  const placeholder = (key: string) => new PlaceholderError(`${key} has only a placeholder at this address`)
-
   return {
     /**
      * Writes a file of artwork to `target`.
@@ -162,10 +164,10 @@ export function createOrigins ({ http, findLibraryDir, providers, breakerOf, sco
       const { url, provider: key } = piece
       const provider = key === null ? undefined : providers.get(key)
       const inLibrary = LIBRARY.exec(url)?.groups?.path
-      if (inLibrary !== undefined) return await copyFrom(libraryOf(piece), inLibrary, target)
+      if (inLibrary !== undefined) return await copyFrom({ folder: libraryOf(piece), path: inLibrary }, target, signal)
       const { property, path } = FOLDER.exec(url)?.groups ?? {}
       if (property !== undefined && path !== undefined) {
-        return await copyFrom(folderOf(provider, property), path, target)
+        return await copyFrom({ folder: folderOf(provider, property), path }, target, signal)
       }
       if (placeholders.has(url)) throw placeholder(key ?? '')
       await checkAccepted(provider, piece, await download(piece, provider, target, acceptType))
