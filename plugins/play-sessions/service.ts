@@ -48,29 +48,33 @@ function findOnlyDevice ({ credential, device_id: id, scopes }: Caller): number 
   return credential === 'token' && !scopes.has('devices.read') ? id : null
 }
 
+type Devices = FastifyInstance['devices']
+
+/** Returns the integer id of a user's device by either id; null if the user has no such device. */
+async function findDevice (
+  devices: Devices, db: Db, userId: number, reference: number | string
+): Promise<number | null> {
+  return (await devices.lookUp(db, userId, reference))?.id ?? null
+}
+
+/**
+ * Returns the device that limits a list: the named one, or the token's own unless the token may read devices.
+ * `undefined` means all devices, null an unknown one.
+ */
+async function chooseDevice (
+  devices: Devices, { db, caller }: Context, userId: number, named: number | string | undefined
+): Promise<number | null | undefined> {
+  const onlyDevice = findOnlyDevice(caller)
+  const device = named === undefined ? undefined : await findDevice(devices, db, userId, named)
+  if (onlyDevice === null) return device
+  if (named !== undefined && device !== onlyDevice) {
+    throw forbidden('This token may read only the play sessions of its own device; use a token with the scope devices.read for others')
+  }
+  return onlyDevice
+}
+
 export function createPlaySessions (app: FastifyInstance) {
   const ingest = createIngest(app)
-
-  /** Returns the integer id of a user's device by either id; null if the user has no such device. */
-  async function findDevice (db: Db, userId: number, reference: number | string): Promise<number | null> {
-    return (await app.devices.lookUp(db, userId, reference))?.id ?? null
-  }
-
-  /**
-   * Returns the device that limits a list: the named one, or the token's own unless the token may read devices.
-   * `undefined` means all devices, null an unknown one.
-   */
-  async function chooseDevice (
-    { db, caller }: Context, userId: number, named: number | string | undefined
-  ): Promise<number | null | undefined> {
-    const onlyDevice = findOnlyDevice(caller)
-    const device = named === undefined ? undefined : await findDevice(db, userId, named)
-    if (onlyDevice === null) return device
-    if (named !== undefined && device !== onlyDevice) {
-      throw forbidden('This token may read only the play sessions of its own device; use a token with the scope devices.read for others')
-    }
-    return onlyDevice
-  }
 
   return {
     ingest,
@@ -84,7 +88,9 @@ export function createPlaySessions (app: FastifyInstance) {
         throw badRequest(`There are ${entries.length} play sessions in the request; send 1 to ${ENTRIES_MAX}`)
       }
       const { device_id: named } = body
-      const deviceId = named === undefined || named === null ? caller.device_id : await findDevice(db, caller.id, named)
+      const deviceId = named === undefined || named === null
+        ? caller.device_id
+        : await findDevice(app.devices, db, caller.id, named)
       return await ingest(db, { user_id: caller.id, device_id: deviceId, sync_session_id: null, entries }, pathOf)
     },
 
@@ -92,7 +98,7 @@ export function createPlaySessions (app: FastifyInstance) {
       const { caller } = context
       const userId = userOf(caller, query.user_id)
       const [after, before] = [readBound('start_after', query.start_after), readBound('end_before', query.end_before)]
-      const device = await chooseDevice(context, userId, query.device_id)
+      const device = await chooseDevice(app.devices, context, userId, query.device_id)
       if (device === null) return []
       const limit = query.limit ?? (after === undefined && before === undefined ? LIMIT_DEFAULT : LIMIT_WITHIN_TIME)
       const rows = await selectSessions(context, {
