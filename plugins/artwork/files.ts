@@ -51,6 +51,23 @@ async function checkFilm (file: string): Promise<void> {
   if (!isFilm) throw new ArtworkError('it is not a video')
 }
 
+/**
+ * Moves a complete file to its final path in the resources folder. The file replaces `<stem>.*`, so a picture of
+ * another format leaves no second file.
+ */
+async function publishFile (resourcesDir: string, part: string, path: string): Promise<string> {
+  const target = join(resourcesDir, path)
+  const stem = basename(path, extname(path))
+  await onDisk(async () => {
+    await mkdir(dirname(target), { recursive: true })
+    await rename(part, target)
+    const twins = (await readdir(dirname(target))).filter((name) =>
+      name !== basename(path) && basename(name, extname(name)) === stem)
+    for (const twin of twins) await rm(join(dirname(target), twin), { force: true })
+  })
+  return path
+}
+
 /** Creates access to the stored artwork, by paths in the resources folder. */
 function createStoredFiles (resourcesDir: string) {
   return {
@@ -81,20 +98,6 @@ function createStoredFiles (resourcesDir: string) {
 
 /** Stores pictures, documents and films in the resources folder. Each is complete before it gets its final name. */
 export function createArtworkFiles ({ origins, resourcesDir, staging }: Services) {
-  /** Replaces `<stem>.*`, so a picture of another format leaves no second file. */
-  async function publishFile (part: string, path: string): Promise<string> {
-    const target = join(resourcesDir, path)
-    const stem = basename(path, extname(path))
-    await onDisk(async () => {
-      await mkdir(dirname(target), { recursive: true })
-      await rename(part, target)
-      const twins = (await readdir(dirname(target))).filter((name) =>
-        name !== basename(path) && basename(name, extname(name)) === stem)
-      for (const twin of twins) await rm(join(dirname(target), twin), { force: true })
-    })
-    return path
-  }
-
   /** Downloads to a temporary name. That file is deleted at the end unless `store` moved it. */
   async function downloadAndStore<T> (
     piece: ArtworkFile, acceptType: (type: string) => boolean, store: (part: string) => Promise<T>
@@ -112,7 +115,7 @@ export function createArtworkFiles ({ origins, resourcesDir, staging }: Services
     const part = await onDisk(staging.next)
     try {
       await onDisk(() => writeFile(part, content))
-      return await publishFile(part, path)
+      return await publishFile(resourcesDir, part, path)
     } finally {
       await rm(part, { force: true })
     }
@@ -123,7 +126,7 @@ export function createArtworkFiles ({ origins, resourcesDir, staging }: Services
     const content = await createSmallCover(part, extension, height)
     const small = await publishSmall(content, `${stems.small}.${extension}`)
     try {
-      return { large: await publishFile(part, `${stems.large}.${extension}`), small }
+      return { large: await publishFile(resourcesDir, part, `${stems.large}.${extension}`), small }
     } catch (err) {
       await rm(join(resourcesDir, small), { force: true })
       throw err
@@ -140,7 +143,7 @@ export function createArtworkFiles ({ origins, resourcesDir, staging }: Services
     downloadImage: (piece: ArtworkFile, stem: string): Promise<string> =>
       downloadAndStore(piece, acceptsImage, async (part) => {
         const { extension } = await readImage(part)
-        return await publishFile(part, `${stem}.${extension}`)
+        return await publishFile(resourcesDir, part, `${stem}.${extension}`)
       }),
 
     /** Stores a cover and its small copy, both or neither. */
@@ -153,13 +156,13 @@ export function createArtworkFiles ({ origins, resourcesDir, staging }: Services
     downloadDocument: (piece: ArtworkFile, path: string): Promise<string> =>
       downloadAndStore(piece, acceptsDocument, async (part) => {
         await checkDocument(part)
-        return await publishFile(part, path)
+        return await publishFile(resourcesDir, part, path)
       }),
 
     downloadFilm: (piece: ArtworkFile, path: string): Promise<string> =>
       downloadAndStore(piece, acceptsFilm, async (part) => {
         await checkFilm(part)
-        return await publishFile(part, path)
+        return await publishFile(resourcesDir, part, path)
       })
   }
 }
