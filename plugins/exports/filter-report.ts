@@ -16,7 +16,7 @@ function hideRomsInFile (file: ExportedFile, hidden: readonly HiddenRom[]): Expo
 }
 
 /** Replaces the machine's own paths in the outcome. */
-export function maskPlaces ({ files, errors }: ExportOutcome, mask: (text: string) => string): ExportOutcome {
+export function maskPaths ({ files, errors }: ExportOutcome, mask: (text: string) => string): ExportOutcome {
   return {
     files: files.map((file) => ({
       ...file,

@@ -8,7 +8,7 @@ import { type ExportedFields, type PlatformInLibrary, GAME_FIELDS, PAGE_ROMS, ty
 import type { SkippedRom } from './schemas.ts'
 import { findStartFile } from './platform/start-file.ts'
 
-/** A game before its media are placed. */
+/** A game before its media are published. */
 export interface GameDraft {
   game: Omit<ExportGame, 'media'>
   /** The path of its media below each media folder, without extension. */

@@ -5,7 +5,7 @@ import type { Config } from '../../core/config/config.ts'
 import { createPathMask } from '../../core/config/path-mask.ts'
 import type { AnyCaller } from '../platforms/visibility.ts'
 import { exportFailed } from './errors.ts'
-import { maskPlaces } from './filter-report.ts'
+import { maskPaths } from './filter-report.ts'
 import { type ExportOutcome, ExportOutcomeSchema } from './schemas.ts'
 
 export const EXPORT_QUEUE = 'shared-exports'
@@ -44,7 +44,7 @@ export function createExportRequests (app: FastifyInstance, config: Config) {
   ): Promise<ExportOutcome> {
     await app.workers.requireScanWorker()
     const report = await runInWorker(exporter, platformIds, caller)
-    const outcome = caller === null || caller.access.is_admin ? report : maskPlaces(report, mask)
+    const outcome = caller === null || caller.access.is_admin ? report : maskPaths(report, mask)
     if (outcome.files.length > 0 || outcome.errors.length === 0) return outcome
     const reasons = outcome.errors.slice(0, SHOWN_REASONS).map(({ path, reason }) => `${path}: ${reason}`)
     throw exportFailed(`No file could be written. ${reasons.join(' ')}`)

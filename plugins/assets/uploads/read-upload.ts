@@ -6,7 +6,7 @@ import { cleanFileName, cleanFolder } from '../asset-names.ts'
 import type { ActingDevice } from '../device-sync/acting-device.ts'
 import type { AssetKind } from '../entities.ts'
 import type { UploadInput } from '../schemas.ts'
-import { type RomNames, selectRomPlace } from './write-rows.ts'
+import { type RomNames, selectRomNames } from './write-rows.ts'
 import type { WriteKey } from './write-transaction.ts'
 
 /** The validated input of an upload, before any asset rows are read. */
@@ -32,7 +32,7 @@ export const readMtime = (text: string | undefined): Date | null =>
 
 /** Finds a ROM that is visible to the caller. @throws ApiError NOT_FOUND */
 export async function findRom (context: Context, id: number): Promise<RomNames> {
-  const rom = await selectRomPlace(context, id)
+  const rom = await selectRomNames(context, id)
   if (rom === undefined) throw notFound(`ROM with ID '${id}' not found`)
   return rom
 }

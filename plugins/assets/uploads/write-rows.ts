@@ -7,8 +7,8 @@ import { isRomVisible } from '../../roms/visibility.ts'
 /** A ROM id, with the names that find the ROM again after it was gone. */
 export interface RomNames { id: number, fs_name: string, platform_fs_slug: string }
 
-/** Undefined for a ROM that the viewer does not see. */
-export async function selectRomPlace (
+/** Returns the names of a ROM; undefined if the caller does not see it. */
+export async function selectRomNames (
   { db, caller }: Context<AnyCaller>, romId: number
 ): Promise<RomNames | undefined> {
   const { rows: [rom] } = await sql<RomNames>`select r.id, r.fs_name, p.fs_slug as platform_fs_slug
