@@ -218,19 +218,32 @@ t.test('no file is written or read outside by a gap of the permission model', as
   t.equal(readFileSync(secret, 'utf8'), 'secret')
 })
 
-t.test('the loaders do not tell whether a file of others exists', async (t) => {
+t.test('a plugin does not learn whether a file outside its folders exists', async (t) => {
   const { dataDir } = plugin
   const secret = join(dataDir, 'secret.key')
   const WAYS = ['require.resolve(P)', "require('module')._stat(P)", "require('module')._findPath(P, [''], false)",
-    "require('module').findPackageJSON('file://' + P)", "require('module').createRequire('/').resolve(P)", 'await import(P)']
-  for (const path of [secret, '/etc/passwd', '/etc']) {
-    writeFileSync(secret, 'secret')
+    "require('module').findPackageJSON('file://' + P)", "require('module').findPackageJSON('..', 'file://' + P + '/inner/index.js')",
+    "require('module').findPackageJSON('package', P + '/inner/index.js')", "require('module').createRequire('/').resolve(P)", 'await import(P)',
+    "require('fs').realpathSync(P)", "require('fs').realpathSync(Buffer.from(P))", "require('fs').realpathSync(new URL('file://' + P))",
+    "require('fs').realpathSync.native(P)", "await require('fs').promises.realpath(P)",
+    "await new Promise((resolve, reject) => require('fs').realpath(P, (err, path) => err ? reject(err) : resolve(path)))",
+    "await new Promise((resolve, reject) => require('fs').realpath.native(P, (err, path) => err ? reject(err) : resolve(path)))",
+    "require('fs').realpathSync(require('path').dirname(require.resolve('@svc/plugin-sdk')) + '/..'.repeat(20) + P)",
+    "require('module')._stat(require('path').dirname(require.resolve('@svc/plugin-sdk')) + '/..'.repeat(20) + P)"]
+  const foreign = join(dataDir, 'foreign')
+  const linked = join(dataDir, 'linked')
+  mkdirSync(join(foreign, 'node_modules', 'package'), { recursive: true })
+  for (const folder of [foreign, join(foreign, 'node_modules', 'package')]) writeFileSync(join(folder, 'package.json'), '{}')
+  writeFileSync(secret, 'secret')
+  symlinkSync(secret, linked)
+  for (const path of [secret, linked, foreign, '/etc/passwd', '/etc']) {
     for (const way of WAYS) {
-      const ask = async (P: string) => await run(`const P = '${P}'; return ${way}`).catch((err: unknown) => String(err).replaceAll(P, ''))
+      const ask = async (P: string) => (await run(`const P = '${P}'; return ${way}`).catch(String)).replaceAll(P, '')
       t.equal(await ask(path), await ask(`${path}-missing`), `${way} of ${path}`)
     }
   }
   t.match(await run("return require.resolve('@svc/plugin-sdk')"), /sdk/)
+  t.match(await run("return require('fs').realpathSync(require.resolve('@svc/plugin-sdk'))"), /sdk/)
 })
 
 t.test('a dependency is readable only where npm installs it', async (t) => {

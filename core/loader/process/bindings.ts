@@ -84,18 +84,29 @@ function listFoldersAbove (flags: readonly string[]): Readonly<Record<string, tr
   return Object.freeze(folders)
 }
 
+/** Node's error for a path that the plugin may not read. */
+function accessDenied (path: string): Error {
+  return Object.assign(new Error('Access to this API has been restricted. Use --allow-fs-read to manage permissions.'),
+    { code: 'ERR_ACCESS_DENIED', permission: 'FileSystemRead', resource: path })
+}
+
 /**
- * Hides all files that the plugin may not read from the loaders, because the permission model does not.
- * `require.resolve` would tell whether any file of the machine exists.
+ * Hides all files that the plugin may not read from the loaders and from `fs.realpathSync`, because the permission
+ * model does not. Both would tell whether any file of the machine exists. Both examine the plugin's own folders and
+ * the folders above them, so those stay visible.
  */
 function hideFiles (fs: Record<string, unknown>): void {
-  const { internalModuleStat: stat } = fs
+  const { internalModuleStat: stat, lstat } = fs
   const { permission, execArgv } = process
-  if (!isFunction(stat)) throw new Error('This Node cannot hide files from plugins; start the server with the newest Node 24')
+  if (!isFunction(stat) || !isFunction(lstat)) throw new Error('This Node cannot hide files from plugins; start the server with the newest Node 24')
   const above = listFoldersAbove(execArgv)
   const has = permission.has.bind(permission)
-  fs.internalModuleStat = (path: string) =>
-    above[path] === true || has('fs.read', path) ? (stat as (path: string) => number)(path) : MISSING
+  const isVisible = (path: string) => above[path] === true || has('fs.read', path)
+  fs.internalModuleStat = (path: string) => isVisible(path) ? (stat as (path: string) => number)(path) : MISSING
+  fs.lstat = (path: string, ...rest: unknown[]) => {
+    if (!isVisible(path)) throw accessDenied(path)
+    return (lstat as (path: string, ...rest: unknown[]) => unknown)(path, ...rest)
+  }
 }
 
 /**
