@@ -11,7 +11,7 @@ import type { App } from '../typebox.ts'
 
 /**
  * A socket session lives in one web worker, but long polling sends its requests to any free worker. The session id
- * begins with its worker's number and process id (core/sockets/sockets.ts). Any other worker can therefore forward a
+ * begins with its worker's number and process id (core/sockets/endpoint.ts). Any other worker can therefore forward a
  * request to the owner, over a local socket named after both.
  *
  * No request is forwarded as received. The owner gets a new request on a separate connection: the method, a rebuilt

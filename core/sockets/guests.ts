@@ -30,3 +30,4 @@ export function createGuestCount (max = CONNECTIONS_MAX) {
     remove
   }
 }
+export type GuestCount = ReturnType<typeof createGuestCount>
