@@ -23,6 +23,7 @@ import openapi from './web/openapi.ts'
 import { corsOptionsFor } from './web/origins.ts'
 import type { PluginPackage } from './loader/packages.ts'
 import { createPluginServices } from './loader/services.ts'
+import refuseClosing from './web/refuse-closing.ts'
 import refuseNul from './web/refuse-nul.ts'
 import { REQUEST_ID_FIELD, readRequestId, traceRequests } from './request-id.ts'
 import { type Secrets, createSecrets } from './access/secrets.ts'
@@ -83,6 +84,8 @@ export async function buildApp (options: AppOptions): Promise<App> {
       // Node's own response to a request without a Host header has no body.
       requireHostHeader: false
     },
+    // Replaced by core/web/refuse-closing.ts.
+    return503OnClosing: false,
     bodyLimit: JSON_MAX_BYTES,
     requestTimeout: REQUEST_TIMEOUT_MS,
     frameworkErrors: sendFrameworkError,
@@ -103,6 +106,7 @@ export async function buildApp (options: AppOptions): Promise<App> {
   app.decorate('secrets', secrets)
   traceRequests(app)
   await app.register(errorHandler)
+  await app.register(refuseClosing)
   await app.register(securityHeaders, {
     contentSecurityPolicy: { directives: { defaultSrc: ["'self'"], frameAncestors: ["'none'"], upgradeInsecureRequests: null } },
     referrerPolicy: { policy: 'same-origin' },

@@ -3,6 +3,7 @@ import { Type } from '@sinclair/typebox'
 import fastify from 'fastify'
 import t, { type Test } from 'tap'
 import errorHandler from '../../core/web/error-handler.ts'
+import refuseClosing from '../../core/web/refuse-closing.ts'
 import { ApiError, conflict, invalid, notFound } from '../../core/errors.ts'
 
 async function build (t: Pick<Test, 'teardown'>) {
@@ -119,4 +120,20 @@ t.test('an unknown address or method has the exact texts that apps expect', asyn
   const notAllowed = [405, 'DELETE, GET, HEAD', '{"detail":"Method Not Allowed"}']
   t.same(await call('PUT', '/api/roms/7?a=b'), notAllowed)
   t.same(await call('PUT', `/api/roms/${'x'.repeat(150)}`), notFound)
+})
+
+t.test('a request to a closing process is answered 503 with the time to retry', async (t) => {
+  const app = fastify({ return503OnClosing: false })
+  t.teardown(() => app.close())
+  await app.register(errorHandler)
+  await app.register(refuseClosing)
+  app.get('/here', async () => 'here')
+  const answers: Response[] = []
+  let url = ''
+  app.addHook('preClose', async () => { answers.push(await fetch(url)) })
+  url = `${await app.listen({ host: '127.0.0.1', port: 0 })}/here`
+  t.equal((await fetch(url)).status, 200)
+  await app.close()
+  t.same(answers.map(({ status, headers }) => [status, headers.get('retry-after'), headers.get('connection')]), [[503, '2', 'close']])
+  t.match(await answers[0]?.json(), { detail: /is closing; try again/ })
 })
