@@ -68,7 +68,7 @@ export async function importApart (
   try {
     const descriptor = await process.load()
     if (descriptor === null) throw new LoadError('failed', NO_PLUGIN)
-    return readDescriptor(descriptor, manifest, process.call)
+    return readDescriptor(descriptor, manifest, (method) => process.call(method))
   } catch (err) {
     throw err instanceof LoadError ? err : new LoadError('failed', await describeImportError(err, pack))
   }

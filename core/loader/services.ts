@@ -18,9 +18,9 @@ export const USER_AGENT = `Svc/${VERSION}`
 export interface ServiceOptions {
   config: unknown
   /** Values masked in its logs. */
-  secrets: string[]
+  secrets: readonly string[]
   /** `host:port` that may be a private address. */
-  origins: string[]
+  origins: readonly string[]
   rateLimit: RateLimit
   /** The only hosts that it may reach; undefined for all. */
   hosts: readonly string[] | undefined

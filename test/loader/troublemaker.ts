@@ -7,7 +7,7 @@ import type { CallScope } from '../../core/loader/call-scope.ts'
 import { type PluginServices, createContext, readPreferences } from '../../core/loader/context.ts'
 import { createMemo } from '../../core/loader/memo.ts'
 import { linkSdk, listPluginPackages } from '../../core/loader/packages.ts'
-import { createPluginProcess } from '../../core/loader/process/plugin-process.ts'
+import { PluginProcess } from '../../core/loader/process/plugin-process.ts'
 import type { PluginRecord } from '../../core/loader/registry.ts'
 import { loadConfig } from '../load-config.ts'
 import { buildTestApp } from '../support.ts'
@@ -36,7 +36,7 @@ export async function startTroublemaker (t: Teardown, services?: (dataDir: strin
   const { dataDir, packages: [pack] } = install(t, ['troublemaker'], APART)
   if (pack?.entry === undefined || pack.entry === null) throw new Error('The fixture has no entry')
   const changes: (string | null)[] = []
-  const process = createPluginProcess({
+  const process = new PluginProcess({
     pack: { ...pack, entry: pack.entry },
     log: { info () {}, warn () {} },
     onChange (reason) { changes.push(reason) },
@@ -44,7 +44,7 @@ export async function startTroublemaker (t: Teardown, services?: (dataDir: strin
     pingMs: PING_MS,
     restartMs: () => 1
   })
-  t.teardown(process.end)
+  t.teardown(() => { process.end() })
   await process.load()
   const given = services?.(dataDir) ?? createMemoryServices({ password: 'x' }, dataDir)
   const open = (scope: CallScope): ProviderContext => createContext(given, scope)
