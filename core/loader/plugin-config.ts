@@ -42,8 +42,11 @@ const readVariable = (schema: TSchema, env: Environment): unknown => {
   return text === undefined || text === '' ? undefined : coerceText(text, schema)
 }
 
+/** The section of a plugin in the configuration, with the schema of each setting. */
+interface PluginSection { kind: string, key: string, properties: Record<string, TSchema> }
+
 /** Collects the settings that the operator set for the plugin, in `config.yml` or by its variables. */
-function collectOwn (kind: string, key: string, properties: Record<string, TSchema>, config: Config, env: Environment) {
+function collectOwn ({ kind, key, properties }: PluginSection, config: Config, env: Environment) {
   const values = structuredClone(sectionOf(config[sectionNameOf(kind)], key))
   if (kind === 'exporter') delete values.export
   for (const [property, schema] of Object.entries(properties)) {
@@ -149,7 +152,7 @@ export function readPluginConfig (
   const properties: Record<string, TSchema> = schema?.properties ?? {}
   const refusal = refuseVariables(kind, plugin, properties, config) ?? refuseFolderSchemas(properties)
   if (refusal !== undefined) return { status: 'failed', reason: refusal }
-  const given = collectOwn(kind, key, properties, config, env)
+  const given = collectOwn({ kind, key, properties }, config, env)
   const values = { ...given, ...collectShared(given, properties, config, env) }
   if (values.enabled === false) {
     return { status: 'disabled', reason: `switched off by ${nameOf(key, 'enabled', properties.enabled ?? {} as TSchema, sectionNameOf(kind))}` }

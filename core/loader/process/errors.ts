@@ -88,3 +88,4 @@ export function createErrorBook () {
     }
   }
 }
+export type ErrorBook = ReturnType<typeof createErrorBook>

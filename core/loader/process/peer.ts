@@ -1,5 +1,7 @@
 import { createErrorBook } from './errors.ts'
 import type { Message } from './messages.ts'
+import { type StreamReference, createOfferedStreams } from './offered-streams.ts'
+import { createOutgoingCalls } from './outgoing-calls.ts'
 
 /** A call from the other end. */
 export interface Incoming {
@@ -9,7 +11,7 @@ export interface Incoming {
   scope: number
   /** The number of the call; calls back use it as their scope. */
   id: number
-  /** Whether the other end waits for the answer, which makes it one of the calls at once. */
+  /** True if the other end waits for the answer, which makes it one of the calls at once. */
   isCall: boolean
   signal: AbortSignal
 }
@@ -28,12 +30,10 @@ export interface PeerOptions {
 
 const NEVER = new AbortController().signal
 
-interface PendingCall { resolve (value: unknown): void, reject (reason: unknown): void }
-
 const isIterable = (value: unknown): value is AsyncIterable<unknown> =>
   typeof value === 'object' && value !== null && Symbol.asyncIterator in value
 
-const isStream = (value: unknown): value is { $stream: number } =>
+const isStream = (value: unknown): value is StreamReference =>
   typeof value === 'object' && value !== null && '$stream' in value && typeof value.$stream === 'number'
 
 const isRecordWith = (value: unknown, isWanted: (inner: unknown) => boolean): value is Record<string, unknown> =>
@@ -43,28 +43,42 @@ const isRecordWith = (value: unknown, isWanted: (inner: unknown) => boolean): va
 const mapValues = (record: Record<string, unknown>, change: (inner: unknown) => unknown) =>
   Object.fromEntries(Object.entries(record).map(([key, inner]) => [key, change(inner)]))
 
+/** Counts the calls of the other end that run at once, and their bytes. */
+function createCallCount ({ callsMax = Infinity, callsMaxBytes = Infinity }: Pick<PeerOptions, 'callsMax' | 'callsMaxBytes'>) {
+  let calls = 0
+  let bytes = 0
+  return {
+    /** Returns the reason why one more call is refused; null if it may run. */
+    refuse (moreBytes: number, openStreams: number): string | null {
+      if (calls + openStreams >= callsMax) return `More than ${callsMax} calls at once; wait until some of them end`
+      if (bytes + moreBytes <= callsMaxBytes) return null
+      return `More than ${callsMaxBytes} bytes in calls at once; wait until some of them end`
+    },
+    begin (callBytes: number): void {
+      calls++
+      bytes += callBytes
+    },
+    end (callBytes: number): void {
+      calls--
+      bytes -= callBytes
+    }
+  }
+}
+
 /**
  * Creates one end of a channel between two processes. Both ends can call each other and abort calls; errors keep their
  * classes, and long data is sent on demand.
  */
-export function createPeer ({ send, serve, onAbort, callsMax = Infinity, callsMaxBytes = Infinity }: PeerOptions) {
+export function createPeer ({ send, serve, onAbort, ...limits }: PeerOptions) {
   const errors = createErrorBook()
-  const waiting = new Map<number, PendingCall>()
+  const streams = createOfferedStreams()
+  const outgoing = createOutgoingCalls({ send, errors, onAbort, decode })
   const served = new Map<number, AbortController>()
-  const iterators = new Map<number, { iterator: AsyncIterator<unknown>, onEnd: () => void }>()
-  let lastId = 0
-  let answering = 0
-  let answeringBytes = 0
-
-  function registerStream (iterable: AsyncIterable<unknown>, onEnd: () => void = () => {}): { $stream: number } {
-    const id = ++lastId
-    iterators.set(id, { iterator: iterable[Symbol.asyncIterator](), onEnd })
-    return { $stream: id }
-  }
+  const count = createCallCount(limits)
 
   /** Replaces iterables, alone or as a property, by a reference; they stay in this process. */
   function encode (value: unknown): unknown {
-    if (isIterable(value)) return registerStream(value)
+    if (isIterable(value)) return streams.add(value)
     return isRecordWith(value, isIterable) ? mapValues(value, encode) : value
   }
 
@@ -76,7 +90,7 @@ export function createPeer ({ send, serve, onAbort, callsMax = Infinity, callsMa
   async function * read (stream: number, signal: AbortSignal | undefined): AsyncGenerator<unknown> {
     try {
       for (;;) {
-        const { done, value } = await call('$next', [stream], { signal }) as { done: boolean, value: unknown }
+        const { done, value } = await outgoing.call('$next', [stream], { signal }) as { done: boolean, value: unknown }
         if (done) return
         yield decode(value, signal)
       }
@@ -85,119 +99,60 @@ export function createPeer ({ send, serve, onAbort, callsMax = Infinity, callsMa
     }
   }
 
-  async function serveStream (method: string, [stream]: readonly unknown[]): Promise<unknown> {
-    const id = Number(stream)
-    const registered = iterators.get(id)
-    if (registered === undefined) return { done: true, value: undefined }
-    if (method === '$next') {
-      const { done = false, value } = await registered.iterator.next() as IteratorResult<unknown, unknown>
-      return { done, value: encode(value) }
-    }
-    iterators.delete(id)
-    registered.onEnd()
-    return await registered.iterator.return?.()
-  }
-
   async function run (incoming: Incoming): Promise<unknown> {
-    if (incoming.method === '$next' && !incoming.isCall) throw new Error('The next piece of a stream must be requested by a call')
-    return incoming.method.startsWith('$') ? await serveStream(incoming.method, incoming.args) : await serve(incoming)
-  }
-
-  function refuseCall (bytes: number): string | null {
-    if (answering + iterators.size >= callsMax) return `More than ${callsMax} calls at once; wait until some of them end`
-    if (answeringBytes + bytes <= callsMaxBytes) return null
-    return `More than ${callsMaxBytes} bytes in calls at once; wait until some of them end`
+    const { method, args, isCall } = incoming
+    if (!method.startsWith('$')) return await serve(incoming)
+    const stream = Number(args[0])
+    if (method !== '$next') return await streams.end(stream)
+    if (!isCall) throw new Error('The next piece of a stream must be requested by a call')
+    const { done = false, value } = await streams.next(stream)
+    return { done, value: encode(value) }
   }
 
   async function serveCall ({ id, method, args, scope }: Extract<Message, { type: 'call' }>, bytes: number): Promise<void> {
-    const refusal = refuseCall(bytes)
+    const refusal = count.refuse(bytes, streams.count())
     if (refusal !== null) {
       send({ type: 'error', id, error: errors.toFields(new Error(refusal)) })
       return
     }
     const controller = new AbortController()
     served.set(id, controller)
-    answering++
-    answeringBytes += bytes
+    count.begin(bytes)
     const end = () => { served.delete(id) }
     try {
       const value = await run({ id, method, args, scope, isCall: true, signal: controller.signal })
       // A call that answers with a stream lasts until that was read.
-      send({ type: 'result', id, value: isIterable(value) ? registerStream(value, end) : encode(value) })
+      send({ type: 'result', id, value: isIterable(value) ? streams.add(value, end) : encode(value) })
       if (!isIterable(value)) end()
     } catch (err) {
       end()
       send({ type: 'error', id, error: errors.toFields(err) })
     } finally {
-      answering--
-      answeringBytes -= bytes
+      count.end(bytes)
     }
-  }
-
-  /** Calls the other end. @throws its error, or the reason of `signal` */
-  function call (
-    method: string, args: readonly unknown[], { signal, scope = 0, onId }:
-    { signal?: AbortSignal | undefined, scope?: number, onId?: (id: number) => void } = {}
-  ): Promise<unknown> {
-    const id = ++lastId
-    const { promise, resolve, reject } = Promise.withResolvers<unknown>()
-    const abort = () => {
-      reject(signal?.reason)
-      send({ type: 'abort', id, reason: errors.toFields(signal?.reason) })
-      onAbort?.()
-    }
-    if (signal?.aborted === true) return Promise.reject(signal.reason as Error)
-    onId?.(id)
-    waiting.set(id, { resolve: (value) => { resolve(decode(value, signal)) }, reject })
-    signal?.addEventListener('abort', abort, { once: true })
-    try {
-      send({ type: 'call', id, method, args, scope })
-    } catch (err) {
-      reject(err)
-    }
-    return promise.finally(() => {
-      signal?.removeEventListener('abort', abort)
-      waiting.delete(id)
-    })
   }
 
   function notify (method: string, args: readonly unknown[], scope = 0): void {
     send({ type: 'tell', method, args, scope })
   }
 
-  /** @param bytes the length of the message */
-  function receive (message: Message, bytes = 0): void {
-    switch (message.type) {
-      case 'call':
-        void serveCall(message, bytes)
-        break
-      case 'tell':
-        // Nobody hears what goes wrong with it.
-        run({ ...message, id: 0, isCall: false, signal: NEVER }).catch(() => { /* nobody waits for it */ })
-        break
-      case 'abort':
-        served.get(message.id)?.abort(errors.toError(message.reason))
-        break
-      case 'result':
-        waiting.get(message.id)?.resolve(message.value)
-        break
-      case 'error':
-        waiting.get(message.id)?.reject(errors.toError(message.error))
-    }
-  }
-
   return {
-    call,
+    call: outgoing.call,
     notify,
-    receive,
+    /** @param bytes the length of the message */
+    receive (message: Message, bytes = 0): void {
+      if (message.type === 'call') void serveCall(message, bytes)
+      else if (message.type === 'abort') served.get(message.id)?.abort(errors.toError(message.reason))
+      else if (message.type === 'result') outgoing.resolve(message.id, message.value)
+      else if (message.type === 'error') outgoing.reject(message.id, message.error)
+      // Errors are ignored, because the other end does not wait.
+      else run({ ...message, id: 0, isCall: false, signal: NEVER }).catch(() => {})
+    },
     /** Fails everything that is open, because the other end is gone. */
     fail (reason: Error): void {
-      for (const { reject } of waiting.values()) reject(reason)
+      outgoing.rejectAll(reason)
       for (const controller of served.values()) controller.abort(reason)
-      for (const { iterator } of iterators.values()) {
-        iterator.return?.().catch(() => { /* no reader is left */ })
-      }
-      iterators.clear()
+      streams.endAll()
     }
   }
 }
