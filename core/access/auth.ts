@@ -1,14 +1,9 @@
-import { randomUUID } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
-import '@fastify/cookie'
-import type { FastifyReply, FastifyRequest, RouteOptions } from 'fastify'
-import fp from 'fastify-plugin'
+import type { FastifyRequest } from 'fastify'
 import type { Config } from '../config/config.ts'
-import { ApiError, forbidden } from '../errors.ts'
+import { ApiError } from '../errors.ts'
 import { type Access, type GrantAction, type GrantEntity, isGranted, scopesOf } from './grants.ts'
-import { cookieNames, readCookies } from './names.ts'
 import type { Scope } from './scopes.ts'
-import { type Secrets, isEqualSecret } from './secrets.ts'
 
 /** The sender of a request or socket handshake, its credential, and the rights of that credential. */
 export interface Caller {
@@ -97,7 +92,6 @@ declare module 'fastify' {
   }
 }
 
-const CSRF_HEADER = 'x-csrftoken'
 export const SAFE_METHODS = new Set(['GET', 'HEAD', 'OPTIONS', 'TRACE'])
 
 /** Returns the token in the query, on routes that allow one there. */
@@ -107,7 +101,7 @@ export function readUrlToken ({ query, routeOptions }: FastifyRequest): string |
 }
 
 /** Returns the credential of a request; the header takes precedence over the token in the query. */
-function readAuthorization (request: FastifyRequest): string | undefined {
+export function readAuthorization (request: FastifyRequest): string | undefined {
   const { routeOptions: { config }, headers } = request
   if (config.readsAuthorization === true) return undefined
   const token = readUrlToken(request)
@@ -154,13 +148,14 @@ export function isAdministrator (caller: Caller): boolean {
   return caller.role === 'admin' && (isSignedIn(caller) || caller.scopes.has('users.write'))
 }
 
-function hasScopes (caller: Caller, { scopes = [], orScopes }: RouteAccess): boolean {
+/** True if a caller has the scopes of a route. */
+export function hasScopes (caller: Caller, { scopes = [], orScopes }: RouteAccess): boolean {
   const hasAll = (wanted: readonly Scope[]) => wanted.every((scope) => caller.scopes.has(scope))
   return hasAll(scopes) || (orScopes !== undefined && hasAll(orScopes))
 }
 
 /** @throws ApiError if the caller of a route may not call it. */
-function checkAccess (caller: Caller | null, access: RouteAccess, method: string): void {
+export function checkAccess (caller: Caller | null, access: RouteAccess, method: string): void {
   if (caller === null) throw new ApiError('NOT_AUTHENTICATED')
   // Some routes that change the library need only read scopes, but a guest must not change anything.
   if (caller.credential === 'kiosk' && !SAFE_METHODS.has(method)) throw new ApiError('FORBIDDEN')
@@ -170,146 +165,9 @@ function checkAccess (caller: Caller | null, access: RouteAccess, method: string
   if (access.signedIn) requireSignIn(caller, access.signedIn === 'partly')
 }
 
-function checkDeclared (route: RouteOptions): void {
-  const access = route.config
-  if (access?.public === true || access?.scopes !== undefined) return
-  throw new Error(`Route ${String(route.method)} ${route.url} declares no scopes; add config.scopes, or config.public ` +
-    'if anyone may call it')
-}
-
-/** Returns the owner of a CSRF value: a login session, or `anonymous` before a sign-in. */
-const bindingOf = (caller: Caller | null) => caller?.session_id === null || caller === null ? 'anonymous' : `session:${caller.session_id}`
-
-function createCsrf (secrets: Secrets) {
-  const signatureOf = (nonce: string, caller: Caller | null) => secrets.sign('csrf', `${nonce}.${bindingOf(caller)}`)
-  return {
-    issue (caller: Caller | null): string {
-      // randomUUID() is fast, because Node caches random bytes for it.
-      const nonce = randomUUID()
-      return `${nonce}.${signatureOf(nonce, caller)}`
-    },
-    isValid (value: string | undefined, caller: Caller | null): boolean {
-      const [nonce, signature] = (value ?? '').split('.')
-      return nonce !== undefined && signature !== undefined && isEqualSecret(signature, signatureOf(nonce, caller))
-    }
-  }
-}
-
-/**
- * True if a browser may have sent the request. Browsers add cookies, and the origin of the page with every write.
- * Without the CSRF check a foreign page could sign its visitor in, or set up the server. Other clients send nothing
- * that their program did not add.
- */
-const isFromBrowser = ({ headers }: FastifyRequest) => headers.cookie !== undefined || headers.origin !== undefined ||
-  headers['sec-fetch-site'] !== undefined
-
-const isGuest = (caller: Caller | null) => caller === null || caller.credential === 'kiosk'
+/** True for a caller without an account. */
+export const isGuest = (caller: Caller | null) => caller === null || caller.credential === 'kiosk'
 
 export function isSecureRequest (request: FastifyRequest, config: Config): boolean {
   return config.auth.secure_cookie || request.protocol === 'https'
 }
-
-export default fp<{ config: Config, secrets: Secrets }>(async (app, { config, secrets }) => {
-  const schemes: AuthScheme[] = []
-  const csrf = createCsrf(secrets)
-  const csrfCookies = cookieNames('csrftoken', config)
-  const cookiePath = `${new URL(config.server.base_url).pathname.replace(/\/+$/, '')}/`
-
-  async function authenticate (credentials: RequestCredentials, tried: AuthScheme[]): Promise<Caller | null> {
-    for (const scheme of tried) {
-      const caller = await scheme.authenticate(credentials)
-      if (caller !== null) return caller
-    }
-    return null
-  }
-
-  function needsCsrf (request: FastifyRequest): boolean {
-    if (config.auth.disable_csrf_protection || SAFE_METHODS.has(request.method)) return false
-    if (request.routeOptions.config.csrfExempt === true) return false
-    // A browser sends cookies by itself; only a program that knows the credential can send it in a header.
-    const { caller } = request
-    return isGuest(caller)
-      ? request.headers.authorization === undefined && isFromBrowser(request)
-      : caller?.credential === 'session'
-  }
-
-  /** Returns the caller of a request. Open routes also answer callers that have to wait before they sign in again. */
-  async function identify (request: FastifyRequest, isOpen: boolean): Promise<Caller | null> {
-    const authorization = readAuthorization(request)
-    // A getter, because the address is costly to determine behind proxies and few schemes need it.
-    const credentials = { authorization, cookies: request.cookies, get address () { return request.ip } }
-    try {
-      return await authenticate(credentials, schemes)
-    } catch (err) {
-      if (isOpen && err instanceof ApiError && err.code === 'TOO_MANY_REQUESTS') return null
-      throw err
-    }
-  }
-
-  app.decorateRequest('caller', null)
-  app.decorate('auth', {
-    addScheme (scheme: AuthScheme) {
-      schemes.push(scheme)
-      schemes.sort((a, b) => a.order - b.order)
-    },
-    identifyHandshake (handshake: IncomingMessage) {
-      const credentials = {
-        authorization: undefined,
-        cookies: app.parseCookie(handshake.headers.cookie ?? ''),
-        address: handshake.socket.remoteAddress ?? ''
-      }
-      return authenticate(credentials, schemes.filter((scheme) => scheme.opensSockets))
-    },
-    identifyToken: (token: string, address: string) =>
-      authenticate({ authorization: `Bearer ${token}`, cookies: {}, address }, schemes)
-  })
-
-  const routes: RouteOptions[] = []
-  app.addHook('onRoute', (route) => { routes.push(route) })
-  // Checked in onReady, because plugins may still add to the options of their own routes.
-  app.addHook('onReady', async () => { routes.forEach(checkDeclared) })
-
-  app.addHook('onRequest', async (request, reply) => {
-    const access = request.routeOptions.config
-    if (request.is404) {
-      await app.limitGuest(request)
-      return
-    }
-    const isOpen = access.public === true || (access.download === true && config.auth.disable_download_endpoint_auth) ||
-      access.skipsAuthentication?.(request) === true
-    const caller = await identify(request, isOpen)
-    // A download URL without credentials is served as to a guest; a token without the needed scopes gives no more.
-    const isOther = isOpen && access.download === true && caller !== null && !hasScopes(caller, access)
-    request.caller = isOther ? null : caller
-    if (isGuest(request.caller)) await app.limitGuest(request)
-    if (needsCsrf(request)) {
-      const cookies = readCookies(request.cookies, csrfCookies)
-      const header = request.headers[CSRF_HEADER]
-      const matches = typeof header === 'string' && cookies.some((cookie) => isEqualSecret(header, cookie))
-      if (!matches || !csrf.isValid(header, request.caller)) {
-        const refusal = 'CSRF token missing or invalid; repeat with the value of the cookie ' +
-          `${csrfCookies.join(' or ')} in the header ${CSRF_HEADER}`
-        // Pages made for RomM look for this word in a body that is not JSON.
-        if (config.server.romm_names) return reply.code(403).type('text/plain').send(refusal)
-        throw forbidden(refusal)
-      }
-    }
-    if (!isOpen) checkAccess(request.caller, access, request.method)
-  })
-
-  function sendCsrfCookies (request: FastifyRequest, reply: FastifyReply): void {
-    const valid = readCookies(request.cookies, csrfCookies).find((cookie) => csrf.isValid(cookie, request.caller))
-    const value = valid ?? csrf.issue(request.caller)
-    for (const name of csrfCookies.filter((one) => request.cookies[one] !== value)) {
-      reply.setCookie(name, value, { path: cookiePath, sameSite: 'lax', secure: isSecureRequest(request, config) })
-    }
-  }
-
-  app.addHook('onSend', (request, reply, payload, done) => {
-    const { caller, headers } = request
-    // Responses for one caller must not be stored by shared caches; file routes set their own header.
-    if (caller !== null && !reply.hasHeader('cache-control')) reply.header('cache-control', 'private, no-store')
-    if (headers.authorization === undefined || caller?.credential === 'session') sendCsrfCookies(request, reply)
-    done(null, payload)
-  })
-}, { name: 'auth-core', fastify: '5.x', dependencies: ['database', 'limits', '@fastify/cookie'] })
