@@ -25,154 +25,146 @@ export interface SlotOptions {
   onLost? (failures: number): void
 }
 
-/** A slot that always runs one process, until it is stopped. */
-export interface Slot {
-  readonly name: string
-  readonly pid: number | undefined
-  /** The busy share of the process, 0 to 1, in the last interval; 0 if unknown. */
-  readonly busy: number
-  /** Starts a process now; it loads its modules and waits for its order. */
-  startProcess (): void
-  /** Sets the order for every process of this slot. Starts a process if the slot is empty. */
-  start (start: StartMessage): void
-  /** Starts no replacement for an ended process until the next order. */
-  pause (): void
-  /** Passes on a line of the supervisor's log if the process is ready. @returns true if it is */
-  forwardLine (line: string): boolean
-  /** Returns the metrics of the process; null if there is none or it does not answer in time. */
-  readMeasured (ms: number): Promise<MetricSnapshot[] | null>
-  /** Asks the process to close; resolves when it has ended. */
-  stop (): Promise<void>
-  kill (): void
-}
-
 /** Returns the restart delay, which doubles from 0.2 to 30 seconds with each death in a row. */
 export const restartDelay = (exits: number) => Math.min(RESTART_MAX_MS, RESTART_MIN_MS * 2 ** Math.min(exits, 20))
 
-export function createSlot (
-  { name, fork, log, onReady, onStartImpossible, onLost, readAllMeasured }: SlotOptions
-): Slot {
-  let child: ChildProcess | null = null
-  let current: StartMessage | null = null
-  let isStopping = false
-  let exits = 0
-  let failures = 0
-  let silentTicks = 0
-  let busy = 0
-  let isStarting = true
-  let restart: NodeJS.Timeout | undefined
-  let lastRequest = 0
-  const pendingRequests = new Map<number, (measured: MetricSnapshot[] | null) => void>()
-  let resolveExited: () => void = () => {}
-  const exited = new Promise<void>((resolve) => { resolveExited = resolve })
+/** A slot that always runs one process, until it is stopped. */
+export class Slot {
+  readonly name: string
+  readonly #options: SlotOptions
+  readonly #pendingRequests = new Map<number, (measured: MetricSnapshot[] | null) => void>()
+  readonly #exited = Promise.withResolvers<undefined>()
+  #child: ChildProcess | null = null
+  /** The order for every process of this slot; null while it is paused. */
+  #order: StartMessage | null = null
+  #isStopping = false
+  #isStarting = true
+  #exits = 0
+  #failures = 0
+  #silentTicks = 0
+  #busy = 0
+  #restart: NodeJS.Timeout | undefined
+  #lastRequest = 0
 
-  function sendMessage (message: SupervisorMessage): void {
-    child?.send(message, (err) => {
-      // The process may be dying just now; its exit is what counts.
-      if (err !== null) log.debug({ err, process: name }, 'the process could not be sent an order')
-    })
+  constructor (options: SlotOptions) {
+    this.name = options.name
+    this.#options = options
   }
 
-  function receive (message: ProcessMessage): void {
-    silentTicks = 0
-    if (message.type === 'alive') busy = message.busy
-    if (message.type === 'failed') onStartImpossible(message.message, message.exit_code)
-    if (message.type === 'measured') pendingRequests.get(message.id)?.(message.measured)
-    if (message.type === 'measure_all') void answerAll(message.id)
-    if (message.type !== 'ready') return
-    failures = 0
-    isStarting = false
-    onReady(message)
-  }
+  get pid (): number | undefined { return this.#child?.pid }
 
-  async function answerAll (id: number): Promise<void> {
-    const server = await readAllMeasured?.()
-    if (server !== undefined) sendMessage({ type: 'all_measured', id, server })
-  }
+  /** The busy share of the process, 0 to 1, in the last interval; 0 if unknown. */
+  get busy (): number { return this.#isStarting ? 0 : this.#busy }
 
-  function watch (watched: ChildProcess): NodeJS.Timeout {
-    return setInterval(() => {
-      if (++silentTicks < (isStarting ? STARTING_TICKS_MAX : SILENT_TICKS_MAX)) return
-      log.error({ process: name, child: watched.pid }, 'the process does not respond and is killed')
-      watched.kill('SIGKILL')
-    }, ALIVE_MS)
-  }
-
-  function startProcess (): void {
-    if (child !== null || isStopping) return
-    clearTimeout(restart)
+  /** Starts a process now; it loads its modules and waits for its order. */
+  startProcess (): void {
+    if (this.#child !== null || this.#isStopping) return
+    clearTimeout(this.#restart)
+    const { name, log, fork } = this.#options
     const startedAt = performance.now()
     const started = fork()
-    child = started
-    silentTicks = 0
-    isStarting = true
-    const watchdog = watch(started)
-    started.on('message', (message) => { if (isProcessMessage(message)) receive(message) })
+    this.#child = started
+    this.#silentTicks = 0
+    this.#isStarting = true
+    const watchdog = setInterval(() => { this.#checkAlive(started) }, ALIVE_MS)
+    started.on('message', (message) => { if (isProcessMessage(message)) this.#receive(message) })
     started.on('error', (err) => { log.error({ err, process: name }, 'the process could not be started or reached') })
     started.once('exit', (code, signal) => {
       clearInterval(watchdog)
-      child = null
-      busy = 0
-      handleExit(performance.now() - startedAt, { child: started.pid, code, signal })
+      this.#child = null
+      this.#busy = 0
+      this.#handleExit(performance.now() - startedAt, { child: started.pid, code, signal })
     })
-    if (current !== null) sendMessage(current)
+    if (this.#order !== null) this.#send(this.#order)
   }
 
-  function handleExit (lifeMs: number, facts: object): void {
-    if (isStopping) {
-      resolveExited()
+  /** Sets the order for every process of this slot. Starts a process if the slot is empty. */
+  start (order: StartMessage): void {
+    this.#order = order
+    if (this.#child === null) this.startProcess()
+    else this.#send(order)
+  }
+
+  /** Starts no replacement for an ended process until the next order. */
+  pause (): void {
+    this.#order = null
+    clearTimeout(this.#restart)
+  }
+
+  /** Passes on a line of the supervisor's log if the process is ready. @returns true if it is */
+  forwardLine (line: string): boolean {
+    if (this.#child === null || this.#isStarting) return false
+    // Errors are ignored: the process may be dying just now, and a log line about that would be passed on in turn.
+    this.#child.send({ type: 'line', line } satisfies SupervisorMessage, () => {})
+    return true
+  }
+
+  /** Returns the metrics of the process; null if there is none or it does not answer in time. */
+  async readMeasured (ms: number): Promise<MetricSnapshot[] | null> {
+    if (this.#child === null || this.#isStarting) return null
+    const { promise, resolve } = Promise.withResolvers<MetricSnapshot[] | null>()
+    const id = ++this.#lastRequest
+    const timeout = setTimeout(() => { resolve(null) }, ms)
+    this.#pendingRequests.set(id, resolve)
+    this.#send({ type: 'measure', id })
+    return await promise.finally(() => {
+      clearTimeout(timeout)
+      this.#pendingRequests.delete(id)
+    })
+  }
+
+  /** Asks the process to close; resolves when it has ended. */
+  async stop (): Promise<void> {
+    this.#isStopping = true
+    clearTimeout(this.#restart)
+    if (this.#child === null) return
+    this.#send({ type: 'stop' })
+    await this.#exited.promise
+  }
+
+  kill (): void { this.#child?.kill('SIGKILL') }
+
+  #send (message: SupervisorMessage): void {
+    this.#child?.send(message, (err) => {
+      // The process may be dying just now; its exit is what counts.
+      if (err !== null) this.#options.log.debug({ err, process: this.name }, 'the process could not be sent an order')
+    })
+  }
+
+  #receive (message: ProcessMessage): void {
+    this.#silentTicks = 0
+    if (message.type === 'alive') this.#busy = message.busy
+    if (message.type === 'failed') this.#options.onStartImpossible(message.message, message.exit_code)
+    if (message.type === 'measured') this.#pendingRequests.get(message.id)?.(message.measured)
+    if (message.type === 'measure_all') void this.#answerAll(message.id)
+    if (message.type !== 'ready') return
+    this.#failures = 0
+    this.#isStarting = false
+    this.#options.onReady(message)
+  }
+
+  async #answerAll (id: number): Promise<void> {
+    const server = await this.#options.readAllMeasured?.()
+    if (server !== undefined) this.#send({ type: 'all_measured', id, server })
+  }
+
+  /** Kills a process that sent no message for too many ticks. */
+  #checkAlive (watched: ChildProcess): void {
+    if (++this.#silentTicks < (this.#isStarting ? STARTING_TICKS_MAX : SILENT_TICKS_MAX)) return
+    this.#options.log.error({ process: this.name, child: watched.pid }, 'the process does not respond and is killed')
+    watched.kill('SIGKILL')
+  }
+
+  #handleExit (lifeMs: number, facts: object): void {
+    if (this.#isStopping) {
+      this.#exited.resolve(undefined)
       return
     }
-    if (lifeMs > STEADY_MS) exits = 0
-    const delayMs = restartDelay(exits++)
-    failures++
-    log.error({ process: name, ...facts, restartMs: delayMs }, 'the process ended and is restarted')
-    onLost?.(failures)
-    if (current !== null) restart = setTimeout(startProcess, delayMs)
-  }
-
-  function requestMetrics (ms: number): Promise<MetricSnapshot[] | null> {
-    const { promise, resolve } = Promise.withResolvers<MetricSnapshot[] | null>()
-    const id = ++lastRequest
-    const timeout = setTimeout(() => { resolve(null) }, ms)
-    pendingRequests.set(id, resolve)
-    sendMessage({ type: 'measure', id })
-    return promise.finally(() => {
-      clearTimeout(timeout)
-      pendingRequests.delete(id)
-    })
-  }
-
-  return {
-    name,
-    get pid () { return child?.pid },
-    get busy () { return isStarting ? 0 : busy },
-    startProcess,
-    start (start) {
-      current = start
-      if (child === null) startProcess()
-      else sendMessage(start)
-    },
-    pause () {
-      current = null
-      clearTimeout(restart)
-    },
-    forwardLine (line) {
-      if (child === null || isStarting) return false
-      // Errors are ignored: the process may be dying just now, and a log line about that would be passed on in turn.
-      child.send({ type: 'line', line } satisfies SupervisorMessage, () => {})
-      return true
-    },
-    async readMeasured (ms) {
-      return child === null || isStarting ? null : await requestMetrics(ms)
-    },
-    async stop () {
-      isStopping = true
-      clearTimeout(restart)
-      if (child === null) return
-      sendMessage({ type: 'stop' })
-      await exited
-    },
-    kill () { child?.kill('SIGKILL') }
+    if (lifeMs > STEADY_MS) this.#exits = 0
+    const delayMs = restartDelay(this.#exits++)
+    this.#failures++
+    this.#options.log.error({ process: this.name, ...facts, restartMs: delayMs }, 'the process ended and is restarted')
+    this.#options.onLost?.(this.#failures)
+    if (this.#order !== null) this.#restart = setTimeout(() => { this.startProcess() }, delayMs)
   }
 }

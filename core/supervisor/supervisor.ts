@@ -19,7 +19,7 @@ import { ALIVE_MS, type ReadyMessage } from './messages.ts'
 import { WEB_FLAGS, WORKER_FLAGS } from '../node-flags.ts'
 import { watchNpm } from './parent.ts'
 import { checkPort } from './port.ts'
-import { type Slot, createSlot } from './process-slot.ts'
+import { Slot, type SlotOptions } from './process-slot.ts'
 import { releaseStartMemory } from './start-memory.ts'
 import { readLastState, removeServerState, writeServerState } from './server-state.ts'
 import { stripCode, strippedFlags } from '../loader/strip-types.ts'
@@ -71,6 +71,11 @@ function forkWorker ({ data_dir: dataDir }: Config): ChildProcess {
   return fork(ENTRY, ['worker'], { execArgv: [...WORKER_FLAGS, ...strippedFlags(dataDir)], env: { ...process.env, ...MEMORY_ENVIRONMENT } })
 }
 
+/** A worker of the server; the scan worker has the number 0. */
+interface Worker { name: string, number: number, fork (config: Config): ChildProcess }
+
+type SlotEvents = Required<Pick<SlotOptions, 'onReady' | 'onLost'>>
+
 /** One run of the server: its processes, its database, its end. */
 class Run {
   readonly #options: SuperviseOptions
@@ -95,19 +100,25 @@ class Run {
   constructor (options: SuperviseOptions, port: number) {
     this.#options = options
     this.#port = port
-    this.#firstWeb = this.#addSlot('web worker 1', 1, forkWeb, (message) => { this.#open(message) }, (failures) => {
-      if (this.#ready === null && failures >= FIRST_FAILURES_MAX) {
-        this.#fail(`The web worker ended ${failures} times while starting; the log above says why.`)
+    this.#firstWeb = this.#addWeb(1, {
+      onReady: (message) => { this.#open(message) },
+      onLost: (failures) => {
+        if (this.#ready === null && failures >= FIRST_FAILURES_MAX) {
+          this.#fail(`The web worker ended ${failures} times while starting; the log above says why.`)
+        }
       }
     })
     const next = () => { this.#fillNext() }
-    const worker = this.#addSlot('scan worker', 0, forkWorker, (message) => {
-      this.#announce(message)
-      next()
-    }, next)
+    const worker = this.#addSlot({ name: 'scan worker', number: 0, fork: forkWorker }, {
+      onReady: (message) => {
+        this.#announce(message)
+        next()
+      },
+      onLost: next
+    })
     this.#waiting.push({ slot: worker, number: 0 })
     for (let number = 2; number <= Math.min(FIRST_WEB_WORKERS, options.config.server.workers); number++) {
-      this.#waiting.push({ slot: this.#addSlot(`web worker ${number}`, number, forkWeb, next, next), number })
+      this.#waiting.push({ slot: this.#addWeb(number, { onReady: next, onLost: next }), number })
     }
     this.#measures = options.config.metrics.enabled ? createMeasures(() => this.#slots.map(({ slot }) => slot)) : null
     const growth = createGrowth({
@@ -121,13 +132,14 @@ class Run {
     return this.#stopping.signal.aborted
   }
 
-  #addSlot (
-    name: string, number: number, forkOne: (config: Config) => ChildProcess, onReady: (message: ReadyMessage) => void,
-    onLost: (failures: number) => void
-  ): Slot {
-    const slot = createSlot({
+  #addWeb (number: number, events: SlotEvents): Slot {
+    return this.#addSlot({ name: `web worker ${number}`, number, fork: forkWeb }, events)
+  }
+
+  #addSlot ({ name, number, fork }: Worker, { onReady, onLost }: SlotEvents): Slot {
+    const slot = new Slot({
       name,
-      fork: () => forkOne(this.#options.config),
+      fork: () => fork(this.#options.config),
       log: this.#options.log,
       onReady,
       onLost: (failures) => {
@@ -234,7 +246,7 @@ class Run {
     const number = this.#listWebs().length + 1
     if (number > config.server.workers) return
     log.info({ process: `web worker ${number}` }, 'all web workers are busy, another one starts')
-    this.#order(this.#addSlot(`web worker ${number}`, number, forkWeb, () => {}, () => {}), number)
+    this.#order(this.#addWeb(number, { onReady: () => {}, onLost: () => {} }), number)
   }
 
   /** Starts all other processes, because the first web worker listens. */

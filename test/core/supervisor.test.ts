@@ -17,7 +17,7 @@ import { isDataDirLocked, lockDataDir } from '../../core/supervisor/lock.ts'
 import { isProcessMessage, isSupervisorMessage } from '../../core/supervisor/messages.ts'
 import { WEB_FLAGS } from '../../core/node-flags.ts'
 import { checkPort } from '../../core/supervisor/port.ts'
-import { createSlot, restartDelay } from '../../core/supervisor/process-slot.ts'
+import { Slot, restartDelay } from '../../core/supervisor/process-slot.ts'
 import { readServerState, writeServerState } from '../../core/supervisor/server-state.ts'
 import { stripCode, strippedFlags } from '../../core/loader/strip-types.ts'
 import { loadConfig } from '../load-config.ts'
@@ -225,7 +225,7 @@ t.test('a slot replaces its dead process, but not after it was stopped', async (
   })
   const pids: (number | undefined)[] = []
   let ready = Promise.withResolvers<void>()
-  const slot = createSlot({
+  const slot = new Slot({
     name: 'test',
     log: silent,
     fork: () => fork(join(folder, 'child.mjs')),
@@ -255,7 +255,7 @@ t.test('a slot reports the load of its process only once it is ready', async (t)
   })
   const ready = Promise.withResolvers<void>()
   const heard = Promise.withResolvers<void>()
-  const slot = createSlot({
+  const slot = new Slot({
     name: 'test',
     log: silent,
     fork: () => {
@@ -313,7 +313,7 @@ t.test('a silent process is killed after a minute, a starting one after five', a
   for (const [isReady, minutes] of [[true, 1], [false, 5]] as const) {
     const said = Promise.withResolvers<void>()
     const lost = Promise.withResolvers<void>()
-    const slot = createSlot({
+    const slot = new Slot({
       name: 'test',
       log: silent,
       fork: () => {
@@ -347,7 +347,7 @@ t.test('a line of the supervisor\'s log goes only to a process that is ready', a
     })`
   })
   const [ready, said] = [Promise.withResolvers<void>(), Promise.withResolvers<string>()]
-  const slot = createSlot({
+  const slot = new Slot({
     name: 'test',
     log: silent,
     fork: () => fork(join(folder, 'child.mjs')),
@@ -371,7 +371,7 @@ t.test('a process that can never start is reported with its reason', async (t) =
     })`
   })
   const reported = Promise.withResolvers<unknown>()
-  const slot = createSlot({
+  const slot = new Slot({
     name: 'test',
     log: silent,
     fork: () => fork(join(folder, 'child.mjs')),
