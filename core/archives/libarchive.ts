@@ -60,14 +60,14 @@ export async function openWithLibarchive (source: Source, budget: Budget): Promi
 }
 
 function * readEntries (loaded: Loaded, budget: Budget): Generator<Entry> {
-  const { wasm, memory, packed, piece, size: packedBytes } = loaded
+  const { wasm, memory, packed, size: packedBytes } = loaded
   idle = null
   budget.restart()
   const archive = wasm.read_new()
   let isSound = true
   function * content (): Generator<Uint8Array> {
     try {
-      yield * readContent(wasm, memory, archive, piece, budget)
+      yield * readContent(loaded, archive, budget)
     } catch (error) {
       isSound = false
       throw error
@@ -137,9 +137,7 @@ function isRegularFile (wasm: LibarchiveWasm, entry: number): boolean {
   return (wasm.entry_filetype(entry) & FILE_TYPE_MASK) === REGULAR_FILE && !wasm.entry_hardlink(entry)
 }
 
-function * readContent (
-  wasm: LibarchiveWasm, memory: WasmMemory, archive: number, piece: number, budget: Budget
-): Generator<Uint8Array> {
+function * readContent ({ wasm, memory, piece }: Loaded, archive: number, budget: Budget): Generator<Uint8Array> {
   for (;;) {
     const read = wasm.read_data(archive, piece, PIECE_BYTES)
     if (read === 0) return

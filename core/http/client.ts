@@ -151,6 +151,14 @@ export async function openAgent (rules: AddressRules): Promise<Agent> {
 /** The caller that a request is sent for. */
 type Caller = Pick<RetryOptions, 'signal' | 'throwsRateLimits'> & Waiter
 
+/** One call of the client. */
+interface Call {
+  given: RequestOptions & Pick<DownloadOptions, 'rules'>
+  caller: Caller
+  /** Aborts the call, and is aborted at its timeout. */
+  ending: AbortController
+}
+
 interface Sender extends Pick<HttpClient, 'setLimits' | 'setAllowance'> {
   request (url: string, options: RequestOptions, caller: Caller): Promise<HttpResponse>
   stream (url: string, options: RequestOptions, caller: Caller): AsyncIterable<Uint8Array>
@@ -197,21 +205,19 @@ function createSender (
   }
 
   function send<Result> (
-    request: PreparedRequest, read: Reader<Result>, given: RequestOptions & Pick<DownloadOptions, 'rules'>, caller: Caller,
-    ending: AbortController
+    request: PreparedRequest, read: Reader<Result>, { given, caller, ending }: Call
   ): Promise<Result> {
     const { host } = request.url
     const isRepeatable = given.retry ?? (request.method === 'GET' || request.method === 'HEAD')
     const waiter = { ...caller, signal: ending.signal }
-    const attempt = () => rateLimiter.run(host, () => exchange(request, read, toLimits(given), ending, wire), waiter)
-    return runWithRetries(attempt, { ...waits, ...waiter, isRepeatable })
+    const attempt = { request, limits: toLimits(given), read }
+    const run = () => rateLimiter.run(host, () => exchange(attempt, ending, wire), waiter)
+    return runWithRetries(run, { ...waits, ...waiter, isRepeatable })
   }
 
-  async function fetchAnswer (
-    request: PreparedRequest, given: RequestOptions, caller: Caller, ending: AbortController
-  ): Promise<ClientResponse> {
-    const { cacheMs = 0, maxBytes = DEFAULT_MAX_BYTES, accept = [] } = given
-    const fetch = () => send(request, createAnswerReader(maxBytes), given, caller, ending)
+  async function fetchAnswer (request: PreparedRequest, call: Call): Promise<ClientResponse> {
+    const { cacheMs = 0, maxBytes = DEFAULT_MAX_BYTES, accept = [] } = call.given
+    const fetch = () => send(request, createAnswerReader(maxBytes), call)
     if (cacheMs === 0) return { ...await fetch(), isReused: false }
     const key = digestRequest(request)
     const cached = await cache.get(key, cacheMs)
@@ -237,13 +243,13 @@ function createSender (
       const request = prepareRequest(url, given, { userAgent, mask })
       const timeoutMs = given.timeoutMs ?? STREAM_TIMEOUT_MS
       const read = (pour: Reader<number>, ended: AbortSignal) => abortWith([lifetime, caller.signal, ended],
-        (ending) => send(request, pour, { ...given, timeoutMs }, caller, ending))
+        (ending) => send(request, pour, { given: { ...given, timeoutMs }, caller, ending }))
       return createPipe(read, given.maxBytes ?? Infinity)
     },
 
     async request (url, given, caller) {
       const request = prepareRequest(url, given, { userAgent, mask })
-      const start = (ending: AbortController) => fetchAnswer(request, given, caller, ending)
+      const start = (ending: AbortController) => fetchAnswer(request, { given, caller, ending })
       const answer = await sharedRequests.join(shareKey(request, given, caller), caller.signal, start)
       return toResponse(answer, () => nameRequest(request, mask), mask)
     },
@@ -252,7 +258,7 @@ function createSender (
       const request = prepareRequest(url, given, { userAgent, mask })
       const timeoutMs = given.timeoutMs ?? DOWNLOAD_TIMEOUT_MS
       return abortWith([lifetime, caller.signal],
-        (ending) => send(request, createFileReader(given), { ...given, timeoutMs }, caller, ending))
+        (ending) => send(request, createFileReader(given), { given: { ...given, timeoutMs }, caller, ending }))
     }
   }
 }

@@ -38,6 +38,13 @@ export interface IncomingResponse {
 /** Turns an accepted response into a result and counts the bytes of its body. */
 export type Reader<Result> = (response: IncomingResponse) => Promise<{ result: Result, bytes: number }>
 
+/** A request with its limits and the reader of its response. */
+export interface Attempt<Result> {
+  readonly request: PreparedRequest
+  readonly limits: Limits
+  readonly read: Reader<Result>
+}
+
 const LONGEST_TIMER_MS = 2 ** 31 - 1
 const ERROR_BODY_BYTES = 16 * 1024
 const ERROR_BODY_CHARACTERS = 2_000
@@ -50,17 +57,18 @@ const REDIRECT_BODY_BYTES = 16 * 1024
  * @throws only the reason of an abort from outside
  */
 export async function exchange<Result> (
-  request: PreparedRequest, read: Reader<Result>, limits: Limits, ending: AbortController, wire: Wire
+  attempt: Attempt<Result>, ending: AbortController, wire: Wire
 ): Promise<Outcome<Result>> {
   const startedAt = wire.now()
-  const outcome = await exchangeInTime(request, read, limits, ending, wire)
+  const outcome = await exchangeInTime(attempt, ending, wire)
   wire.onEnd(wire.now() - startedAt, 'failure' in outcome ? outcome.failure : null)
   return outcome
 }
 
 async function exchangeInTime<Result> (
-  request: PreparedRequest, read: Reader<Result>, limits: Limits, ending: AbortController, wire: Wire
+  attempt: Attempt<Result>, ending: AbortController, wire: Wire
 ): Promise<Outcome<Result>> {
+  const { request, limits } = attempt
   const { signal } = ending
   let isLate = false
   const timeout = setTimeout(() => {
@@ -68,7 +76,7 @@ async function exchangeInTime<Result> (
     ending.abort(new Error('The time limit of the request is over'))
   }, Math.min(limits.timeoutMs, LONGEST_TIMER_MS))
   try {
-    return await follow(request, read, limits, signal, wire)
+    return await follow(attempt, signal, wire)
   } catch (err) {
     if (isLate) return fail(timeoutError(request, limits, wire))
     signal.throwIfAborted()
@@ -79,9 +87,10 @@ async function exchangeInTime<Result> (
 }
 
 async function follow<Result> (
-  request: PreparedRequest, read: Reader<Result>, limits: Limits, signal: AbortSignal, wire: Wire
+  attempt: Attempt<Result>, signal: AbortSignal, wire: Wire
 ): Promise<Outcome<Result>> {
-  let current = request
+  const { limits } = attempt
+  let current = attempt.request
   for (let hops = 0; ; hops++) {
     checkUrl(current.url, { ...wire.rules, ...limits.rules })
     const received = await sendOnce(current, signal, wire)
@@ -89,7 +98,7 @@ async function follow<Result> (
       const next = limits.accept.includes(received.response.status) || hops >= limits.redirects
         ? null
         : prepareRedirect(current, received.response.status, received.response.headers['location'], wire.mask)
-      if (next === null) return await finishExchange(current, received, read, limits, wire)
+      if (next === null) return await finishExchange({ ...attempt, request: current }, received, wire)
       await received.stream.dump({ limit: REDIRECT_BODY_BYTES, signal })
       logResponse(current, received, 0, wire)
       current = next
@@ -143,7 +152,7 @@ function parseLength (header: string | undefined): number | null {
 }
 
 async function finishExchange<Result> (
-  request: PreparedRequest, received: ReceivedResponse, read: Reader<Result>, limits: Limits, wire: Wire
+  { request, limits, read }: Attempt<Result>, received: ReceivedResponse, wire: Wire
 ): Promise<Outcome<Result>> {
   if (isAccepted(received.response.status, limits.accept)) {
     const { result, bytes } = await read(received.response)

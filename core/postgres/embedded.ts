@@ -103,11 +103,11 @@ export async function startEmbeddedPostgres (options: EmbeddedPostgresOptions): 
   for (let attempt = 1; ; attempt++) {
     const port = options.port ?? await findFreePort()
     options.signal?.throwIfAborted()
-    const server = spawnServer(cluster, binaries, port, options, account)
+    const server = spawnServer({ cluster, binaries, account }, port, options)
     const quitServer = () => { sendSignal(server.child, 'SIGQUIT', binaries) }
     options.signal?.addEventListener('abort', quitServer)
     try {
-      return await openServer(server, cluster, binaries, port)
+      return await openServer(server, { cluster, binaries, account }, port)
     } catch (err) {
       await stopServer(server, binaries)
       const hasLine = (text: string) => server.lines.some((line) => line.includes(text))
@@ -137,8 +137,12 @@ async function findFreePort (): Promise<number> {
   return address.port
 }
 
-function spawnServer (cluster: Cluster, binaries: Binaries, port: number, options: EmbeddedPostgresOptions,
-  account?: Account): Server {
+/** A cluster, with the programs and the account that run its server. */
+interface Installation { cluster: Cluster, binaries: Binaries, account: Account | undefined }
+
+function spawnServer (
+  { cluster, binaries, account }: Installation, port: number, options: EmbeddedPostgresOptions
+): Server {
   const settings = {
     ...DEFAULT_SETTINGS,
     ...(Number(binaries.major) < 18 ? {} : SETTINGS_SINCE_18),
@@ -181,7 +185,7 @@ function observeExit (child: ChildProcess, lines: string[]): Promise<Exit> {
   })
 }
 
-async function openServer (server: Server, cluster: Cluster, binaries: Binaries, port: number) {
+async function openServer (server: Server, { cluster, binaries }: Installation, port: number) {
   const addressOf = (role: string, password: string, database: string) =>
     `postgres://${role}:${password}@${HOST}:${port}/${database}`
   await waitUntilReady(server, cluster, addressOf(SUPERUSER, cluster.password, MAINTENANCE_DATABASE))
