@@ -5,12 +5,13 @@ import fp from 'fastify-plugin'
 import pg from 'pg'
 import { REQUEST_LIMITS } from '../database/database.ts'
 import { ApiError, StartError } from '../errors.ts'
+import { type Locks, createLocks, tryLock } from './locks.ts'
 
 export type Role = 'web' | 'worker'
 
 declare module 'fastify' {
   interface FastifyInstance {
-    workers: {
+    workers: Locks & {
       /** The id of this process, unique among all that ever ran. */
       id: string
       /** True if a process of this role is alive. */
@@ -28,17 +29,6 @@ declare module 'fastify' {
        * what it can until the database is back, and finishes its requests.
        */
       restart (reason: Error): void
-      /** True if this process has a duty that only one process may have: the first to claim it has it until it ends. */
-      claim (duty: string): Promise<boolean>
-      /** Runs work under a key that all processes can see while it runs. */
-      runLocked<T> (key: string, work: () => Promise<T>): Promise<T>
-      /** True if a live process runs the work of this key. */
-      isLocked (key: string): Promise<boolean>
-      /**
-       * Runs work while no other process runs work of this key. The caller runs work of one key in sequence, because
-       * all locks of a process belong to one database session.
-       */
-      runAlone<T> (key: string, work: () => Promise<T>): Promise<T>
       /** Calls `listener` for each notification on a channel of the database, as long as this process lives. */
       listen (channel: string, listener: (payload: string) => void): Promise<void>
     }
@@ -58,13 +48,6 @@ const TEMPORARY = 75
 const SILENT_SECONDS = 20
 /** First half of the advisory locks that live processes hold: an arbitrary number reserved for this server. */
 const LOCK_CLASS = 736_413
-/** First half of the advisory locks of duties. */
-const DUTY_CLASS = 736_414
-/** First half of the advisory locks of work in progress. */
-const WORK_CLASS = 736_415
-/** First half of the advisory locks of work that one process at a time may do. */
-const ALONE_CLASS = 736_416
-
 /**
  * Selects live processes. The database session of a live process holds its advisory lock, which is released the moment
  * the process dies. Its row was updated lately; a stale row means that the process hangs.
@@ -103,7 +86,6 @@ export default fp<WorkersOptions>(async (app, { url, role, isSupervised }) => {
     connectionString: url, application_name: `svc-${role}`, keepAlive: true,
     connectionTimeoutMillis: CONNECT_MS
   })
-  const duties = new Set<string>()
   let isConnected = false
   let isClosing = false
   let isRestarting = false
@@ -132,12 +114,6 @@ export default fp<WorkersOptions>(async (app, { url, role, isSupervised }) => {
     await session.query('update workers set seen_at = now() where id = $1', [id])
   }
 
-  async function tryLock (lockClass: number, key: string): Promise<boolean> {
-    const { rows } = await session.query<{ locked: boolean }>(
-      'select pg_try_advisory_lock($1, hashtext($2)) as locked', [lockClass, key])
-    return rows[0]?.locked === true
-  }
-
   async function isAlive (role: Role): Promise<boolean> {
     const { rowCount } = await app.db.query(`${ALIVE} and w.role = $1 limit 1`, [role])
     return rowCount === 1
@@ -157,31 +133,7 @@ export default fp<WorkersOptions>(async (app, { url, role, isSupervised }) => {
     isAlive,
     requireScanWorker,
     listAlive: async () => (await app.db.query<{ id: string }>(ALIVE)).rows.map((row) => row.id),
-    claim: async (duty: string) => {
-      if (duties.has(duty)) return true
-      if (await tryLock(DUTY_CLASS, duty)) duties.add(duty)
-      return duties.has(duty)
-    },
-    runLocked: async (key, work) => {
-      await session.query(`select pg_advisory_lock_shared(${WORK_CLASS}, hashtext($1))`, [key])
-      try {
-        return await work()
-      } finally {
-        await session.query(`select pg_advisory_unlock_shared(${WORK_CLASS}, hashtext($1))`, [key])
-      }
-    },
-    isLocked: async (key) => (await app.db.query(`select 1 from pg_locks where locktype = 'advisory' and classid = ${WORK_CLASS}
-      and objid = (hashtext($1)::bigint & 4294967295)::oid and granted
-      and database = (select oid from pg_database where datname = current_database())`, [key])).rowCount !== 0,
-    runAlone: async (key, work) => {
-      // Try again and again, because a session that waits for a lock would not write its sign of life.
-      while (!await tryLock(ALONE_CLASS, key)) await sleep(RETRY_MS)
-      try {
-        return await work()
-      } finally {
-        await session.query('select pg_advisory_unlock($1, hashtext($2))', [ALONE_CLASS, key])
-      }
-    },
+    ...createLocks(session, app),
     listen: async (channel: string, listener: (payload: string) => void) => {
       session.on('notification', (notice) => { if (notice.channel === channel) listener(notice.payload ?? '') })
       await session.query(`listen ${session.escapeIdentifier(channel)}`)
@@ -191,7 +143,7 @@ export default fp<WorkersOptions>(async (app, { url, role, isSupervised }) => {
   app.addHook('onReady', async () => {
     await session.connect()
     isConnected = true
-    if (!await tryLock(LOCK_CLASS, id)) throw new StartError('Another process has the same identity; start again.')
+    if (!await tryLock(session, LOCK_CLASS, id)) throw new StartError('Another process has the same identity; start again.')
     await session.query("delete from workers where seen_at < now() - interval '1 day'")
     await session.query('insert into workers (id, role) values ($1, $2)', [id, role])
     timer = setInterval(() => {
