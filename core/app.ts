@@ -69,13 +69,9 @@ function stripPrefix (url: string, prefix: string): string {
   return rest.startsWith('/') ? rest : url
 }
 
-/** Registers everything in order. The app does not listen yet. */
-export async function buildApp (options: AppOptions): Promise<App> {
-  const { config, role, databaseUrl: url, features } = options
-  const works = role === 'worker'
+/** Creates the app with its HTTP server, before anything is registered. */
+function createApp ({ config, logger }: { config: Config, logger: FastifyBaseLogger }): App {
   const prefix = basePath(config)
-  const secrets = createSecrets(config.auth.secret_key)
-  const logger: FastifyBaseLogger = options.logger
   const app: App = fastify({
     loggerInstance: logger,
     logController: new LogController({ disableRequestLogging: !['debug', 'trace'].includes(config.server.log_level) }),
@@ -101,8 +97,16 @@ export async function buildApp (options: AppOptions): Promise<App> {
     pluginTimeout: 15_000,
     rewriteUrl: ({ url = '/' }) => stripPrefix(url, prefix)
   }).withTypeProvider<TypeBoxTypeProvider>()
-
   app.server.on('checkExpectation', refuseExpectation)
+  return app
+}
+
+/** Registers everything in order. The app does not listen yet. */
+export async function buildApp (options: AppOptions): Promise<App> {
+  const { config, role, databaseUrl: url, features } = options
+  const works = role === 'worker'
+  const secrets = createSecrets(config.auth.secret_key)
+  const app = createApp(options)
   app.decorate('secrets', secrets)
   traceRequests(app)
   await app.register(errorHandler)

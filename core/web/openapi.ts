@@ -108,6 +108,16 @@ function describeAccess (access: RouteAccess): string {
   return `${admin}${grant}${signedIn}Scopes: ${lists.join(', or ')}.`
 }
 
+/** The credentials of callers, as the document describes them. */
+const SECURITY_SCHEMES = {
+  session: { type: 'apiKey', in: 'cookie', name: 'svc_session', description: 'The login session of a browser' },
+  basic: { type: 'http', scheme: 'basic', description: 'Username and password, with all rights of the account' },
+  bearer: { type: 'http', scheme: 'bearer', description: 'A client API token, `svc_…`, or a token from `createToken`; each has its own scopes' },
+  urlToken: {
+    type: 'apiKey', in: 'query', name: 'token', description: 'A client API token, for programs that cannot send a header'
+  }
+} as const
+
 /** A group of operations in pages that show the document. */
 export interface Tag { readonly name: string, readonly description: string }
 
@@ -141,14 +151,7 @@ export default fp<OpenapiOptions>(async (app, { config, version, tags, introduct
       servers: [{ url: basePath(config) || '/' }],
       tags: [...tags],
       components: {
-        securitySchemes: {
-          session: { type: 'apiKey', in: 'cookie', name: 'svc_session', description: 'The login session of a browser' },
-          basic: { type: 'http', scheme: 'basic', description: 'Username and password, with all rights of the account' },
-          bearer: { type: 'http', scheme: 'bearer', description: 'A client API token, `svc_…`, or a token from `createToken`; each has its own scopes' },
-          urlToken: {
-            type: 'apiKey', in: 'query', name: 'token', description: 'A client API token, for programs that cannot send a header'
-          }
-        }
+        securitySchemes: SECURITY_SCHEMES
       }
     },
     refResolver: { buildLocalReference: (json, _base, _fragment, i) => typeof json.$id === 'string' ? json.$id : `def-${i}` },
