@@ -84,9 +84,9 @@ function listFoldersAbove (flags: readonly string[]): Readonly<Record<string, tr
   return Object.freeze(folders)
 }
 
-/** Node's error for a path that the plugin may not read. */
+/** Returns an error for a path that the plugin may not read, with the code of Node's own. */
 function accessDenied (path: string): Error {
-  return Object.assign(new Error('Access to this API has been restricted. Use --allow-fs-read to manage permissions.'),
+  return Object.assign(new Error(`A plugin may not read '${path}': it reads its own folder, its dependencies and the SDK only`),
     { code: 'ERR_ACCESS_DENIED', permission: 'FileSystemRead', resource: path })
 }
 
