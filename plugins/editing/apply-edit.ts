@@ -3,7 +3,7 @@ import type { ManualMetadata } from '../roms/entities.ts'
 import type { ProviderMatches } from '../matching/matches.ts'
 import { toMergeBase } from '../matching/merge-base.ts'
 import { type MergedFields, type Priorities, isEmpty, mergeMatches } from '../matching/merge-matches.ts'
-import type { LockableColumn } from '../matching/field-locks.ts'
+import type { LockableColumn } from '../roms/rom-columns.ts'
 import type { LookupRom } from '../matching/stored-rows.ts'
 import type { EditCall } from './edit-call.ts'
 

@@ -3,13 +3,13 @@ import type { Match, MediaKind } from '@svc/plugin-sdk'
 import type { ProviderMatches } from '../matching/matches.ts'
 import { type Priorities, type RankedMatches, isEmpty, mediaOf, mergeField, rank } from '../matching/merge-matches.ts'
 import type { Rom, StoredMedia } from '../roms/entities.ts'
+import type { RomColumnIn } from '../roms/rom-columns.ts'
 import { GAME_FIELDS, GAME_FIELD_NAMES, type GameFieldName } from '../roms/game-fields.ts'
 
 const TEXTS = ['name', 'summary'] as const
 
 /** The values of a ROM that may come from a provider. */
-export type SourcedRom = Pick<Rom,
-  GameFieldName | typeof TEXTS[number] | 'url_cover' | 'url_screenshots' | 'url_manual' | 'media' | 'own_fields' | 'manual_metadata'>
+export type SourcedRom = Pick<Rom, RomColumnIn<'sourced'>>
 
 /** The keys of the providers of each value. */
 export interface FieldSources { fields: Record<string, string[]>, media: Record<string, string[]> }

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Context } from '../../core/access/context.ts'
 import type { AnyCaller } from '../platforms/visibility.ts'
-import { GAME_FIELD_NAMES, selectGameFields } from '../roms/game-fields.ts'
+import { romColumnsIn, selectRomColumns } from '../roms/rom-columns.ts'
 import { romTables } from '../roms/rows.ts'
 import { isRomVisible } from '../roms/visibility.ts'
 import type { ProviderMatches } from '../matching/matches.ts'
@@ -12,9 +12,7 @@ export async function selectSourced (
   { db, caller }: Context<AnyCaller>, id: number
 ): Promise<{ rom: SourcedRom, matches: ProviderMatches } | null> {
   const { rows: [row] } = await sql<SourcedRom & { matches: Record<string, object> }>`
-    select r.name, r.summary, r.url_cover, r.url_screenshots, r.url_manual, r.media,
-      r.own_fields, r.manual_metadata,
-      ${sql.raw(selectGameFields(GAME_FIELD_NAMES))},
+    select ${sql.raw(selectRomColumns(romColumnsIn('sourced')))},
       coalesce((select jsonb_object_agg(m.provider, m.match) from rom_matches m where m.rom_id = r.id), '{}') as matches
     from ${romTables(caller?.id ?? null)} where r.id = ${id} and ${isRomVisible(caller)}`.execute(db)
   return row === undefined ? null : { rom: row, matches: new Map(Object.entries(row.matches)) as ProviderMatches }

@@ -3,7 +3,8 @@ import type { Context } from '../../core/access/context.ts'
 import type { Db, Queryable } from '../../core/database/db.ts'
 import type { AnyCaller } from '../platforms/visibility.ts'
 import type { GameValues, Rom } from '../roms/entities.ts'
-import { gameFieldsIn, selectGameFields } from '../roms/game-fields.ts'
+import { gameFieldsIn } from '../roms/game-fields.ts'
+import { selectRomColumns } from '../roms/rom-columns.ts'
 import { isRomVisible } from '../roms/visibility.ts'
 
 /** Fields of a game that exporters receive exactly as stored. */
@@ -25,7 +26,7 @@ const LOCK_CLASS = 736_421
 const TOP_FILES_MAX = 500
 
 const SELECT_PAGE = `select r.id, r.fs_name, r.fs_path, r.fs_name_no_tags, r.fs_extension, r.is_folder, r.name, r.summary, r.tags,
-    ${selectGameFields([...GAME_FIELDS, 'player_count'])}, r.path_cover_large, r.path_screenshots, r.path_manual, r.media,
+    ${selectRomColumns([...GAME_FIELDS, 'player_count'])}, r.path_cover_large, r.path_screenshots, r.path_manual, r.media,
     array(select f.file_name from rom_files f where r.is_folder and f.rom_id = r.id and f.is_top_level
       order by f.file_name limit ${TOP_FILES_MAX}) as top_files
   from roms r where r.platform_id = $1 and r.library_id = $3 and not r.missing_from_fs and r.fs_name > $2

@@ -1,10 +1,7 @@
 import type { Rom } from '../roms/entities.ts'
 import { MANUAL_FIELDS } from '../roms/game-fields.ts'
+import { LOCKABLE_COLUMNS, type LockableColumn } from '../roms/rom-columns.ts'
 import { type MergedFields, isEmpty } from './merge-matches.ts'
-
-/** Columns that a person may set and scans then keep. A stored picture is locked together with its address. */
-export const LOCKABLE_COLUMNS = ['name', 'name_sort_key', 'summary', 'url_cover', 'url_manual'] as const
-export type LockableColumn = typeof LOCKABLE_COLUMNS[number]
 
 const ID = /^(?<key>.+)_id$/
 const RECORD = /^raw_(?<key>.+)_metadata$/

@@ -1,32 +1,21 @@
 import type { Db } from '../../core/database/db.ts'
 import { inTransaction } from '../../core/database/transaction.ts'
 import { toDatabaseJson } from '../../core/database/json.ts'
-import { GAME_FIELDS, GAME_FIELD_NAMES, type GameFieldName, mapGameFields } from '../roms/game-fields.ts'
+import { ARTWORK_PATHS, declareRomColumns, romColumnsIn } from '../roms/rom-columns.ts'
 import type { ManualMetadata } from '../roms/entities.ts'
 import { type ProviderMatches, idOf } from './matches.ts'
 import type { MatchExplanation } from './match-explanation.ts'
 import type { MergedFields } from './merge-matches.ts'
 
-/** The columns that a merge writes, with their types. */
-const MERGED: Readonly<Record<keyof MergedFields | 'is_identified', string>> = {
-  ...mapGameFields<GameFieldName, Record<GameFieldName, string>>(GAME_FIELD_NAMES, (name) => GAME_FIELDS[name].sql),
-  name: 'text',
-  name_sort_key: 'text',
-  summary: 'text',
-  url_cover: 'text',
-  url_screenshots: 'text[]',
-  url_manual: 'text',
-  media: 'jsonb',
-  is_identified: 'boolean'
-}
+const MERGED = romColumnsIn('merge')
 
-const UPDATE_MERGED = `update roms set ${Object.keys(MERGED).map((column) => `${column} = m.${column}`).join(', ')},
-    path_cover_small = case when roms.url_cover is distinct from m.url_cover then null else path_cover_small end,
-    path_cover_large = case when roms.url_cover is distinct from m.url_cover then null else path_cover_large end,
-    path_screenshots = case when roms.url_screenshots is distinct from m.url_screenshots then '{}' else path_screenshots end,
-    path_manual = case when roms.url_manual is distinct from m.url_manual then null else path_manual end,
-    updated_at = now()
-  from jsonb_to_recordset($1::jsonb) as m(id int, ${Object.entries(MERGED).map(([column, type]) => `${column} ${type}`).join(', ')})
+/** A stored picture goes with its URL. */
+const clearPath = ({ name, isList, url }: typeof ARTWORK_PATHS[number]) =>
+  `${name} = case when roms.${url} is distinct from m.${url} then ${isList ? "'{}'" : 'null'} else ${name} end`
+
+const UPDATE_MERGED = `update roms set ${MERGED.map((column) => `${column} = m.${column}`).join(', ')},
+    ${ARTWORK_PATHS.map(clearPath).join(', ')}, updated_at = now()
+  from jsonb_to_recordset($1::jsonb) as m(id int, ${declareRomColumns(MERGED)})
   where roms.id = m.id`
 
 /** The columns that an edit sets besides the merged ones; pictures only if they change. */

@@ -4,6 +4,7 @@ import { type OrderedProvider, listPredecessors } from '../../core/loader/provid
 import { nameSortKey } from '../library/names.ts'
 import type { GameValues, Rom, StoredMedia } from '../roms/entities.ts'
 import { GAME_FIELDS, GAME_FIELD_NAMES, type GameFieldName, mapGameFields } from '../roms/game-fields.ts'
+import type { RomColumnIn } from '../roms/rom-columns.ts'
 import type { ProviderMatches } from './matches.ts'
 
 type Claim = NonNullable<ProviderDefinition['claims']>[number]
@@ -22,8 +23,7 @@ export interface Priorities {
 }
 
 /** The fields that a merge writes. */
-export type MergedFields = GameValues &
-  Pick<Rom, 'name' | 'name_sort_key' | 'summary' | 'url_cover' | 'url_screenshots' | 'url_manual' | 'media'>
+export type MergedFields = Pick<Rom, Exclude<RomColumnIn<'merge'>, 'is_identified' | GameFieldName>> & GameValues
 
 /** Former values of a ROM, and values from its file name. */
 export interface MergeBase {

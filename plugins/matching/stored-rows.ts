@@ -1,16 +1,13 @@
 import type { Db } from '../../core/database/db.ts'
 import type { Rom, RomFile } from '../roms/entities.ts'
+import { type RomColumnIn, romColumnsIn } from '../roms/rom-columns.ts'
 import type { ProviderMatch, ProviderMatches } from './matches.ts'
 
-const ROM_COLUMNS = ['id', 'library_id', 'fs_name', 'fs_name_no_ext', 'fs_name_no_tags', 'fs_extension', 'fs_path', 'is_folder', 'name', 'name_sort_key',
-  'summary', 'regions', 'languages', 'tags', 'revision', 'crc_hash', 'md5_hash', 'sha1_hash', 'ra_hash', 'url_cover',
-  'path_cover_large', 'path_cover_small', 'url_screenshots', 'path_screenshots', 'url_manual', 'path_manual',
-  'media', 'badges', 'own_fields', 'manual_metadata', 'edits'] as const satisfies readonly (keyof Rom)[]
 const FILE_COLUMNS = ['file_name', 'file_path', 'is_top_level', 'chd_sha1_hash', 'archive_members', 'category', 'crc_hash',
   'md5_hash', 'sha1_hash'] as const satisfies readonly (keyof RomFile)[]
 
 /** The columns of a stored ROM that a lookup and a merge need. */
-export type LookupRom = Pick<Rom, typeof ROM_COLUMNS[number]>
+export type LookupRom = Pick<Rom, RomColumnIn<'lookup'>>
 
 /** The columns of a stored file that a lookup needs. */
 export type LookupFile = Pick<RomFile, typeof FILE_COLUMNS[number] | 'file_size_bytes'>
@@ -30,7 +27,7 @@ function groupMatches (rows: readonly { rom_id: number, provider: string, match:
 /** Loads ROMs for a lookup, by id. Returns plain rows without entities, because there are very many of them. */
 export async function loadStoredRoms (db: Db, ids: readonly number[]): Promise<Map<number, StoredRom>> {
   const [roms, files, matches] = await Promise.all([
-    db.query<LookupRom>(`select ${ROM_COLUMNS.join(', ')} from roms where id = any($1::int[])`, [ids]),
+    db.query<LookupRom>(`select ${romColumnsIn('lookup').join(', ')} from roms where id = any($1::int[])`, [ids]),
     db.query<LookupFile & { rom_id: number }>(`select rom_id, file_size_bytes::float8 as file_size_bytes,
       ${FILE_COLUMNS.join(', ')} from rom_files where rom_id = any($1::int[]) order by id`, [ids]),
     db.query<{ rom_id: number, provider: string, match: ProviderMatch }>(

@@ -1,11 +1,12 @@
-import type { GameFields, MediaKind } from '@svc/plugin-sdk'
+import type { GameFields } from '@svc/plugin-sdk'
 import type { ArchiveMember } from '../../core/archives/types.ts'
 import { type InferEntity, defineEntity, p } from '@mikro-orm/core'
 import { columns } from '../../core/database/columns.ts'
 import { countChanges } from '../library/entities.ts'
 import { Platform } from '../platforms/entities.ts'
 import { User } from '../users/entities.ts'
-import { type GameFieldName, type ManualField, gameColumns } from './game-fields.ts'
+import type { GameFieldName, ManualField } from './game-fields.ts'
+import { type RomColumnName, romProperties } from './rom-columns.ts'
 
 /** The tags of an audio file. */
 export interface TrackMeta {
@@ -100,55 +101,16 @@ export const Rom = defineEntity({
     hashIndex('roms', 'ra_hash')
   ],
   properties: {
-    id: columns.id(),
-    platform: () => p.manyToOne(Platform).deleteRule('cascade').joinColumn('platform_id'),
-    library_id: p.integer().default(1),
-    fs_name: columns.sortedText(),
-    fs_path: columns.text(),
-    fs_extension: columns.text().default(''),
-    fs_name_no_tags: columns.text(),
-    fs_name_no_ext: columns.text(),
-    fs_size_bytes: columns.bytes(),
-    is_folder: columns.flag(),
-    has_nested_single_file: columns.flag(),
-    has_multiple_files: columns.flag(),
-    has_soundtrack: columns.flag(),
-    name: columns.text().nullable(),
-    name_sort_key: columns.sortedText().default(''),
-    summary: columns.text().nullable(),
-    ...gameColumns(),
-    revision: columns.text().nullable(),
-    version: columns.text().nullable(),
-    tags: columns.texts(),
-    crc_hash: columns.text().default('').index(),
-    md5_hash: columns.text().default('').index(),
-    sha1_hash: columns.text().default('').index(),
-    ra_hash: columns.text().nullable(),
-    url_cover: columns.text().nullable(),
-    path_cover_small: columns.text().nullable(),
-    path_cover_large: columns.text().nullable(),
-    url_screenshots: columns.texts(),
-    path_screenshots: columns.texts(),
-    url_manual: columns.text().nullable(),
-    path_manual: columns.text().nullable(),
-    media: p.json<Partial<Record<MediaKind, StoredMedia>>>().defaultRaw("'{}'::jsonb"),
-    /** Names of the files in the ROM's folder of badges. */
-    badges: columns.texts(),
-    is_identified: columns.flag(),
-    /** Fields that a person set and scans keep: columns of this table, `<provider>_id`, `raw_<provider>_metadata`. */
-    own_fields: columns.texts(),
-    /** Values that precede those of all providers. */
-    manual_metadata: p.json<ManualMetadata | null>().nullable(),
-    /** Counts changes by people. A scan that began before such a change does not overwrite it. */
-    edits: p.integer().default(0),
-    missing_from_fs: columns.flag(),
-    created_at: columns.createdAt(),
-    updated_at: columns.updatedAt()
+    ...romProperties(),
+    platform: () => p.manyToOne(Platform).deleteRule('cascade').joinColumn('platform_id')
   }
 })
 export type Rom = InferEntity<typeof Rom>
+/** The values of columns, as stored. */
+export type RomValues<Name extends RomColumnName> =
+  { [One in Name]: One extends keyof Rom ? Exclude<Rom[One], undefined> : number }
 /** The fields that providers fill, as stored. */
-export type GameValues = { [Name in GameFieldName]: Exclude<Rom[Name], undefined> }
+export type GameValues = RomValues<GameFieldName>
 
 /** Field locks of a ROM whose row was deleted: the locked columns, and the matches that a person chose or wrote. */
 export interface FormerLocks { rom: Record<string, unknown>, matches: Record<string, unknown>[] }

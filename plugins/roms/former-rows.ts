@@ -2,6 +2,7 @@ import type { Db } from '../../core/database/db.ts'
 import { toDatabaseJson } from '../../core/database/json.ts'
 import type { FormerLocks, Rom } from './entities.ts'
 import { MANUAL_FIELDS, type ManualField } from './game-fields.ts'
+import { ARTWORK_PATHS, LOCKABLE_COLUMNS, type LockableColumn, type RomColumnName } from './rom-columns.ts'
 
 /** The values that identify a returning file without a row. */
 export type ReturningFile = Pick<Rom, 'fs_name' | 'fs_size_bytes' | 'sha1_hash'>
@@ -47,8 +48,12 @@ export async function claimFormerIds (
 }
 
 /** Restores a locked column. */
-const locked = (lock: string, column: string, condition = 'true') =>
+const locked = (lock: LockableColumn, column: RomColumnName, condition = 'true') =>
   `${column} = case when k.own_fields && '{${lock}}' and ${condition} then k.${column} else r.${column} end`
+
+/** Restores the paths of artwork, each of which is locked together with its URL. */
+const LOCKED_PATHS = ARTWORK_PATHS.flatMap(({ name, url }) => LOCKABLE_COLUMNS.filter((lock) => lock === url)
+  .map((lock) => locked(lock, name, 'k.has_artwork')))
 
 /** Restores a field of `manual_metadata`, whose value is also in the column of the same name. */
 const manual = (name: ManualField) => `${name} = case
@@ -68,10 +73,7 @@ const APPLY = `with former as (
     own_fields = array(select name from unnest(k.own_fields) as name where k.has_artwork
       or not (name = 'url_cover' and k.url_cover is null and k.path_cover_large is not null)
         and not (name = 'url_manual' and k.url_manual is null and k.path_manual is not null)),
-    ${[locked('name', 'name'), locked('name_sort_key', 'name_sort_key'), locked('summary', 'summary'),
-      locked('url_cover', 'url_cover'), locked('url_manual', 'url_manual'),
-      ...['path_cover_large', 'path_cover_small'].map((column) => locked('url_cover', column, 'k.has_artwork')),
-      locked('url_manual', 'path_manual', 'k.has_artwork'), ...MANUAL_FIELDS.map(manual)].join(', ')}
+    ${[...LOCKABLE_COLUMNS.map((name) => locked(name, name)), ...LOCKED_PATHS, ...MANUAL_FIELDS.map(manual)].join(', ')}
   from former k where r.id = k.id`
 
 const ADD_MATCHES = `insert into rom_matches (rom_id, provider, provider_id, match, explanation)

@@ -4,14 +4,20 @@ import type { GameFields } from '@svc/plugin-sdk'
 import { columns } from '../../core/database/columns.ts'
 import { Nullable } from '../../core/typebox.ts'
 
-/** A place that contains a field, besides the table `roms`. */
+/** A set of fields or columns that contains a field; each field is a column of `roms`. */
 type FieldTable =
   /** The `metadatum` of a ROM in responses. */
   'metadatum' |
   /** The filter values of ROM lists. */
   'filters' |
   /** The input of exporters. */
-  'exports'
+  'exports' |
+  /** The ROM itself in responses. */
+  'view' |
+  /** The tags of file names. */
+  'tags' |
+  /** The columns that a lookup reads. */
+  'lookup'
 
 /** The rule that merges several values: the first that a provider has; the mean; the largest. */
 type Merge = 'first' | 'mean' | 'largest'
@@ -29,7 +35,7 @@ interface GameField {
 }
 
 const text = {
-  column: () => columns.text().nullable(), sql: 'text', merge: 'first', none: null, wire: Nullable(Type.String()), in: []
+  column: () => columns.text().nullable(), sql: 'text', merge: 'first', none: null, wire: Nullable(Type.String())
 } as const
 const list = {
   column: columns.texts, sql: 'text[]', merge: 'first', none: [], wire: Type.Array(Type.String())
@@ -37,11 +43,11 @@ const list = {
 
 /**
  * The fields that providers fill and that are columns of every ROM. Columns, merge, statements and schemas derive from
- * this table. Fields with special rules, such as the name, are in `merge.ts` of the scans.
+ * this table. Columns with special rules, such as the name, are in `rom-columns.ts`.
  */
 export const GAME_FIELDS = {
-  slug: text,
-  youtube_video_id: text,
+  slug: { ...text, in: ['view'] },
+  youtube_video_id: { ...text, in: ['view'] },
   alternative_names: { ...list, in: [] },
   genres: { ...list, in: ['metadatum', 'filters', 'exports'] },
   franchises: { ...list, in: ['metadatum', 'filters', 'exports'] },
@@ -74,8 +80,8 @@ export const GAME_FIELDS = {
     wire: Nullable(Type.Number({ description: '0 to 100' })),
     in: ['metadatum', 'exports']
   },
-  regions: { ...list, in: ['filters', 'exports'] },
-  languages: { ...list, in: ['filters', 'exports'] }
+  regions: { ...list, in: ['filters', 'exports', 'view', 'tags', 'lookup'] },
+  languages: { ...list, in: ['filters', 'exports', 'view', 'tags', 'lookup'] }
 } as const satisfies Record<Exclude<keyof GameFields, 'name' | 'sort_name' | 'summary'>, GameField>
 
 type Fields = typeof GAME_FIELDS
@@ -103,15 +109,7 @@ export function mapGameFields<Name extends GameFieldName, Values extends Record<
   return Object.fromEntries(names.map((name) => [name, toValue(name)])) as Values
 }
 
-/** Returns the columns of the fields, for the entity. */
-export const gameColumns = () => mapGameFields<GameFieldName, { [Name in GameFieldName]: ReturnType<Fields[Name]['column']> }>(
-  GAME_FIELD_NAMES, (name) => GAME_FIELDS[name].column())
-
 /** Returns the schemas of the fields that a place contains. */
 export const gameSchemas = <Where extends FieldTable>(place: Where) =>
   mapGameFields<NamesIn<Where>, { [Name in NamesIn<Where>]: Fields[Name]['wire'] }>(
     gameFieldsIn(place), (name) => GAME_FIELDS[name].wire)
-
-/** Selects columns of a table of ROMs, with bigint as a number for the driver. */
-export const selectGameFields = (names: readonly GameFieldName[], table = 'r'): string => names.map((name) =>
-  GAME_FIELDS[name].sql === 'bigint' ? `${table}.${name}::float8 as ${name}` : `${table}.${name}`).join(', ')

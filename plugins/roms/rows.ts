@@ -8,54 +8,23 @@ import { isReadable } from '../notes/rows.ts'
 import type { AnyCaller } from '../platforms/visibility.ts'
 import type { Condition } from './list-conditions.ts'
 import { type MembershipRow, selectMembershipsOf } from './filters/membership-rows.ts'
-import type { GameValues, ManualMetadata, RomFile, RomUser, StoredMedia, TrackMeta } from './entities.ts'
-import { GAME_FIELD_NAMES, selectGameFields } from './game-fields.ts'
+import type { RomFile, RomUser, RomValues, StoredMedia, TrackMeta } from './entities.ts'
+import { type RomColumnIn, romColumnsIn, selectRomColumns } from './rom-columns.ts'
 import { isRomVisible } from './visibility.ts'
+
+type Time = 'created_at' | 'updated_at'
 
 /**
  * The data of a ROM that is the same for every caller: with its platform, matches, and files by name. Times are
  * milliseconds since 1970.
  */
-export interface RomRow extends GameValues {
-  id: number
-  library_id: number
-  platform_id: number
+export interface RomRow extends Omit<RomValues<RomColumnIn<'row'>>, Time>, Record<Time, number> {
   platform_slug: string
   platform_fs_slug: string
   platform_name: string
   platform_custom_name: string | null
-  fs_name: string
-  fs_name_no_tags: string
-  fs_name_no_ext: string
-  fs_extension: string
-  fs_path: string
-  fs_size_bytes: number
-  is_folder: boolean
-  has_nested_single_file: boolean
-  has_multiple_files: boolean
-  has_soundtrack: boolean
-  name: string | null
-  name_sort_key: string
-  summary: string | null
-  revision: string | null
-  tags: string[]
-  crc_hash: string
-  md5_hash: string
-  sha1_hash: string
-  ra_hash: string | null
-  url_cover: string | null
-  path_cover_small: string | null
-  path_cover_large: string | null
-  path_screenshots: string[]
-  url_manual: string | null
-  path_manual: string | null
+  /** Redeclared without the mark of a default, which the entity's type adds and `Object.entries` does not accept. */
   media: Partial<Record<MediaKind, StoredMedia>>
-  badges: string[]
-  is_identified: boolean
-  manual_metadata: ManualMetadata | null
-  missing_from_fs: boolean
-  created_at: number
-  updated_at: number
   matches: MatchRow[]
   files: FileRow[]
 }
@@ -112,14 +81,8 @@ const MARK_COLUMNS = sql`u.id, u.rom_id, u.user_id, u.is_main_sibling, u.backlog
   u.difficulty, u.completion, u.status, ${selectMilliseconds('u.last_played')} as last_played,
   ${selectMilliseconds('u.created_at')} as created_at, ${selectMilliseconds('u.updated_at')} as updated_at`
 
-const ROM_COLUMNS = sql`r.id, r.library_id, r.platform_id, p.slug as platform_slug, p.fs_slug as platform_fs_slug,
-  p.name as platform_name, p.custom_name as platform_custom_name, r.fs_name, r.fs_name_no_tags, r.fs_name_no_ext,
-  r.fs_extension, r.fs_path, r.fs_size_bytes::float8 as fs_size_bytes, r.is_folder, r.has_nested_single_file,
-  r.has_multiple_files, r.has_soundtrack, r.name, r.name_sort_key, r.summary,
-  ${sql.raw(selectGameFields(GAME_FIELD_NAMES))}, r.revision, r.tags,
-  r.crc_hash, r.md5_hash, r.sha1_hash, r.ra_hash, r.url_cover, r.path_cover_small, r.path_cover_large,
-  r.path_screenshots, r.url_manual, r.path_manual, r.media, r.badges, r.is_identified, r.manual_metadata, r.missing_from_fs,
-  ${selectMilliseconds('r.created_at')} as created_at, ${selectMilliseconds('r.updated_at')} as updated_at`
+const ROM_ROW = sql`p.slug as platform_slug, p.fs_slug as platform_fs_slug, p.name as platform_name,
+  p.custom_name as platform_custom_name, ${sql.raw(selectRomColumns(romColumnsIn('row')))}`
 
 const FILE_COLUMNS = sql`f.id, f.rom_id, f.file_name, f.file_path, f.file_size_bytes::float8 as file_size_bytes,
   f.is_top_level, f.category, f.crc_hash, f.md5_hash, f.sha1_hash, f.ra_hash, f.chd_sha1_hash, f.archive_members, f.track_meta,
@@ -201,7 +164,7 @@ const listOf = (rows: RawBuilder<unknown> | null) => rows === null
 /** Selects a complete ROM `r`, unless its stamp equals the known one. */
 const selectRomJson = (files: boolean, knownStamps: Readonly<Record<number, string>>) => sql`
   case when s.stamp is distinct from (${JSON.stringify(knownStamps)}::jsonb ->> r.id::text) then (select to_json(whole) from (
-    select ${ROM_COLUMNS}, ${listOf(MATCHES)} as matches, ${listOf(files ? FILES : null)} as files) whole) end`
+    select ${ROM_ROW}, ${listOf(MATCHES)} as matches, ${listOf(files ? FILES : null)} as files) whole) end`
 
 /** `offset 0` stops the database from computing the stamp at each of its uses. */
 const selectCallerRoms = (

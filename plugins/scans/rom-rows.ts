@@ -1,8 +1,9 @@
 import type { ArchiveMember } from '../../core/archives/types.ts'
 import type { Db } from '../../core/database/db.ts'
 import { inTransaction } from '../../core/database/transaction.ts'
-import type { Rom } from '../roms/entities.ts'
+import type { Rom, RomValues } from '../roms/entities.ts'
 import { applyLocks, claimFormerIds } from '../roms/former-rows.ts'
+import { ARTWORK_PATHS, declareRomColumns, romColumnsIn } from '../roms/rom-columns.ts'
 import { toDatabaseJson } from '../../core/database/json.ts'
 
 /** The stored data that the scan needs of every ROM of a platform. */
@@ -40,18 +41,13 @@ export interface StoredFile {
 }
 
 /** A row to write, with all values that follow from the disk. */
-export type RomRow = Pick<Rom, 'fs_name' | 'fs_path' | 'fs_extension' | 'fs_name_no_tags' | 'fs_name_no_ext' |
-  'fs_size_bytes' | 'is_folder' | 'has_nested_single_file' | 'has_multiple_files' | 'has_soundtrack' | 'crc_hash' |
-  'md5_hash' | 'sha1_hash' | 'regions' | 'languages' | 'tags'> & {
-    ra_hash: string | null
-    /** The row to update; null to insert. */
-    id: number | null
-    revision: string | null
-    version: string | null
-    name_sort_key: string
-    /** True if the tags of the file name are written to an existing row. */
-    writes_tags: boolean
-  }
+export interface RomRow extends RomValues<typeof DISK_COLUMNS[number]> {
+  /** The row to update; null to insert. */
+  id: number | null
+  name_sort_key: string
+  /** True if the tags of the file name are written to an existing row. */
+  writes_tags: boolean
+}
 
 export interface FileRow {
   file_name: string
@@ -78,22 +74,20 @@ export interface RomWriteResult {
   deletedCovers: string[]
 }
 
-const ROM_COLUMNS = `id int, fs_name text, fs_path text, fs_extension text, fs_name_no_tags text, fs_name_no_ext text,
-  fs_size_bytes bigint, is_folder boolean, has_nested_single_file boolean, has_multiple_files boolean,
-  has_soundtrack boolean, crc_hash text, md5_hash text, sha1_hash text, ra_hash text, regions text[], languages text[],
-  tags text[], revision text, version text, name_sort_key text, writes_tags boolean,
-  former_id int`
+const [ENTRY_COLUMNS, TAG_COLUMNS] = [romColumnsIn('entry'), romColumnsIn('tags')]
+const DISK_COLUMNS = [...ENTRY_COLUMNS, ...TAG_COLUMNS]
+const DISK_LIST = DISK_COLUMNS.join(', ')
+const ROM_RECORD = `id int, ${declareRomColumns([...DISK_COLUMNS, 'name_sort_key'])}, writes_tags boolean, former_id int`
 
-const INSERT_ROMS = `insert into roms (id, platform_id, library_id, fs_name, fs_path, fs_extension, fs_name_no_tags, fs_name_no_ext,
-    fs_size_bytes, is_folder, has_nested_single_file, has_multiple_files, has_soundtrack, crc_hash, md5_hash, sha1_hash,
-    ra_hash, regions, languages, tags, revision, version, name, name_sort_key)
-  select coalesce(former_id, nextval('roms_id_seq')), $1, $3, fs_name, fs_path, fs_extension, fs_name_no_tags, fs_name_no_ext, fs_size_bytes, is_folder,
-    has_nested_single_file, has_multiple_files, has_soundtrack, crc_hash, md5_hash, sha1_hash, ra_hash, regions,
-    languages, tags, revision, version, fs_name_no_tags, name_sort_key
-  from jsonb_to_recordset($2::jsonb) as r(${ROM_COLUMNS}) where id is null
-  on conflict (platform_id, fs_name, library_id) do update set fs_size_bytes = excluded.fs_size_bytes, crc_hash = excluded.crc_hash,
-    md5_hash = excluded.md5_hash, sha1_hash = excluded.sha1_hash, ra_hash = excluded.ra_hash, missing_from_fs = false,
-    updated_at = now()
+/** Assigns columns, each by its own expression. */
+const assign = <Name extends string>(names: readonly Name[], toSql: (name: Name) => string) =>
+  names.map((name) => `${name} = ${toSql(name)}`).join(', ')
+
+const INSERT_ROMS = `insert into roms (id, platform_id, library_id, ${DISK_LIST}, name, name_sort_key)
+  select coalesce(former_id, nextval('roms_id_seq')), $1, $3, ${DISK_LIST}, fs_name_no_tags, name_sort_key
+  from jsonb_to_recordset($2::jsonb) as r(${ROM_RECORD}) where id is null
+  on conflict (platform_id, fs_name, library_id) do update set
+    ${assign(romColumnsIn('content'), (name) => `excluded.${name}`)}, missing_from_fs = false, updated_at = now()
   returning id, fs_name`
 
 /**
@@ -102,10 +96,12 @@ const INSERT_ROMS = `insert into roms (id, platform_id, library_id, fs_name, fs_
 const rebased = (path: string) =>
   `replace(${path}, 'roms/' || platform_id || '/' || id || '/', 'roms/' || $2::int || '/' || id || '/')`
 
+const rebasedColumn = ({ name, isList }: typeof ARTWORK_PATHS[number]) => `${name} = ` + (isList
+  ? `array(select ${rebased('path')} from unnest(${name}) with ordinality as s(path, n) order by n)`
+  : rebased(name))
+
 /** Moves paths of artwork; runs before the update that changes the platform, in the same transaction. */
-const REBASE_ARTWORK = `update roms set path_cover_small = ${rebased('path_cover_small')},
-    path_cover_large = ${rebased('path_cover_large')}, path_manual = ${rebased('path_manual')},
-    path_screenshots = array(select ${rebased('path')} from unnest(path_screenshots) with ordinality as s(path, n) order by n),
+const REBASE_ARTWORK = `update roms set ${ARTWORK_PATHS.map(rebasedColumn).join(', ')},
     media = (${rebased('media::text')})::jsonb
   where id = any($1::int[]) and platform_id <> $2`
 
@@ -119,20 +115,13 @@ const REBASE_COVERS = `update rom_files f set track_meta = jsonb_set(f.track_met
 const FOLLOWS_FILE =
   "(roms.name = roms.fs_name_no_tags and not roms.is_identified and not roms.own_fields && '{name}')"
 
-const UPDATE_ROMS = `update roms set platform_id = $2, library_id = $3, fs_name = r.fs_name, fs_path = r.fs_path, fs_extension = r.fs_extension,
-    fs_name_no_tags = r.fs_name_no_tags, fs_name_no_ext = r.fs_name_no_ext, fs_size_bytes = r.fs_size_bytes,
+const UPDATE_ROMS = `update roms set platform_id = $2, library_id = $3, ${assign(ENTRY_COLUMNS, (name) => `r.${name}`)},
+    ${assign(TAG_COLUMNS, (name) => `case when r.writes_tags then r.${name} else roms.${name} end`)},
     name = case when ${FOLLOWS_FILE} then r.fs_name_no_tags else roms.name end,
     name_sort_key = case when ${FOLLOWS_FILE} and not roms.own_fields && '{name_sort_key}' then r.name_sort_key
       else roms.name_sort_key end,
-    is_folder = r.is_folder, has_nested_single_file = r.has_nested_single_file,
-    has_multiple_files = r.has_multiple_files, has_soundtrack = r.has_soundtrack, crc_hash = r.crc_hash,
-    md5_hash = r.md5_hash, sha1_hash = r.sha1_hash, ra_hash = r.ra_hash, missing_from_fs = false, updated_at = now(),
-    regions = case when r.writes_tags then r.regions else roms.regions end,
-    languages = case when r.writes_tags then r.languages else roms.languages end,
-    tags = case when r.writes_tags then r.tags else roms.tags end,
-    revision = case when r.writes_tags then r.revision else roms.revision end,
-    version = case when r.writes_tags then r.version else roms.version end
-  from jsonb_to_recordset($1::jsonb) as r(${ROM_COLUMNS}) where roms.id = r.id returning roms.id, roms.fs_name`
+    missing_from_fs = false, updated_at = now()
+  from jsonb_to_recordset($1::jsonb) as r(${ROM_RECORD}) where roms.id = r.id returning roms.id, roms.fs_name`
 
 const FILE_COLUMNS = `rom_id int, file_name text, file_path text, file_size_bytes bigint, last_modified double precision,
   inode text, is_top_level boolean, category text, crc_hash text, md5_hash text, sha1_hash text, ra_hash text,

@@ -1,7 +1,7 @@
 import { TypeGuard } from '@sinclair/typebox'
 import { type RawBuilder, sql } from 'kysely'
-import { GAME_FIELDS, GAME_FIELD_NAMES } from '../game-fields.ts'
 import type { RomProvider, RomProviders } from '../providers.ts'
+import { ROM_COLUMNS, type RomColumnIn, romColumnsIn } from '../rom-columns.ts'
 
 export interface Order {
   /** Joins besides ROMs `r` and marks `u`. A join takes a third of the time of a lookup per ROM. */
@@ -16,13 +16,7 @@ export interface Order {
   isIndexed: boolean
 }
 
-const TEXT_COLUMNS = new Set<string>(['fs_name', 'fs_path', 'fs_extension', 'fs_name_no_tags', 'fs_name_no_ext', 'summary',
-  'revision', 'version', 'crc_hash', 'md5_hash', 'sha1_hash', 'ra_hash', 'url_cover', 'url_manual',
-  'path_cover_small', 'path_cover_large', 'path_manual',
-  ...GAME_FIELD_NAMES.filter((name) => GAME_FIELDS[name].sql === 'text')])
-const OTHER_COLUMNS = new Set<string>(['id', 'platform_id', 'fs_size_bytes', 'created_at', 'updated_at', 'is_identified',
-  'missing_from_fs', 'has_soundtrack', 'has_multiple_files', 'has_nested_single_file', 'tags',
-  ...GAME_FIELD_NAMES.filter((name) => GAME_FIELDS[name].sql !== 'text')])
+const COLUMNS = new Map<string, RomColumnIn<'order'>>(romColumnsIn('order').map((name) => [name, name]))
 const MARK_COLUMNS = new Set(['last_played', 'rating', 'difficulty', 'completion', 'status', 'backlogged', 'now_playing',
   'hidden', 'is_main_sibling'])
 
@@ -65,9 +59,11 @@ function providerValue (column: string, { byKey }: RomProviders): SortValue | nu
 export const NO_JOINS = sql``
 
 function valueOf (column: string, providers: RomProviders): SortValue | null {
-  const isText = TEXT_COLUMNS.has(column)
-  if (isText || OTHER_COLUMNS.has(column)) {
-    return { value: sql.ref(`r.${column}`), isText, needsMarks: false, joins: NO_JOINS }
+  const name = COLUMNS.get(column)
+  if (name !== undefined) {
+    return {
+      value: sql.ref(`r.${name}`), isText: ROM_COLUMNS[name].sql === 'text', needsMarks: false, joins: NO_JOINS
+    }
   }
   if (MARK_COLUMNS.has(column)) return { value: sql.ref(`u.${column}`), isText: false, needsMarks: true, joins: NO_JOINS }
   return providerValue(column, providers)

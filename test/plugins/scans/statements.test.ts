@@ -1,5 +1,6 @@
 import t, { type Test } from 'tap'
 import type { Db } from '../../../core/database/db.ts'
+import { ROM_COLUMNS, romColumnsIn } from '../../../plugins/roms/rom-columns.ts'
 import { createRomStore } from '../../../plugins/scans/rom-rows.ts'
 import { createTableStatistics } from '../../../plugins/scans/store/statistics-rows.ts'
 import { openDb } from '../../open-db.ts'
@@ -84,4 +85,23 @@ t.test('ANALYZE runs for a table that a scan made much larger, and for no other'
   await second.finish()
   t.equal(await readSize(db), 3_000, 'a few more than are known are not looked for')
   t.strictSame(complaints, [])
+})
+
+t.test('the table of ROM columns names every column of the database with its type', async (t) => {
+  const { app } = await fresh(t)
+  const { rows: stored } = await app.pg.query<{ name: string, type: string }>(
+    `select column_name as name, udt_name::regtype::text as type from information_schema.columns
+    where table_schema = 'public' and table_name = 'roms' order by 1`)
+  const { rows: listed } = await app.pg.query<{ name: string, type: string }>(
+    'select key as name, (value ->> \'sql\')::regtype::text as type from jsonb_each($1::jsonb) order by 1',
+    [JSON.stringify(ROM_COLUMNS)])
+  t.strictSame(listed, stored)
+})
+
+t.test('a scan, a merge or an edit writes every column that the database does not fill', (t) => {
+  const byOthers = Object.entries(ROM_COLUMNS).filter(([, column]) => 'fileOf' in column).map(([name]) => name)
+  const written = [...romColumnsIn('entry'), ...romColumnsIn('tags'), ...romColumnsIn('merge'), ...byOthers,
+    'platform_id', 'library_id', 'missing_from_fs', 'badges', 'own_fields', 'manual_metadata', 'edits', 'updated_at']
+  t.strictSame(Object.keys(ROM_COLUMNS).filter((name) => !written.includes(name)), ['id', 'created_at'])
+  t.end()
 })
