@@ -4,16 +4,23 @@ import type { KnownId } from './match-explanation.ts'
 import type { LookupRequest } from './rom-lookup.ts'
 import type { ScanChoice, ScanType } from './scan-types.ts'
 
+/** The history of a ROM in its scan. */
+export type RomHistory =
+  /** This scan, or an earlier one that did not finish, added the ROM. */
+  'new' |
+  /** The ROM was added so and looked up before the worker stopped; only follow-up work such as artwork is left. */
+  'resumed' |
+  /** The ROM was stored before the scan. */
+  'known'
+
 /** The properties of a ROM that decide which providers a scan asks. */
 export interface RomToPlan {
-  isNew: boolean
+  history: RomHistory
   platform_slug: string
   /** File name, whose tags may contain ids of providers. */
   fs_name: string
   /** Stored ids by provider key; null for a provider that only gives ids of other providers. */
   stored: ReadonlyMap<string, ProviderId | null>
-  /** True if this scan already looked up the ROM before its worker stopped. */
-  isLookedUp: boolean
   /** Providers whose game a person chose, and those whose record a person wrote. */
   lockedMatches: ReadonlySet<string>
   lockedRecords: ReadonlySet<string>
@@ -35,7 +42,7 @@ function tagOf ({ tag, id: type }: PlannedProvider, rom: RomToPlan): KnownId | n
 }
 
 function needsLookup (type: ScanType, definition: PlannedProvider, rom: RomToPlan): boolean {
-  if (rom.isNew || type === 'complete') return true
+  if (rom.history === 'new' || type === 'complete') return true
   const isStored = rom.stored.has(definition.key)
   if (type === 'update') return isStored
   if (type === 'unmatched') return !isStored
@@ -47,7 +54,7 @@ function needsLookup (type: ScanType, definition: PlannedProvider, rom: RomToPla
 export function planLookups (
   { type, selected }: ScanChoice, providers: Providers, rom: RomToPlan
 ): LookupRequest[] {
-  if (rom.isLookedUp) return []
+  if (rom.history === 'resumed') return []
   return selected.flatMap((key) => {
     const definition = providers.get(key)?.definition
     if (definition === undefined || !knowsPlatform(definition, rom.platform_slug)) return []
@@ -56,7 +63,7 @@ export function planLookups (
       const chosen = rom.stored.get(key) ?? null
       return chosen === null ? [] : [{ provider: key, knownId: { id: chosen, from: 'person' }, searches: false }]
     }
-    if (type === 'update' && !rom.isNew) {
+    if (type === 'update' && rom.history === 'known') {
       const id = rom.stored.get(key) ?? null
       const knownId: KnownId | null = id === null ? null : { id, from: 'stored' }
       // A provider without a lookup by id searches again.

@@ -3,7 +3,10 @@ import { nameSortKey, parseName } from '../library/names.ts'
 import { type EntryHashes, pathOf } from '../hashing/hash-entry.ts'
 import type { FileRow, RomRow, StoredFile } from './rom-rows.ts'
 
-export function toFileRows (entry: Entry, hashes: EntryHashes): FileRow[] {
+/** An entry whose files were read. */
+export interface HashedEntry { entry: Entry, hashes: EntryHashes }
+
+export function toFileRows ({ entry, hashes }: HashedEntry): FileRow[] {
   const warned = new Set(hashes.warnings.map(({ path }) => path))
   return entry.files.map((file, index) => {
     const hash = hashes.files[index] ?? null
@@ -27,15 +30,19 @@ export function toFileRows (entry: Entry, hashes: EntryHashes): FileRow[] {
   })
 }
 
+/**
+ * @param folder the platform folder, relative to the library
+ * @param target the row to write
+ */
 export function toRomRow (
-  entry: Entry, folder: string, hashes: EntryHashes, id: number | null, writesTags: boolean
+  { entry, hashes }: HashedEntry, folder: string, target: Pick<RomRow, 'id' | 'writes_tags'>
 ): RomRow {
   const isFolder = entry.kind === 'folder'
   const name = parseName(entry.fs_name, { isFolder })
   const top = entry.files.filter((file) => file.is_top_level)
   const { crc_hash: crc, md5_hash: md5, sha1_hash: sha1 } = hashes.rom
   return {
-    id,
+    ...target,
     fs_name: entry.fs_name,
     fs_path: folder,
     fs_extension: name.fs_extension,
@@ -55,8 +62,7 @@ export function toRomRow (
     tags: name.tags,
     revision: name.revision,
     version: name.version,
-    name_sort_key: nameSortKey(name.fs_name_no_tags),
-    writes_tags: writesTags
+    name_sort_key: nameSortKey(name.fs_name_no_tags)
   }
 }
 

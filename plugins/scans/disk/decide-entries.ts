@@ -7,19 +7,28 @@ import type { ScanChoice } from '../../matching/scan-types.ts'
 import type { StoredRomSummary, RomStore, StoredFile } from '../rom-rows.ts'
 import { isUnchanged } from '../entry-rows.ts'
 
-/** An entry on disk with its stored ROM, and what the scan does with it. */
-export interface EntryDecision {
-  entry: Entry
-  known: StoredRomSummary | null
-  /** True if the scan reads the files again; otherwise `hashes` is null. */
-  isRebuilt: boolean
-  /** True if the entry may be looked up at providers. */
-  isLookupAllowed: boolean
-  /** True if the tags in the file name replace the stored ones. */
-  writesTags: boolean
-  hashes: EntryHashes | null
-}
-export type RebuiltEntry = EntryDecision & { hashes: EntryHashes }
+/** An entry whose files the scan reads. */
+export type RebuiltEntry =
+  /** The entry has no row. It may turn out to be a missing ROM under another name. */
+  { kind: 'new', entry: Entry, hashes: EntryHashes } |
+  /** The files changed, or the scan renews all hashes. The stored tags of the file name stay. */
+  { kind: 'changed', entry: Entry, known: StoredRomSummary, isDue: boolean, hashes: EntryHashes } |
+  /** The scan is complete, or a person named the ROM: all values are read again, and the ROM is due for a lookup. */
+  { kind: 'rebuilt', entry: Entry, known: StoredRomSummary, hashes: EntryHashes }
+
+/** An entry on disk, and what the scan does with it. `isDue` is true if the ROM is due for a lookup. */
+export type EntryDecision = RebuiltEntry |
+  { kind: 'unchanged', entry: Entry, known: StoredRomSummary, isDue: boolean } |
+  /** The entry has no row, and scans of this type add none. */
+  { kind: 'ignored', entry: Entry }
+
+type WithoutHashes<Decision> = Decision extends unknown ? Omit<Decision, 'hashes'> : never
+type Unread = WithoutHashes<EntryDecision>
+
+export const isRebuilt = (decision: EntryDecision): decision is RebuiltEntry => 'hashes' in decision
+
+const mustBeRead = (decision: Unread): decision is WithoutHashes<RebuiltEntry> =>
+  decision.kind !== 'unchanged' && decision.kind !== 'ignored'
 
 interface DecideServices {
   choice: ScanChoice
@@ -39,22 +48,17 @@ export interface EntryBatch {
 /** Decides what the scan does with entries, and hashes the files of those that are rebuilt. */
 export function createDecideEntries ({ choice, hasher, store }: DecideServices) {
   const { type } = choice
+  const addsRoms = type !== 'update' && type !== 'unmatched'
 
   function decide (
-    entry: Entry, known: StoredRomSummary | null, stored: readonly StoredFile[], isNamed: boolean
-  ): Pick<EntryDecision, 'isRebuilt' | 'isLookupAllowed' | 'writesTags'> {
-    if (known === null) {
-      // update and unmatched never add ROMs.
-      const isAdded = type !== 'update' && type !== 'unmatched'
-      return { isRebuilt: isAdded, isLookupAllowed: isAdded, writesTags: true }
-    }
-    if (isNamed) return { isRebuilt: true, isLookupAllowed: true, writesTags: true }
-    const isChanged = type === 'quick' && !isUnchanged(entry, stored)
-    return {
-      isLookupAllowed: known.is_fresh || includesStoredRom(choice, known),
-      isRebuilt: isChanged || type === 'complete' || type === 'hashes',
-      writesTags: type === 'complete'
-    }
+    entry: Entry, { known: roms, isNamed }: EntryBatch, files: ReadonlyMap<number, StoredFile[]>
+  ): Unread {
+    const known = roms.get(entry.fs_name)
+    if (known === undefined) return { kind: addsRoms ? 'new' : 'ignored', entry }
+    if (isNamed || type === 'complete') return { kind: 'rebuilt', entry, known }
+    const isChanged = type === 'hashes' || (type === 'quick' && !isUnchanged(entry, files.get(known.id) ?? []))
+    const isDue = known.is_fresh || includesStoredRom(choice, known)
+    return { kind: isChanged ? 'changed' : 'unchanged', entry, known, isDue }
   }
 
   /** Returns the stored files for a quick scan. Scans of other types do not compare files. */
@@ -64,16 +68,11 @@ export function createDecideEntries ({ choice, hasher, store }: DecideServices) 
   }
 
   return async function decideBatch (batch: EntryBatch): Promise<EntryDecision[]> {
-    const { platform, entries, known, isNamed } = batch
-    const stored = await readStoredFiles(batch)
-    const decided = entries.map((entry) => {
-      const rom = known.get(entry.fs_name) ?? null
-      const decision = decide(entry, rom, rom === null ? [] : stored.get(rom.id) ?? [], isNamed)
-      return { entry, known: rom, ...decision, hashes: null }
-    })
-    const rebuilt = await Promise.all(decided.filter(({ isRebuilt }) => isRebuilt)
-      .map(async (one) => ({ ...one, hashes: await hasher.hashEntry(one.entry, platform.slug) })))
-    return [...rebuilt, ...decided.filter(({ isRebuilt }) => !isRebuilt)]
+    const files = await readStoredFiles(batch)
+    const decided = batch.entries.map((entry) => decide(entry, batch, files))
+    const rebuilt = await Promise.all(decided.filter(mustBeRead)
+      .map(async (one) => ({ ...one, hashes: await hasher.hashEntry(one.entry, batch.platform.slug) })))
+    return [...rebuilt, ...decided.filter((one) => !mustBeRead(one))]
   }
 }
 export type DecideEntries = ReturnType<typeof createDecideEntries>

@@ -21,10 +21,8 @@ export interface MovedRoms {
   /**
    * Gives new rows the id of the only row of another platform or library with the same content whose file is gone.
    * Artwork moves along, and data of the ROM, such as saves, stays with it.
-   *
-   * @returns the rows that got an id
    */
-  claim (rows: readonly RomRow[], platform: PlatformFolderRef): Promise<RomRow[]>
+  claim (rows: readonly RomRow[], platform: PlatformFolderRef): Promise<void>
 }
 
 export function createMovedRoms ({ store, findLibraryDir, resourcesDir }: MoveServices): MovedRoms {
@@ -69,20 +67,17 @@ export function createMovedRoms ({ store, findLibraryDir, resourcesDir }: MoveSe
   return {
     async claim (rows, platform) {
       const hashed = rows.filter((row) => row.sha1_hash !== '' && row.fs_size_bytes > 0)
-      if (hashed.length === 0) return []
+      if (hashed.length === 0) return
       const candidates = Map.groupBy(
         await store.listElsewhere(platform, hashed.map((row) => row.sha1_hash)), digestOf)
-      if (candidates.size === 0) return []
-      const moved: RomRow[] = []
+      if (candidates.size === 0) return
       for (const row of hashed) {
         const [match, ...others] = await listGone(candidates.get(digestOf(row)) ?? [])
         if (match === undefined || others.length > 0) continue
         claimed.add(match.id)
         await moveArtwork(match, platform.id)
         row.id = match.id
-        moved.push(row)
       }
-      return moved
     }
   }
 }

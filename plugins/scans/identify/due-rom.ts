@@ -1,3 +1,4 @@
+import type { RomHistory } from '../../matching/lookup-plan.ts'
 import type { StoredRom } from '../../matching/stored-rows.ts'
 import type { ScannedPlatform } from '../../matching/sdk-rom.ts'
 
@@ -5,10 +6,7 @@ import type { ScannedPlatform } from '../../matching/sdk-rom.ts'
 export interface DueRom {
   id: number
   fs_name: string
-  /** True if this scan added the ROM. */
-  isNew: boolean
-  /** True if this scan looked the ROM up before its worker went down; only follow-up work such as artwork is left. */
-  isLookedUp: boolean
+  history: RomHistory
 }
 
 /** A due ROM with the data that its lookup needs. */

@@ -10,7 +10,7 @@ import { type MatchExplanation, explainMatches, listMisses } from '../../matchin
 import { toMergeBase } from '../../matching/merge-base.ts'
 import { type Priorities, mergeMatches } from '../../matching/merge-matches.ts'
 import type { RomLookup, LibraryScope } from '../../matching/rom-lookup.ts'
-import { type RomToPlan, planLookups } from '../../matching/lookup-plan.ts'
+import { type RomHistory, type RomToPlan, planLookups } from '../../matching/lookup-plan.ts'
 import { listLockedMatches, listLockedRecords } from '../../matching/field-locks.ts'
 import { type ScannedPlatform, toSdkRom } from '../../matching/sdk-rom.ts'
 import type { LookupRom } from '../../matching/stored-rows.ts'
@@ -18,7 +18,7 @@ import type { LookupRom } from '../../matching/stored-rows.ts'
 /** A ROM after its lookup; `write` is null if nothing about the ROM changed. */
 export interface IdentifiedRom {
   rom: LookupRom
-  isNew: boolean
+  history: RomHistory
   platform: ScannedPlatform
   isIdentified: boolean
   /** The matches of all providers, from which artwork is fetched. */
@@ -43,8 +43,7 @@ function toPlanInput ({ due, rom, stored, platform }: LoadedRom): RomToPlan {
   return {
     lockedMatches: listLockedMatches(rom.own_fields),
     lockedRecords: listLockedRecords(rom.own_fields),
-    isNew: due.isNew,
-    isLookedUp: due.isLookedUp,
+    history: due.history,
     platform_slug: platform.slug,
     fs_name: rom.fs_name,
     stored: new Map([...withoutLinked(stored)].map(([key, found]) => [key, idOf(found)]))
@@ -59,8 +58,8 @@ export function createIdentifyRom (services: IdentifyServices) {
   const isIdOf = createIdCheck(registry)
 
   return async function identifyRom (loaded: LoadedRom): Promise<IdentifiedRom> {
-    const { due: { isNew }, rom, stored, platform, titles } = loaded
-    const isFresh = isNew || type === 'complete'
+    const { due: { history }, rom, stored, platform, titles } = loaded
+    const isFresh = history !== 'known' || type === 'complete'
     const planInput = toPlanInput(loaded)
     const updates = createMatchUpdates(type, stored, isIdOf, planInput.lockedMatches.union(planInput.lockedRecords))
     const requests = planLookups(choice, providers, planInput)
@@ -70,7 +69,7 @@ export function createIdentifyRom (services: IdentifyServices) {
     progress.add({ failed_lookups: updates.failures })
     const { matches: all, newMatches: found, dropped } = updates.finish(selected)
     const misses = listMisses(all, explanations)
-    const outcome = { rom, isNew, platform, isIdentified: isIdentified(all, providers), matches: all, misses }
+    const outcome = { rom, history, platform, isIdentified: isIdentified(all, providers), matches: all, misses }
     if (found.size === 0 && dropped.length === 0 && !isFresh) return { ...outcome, write: null }
     const merged = { ...mergeMatches(all, toMergeBase(rom, isFresh), priorities), is_identified: outcome.isIdentified }
     const explained = explainMatches(

@@ -84,7 +84,7 @@ export function createMatchWriter (services: MatchWriterServices) {
       progress.add({ identified_roms: stored.filter((outcome) => outcome.isIdentified).length })
       for (const outcome of stored) fetchArtwork(outcome)
       for (const isNew of [true, false]) {
-        const ids = stored.filter((outcome) => outcome.isNew === isNew).map(({ rom }) => rom.id)
+        const ids = stored.filter(({ history }) => (history !== 'known') === isNew).map(({ rom }) => rom.id)
         await announcer.roms(ids, { is_new: isNew, is_identifying: false })
       }
     },

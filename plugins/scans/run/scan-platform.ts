@@ -2,7 +2,7 @@ import type { Entry } from '../../library/entries.ts'
 import { readAhead } from '../../library/walk.ts'
 import { createMissingRoms } from '../disk/missing-roms.ts'
 import type { FolderSnapshot, PlatformFolders } from '../disk/platform-folder.ts'
-import type { DecideEntries, EntryDecision } from '../disk/decide-entries.ts'
+import { type DecideEntries, type EntryDecision, isRebuilt } from '../disk/decide-entries.ts'
 import type { EntryHasher } from '../../hashing/entry-hasher.ts'
 import type { ScannedPlatform } from '../../matching/sdk-rom.ts'
 import type { StoredRomSummary, RomStore } from '../rom-rows.ts'
@@ -56,8 +56,9 @@ interface PlatformReading {
 
 /** Keeps the stored hashes of a known ROM if none of its files could be read; the reported problem tells why. */
 function withStoredHashes (decision: EntryDecision): EntryDecision {
-  const isUnread = decision.known !== null && decision.hashes?.files.every((file) => file === null) === true
-  return isUnread ? { ...decision, isRebuilt: false, hashes: null } : decision
+  if (!isRebuilt(decision) || decision.kind === 'new' || decision.hashes.files.some((file) => file !== null)) return decision
+  const { kind, entry, known } = decision
+  return { kind: 'unchanged', entry, known, isDue: kind === 'rebuilt' || decision.isDue }
 }
 
 const byName = (roms: readonly StoredRomSummary[]) => new Map(roms.map((rom) => [rom.fs_name, rom]))
@@ -73,10 +74,11 @@ export function createPlatformScan (services: PlatformScanServices) {
   ): Promise<EntryDecision[]> {
     const decisions = await decideEntries({ entries, platform, known, isNamed })
     const isHashed = hasher.isHashed(platform.slug)
-    const isUnread = isHashed && decisions.some(({ hashes }) => hashes?.files.includes(null) === true)
+    const hashes = decisions.filter(isRebuilt).map((decision) => decision.hashes)
+    const isUnread = isHashed && hashes.some(({ files }) => files.includes(null))
     // One problem about a lost disk says more than a problem for each of its files.
     if (isUnread) await folders.check(platform, folder)
-    for (const warning of decisions.flatMap(({ hashes }) => hashes?.warnings ?? [])) {
+    for (const warning of hashes.flatMap(({ warnings }) => warnings)) {
       progress.problem({ platform: platform.fs_slug, ...warning })
     }
     return isHashed ? decisions.map(withStoredHashes) : decisions

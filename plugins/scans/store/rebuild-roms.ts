@@ -25,30 +25,45 @@ interface RebuildServices {
   announcer: Announcer
 }
 
-interface RomRebuild { decision: RebuiltEntry, write: RomWrite, isMoved: boolean }
+/** An entry whose files were read again. A moved one has no row under its name, but gets the row of a missing ROM. */
+type RomChange = RebuiltEntry | (Omit<Extract<RebuiltEntry, { kind: 'new' }>, 'kind'> & { kind: 'moved' })
+
+interface RomRebuild { change: RomChange, write: RomWrite }
+
+/** Makes the rows of rebuilt entries. A new entry that is a renamed or moved missing ROM gets the row of this ROM. */
+async function toRebuilds (
+  entries: readonly RebuiltEntry[], platform: ScannedPlatform, missing: MissingRoms, moves: MovedRoms
+): Promise<RomRebuild[]> {
+  const rebuilds: { change: RebuiltEntry, write: RomWrite }[] = []
+  for (const change of entries) {
+    const target = change.kind === 'new'
+      ? { id: null, writes_tags: true }
+      : { id: change.known.id, writes_tags: change.kind === 'rebuilt' }
+    const row = toRomRow(change, platform.fs_path, target)
+    const files = toFileRows(change)
+    if (change.kind === 'new') row.id = await missing.claim(row, files)
+    rebuilds.push({ change, write: { row, files } })
+  }
+  await moves.claim(rebuilds.map(({ write }) => write.row).filter((row) => row.id === null), platform)
+  return rebuilds.map(({ change, write }) => change.kind === 'new' && write.row.id !== null
+    ? { change: { ...change, kind: 'moved' }, write }
+    : { change, write })
+}
+
+/** True if this scan added the ROM, even if that was before its worker went down. */
+function isAdded (change: RomChange): boolean {
+  if (change.kind === 'new' || change.kind === 'moved') return change.kind === 'new'
+  return change.known.is_fresh
+}
+
+function isDue (change: RomChange, choice: ScanChoice): boolean {
+  if (change.kind === 'moved') return includesStoredRom(choice, { is_identified: true, providers: choice.selected })
+  return change.kind !== 'changed' || change.isDue
+}
 
 /** Creates the function that writes entries whose files were read again. */
 export function createRebuild (services: RebuildServices) {
   const { choice, store, moves, statistics, dropArtwork, removeArtwork, progress, announcer } = services
-
-  /** Makes the rows of rebuilt entries. A new entry that is a renamed or moved missing ROM gets the row of this ROM. */
-  async function toRows (
-    decisions: readonly RebuiltEntry[], platform: ScannedPlatform, missing: MissingRoms
-  ): Promise<RomRebuild[]> {
-    const rebuilds: RomRebuild[] = []
-    for (const decision of decisions) {
-      const row = toRomRow(
-        decision.entry, platform.fs_path, decision.hashes, decision.known?.id ?? null, decision.writesTags
-      )
-      const files = toFileRows(decision.entry, decision.hashes)
-      if (decision.known === null) row.id = await missing.claim(row, files)
-      rebuilds.push({ decision, isMoved: decision.known === null && row.id !== null, write: { row, files } })
-    }
-    const unknown = rebuilds.map(({ write }) => write.row).filter((row) => row.id === null)
-    const moved = new Set(await moves.claim(unknown, platform))
-    for (const rebuild of rebuilds) if (moved.has(rebuild.write.row)) rebuild.isMoved = true
-    return rebuilds
-  }
 
   async function writeRows (rebuilds: readonly RomRebuild[], platform: ScannedPlatform) {
     const written = await writeInHalves<RomWrite, RomWriteResult>(
@@ -65,36 +80,30 @@ export function createRebuild (services: RebuildServices) {
 
   async function announce (due: readonly DueRom[], changed: readonly number[]): Promise<void> {
     const isIdentifying = choice.selected.length > 0
-    for (const isNew of [true, false]) {
-      const ids = due.filter((rom) => rom.isNew === isNew).map((rom) => rom.id)
-      await announcer.roms(ids, { is_new: isNew, is_identifying: isIdentifying })
-    }
+    const [known, added] = [due.filter((rom) => rom.history === 'known'), due.filter((rom) => rom.history !== 'known')]
+    await announcer.roms(added.map((rom) => rom.id), { is_new: true, is_identifying: isIdentifying })
+    await announcer.roms(known.map((rom) => rom.id), { is_new: false, is_identifying: isIdentifying })
     await announcer.roms(changed, { is_new: false, is_identifying: false })
   }
 
   /** Writes rebuilt entries. @returns the ROMs that are due for a lookup */
   return async function rebuild (
-    decisions: readonly RebuiltEntry[], platform: ScannedPlatform, missing: MissingRoms
+    entries: readonly RebuiltEntry[], platform: ScannedPlatform, missing: MissingRoms
   ): Promise<DueRom[]> {
-    const { type, selected } = choice
-    const rebuilds = await toRows(decisions, platform, missing)
-    if (type === 'complete') await dropArtwork(rebuilds.flatMap(({ write }) => write.row.id ?? []), platform)
+    const rebuilds = await toRebuilds(entries, platform, missing, moves)
+    if (choice.type === 'complete') await dropArtwork(rebuilds.flatMap(({ write }) => write.row.id ?? []), platform)
     const written = await writeRows(rebuilds, platform)
     await removeArtwork([...written.values()].flatMap((rom) => rom.deletedCovers))
-    statistics.added(rebuilds.filter(({ write }) => write.row.id === null).length)
+    statistics.added(rebuilds.filter(({ change }) => change.kind === 'new').length)
     const due: DueRom[] = []
     const changed: number[] = []
     const done = { scanned_roms: rebuilds.length, new_files: 0, new_roms: 0, updated_roms: 0 }
-    for (const { decision, isMoved } of rebuilds) {
-      const rom = written.get(decision.entry.fs_name)
+    for (const { change } of rebuilds) {
+      const rom = written.get(change.entry.fs_name)
       if (rom === undefined) continue
-      const isNew = decision.known?.is_fresh ?? !isMoved
       done.new_files += rom.newFiles
-      done[isNew ? 'new_roms' : 'updated_roms']++
-      const isDue = isMoved
-        ? includesStoredRom(choice, { is_identified: true, providers: selected })
-        : decision.isLookupAllowed
-      if (isDue) due.push({ id: rom.id, fs_name: rom.fs_name, isNew, isLookedUp: false })
+      done[isAdded(change) ? 'new_roms' : 'updated_roms']++
+      if (isDue(change, choice)) due.push({ id: rom.id, fs_name: rom.fs_name, history: isAdded(change) ? 'new' : 'known' })
       else changed.push(rom.id)
     }
     progress.add(done)

@@ -1,5 +1,5 @@
 import type { MissingRoms } from '../disk/missing-roms.ts'
-import type { RebuiltEntry, EntryDecision } from '../disk/decide-entries.ts'
+import { type EntryDecision, type RebuiltEntry, isRebuilt } from '../disk/decide-entries.ts'
 import type { DueRom } from '../identify/due-rom.ts'
 import type { ScannedPlatform } from '../../matching/sdk-rom.ts'
 import type { Announcer } from '../progress/announcer.ts'
@@ -16,23 +16,31 @@ interface StoreBatchServices {
   signal: AbortSignal
 }
 
-const isRebuilt = (decision: EntryDecision): decision is RebuiltEntry => decision.hashes !== null
+/** An entry whose stored content stays. */
+type RemainingEntry = Exclude<EntryDecision, RebuiltEntry>
+
+/** @param unfinished ROMs that scans added which failed or were stopped */
+function listDue (entries: readonly RemainingEntry[], unfinished: ReadonlySet<number>): DueRom[] {
+  return entries.flatMap((one): DueRom[] => {
+    if (one.kind === 'ignored') return []
+    const { known: { id, fs_name: name, is_fresh: isFresh, providers }, isDue } = one
+    if (isFresh || (!isDue && unfinished.has(id))) {
+      return [{ id, fs_name: name, history: providers.length > 0 ? 'resumed' : 'new' }]
+    }
+    return isDue ? [{ id, fs_name: name, history: 'known' }] : []
+  })
+}
 
 /** Stores the decisions of a batch, and queues the due ROMs for their lookups. */
 export function createStoreBatch ({ rebuild, store, identify, progress, announcer, signal }: StoreBatchServices) {
   /** Updates ROMs that are not rebuilt. @param unfinished ROMs that scans added which failed or were stopped */
-  async function storeRows (unchanged: readonly EntryDecision[], unfinished: ReadonlySet<number>): Promise<DueRom[]> {
-    const returned = unchanged.flatMap(({ known }) => known?.missing_from_fs === true ? [known.id] : [])
+  async function storeRows (entries: readonly RemainingEntry[], unfinished: ReadonlySet<number>): Promise<DueRom[]> {
+    const roms = entries.flatMap((one) => one.kind === 'unchanged' ? [one.known] : [])
+    const returned = roms.filter((rom) => rom.missing_from_fs).map((rom) => rom.id)
     await store.markMissing(returned, false)
     await announcer.roms(returned, { is_new: false, is_identifying: false })
-    progress.add(
-      { scanned_roms: unchanged.length, new_roms: unchanged.filter(({ known }) => known?.is_fresh === true).length }
-    )
-    return unchanged.flatMap(({ known, isLookupAllowed }) => {
-      const isNew = known !== null && (known.is_fresh || (!isLookupAllowed && unfinished.has(known.id)))
-      if (known === null || (!isLookupAllowed && !isNew)) return []
-      return { id: known.id, fs_name: known.fs_name, isNew, isLookedUp: isNew && known.providers.length > 0 }
-    })
+    progress.add({ scanned_roms: entries.length, new_roms: roms.filter((rom) => rom.is_fresh).length })
+    return listDue(entries, unfinished)
   }
 
   return async function storeBatch (
@@ -41,7 +49,8 @@ export function createStoreBatch ({ rebuild, store, identify, progress, announce
   ): Promise<void> {
     signal.throwIfAborted()
     const due = await rebuild(decisions.filter(isRebuilt), platform, missing)
-    due.push(...await storeRows(decisions.filter((decision) => !isRebuilt(decision)), unfinished))
+    const remaining = decisions.filter((decision): decision is RemainingEntry => !isRebuilt(decision))
+    due.push(...await storeRows(remaining, unfinished))
     await identify(due, platform)
   }
 }

@@ -297,7 +297,10 @@ async function leaveBegun (folder: string, name: string) {
   const swap = {
     placings: [{ from: `${work}/0/${name}.zip`, to: `${path}/${name}.zip`, inode: made.inode, replaces: false }],
     originals: [{ path: `${path}/${name}.v`, ...await facts(`${path}/${name}.v`) }],
-    write: { row: toRomRow(entry, path, unhashed(entry), id, false), files: toFileRows(entry, unhashed(entry)) }
+    write: {
+      row: toRomRow({ entry, hashes: unhashed(entry) }, path, { id, writes_tags: false }),
+      files: toFileRows({ entry, hashes: unhashed(entry) })
+    }
   }
   await sql('insert into rom_conversions (rom_id, platform_id, work_path, swap) values ($1, $2, $3, $4)', [id, platform, work, JSON.stringify(swap)])
   return { id, work: join(libraryDir, work), from: join(libraryDir, work, '0', `${name}.zip`), to: at(folder, `${name}.zip`), old: at(folder, `${name}.v`) }

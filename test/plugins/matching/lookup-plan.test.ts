@@ -15,7 +15,7 @@ const PROVIDERS: Providers = new Map(DEFINITIONS.map((definition) => [definition
 const ALL = [...PROVIDERS.keys()]
 
 const ROM: RomToPlan = {
-  isNew: false, platform_slug: 'snes', fs_name: 'Harbor.sfc', stored: new Map(), isLookedUp: false, lockedMatches: new Set(), lockedRecords: new Set()
+  history: 'known', platform_slug: 'snes', fs_name: 'Harbor.sfc', stored: new Map(), lockedMatches: new Set(), lockedRecords: new Set()
 }
 const plan = (type: ScanType, rom: Partial<RomToPlan> = {}, selected: readonly string[] = ALL) =>
   planLookups({ type, selected }, PROVIDERS, { ...ROM, ...rom })
@@ -29,9 +29,9 @@ t.test('a provider without a list of platforms knows all of them', async (t) => 
 
 t.test('a new ROM is looked up at each selected provider of its platform, in every scan', async (t) => {
   for (const type of SCAN_TYPES) {
-    t.same(asked(type, { isNew: true }), ALL, type)
-    t.same(asked(type, { isNew: true, platform_slug: 'gb' }), ['tagged', 'hashes'], type)
-    t.same(asked(type, { isNew: true }, ['snes', 'gone', 'tagged']), ['snes', 'tagged'], 'in the order of the selection')
+    t.same(asked(type, { history: 'new' }), ALL, type)
+    t.same(asked(type, { history: 'new', platform_slug: 'gb' }), ['tagged', 'hashes'], type)
+    t.same(asked(type, { history: 'new' }, ['snes', 'gone', 'tagged']), ['snes', 'tagged'], 'in the order of the selection')
   }
 })
 
@@ -45,7 +45,7 @@ t.test('the type of the scan decides which providers are asked about a known ROM
 })
 
 t.test('a ROM that this scan looked up before its worker stopped is not looked up again', async (t) => {
-  for (const type of SCAN_TYPES) t.same(plan(type, { isNew: true, isLookedUp: true }), [], type)
+  for (const type of SCAN_TYPES) t.same(plan(type, { history: 'resumed' }), [], type)
 })
 
 t.test('a tag of the right type in the file name is the known id', async (t) => {
@@ -62,7 +62,7 @@ t.test('an update asks by the stored id, and searches only where that is impossi
     { provider: 'hashes', knownId: { id: 'ab', from: 'stored' }, searches: true },
     { provider: 'snes', knownId: null, searches: true }
   ])
-  t.match(plan('update', { stored, isNew: true, fs_name: 'Harbor (tagged-12).sfc' }), [{ knownId: { id: 12, from: 'tag' } }, {}, {}])
+  t.match(plan('update', { stored, history: 'new', fs_name: 'Harbor (tagged-12).sfc' }), [{ knownId: { id: 12, from: 'tag' } }, {}, {}])
 })
 
 t.test('a game that a person chose is asked for alone, and a written record not at all', async (t) => {
