@@ -1,11 +1,11 @@
 import { nameSortKey } from '../library/names.ts'
 import type { ManualMetadata } from '../roms/entities.ts'
-import type { ProviderMatches } from '../matching/matches.ts'
 import { toMergeBase } from '../matching/merge-base.ts'
 import { type MergedFields, type Priorities, isEmpty, mergeMatches } from '../matching/merge-matches.ts'
 import type { LockableColumn } from '../roms/rom-columns.ts'
 import type { LookupRom } from '../matching/stored-rows.ts'
 import type { EditCall } from './edit-call.ts'
+import type { EditedMatches } from './edited-matches.ts'
 
 /** The values and field locks of a ROM after an edit. */
 export interface EditedRom {
@@ -71,13 +71,13 @@ function listProviderLocks (rom: LookupRom, changedIds: readonly string[], recor
  * Computes a ROM after an edit. A value that differs from the providers' becomes a field lock. A value that equals
  * theirs is not locked.
  *
- * @param matches the current matches
- * @param sources the providers whose id, and whose record, the call changes
+ * @param edited the matches after the edit, and the providers whose id, and whose record, the call changes
  */
 export function applyEdit (
-  rom: LookupRom, matches: ProviderMatches, call: Pick<EditCall, 'texts' | 'cover' | 'manual_metadata' | 'unlock'>,
-  sources: { ids: readonly string[], records: readonly string[] }, priorities: Priorities
+  rom: LookupRom, edited: Pick<EditedMatches, 'matches' | 'ids' | 'records'>,
+  call: Pick<EditCall, 'texts' | 'cover' | 'manual_metadata' | 'unlock'>, priorities: Priorities
 ): EditedRom {
+  const { matches, ids, records } = edited
   const { changed, unchanged, alwaysLocked, unlocked } = listChanges(rom, call)
   const withoutLock = new Set([...unlocked, ...call.unlock, ...Object.keys(changed)])
   const losesLock = (name: string) => withoutLock.has(name)
@@ -98,9 +98,7 @@ export function applyEdit (
   const lockedAgain = Object.fromEntries(Object.entries(unchanged).filter(([name, value]) =>
     !losesLock(name) && textOf(value) !== textOf(mergedFirst[name] as string | null)))
   const merged = mergeWithLocks(lockedAgain)
-  const providerLocks = listProviderLocks(
-    rest, sources.ids, sources.records
-  ).filter((name) => !call.unlock.includes(name))
+  const providerLocks = listProviderLocks(rest, ids, records).filter((name) => !call.unlock.includes(name))
   const fieldLocks = new Set([...providerLocks, ...Object.keys(locked), ...Object.keys(lockedAgain)])
   return { merged, manual_metadata: manual, own_fields: [...fieldLocks].sort() }
 }

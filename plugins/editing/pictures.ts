@@ -21,20 +21,54 @@ export interface CoverPaths { large: string | null, small: string | null }
 const FETCHABLE = /^https?:\/\//i
 const OWN_PREFIX = 'own-'
 
+/** A ROM whose media are downloaded, with its current matches. */
+interface PictureSubject { rom: RomForLookup, matches: ProviderMatches, scope: CallScope }
+
+interface ChosenPicture { what: 'cover' | 'manual', url: string, provider: string | null }
+
+/**
+ * Runs a download. If a provider is down, the next scan downloads its picture. Any other address that fails is refused.
+ */
+async function downloadOrRefuse<T> (
+  { what, url, provider }: ChosenPicture, { rom, scope }: PictureSubject, log: Logger, work: () => Promise<T>
+): Promise<T | null> {
+  if (provider === null && !FETCHABLE.test(url)) {
+    throw badRequest(`The ${what} '${url.slice(0, 50)}' is not a web address; give one that begins with https://`)
+  }
+  try {
+    return await work()
+  } catch (err) {
+    scope.signal.throwIfAborted()
+    if (err instanceof ArtworkStoreError) throw err.cause
+    if (provider === null || err instanceof AddressRefusedError) {
+      throw badRequest(`The ${what} '${url.slice(0, 300)}' cannot be fetched: ${err instanceof Error ? err.message : String(err)}`)
+    }
+    log.warn({ err, rom: rom.rom.id, url }, `the chosen ${what} could not be fetched; the next scan tries again`)
+    return null
+  }
+}
+
+function coverStems (folder: string) {
+  const name = `${OWN_PREFIX}${randomUUID()}`
+  return { large: `${folder}/cover/${name}`, small: `${folder}/cover/${name}-small` }
+}
+
 /**
  * Downloads the media that a person chose for one ROM. Scans use other file names, so they never replace these files.
  */
-export function createPictures (
-  app: FastifyInstance, config: Config, rom: RomForLookup, matches: ProviderMatches, scope: CallScope
-) {
+export function createPictures (app: FastifyInstance, config: Config, subject: PictureSubject) {
+  const { rom, matches, scope } = subject
   const { providers } = app.registry
   const log = app.log as Logger
   const resourcesDir = join(config.data_dir, 'resources')
   const task = `${EDIT_PREFIX}${randomUUID()}`
   const http = createArtworkClient(app, config, log)
   const origins = createOrigins({
-    http: http.withSignal(scope.signal), findLibraryDir: () =>
-      rom.libraryDir, providers, breakerOf: app.circuits.of, scope
+    http: http.withSignal(scope.signal),
+    findLibraryDir: () => rom.libraryDir,
+    breakerOf: app.circuits.of,
+    providers,
+    scope
   })
   const files = createArtworkFiles({ origins, resourcesDir, staging: createStaging(app.db, resourcesDir, task) })
   const artwork = createArtwork({ origins, db: app.db, log, resourcesDir, task }, scope.signal)
@@ -42,43 +76,20 @@ export function createPictures (
   const folder = artworkFolder(rom.platform.id, rom.rom.id)
   const { library_id: library } = rom.rom
 
-  /**
-   * Runs a download. If a provider is down, the next scan downloads its picture. Any other address that fails is
-   * refused.
-   */
-  async function downloadOrRefuse<T> (
-    what: string, url: string, work: (provider: string | null) => Promise<T>
-  ): Promise<T | null> {
-    const provider = providersByUrl.get(url) ?? null
-    if (provider === null && !FETCHABLE.test(url)) {
-      throw badRequest(`The ${what} '${url.slice(0, 50)}' is not a web address; give one that begins with https://`)
-    }
-    try {
-      return await work(provider)
-    } catch (err) {
-      scope.signal.throwIfAborted()
-      if (err instanceof ArtworkStoreError) throw err.cause
-      if (provider === null || err instanceof AddressRefusedError) {
-        throw badRequest(`The ${what} '${url.slice(0, 300)}' cannot be fetched: ${err instanceof Error ? err.message : String(err)}`)
-      }
-      log.warn({ err, rom: rom.rom.id, url }, `the chosen ${what} could not be fetched; the next scan tries again`)
-      return null
-    }
-  }
-
-  function coverStems () {
-    const name = `${OWN_PREFIX}${randomUUID()}`
-    return { large: `${folder}/cover/${name}`, small: `${folder}/cover/${name}-small` }
-  }
-
   return {
-    publishCover: (part: string): Promise<CoverPaths> => files.publishCover(part, coverStems()),
+    publishCover: (part: string): Promise<CoverPaths> => files.publishCover(part, coverStems(folder)),
 
-    downloadCover: (url: string): Promise<CoverPaths | null> =>
-      downloadOrRefuse('cover', url, (provider) => files.downloadCover({ kind: 'cover', url, provider, library_id: library }, coverStems())),
+    downloadCover (url: string): Promise<CoverPaths | null> {
+      const provider = providersByUrl.get(url) ?? null
+      return downloadOrRefuse({ what: 'cover', url, provider }, subject, log, () =>
+        files.downloadCover({ kind: 'cover', url, provider, library_id: library }, coverStems(folder)))
+    },
 
-    downloadManual: (url: string): Promise<string | null> => downloadOrRefuse('manual', url, (provider) =>
-      files.downloadDocument({ kind: 'manual', url, provider, library_id: library }, `${folder}/manual/${rom.rom.id}.pdf`)),
+    downloadManual (url: string): Promise<string | null> {
+      const provider = providersByUrl.get(url) ?? null
+      return downloadOrRefuse({ what: 'manual', url, provider }, subject, log, () =>
+        files.downloadDocument({ kind: 'manual', url, provider, library_id: library }, `${folder}/manual/${rom.rom.id}.pdf`))
+    },
 
     /** Deletes covers of people that no row refers to any more. */
     async deleteUnusedCovers (inUse: readonly (string | null | undefined)[]): Promise<void> {

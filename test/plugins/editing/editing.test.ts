@@ -356,8 +356,8 @@ t.test('after any edits, scans and unlocks, scans keep the values that a person 
         const isSame = (before !== undefined && 'id' in before ? before.id : null) === one.id
         if (!isSame && one.id !== null) stored.set(one.key, { id: one.id, name: `chosen ${one.id}` })
         else if (!isSame) stored.delete(one.key)
-        const sources = { ids: isSame ? [] : [one.key], records: [] }
-        const { merged, ...rest } = applyEdit(row, stored, one, sources, priorities)
+        const edited = { matches: stored, ids: isSame ? [] : [one.key], records: [] }
+        const { merged, ...rest } = applyEdit(row, edited, one, priorities)
         row = { ...row, ...merged, ...rest, path_cover_large: pictureOf(merged.url_cover) }
         const isSet = (name: keyof typeof one.texts) => one.texts[name] !== undefined && one.texts[name] !== ''
         for (const name of ['name', 'summary'] as const) {
