@@ -37,3 +37,4 @@ export function createFailures () {
     describe: () => [...byProvider].flatMap(([key, failures]) => describe(key, failures))
   }
 }
+export type LookupFailures = ReturnType<typeof createFailures>

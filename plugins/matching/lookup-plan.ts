@@ -1,7 +1,7 @@
 import type { ProviderDefinition, ProviderId } from '@svc/plugin-sdk'
 import { findTaggedId } from '../library/names.ts'
 import type { KnownId } from './match-explanation.ts'
-import type { LookupRequest } from './rom-lookup.ts'
+import type { LookupRequest } from './look-up-at-provider.ts'
 import type { ScanChoice, ScanType } from './scan-types.ts'
 
 /** The history of a ROM in its scan. */

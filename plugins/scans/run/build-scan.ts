@@ -63,8 +63,9 @@ export type ScanArtwork = ReturnType<typeof createScanArtwork>
 export function createScanIdentification (shared: ScanContext, artwork: ScanArtwork) {
   const { app, config, payload, libraries, scope, log, signal, progress, announcer, rethrowOrAbort } = shared
   const { providers } = app.registry
-  const romLookup = createRomLookup(providers, payload.apis ?? [...providers.keys()], app.circuits.of, scope, log,
-    config.scan.priority.region_mode === 'prefer_rom_tags')
+  const prefersOwnRegions = config.scan.priority.region_mode === 'prefer_rom_tags'
+  const romLookup = createRomLookup(
+    { providers, breakerOf: app.circuits.of, scope, log, prefersOwnRegions }, payload.apis ?? [...providers.keys()])
   const matches = createMatchStore(app.db)
   const choice = { type: payload.type, selected: romLookup.keys }
   const identification = createIdentification({

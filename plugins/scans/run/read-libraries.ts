@@ -5,7 +5,7 @@ import { conflict } from '../../../core/errors.ts'
 import type { LibraryRoot } from '../../library/roots.ts'
 import { type Library, isOutOfReach, readLibrary } from '../disk/read-library.ts'
 import { storeScanEnd, selectKnownPlatforms } from '../platform-rows.ts'
-import type { LibraryScope } from '../../matching/rom-lookup.ts'
+import type { LibraryScope } from '../../matching/look-up-at-provider.ts'
 import type { Progress } from '../progress/scan-progress.ts'
 
 /** Ignores problems of libraries that this scan does not scan, because their own scans report them. */
