@@ -7,6 +7,8 @@ import type { SearchedGameView } from './schemas.ts'
 /** Records of one game from several providers, the most trusted first. */
 type Group = Map<string, GameCandidate>
 
+interface MergeRules { providers: RomProviders, priority: readonly string[] }
+
 /** Groups games by name. Of two games with one name at one provider, the first counts. */
 function groupByName (answers: GamesAnswer['answers'], priority: readonly string[]): Map<string, Group> {
   const positionOf = (key: string) => priority.includes(key) ? priority.indexOf(key) : priority.length
@@ -39,8 +41,8 @@ const ownFields = (key: string, { id, url_cover: cover }: GameCandidate) =>
  * fields are empty. The other providers add their id and cover. A game is included only if the caller may see it.
  */
 export function mergeGames (
-  { answers, artwork }: GamesAnswer, { all }: RomProviders, priority: readonly string[], platformId: number,
-  caller: NonNullable<AnyCaller>
+  { answers, artwork }: GamesAnswer, { platform_id: platformId }: { platform_id: number },
+  caller: NonNullable<AnyCaller>, { providers: { all }, priority }: MergeRules
 ): SearchedGameView[] {
   const emptyFields = Object.fromEntries(all.flatMap(({ key }) => [[`${key}_id`, null], [`${key}_url_cover`, '']]))
   const pictures = Map.groupBy(artwork, ({ name }) => name)

@@ -50,66 +50,70 @@ function explain (err: unknown): Pick<Failure, 'reason' | 'until' | 'isRefused'>
   return failure('it failed; see the log of the server')
 }
 
+/** Runs work with a time limit, which includes the wait in a provider's queue. */
+async function withScope<Value> (
+  config: Config, outer: AbortSignal, ms: number, work: (scope: CallScope) => Promise<Value>
+): Promise<Value> {
+  const late = new AbortController()
+  const tooLate = new TimeLimitError(`No answer within ${ms / 1_000} s`)
+  const timer = setTimeout(() => { late.abort(tooLate) }, ms)
+  try {
+    const signal = AbortSignal.any([outer, late.signal])
+    return await work({ signal, memo: createMemo(), preferences: readPreferences(config) })
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+/** One question to several providers. */
+interface ProviderQuestion<Found> {
+  providers: readonly Provider[]
+  /** The signal of the request; it fails the search, while a time limit fails single providers. */
+  outer: AbortSignal
+  ask: (provider: Provider, definition: ProviderDefinition, ctx: never) => Promise<Found[]>
+}
+
+/** Asks all providers at once. An error of one provider affects only its own answer. */
+async function searchAll<Found> (
+  { circuits, log }: FastifyInstance, { providers, outer, ask }: ProviderQuestion<Found>, scope: CallScope
+): Promise<Omit<ProviderAnswers<Found>, 'isEnabled'>> {
+  const answers: ProviderAnswers<Found>['answers'] = []
+  const failures: Failure[] = []
+  await Promise.all(providers.map(async (provider) => {
+    const { key } = provider
+    try {
+      checkCircuit(provider, circuits.of(key))
+      const found = await callProvider(provider, scope, async (definition, ctx) => ask(provider, definition, ctx))
+      answers.push({ key, found })
+    } catch (err) {
+      outer.throwIfAborted()
+      if (!(err instanceof ProviderSkippedError)) log.warn({ err, provider: key }, 'provider did not answer a search')
+      failures.push({ provider: key, ...explain(err) })
+    }
+  }))
+  return { answers, failures }
+}
+
 /** Creates the function that asks providers for games and covers. Code of providers runs in the scan worker only. */
 export function createSearcher (app: FastifyInstance, config: Config) {
   const list = () => [...app.registry.providers.values()]
-
-  /** Runs work with a time limit, which includes the wait in a provider's queue. */
-  async function withScope<Value> (
-    outer: AbortSignal, ms: number, work: (scope: CallScope) => Promise<Value>
-  ): Promise<Value> {
-    const late = new AbortController()
-    const tooLate = new TimeLimitError(`No answer within ${ms / 1_000} s`)
-    const timer = setTimeout(() => { late.abort(tooLate) }, ms)
-    try {
-      const signal = AbortSignal.any([outer, late.signal])
-      return await work({ signal, memo: createMemo(), preferences: readPreferences(config) })
-    } finally {
-      clearTimeout(timer)
-    }
-  }
-
-  function fail (key: string, err: unknown): Failure {
-    if (!(err instanceof ProviderSkippedError)) app.log.warn({ err, provider: key }, 'provider did not answer a search')
-    return { provider: key, ...explain(err) }
-  }
-
-  /** Asks all providers at once. An error of one provider affects only its own answer. */
-  async function searchAll<Found> (
-    providers: readonly Provider[], outer: AbortSignal, scope: CallScope,
-    ask: (provider: Provider, definition: ProviderDefinition, ctx: never) => Promise<Found[]>
-  ): Promise<Omit<ProviderAnswers<Found>, 'isEnabled'>> {
-    const answers: ProviderAnswers<Found>['answers'] = []
-    const failures: Failure[] = []
-    await Promise.all(providers.map(async (provider) => {
-      const { key } = provider
-      try {
-        checkCircuit(provider, app.circuits.of(key))
-        const found = await callProvider(provider, scope, (definition, ctx) => ask(provider, definition, ctx))
-        answers.push({ key, found })
-      } catch (err) {
-        outer.throwIfAborted()
-        failures.push(fail(key, err))
-      }
-    }))
-    return { answers, failures }
-  }
 
   /** Asks artwork providers for pictures of these names. */
   async function findPictures (
     names: readonly string[], rom: RomForLookup, outer: AbortSignal
   ): Promise<Pick<GamesAnswer, 'artwork' | 'failures'>> {
     const providers = list().filter((provider) => canIllustrate(provider) && rom.isSupportedBy(provider.definition))
-    const { answers, failures } = await withScope(outer, ARTWORK_MS, async (scope) =>
-      await searchAll(providers, outer, scope, async (provider, definition, ctx) => {
-        const { platform } = rom.toSdk(definition)
-        const found = await Promise.all(names.map(async (term) => ({
-          term, best: (await definition.search?.({ term, platform }, ctx) ?? [])[0]
-        })))
-        return found.flatMap(({ term, best }) => best === undefined
-          ? []
-          : [{ name: term, game: toFoundGame(checkMatch(best, provider) as Match) }])
-      }))
+    const ask: ProviderQuestion<{ name: string, game: GameCandidate }>['ask'] = async (provider, definition, ctx) => {
+      const { platform } = rom.toSdk(definition)
+      const found = await Promise.all(names.map(async (term) => ({
+        term, best: (await definition.search?.({ term, platform }, ctx) ?? [])[0]
+      })))
+      return found.flatMap(({ term, best }) => best === undefined
+        ? []
+        : [{ name: term, game: toFoundGame(checkMatch(best, provider) as Match) }])
+    }
+    const { answers, failures } = await withScope(config, outer, ARTWORK_MS,
+      (scope) => searchAll(app, { providers, outer, ask }, scope))
     return { failures, artwork: answers.flatMap(({ key, found }) => found.map((one) => ({ key, ...one }))) }
   }
 
@@ -119,16 +123,15 @@ export function createSearcher (app: FastifyInstance, config: Config) {
     const rom = await loadRomForLookup(app, config, romId)
     if (rom === null) return noGames
     const searched = enabled.filter((provider) => rom.isSupportedBy(provider.definition) && (by === 'name' || canFindById(provider)))
-    const { answers, failures } = await withScope(outer, GAMES_MS, async (scope) =>
-      await searchAll(searched, outer, {
-        ...scope, preferences: rom.preferences
-      }, async (provider, definition, ctx) => {
-        const atSource = rom.toSdk(definition)
-        const found = by === 'id'
-          ? [await definition.getById?.(Number(term) as never, atSource, ctx)].filter((match) => match !== undefined)
-          : await definition.search?.({ term, platform: atSource.platform }, ctx) ?? []
-        return found.slice(0, GAMES_MAX).map((match) => toFoundGame(checkMatch(match, provider) as Match))
-      }))
+    const ask: ProviderQuestion<GameCandidate>['ask'] = async (provider, definition, ctx) => {
+      const sdkRom = rom.toSdk(definition)
+      const found = by === 'id'
+        ? [await definition.getById?.(Number(term) as never, sdkRom, ctx)].filter((match) => match !== undefined)
+        : await definition.search?.({ term, platform: sdkRom.platform }, ctx) ?? []
+      return found.slice(0, GAMES_MAX).map((match) => toFoundGame(checkMatch(match, provider) as Match))
+    }
+    const { answers, failures } = await withScope(config, outer, GAMES_MS, (scope) =>
+      searchAll(app, { providers: searched, outer, ask }, { ...scope, preferences: rom.preferences }))
     const games = answers.flatMap(({ found }) => found)
     const names = [...new Set(games.map(({ name }) => toComparedName(name)))].filter(Boolean)
     if (names.length === 0) return { ...noGames, answers, failures }
@@ -138,9 +141,10 @@ export function createSearcher (app: FastifyInstance, config: Config) {
 
   async function findCovers ({ term }: CallOf<'covers'>, outer: AbortSignal): Promise<CoversAnswer> {
     const enabled = list().filter(({ definition }) => definition.searchCovers !== undefined)
-    const covers = await withScope(outer, GAMES_MS, async (scope) =>
-      await searchAll<CoverGroup>(enabled, outer, scope, async (provider, definition, ctx) =>
-        checkCovers(await definition.searchCovers?.(term, ctx) ?? [], provider)))
+    const ask: ProviderQuestion<CoverGroup>['ask'] = async (provider, definition, ctx) =>
+      checkCovers(await definition.searchCovers?.(term, ctx) ?? [], provider)
+    const covers = await withScope(config, outer, GAMES_MS,
+      (scope) => searchAll(app, { providers: enabled, outer, ask }, scope))
     return { isEnabled: enabled.length > 0, ...covers }
   }
 

@@ -72,7 +72,9 @@ export function createSearch (app: FastifyInstance, config: Config) {
       const answer = await searchInWorker({ kind: 'games', rom_id: query.rom_id, term, by }, caller) as GamesAnswer
       checkAnswered(answer, 'No metadata providers enabled')
       return {
-        results: mergeGames(answer, app.roms.providers, config.scan.priority.metadata, rom.platform_id, caller),
+        results: mergeGames(answer, rom, caller, {
+          providers: app.roms.providers, priority: config.scan.priority.metadata
+        }),
         skipped: answer.failures.map(toLeftOut)
       }
     },
