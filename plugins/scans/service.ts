@@ -34,7 +34,7 @@ export function createScans (app: FastifyInstance, config: Config) {
     async run (run) {
       const { runScan } = await import('./run/run-scan.ts')
       const scan = run as TaskRun<ScanPayload & Record<string, unknown>>
-      return await runScan(app, config, hashers, scan, { before, after })
+      return await runScan(app, config, scan, { hashers, before, after })
     }
   })
 

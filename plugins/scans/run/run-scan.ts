@@ -20,7 +20,8 @@ export type AfterScan = (platformIds: readonly number[], signal: AbortSignal) =>
 /** A step before the library is read. */
 export type BeforeScan = () => Promise<void>
 
-interface Steps { before: readonly BeforeScan[], after: readonly AfterScan[] }
+/** The parts of the server that all scans use. */
+interface ScanServices { hashers: SharedHasher, before: readonly BeforeScan[], after: readonly AfterScan[] }
 
 /** Copies the settings for one scan; changes during the scan apply to the next one. */
 function snapshotSettings (app: FastifyInstance, live: Config): Config {
@@ -51,19 +52,16 @@ async function cleanUp ({ app, artwork, log }: Scan, before: readonly BeforeScan
 
 /** Scans what the payload asks for. @returns the ids of the scanned platforms */
 async function scanDisk (scan: Scan): Promise<number[]> {
-  const { app, config, payload, libraries, progress, signal, disk: { platformScan, store } } = scan
+  const { payload, libraries, disk: { platformScan, store } } = scan
   await libraries.read()
-  if (payload.roms_ids.length > 0) {
-    return await scanRoms(app, config, payload.roms_ids, { platformScan, store, progress, signal }, libraries.list())
-  }
+  if (payload.roms_ids.length > 0) return await scanRoms({ ...scan, platformScan, store }, payload.roms_ids)
   if (payload.fs_names === undefined) return await scanLibraries(scan)
-  const services = { platformScan, progress, signal }
-  return await scanEntries(app, config, payload, payload.fs_names, services, libraries.listChosen())
+  return await scanEntries({ ...scan, platformScan }, payload.platforms, payload.fs_names)
 }
 
 async function scanLibraries ({ app, config, payload, libraries, disk, ...services }: Scan): Promise<number[]> {
   const { platformScan, expect } = disk
-  const libraryScan = createLibraryScan(app, config, { platformScan, expect, ...services })
+  const libraryScan = createLibraryScan({ app, config, platformScan, expect, ...services })
   const named = await app.db.em.find(Platform, { id: [...payload.platforms] }, { fields: ['fs_slug'] })
   const slugs = named.map((platform) => platform.fs_slug)
   const plans = await Promise.all(libraries.listChosen().map((library) => libraryScan.plan(payload, slugs, library)))
@@ -95,7 +93,7 @@ async function close ({ listeners, progress, artwork, disk, log }: Scan): Promis
 
 /** Runs one scan from its payload to its last total. Work that was done before an error stays. */
 export async function runScan (
-  app: FastifyInstance, startConfig: Config, hashers: SharedHasher, run: TaskRun<ScanPayload>, { before, after }: Steps
+  app: FastifyInstance, startConfig: Config, run: TaskRun<ScanPayload>, { hashers, before, after }: ScanServices
 ): Promise<void> {
   const scan = await openScan(app, snapshotSettings(app, startConfig), hashers, run)
   const { identification, signal, progress } = scan

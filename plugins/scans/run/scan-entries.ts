@@ -1,5 +1,3 @@
-import type { FastifyInstance } from 'fastify'
-import type { Config } from '../../../core/config/config.ts'
 import { systemConfig } from '../../platforms/config.ts'
 import { LibraryUnreadableError } from '../../library/directory.ts'
 import { romsPath } from '../../library/structure.ts'
@@ -7,23 +5,24 @@ import { Platform } from '../../platforms/entities.ts'
 import type { Library } from '../disk/read-library.ts'
 import { markPlatforms } from '../platform-rows.ts'
 import { toScannedPlatform } from '../../matching/sdk-rom.ts'
-import type { ScanPayload } from '../schemas.ts'
-import type { Progress } from '../progress/scan-progress.ts'
+import type { ScanContext } from './scan-context.ts'
 import type { PlatformScan } from './scan-platform.ts'
 
-interface EntriesScanServices { platformScan: PlatformScan, progress: Progress, signal: AbortSignal }
+interface EntriesScanServices extends Pick<ScanContext, 'app' | 'config' | 'libraries' | 'progress' | 'signal'> {
+  platformScan: PlatformScan
+}
 
 /**
  * Scans only some entries of platform folders, by name, for example after an upload.
  *
- * @param libraries the libraries that have these folders
  * @returns the ids of the platforms
  */
 export async function scanEntries (
-  app: FastifyInstance, config: Config, { platforms: ids }: Pick<ScanPayload, 'platforms'>, names: readonly string[],
-  { platformScan, progress, signal }: EntriesScanServices, libraries: readonly Library[]
+  { app, config, libraries: { listChosen }, platformScan, progress, signal }: EntriesScanServices,
+  platformIds: readonly number[], names: readonly string[]
 ): Promise<number[]> {
-  const rows = await app.db.em.find(Platform, { id: ids })
+  const libraries = listChosen()
+  const rows = await app.db.em.find(Platform, { id: [...platformIds] })
   progress.add({ total_platforms: rows.length, total_roms: rows.length * names.length * libraries.length })
 
   async function scanIn ({ root, structure }: Library, row: Platform): Promise<void> {

@@ -1,33 +1,26 @@
-import type { FastifyInstance } from 'fastify'
-import type { Config } from '../../../core/config/config.ts'
 import { systemConfig } from '../../platforms/config.ts'
 import { LibraryUnreadableError } from '../../library/directory.ts'
 import { romsPath } from '../../library/structure.ts'
 import { Rom } from '../../roms/entities.ts'
-import type { Library } from '../disk/read-library.ts'
 import type { RomStore } from '../rom-rows.ts'
 import type { PlatformScan } from './scan-platform.ts'
-import type { Progress } from '../progress/scan-progress.ts'
+import type { ScanContext } from './scan-context.ts'
 import { toScannedPlatform } from '../../matching/sdk-rom.ts'
 
-interface RomsScanServices {
+interface RomsScanServices extends Pick<ScanContext, 'app' | 'config' | 'libraries' | 'progress' | 'signal'> {
   platformScan: PlatformScan
   store: Pick<RomStore, 'markMissing'>
-  progress: Progress
-  signal: AbortSignal
 }
 
 /**
- * Scans only some ROMs: rebuilds their files and reads their names again, with every type of scan.
+ * Scans only some ROMs: rebuilds their files and reads their names again, with every type of scan. ROMs of libraries
+ * that cannot be read are not touched.
  *
- * @param libraries the libraries that can be read; ROMs of others are not touched
  * @returns the ids of the platforms of these ROMs
  */
-export async function scanRoms (
-  app: FastifyInstance, config: Config, ids: readonly number[], services: RomsScanServices,
-  libraries: readonly Library[]
-): Promise<number[]> {
-  const { platformScan, store, progress, signal } = services
+export async function scanRoms (services: RomsScanServices, ids: readonly number[]): Promise<number[]> {
+  const { app, config, platformScan, store, progress, signal } = services
+  const libraries = services.libraries.list()
   const roms = await app.db.em.find(Rom, { id: [...ids] }, { populate: ['platform'] })
   const byPlace = Map.groupBy(roms, (rom) => `${rom.platform.id} ${rom.library_id}`)
   const platformIds = new Set(roms.map((rom) => rom.platform.id))
