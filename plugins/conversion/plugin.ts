@@ -1,5 +1,4 @@
 import type { FeaturePlugin } from '../../core/feature.ts'
-import { createRomStore } from '../scans/rom-rows.ts'
 import { defineConversionCleanup } from './cleanup.ts'
 import { isConverting } from './rows.ts'
 import { recoverConversions } from './swap-files.ts'
@@ -10,7 +9,7 @@ const plugin: FeaturePlugin = async (app, { config, role }) => {
   app.tasks.define(defineConversionCleanup(app))
 
   async function recover (): Promise<void> {
-    const services = { db: app.db, library: app.library, store: createRomStore(app.db) }
+    const services = { db: app.db, library: app.library }
     for (const err of await recoverConversions(services, !await isConverting(app.db, TASK_NAME))) {
       app.log.warn({ err }, 'an interrupted conversion could not be finished; the next scan or conversion tries again')
     }

@@ -5,7 +5,7 @@ import type { Db } from '../../core/database/db.ts'
 import { inTransaction } from '../../core/database/transaction.ts'
 import { errorCode, isNotFoundError } from '../../core/files/fs-error.ts'
 import { isPresent } from '../../core/files/safe-path.ts'
-import type { RomStore } from '../scans/rom-rows.ts'
+import { writeRoms } from '../scans/write-roms.ts'
 import type { OriginalFile, Publication, Swap } from './entities.ts'
 import { type RunningConversion, deleteConversion, lockConversion, prepareRom, selectConversions } from './rows.ts'
 import { readFacts, removeFolder, syncPath } from './work-folder.ts'
@@ -13,7 +13,6 @@ import { readFacts, removeFolder, syncPath } from './work-folder.ts'
 export interface SwapServices {
   db: Db
   library: Pick<FastifyInstance['library'], 'list' | 'get' | 'getWritable'>
-  store: Pick<RomStore, 'write'>
 }
 
 /** The reason why the old files stayed, such as a taken name. Null if the new files replaced them. */
@@ -108,7 +107,7 @@ async function linkAll (libraryDir: string, publications: readonly Publication[]
 
 /** Finishes a swap. A process that crashed may have done any of these steps before. */
 async function finishSwap (
-  { db, store }: SwapServices, libraryDir: string, conversion: RunningConversion, swap: Swap
+  { db }: SwapServices, libraryDir: string, conversion: RunningConversion, swap: Swap
 ): Promise<SwapProblem> {
   const { platform_id: id, library_id: library } = conversion
   const { placings: publications, write } = swap
@@ -119,7 +118,7 @@ async function finishSwap (
   }
   const problem = await linkAll(libraryDir, publications)
   if (problem !== null) return problem
-  if (await prepareRom(db, conversion, write.row.fs_name)) await store.write({ id, library_id: library }, [write])
+  if (await prepareRom(db, conversion, write.row.fs_name)) await writeRoms(db, { id, library_id: library }, [write])
   for (const path of pathsToDelete) await rm(join(libraryDir, path), { force: true })
   return null
 }

@@ -5,7 +5,6 @@ import { ApiError, conflict } from '../../core/errors.ts'
 import { countEdit } from '../library/version-rows.ts'
 import { type EntryHasher, createEntryHasher } from '../hashing/entry-hasher.ts'
 import { createSharedHasher } from '../hashing/shared-hasher.ts'
-import { createRomStore } from '../scans/rom-rows.ts'
 import { DELETES_ROMS, type TaskDefinition, type TaskRun } from '../tasks/definitions.ts'
 import { type Archives, createArchives } from './archive-in-thread.ts'
 import { type NeighbourFiles, createNeighbourFiles } from './neighbour-files.ts'
@@ -43,7 +42,7 @@ async function * readAll (db: Db, selection: Selection): AsyncGenerator<Converti
 
 /** Defines the task that changes the format of library files. */
 export function defineConversion (app: FastifyInstance, config: Config): TaskDefinition {
-  const swaps = { db: app.db, library: app.library, store: createRomStore(app.db) }
+  const swaps = { db: app.db, library: app.library }
   const hashers = createSharedHasher(app)
 
   function createConverter (hasher: EntryHasher, archives: Archives, signal: AbortSignal) {

@@ -69,39 +69,34 @@ export interface MatchWrite {
   edit?: EditColumns
 }
 
-export function createMatchStore (db: Db) {
-  return {
-    /**
-     * Stores matches and their merged values, many ROMs in one transaction. Skips a ROM that somebody edited since the
-     * ROM was read.
-     *
-     * @returns the ids of the written ROMs
-     */
-    async writeMatches (given: readonly MatchWrite[]): Promise<number[]> {
-      return await inTransaction(db, async (tx) => {
-        const writes = await lockCurrent(tx, given)
-        const dropped = writes.flatMap((write) => write.dropped.map((provider) => ({ rom_id: write.rom_id, provider })))
-        if (dropped.length > 0) {
-          await tx.query(`delete from rom_matches m using jsonb_to_recordset($1::jsonb) as d(rom_id int, provider text)
-            where m.rom_id = d.rom_id and m.provider = d.provider`, [toDatabaseJson(dropped)])
-        }
-        const matches = writes.flatMap((write) => [...write.matches].map(([provider, match]) => ({
-          rom_id: write.rom_id, provider, provider_id: idOf(match)?.toString() ?? null, match,
-          explanation: write.explanations.get(provider)
-        })))
-        if (matches.length > 0) {
-          await tx.query(`insert into rom_matches (rom_id, provider, provider_id, match, explanation)
-            select * from jsonb_to_recordset($1::jsonb) as m(rom_id int, provider text, provider_id text, match jsonb,
-              explanation jsonb)
-            on conflict (rom_id, provider) do update set provider_id = excluded.provider_id, match = excluded.match,
-              explanation = coalesce(excluded.explanation, rom_matches.explanation), updated_at = now()`, [toDatabaseJson(matches)])
-        }
-        const merged = writes.map((write) => ({ id: write.rom_id, ...write.merged }))
-        await tx.query(UPDATE_MERGED, [toDatabaseJson(merged)])
-        await writeEdits(tx, writes)
-        return writes.map((write) => write.rom_id)
-      })
+/**
+ * Stores matches and their merged values, many ROMs in one transaction. Skips a ROM that somebody edited since the
+ * ROM was read.
+ *
+ * @returns the ids of the written ROMs
+ */
+export async function writeMatches (db: Db, given: readonly MatchWrite[]): Promise<number[]> {
+  return await inTransaction(db, async (tx) => {
+    const writes = await lockCurrent(tx, given)
+    const dropped = writes.flatMap((write) => write.dropped.map((provider) => ({ rom_id: write.rom_id, provider })))
+    if (dropped.length > 0) {
+      await tx.query(`delete from rom_matches m using jsonb_to_recordset($1::jsonb) as d(rom_id int, provider text)
+        where m.rom_id = d.rom_id and m.provider = d.provider`, [toDatabaseJson(dropped)])
     }
-  }
+    const matches = writes.flatMap((write) => [...write.matches].map(([provider, match]) => ({
+      rom_id: write.rom_id, provider, provider_id: idOf(match)?.toString() ?? null, match,
+      explanation: write.explanations.get(provider)
+    })))
+    if (matches.length > 0) {
+      await tx.query(`insert into rom_matches (rom_id, provider, provider_id, match, explanation)
+        select * from jsonb_to_recordset($1::jsonb) as m(rom_id int, provider text, provider_id text, match jsonb,
+          explanation jsonb)
+        on conflict (rom_id, provider) do update set provider_id = excluded.provider_id, match = excluded.match,
+          explanation = coalesce(excluded.explanation, rom_matches.explanation), updated_at = now()`, [toDatabaseJson(matches)])
+    }
+    const merged = writes.map((write) => ({ id: write.rom_id, ...write.merged }))
+    await tx.query(UPDATE_MERGED, [toDatabaseJson(merged)])
+    await writeEdits(tx, writes)
+    return writes.map((write) => write.rom_id)
+  })
 }
-export type MatchStore = ReturnType<typeof createMatchStore>

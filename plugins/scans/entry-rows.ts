@@ -1,7 +1,9 @@
 import type { Entry, EntryFile } from '../library/entries.ts'
 import { nameSortKey, parseName } from '../library/names.ts'
 import { type EntryHashes, pathOf } from '../hashing/hash-entry.ts'
-import type { FileRow, RomRow, StoredFile } from './rom-rows.ts'
+import type { FileRow } from './file-rows.ts'
+import type { StoredFile } from './rom-rows.ts'
+import type { RomRow } from './write-roms.ts'
 
 /** An entry whose files were read. */
 export interface HashedEntry { entry: Entry, hashes: EntryHashes }

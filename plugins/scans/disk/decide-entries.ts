@@ -1,10 +1,11 @@
+import type { Db } from '../../../core/database/db.ts'
 import type { Entry } from '../../library/entries.ts'
 import type { EntryHasher } from '../../hashing/entry-hasher.ts'
 import type { EntryHashes } from '../../hashing/hash-entry.ts'
 import { includesStoredRom } from '../../matching/lookup-plan.ts'
 import type { ScannedPlatform } from '../../matching/sdk-rom.ts'
 import type { ScanChoice } from '../../matching/scan-types.ts'
-import type { StoredRomSummary, RomStore, StoredFile } from '../rom-rows.ts'
+import { type StoredFile, type StoredRomSummary, listFiles } from '../rom-rows.ts'
 import { isUnchanged } from '../entry-rows.ts'
 
 /** An entry whose files the scan reads. */
@@ -33,7 +34,7 @@ const mustBeRead = (decision: Unread): decision is WithoutHashes<RebuiltEntry> =
 interface DecideServices {
   choice: ScanChoice
   hasher: EntryHasher
-  store: Pick<RomStore, 'listFiles'>
+  db: Db
 }
 
 /** Entries of one folder, with the ROMs that are stored for this folder. */
@@ -46,7 +47,7 @@ export interface EntryBatch {
 }
 
 /** Decides what the scan does with entries, and hashes the files of those that are rebuilt. */
-export function createDecideEntries ({ choice, hasher, store }: DecideServices) {
+export function createDecideEntries ({ choice, hasher, db }: DecideServices) {
   const { type } = choice
   const addsRoms = type !== 'update' && type !== 'unmatched'
 
@@ -64,7 +65,7 @@ export function createDecideEntries ({ choice, hasher, store }: DecideServices) 
   /** Returns the stored files for a quick scan. Scans of other types do not compare files. */
   async function readStoredFiles ({ entries, known }: EntryBatch): Promise<Map<number, StoredFile[]>> {
     const ids = type === 'quick' ? entries.flatMap((entry) => known.get(entry.fs_name)?.id ?? []) : []
-    return ids.length === 0 ? new Map<number, StoredFile[]>() : await store.listFiles(ids)
+    return ids.length === 0 ? new Map<number, StoredFile[]>() : await listFiles(db, ids)
   }
 
   return async function decideBatch (batch: EntryBatch): Promise<EntryDecision[]> {

@@ -1,4 +1,7 @@
-import type { FileRow, RomHashes, StoredRomSummary, RomRow, RomStore, StoredFile } from '../rom-rows.ts'
+import type { Db } from '../../../core/database/db.ts'
+import type { FileRow } from '../file-rows.ts'
+import { type RomHashes, type StoredFile, type StoredRomSummary, listFiles, listHashes } from '../rom-rows.ts'
+import type { RomRow } from '../write-roms.ts'
 
 /** The ROMs of a platform whose file is gone and that no new file has claimed. */
 export interface MissingRoms {
@@ -25,7 +28,7 @@ function inodesKeyOf (files: readonly FileFacts[]): string | null {
   return files.map((file) => [file.inode, file.file_size_bytes, file.last_modified].join(':')).sort().join()
 }
 
-export function createMissingRoms (goneRoms: readonly StoredRomSummary[], store: RomStore): MissingRoms {
+export function createMissingRoms (goneRoms: readonly StoredRomSummary[], db: Db): MissingRoms {
   const ids = new Set(goneRoms.map((rom) => rom.id))
   let byDigest: Promise<Map<string, number[]>> | null = null
   let byIdentity: Promise<Map<string, number[]>> | null = null
@@ -41,10 +44,10 @@ export function createMissingRoms (goneRoms: readonly StoredRomSummary[], store:
 
   async function find (row: RomRow, files: readonly FileRow[]): Promise<number[]> {
     if (row.sha1_hash !== '') {
-      byDigest ??= store.listHashes([...ids]).then((rows) => group(rows, digestOf, ({ id }) => id))
+      byDigest ??= listHashes(db, [...ids]).then((rows) => group(rows, digestOf, ({ id }) => id))
       return (await byDigest).get(digestOf(row)) ?? []
     }
-    byIdentity ??= store.listFiles([...ids])
+    byIdentity ??= listFiles(db, [...ids])
       .then((known) => group(known, ([, stored]) => inodesKeyOf(stored), ([id]) => id))
     const identity = inodesKeyOf(files)
     return identity === null ? [] : (await byIdentity).get(identity) ?? []

@@ -1,13 +1,15 @@
 import { mkdir, rename } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import type { Db } from '../../../core/database/db.ts'
 import { LibraryUnreadableError, folderInode } from '../../library/directory.ts'
 import { errorCode, isAbsent } from '../../../core/files/fs-error.ts'
 import { artworkFolder } from '../../artwork/artwork.ts'
 import { digestOf } from './missing-roms.ts'
-import type { LocatedHashes, PlatformFolderRef, RomRow, RomStore } from '../rom-rows.ts'
+import { type LocatedHashes, type PlatformFolderRef, listElsewhere } from '../rom-rows.ts'
+import type { RomRow } from '../write-roms.ts'
 
 interface MoveServices {
-  store: RomStore
+  db: Db
   /** Returns the folder of a library; undefined if the library cannot be read: then none of its ROMs counts as gone. */
   findLibraryDir: (libraryId: number) => string | undefined
   resourcesDir: string
@@ -25,7 +27,7 @@ export interface MovedRoms {
   claim (rows: readonly RomRow[], platform: PlatformFolderRef): Promise<void>
 }
 
-export function createMovedRoms ({ store, findLibraryDir, resourcesDir }: MoveServices): MovedRoms {
+export function createMovedRoms ({ db, findLibraryDir, resourcesDir }: MoveServices): MovedRoms {
   const claimed = new Set<number>()
 
   /** True if the file of a ROM is gone. A file on a disk that is not mounted is not gone. */
@@ -69,7 +71,7 @@ export function createMovedRoms ({ store, findLibraryDir, resourcesDir }: MoveSe
       const hashed = rows.filter((row) => row.sha1_hash !== '' && row.fs_size_bytes > 0)
       if (hashed.length === 0) return
       const candidates = Map.groupBy(
-        await store.listElsewhere(platform, hashed.map((row) => row.sha1_hash)), digestOf)
+        await listElsewhere(db, platform, hashed.map((row) => row.sha1_hash)), digestOf)
       if (candidates.size === 0) return
       for (const row of hashed) {
         const [match, ...others] = await listGone(candidates.get(digestOf(row)) ?? [])

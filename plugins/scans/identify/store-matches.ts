@@ -8,13 +8,16 @@ import { writeInHalves } from '../database-errors.ts'
 import type { Progress } from '../progress/scan-progress.ts'
 import type { ScanType } from '../../matching/scan-types.ts'
 import type { MissWrite } from '../../matching/explanation-rows.ts'
-import type { MatchStore } from '../../matching/match-rows.ts'
+import type { MatchWrite } from '../../matching/match-rows.ts'
 import type { IdentifiedRom } from './identify-rom.ts'
 
 interface MatchWriterServices {
   type: ScanType
   providers: ReadonlyMap<string, Loaded<ProviderDefinition>>
-  store: MatchStore & { writeMisses: (misses: readonly MissWrite[]) => Promise<void> }
+  store: {
+    writeMatches: (writes: readonly MatchWrite[]) => Promise<number[]>
+    writeMisses: (misses: readonly MissWrite[]) => Promise<void>
+  }
   artwork: Pick<Artwork, 'fetch'>
   progress: Pick<Progress, 'add' | 'problem'>
   announcer: Announcer

@@ -17,9 +17,8 @@ import { createIdentifyRom } from '../identify/identify-rom.ts'
 import type { ScannedPlatform } from '../../matching/sdk-rom.ts'
 import { createTitles } from '../../matching/titles.ts'
 import { writeMisses } from '../../matching/explanation-rows.ts'
-import { createMatchStore } from '../../matching/match-rows.ts'
+import { writeMatches } from '../../matching/match-rows.ts'
 import { createRebuild } from '../store/rebuild-roms.ts'
-import { createRomStore } from '../rom-rows.ts'
 import { createTableStatistics } from '../store/statistics-rows.ts'
 import { createStoreBatch } from '../store/store-batch.ts'
 import { createPlatformScan } from './scan-platform.ts'
@@ -66,7 +65,6 @@ export function createScanIdentification (shared: ScanContext, artwork: ScanArtw
   const prefersOwnRegions = config.scan.priority.region_mode === 'prefer_rom_tags'
   const romLookup = createRomLookup(
     { providers, breakerOf: app.circuits.of, scope, log, prefersOwnRegions }, payload.apis ?? [...providers.keys()])
-  const matches = createMatchStore(app.db)
   const choice = { type: payload.type, selected: romLookup.keys }
   const identification = createIdentification({
     choice,
@@ -81,7 +79,7 @@ export function createScanIdentification (shared: ScanContext, artwork: ScanArtw
       type: choice.type, providers, progress, announcer, log, signal,
       artwork: { fetch: (subject) => artwork.fetch(subject).catch(rethrowOrAbort) },
       store: {
-        writeMatches: (writes) => matches.writeMatches(writes).catch(rethrowOrAbort),
+        writeMatches: (writes) => writeMatches(app.db, writes).catch(rethrowOrAbort),
         writeMisses: (misses) => writeMisses(app.db, misses).catch(rethrowOrAbort)
       }
     }),
@@ -102,28 +100,27 @@ export function createDiskScan (
   const { app, config, log, signal, progress, announcer, libraries: { findLibraryDir: dirOf } } = shared
   const { choice } = identification
   const hasher = createEntryHasher(lease.hasher, config, signal)
-  const store = createRomStore(app.db)
-  const statistics = createTableStatistics(app.db, log)
+  const { db } = app
+  const statistics = createTableStatistics(db, log)
   const lstats = createManyLstats()
   const platformScan = createPlatformScan({
     folders: createPlatformFolders(
-      { db: app.db, findLibraryDir: dirOf, rules: app.library.rules, lstat: lstats.lstat }
+      { db, findLibraryDir: dirOf, rules: app.library.rules, lstat: lstats.lstat }
     ),
-    decideEntries: createDecideEntries({ choice, hasher, store }),
+    decideEntries: createDecideEntries({ choice, hasher, db }),
     storeBatch: createStoreBatch({
       rebuild: createRebuild({
-        choice, store, statistics, progress, announcer, dropArtwork: artwork.deleteOf,
+        choice, db, statistics, progress, announcer, dropArtwork: artwork.deleteOf,
         removeArtwork: artwork.remove,
-        moves: createMovedRoms({ store, findLibraryDir: dirOf, resourcesDir: resourcesOf(shared) })
+        moves: createMovedRoms({ db, findLibraryDir: dirOf, resourcesDir: resourcesOf(shared) })
       }),
       identify: identification.add,
-      store, progress, announcer, signal
+      db, progress, announcer, signal
     }),
-    hasher, store, unfinished, progress, signal
+    hasher, db, unfinished, progress, signal
   })
   return {
     platformScan,
-    store,
     /** Announces how many entries are about to be read. */
     expect: lstats.expect,
     async close (): Promise<void> {

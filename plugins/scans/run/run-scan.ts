@@ -52,9 +52,9 @@ async function cleanUp ({ app, artwork, log }: Scan, before: readonly BeforeScan
 
 /** Scans what the payload asks for. @returns the ids of the scanned platforms */
 async function scanDisk (scan: Scan): Promise<number[]> {
-  const { payload, libraries, disk: { platformScan, store } } = scan
+  const { payload, libraries, disk: { platformScan } } = scan
   await libraries.read()
-  if (payload.roms_ids.length > 0) return await scanRoms({ ...scan, platformScan, store }, payload.roms_ids)
+  if (payload.roms_ids.length > 0) return await scanRoms({ ...scan, platformScan }, payload.roms_ids)
   if (payload.fs_names === undefined) return await scanLibraries(scan)
   return await scanEntries({ ...scan, platformScan }, payload.platforms, payload.fs_names)
 }

@@ -1,3 +1,4 @@
+import type { Db } from '../../../core/database/db.ts'
 import type { Entry } from '../../library/entries.ts'
 import { readAhead } from '../../library/walk.ts'
 import { createMissingRoms } from '../disk/missing-roms.ts'
@@ -5,7 +6,7 @@ import type { FolderSnapshot, PlatformFolders } from '../disk/platform-folder.ts
 import { type DecideEntries, type EntryDecision, isRebuilt } from '../disk/decide-entries.ts'
 import type { EntryHasher } from '../../hashing/entry-hasher.ts'
 import type { ScannedPlatform } from '../../matching/sdk-rom.ts'
-import type { StoredRomSummary, RomStore } from '../rom-rows.ts'
+import { type StoredRomSummary, listKnown, markMissing } from '../rom-rows.ts'
 import type { StoreBatch } from '../store/store-batch.ts'
 import type { Progress } from '../progress/scan-progress.ts'
 import type { UnfinishedRoms } from './unfinished-rows.ts'
@@ -37,7 +38,7 @@ interface PlatformScanServices {
   decideEntries: DecideEntries
   hasher: Pick<EntryHasher, 'isHashed'>
   storeBatch: StoreBatch
-  store: RomStore
+  db: Db
   unfinished: UnfinishedRoms
   progress: Pick<Progress, 'add' | 'problem'>
   signal: AbortSignal
@@ -64,101 +65,107 @@ function withStoredHashes (decision: EntryDecision): EntryDecision {
 const byName = (roms: readonly StoredRomSummary[]) => new Map(roms.map((rom) => [rom.fs_name, rom]))
 const countPresent = (roms: readonly StoredRomSummary[]) => roms.filter((rom) => !rom.missing_from_fs).length
 
+/** Decides a batch. If its disk is gone, throws, because its files would otherwise be stored as unreadable. */
+async function decideBatch (
+  services: PlatformScanServices, entries: readonly Entry[], { platform, known, folder, isNamed }: PlatformReading
+): Promise<EntryDecision[]> {
+  const { folders, decideEntries, hasher, progress } = services
+  const decisions = await decideEntries({ entries, platform, known, isNamed })
+  const isHashed = hasher.isHashed(platform.slug)
+  const hashes = decisions.filter(isRebuilt).map((decision) => decision.hashes)
+  const isUnread = isHashed && hashes.some(({ files }) => files.includes(null))
+  // One problem about a lost disk says more than a problem for each of its files.
+  if (isUnread) await folders.check(platform, folder)
+  for (const warning of hashes.flatMap(({ warnings }) => warnings)) {
+    progress.problem({ platform: platform.fs_slug, ...warning })
+  }
+  return isHashed ? decisions.map(withStoredHashes) : decisions
+}
+
+async function * decideAll (
+  services: PlatformScanServices, batches: AsyncIterable<Entry[]>, reading: PlatformReading
+): AsyncGenerator<EntryDecision[]> {
+  for await (const batch of batches) yield await decideBatch(services, batch, reading)
+}
+
+/**
+ * Lists, hashes and stores at the same time; each stage runs one batch ahead of the next.
+ *
+ * @param missingRoms known ROMs whose file is not there under their name
+ * @returns the names that were there, and the ROMs of `missingRoms` that no entry claimed
+ */
+async function readEntries (
+  services: PlatformScanServices, reading: PlatformReading, missingRoms: readonly StoredRomSummary[]
+) {
+  const { folders, storeBatch, db, unfinished, progress, signal } = services
+  const { platform, folder, names } = reading
+  const unfinishedIds = await unfinished.listRoms(platform.id)
+  const missing = createMissingRoms(missingRoms, db)
+  const seen = new Set<string>()
+  const listing = folders.list(platform, folder, signal, names)
+  const decided = readAhead(decideAll(services, readAhead(inBatches(listing.entries)), reading))
+  const storing: Promise<void>[] = []
+  try {
+    for await (const decisions of decided) {
+      for (const { entry } of decisions) seen.add(entry.fs_name)
+      if (storing.length === STORED_AT_ONCE) await storing.shift()
+      const stored = storeBatch(decisions, platform, missing, unfinishedIds)
+      stored.catch(() => { /* `await` of the promise throws the error */ })
+      storing.push(stored)
+    }
+  } finally {
+    // Wait for all writes, also those after a failed one, because nothing may be written after this point.
+    await Promise.allSettled(storing)
+  }
+  await Promise.all(storing)
+  if (listing.problems.length > 0) await folders.check(platform, folder)
+  for (const { path, reason, fs_name: name } of listing.problems) {
+    progress.problem({ platform: platform.fs_slug, path, reason })
+    seen.add(name)
+  }
+  return { seen, absent: new Set(missing.ids()) }
+}
+
 /** Scans the folder of one platform. */
 export function createPlatformScan (services: PlatformScanServices) {
-  const { folders, decideEntries, hasher, storeBatch, store, unfinished, progress, signal } = services
-
-  /** Decides a batch. If its disk is gone, throws, because its files would otherwise be stored as unreadable. */
-  async function decideBatch (
-    entries: readonly Entry[], { platform, known, folder, isNamed }: PlatformReading
-  ): Promise<EntryDecision[]> {
-    const decisions = await decideEntries({ entries, platform, known, isNamed })
-    const isHashed = hasher.isHashed(platform.slug)
-    const hashes = decisions.filter(isRebuilt).map((decision) => decision.hashes)
-    const isUnread = isHashed && hashes.some(({ files }) => files.includes(null))
-    // One problem about a lost disk says more than a problem for each of its files.
-    if (isUnread) await folders.check(platform, folder)
-    for (const warning of hashes.flatMap(({ warnings }) => warnings)) {
-      progress.problem({ platform: platform.fs_slug, ...warning })
-    }
-    return isHashed ? decisions.map(withStoredHashes) : decisions
-  }
-
-  async function * decideAll (
-    batches: AsyncIterable<Entry[]>, reading: PlatformReading
-  ): AsyncGenerator<EntryDecision[]> {
-    for await (const batch of batches) yield await decideBatch(batch, reading)
-  }
-
-  /**
-   * Lists, hashes and stores at the same time; each stage runs one batch ahead of the next.
-   *
-   * @param missingRoms known ROMs whose file is not there under their name
-   * @returns the names that were there, and the ROMs of `missingRoms` that no entry claimed
-   */
-  async function readEntries (reading: PlatformReading, missingRoms: readonly StoredRomSummary[]) {
-    const { platform, folder, names } = reading
-    const unfinishedIds = await unfinished.listRoms(platform.id)
-    const missing = createMissingRoms(missingRoms, store)
-    const seen = new Set<string>()
-    const listing = folders.list(platform, folder, signal, names)
-    const storing: Promise<void>[] = []
-    try {
-      for await (const decisions of readAhead(decideAll(readAhead(inBatches(listing.entries)), reading))) {
-        for (const { entry } of decisions) seen.add(entry.fs_name)
-        if (storing.length === STORED_AT_ONCE) await storing.shift()
-        const stored = storeBatch(decisions, platform, missing, unfinishedIds)
-        stored.catch(() => { /* `await` of the promise throws the error */ })
-        storing.push(stored)
-      }
-    } finally {
-      // Wait for all writes, also those after a failed one, because nothing may be written after this point.
-      await Promise.allSettled(storing)
-    }
-    await Promise.all(storing)
-    if (listing.problems.length > 0) await folders.check(platform, folder)
-    for (const { path, reason, fs_name: name } of listing.problems) {
-      progress.problem({ platform: platform.fs_slug, path, reason })
-      seen.add(name)
-    }
-    return { seen, absent: new Set(missing.ids()) }
-  }
+  const { folders, db, unfinished, progress } = services
 
   return {
     /** Finds, hashes and stores all ROMs of a platform, and marks those that are gone. */
     async scanAll (platform: ScannedPlatform): Promise<void> {
-      const roms = await store.listKnown(platform, unfinished.startedAt)
+      const roms = await listKnown(db, platform, unfinished.startedAt)
       const folder = await folders.open(platform, countPresent(roms))
       const reading = { platform, folder, known: byName(roms), isNamed: false }
-      const { seen, absent } = await readEntries(reading, roms.filter((rom) => !folder.names.has(rom.fs_name)))
+      const withoutFile = roms.filter((rom) => !folder.names.has(rom.fs_name))
+      const { seen, absent } = await readEntries(services, reading, withoutFile)
       const after = await folders.check(platform, folder)
       // A name on disk that is no ROM any more, such as an excluded one, is gone as well. An unreadable one is not.
       const missingRoms = roms.filter(({ id, fs_name: name }) =>
         !seen.has(name) && !after.entries.has(name) && (folder.names.has(name) || absent.has(id)))
-      await store.markMissing(missingRoms.map((rom) => rom.id), true)
+      await markMissing(db, missingRoms.map((rom) => rom.id), true)
       await folders.storeFolder(platform, after)
     },
 
     /** Scans only some ROMs; no other is marked missing. */
     async scanNamed (platform: ScannedPlatform, ids: ReadonlySet<number>): Promise<void> {
-      const all = await store.listKnown(platform, unfinished.startedAt)
+      const all = await listKnown(db, platform, unfinished.startedAt)
       const roms = all.filter((rom) => ids.has(rom.id))
       const folder = await folders.open(platform, countPresent(all))
       const known = byName(roms)
-      const { seen } = await readEntries({ platform, folder, known, names: known, isNamed: true }, [])
+      const { seen } = await readEntries(services, { platform, folder, known, names: known, isNamed: true }, [])
       const after = await folders.check(platform, folder)
       const missingRoms = roms.filter(({ fs_name: name }) => !seen.has(name) && !after.names.has(name))
-      await store.markMissing(missingRoms.map((rom) => rom.id), true)
+      await markMissing(db, missingRoms.map((rom) => rom.id), true)
       progress.add({ scanned_roms: missingRoms.length })
     },
 
     /** Scans only some entries, also those that are no ROM yet. One of them may be a missing ROM that is back. */
     async scanEntries (platform: ScannedPlatform, names: ReadonlySet<string>): Promise<void> {
-      const all = await store.listKnown(platform, unfinished.startedAt)
+      const all = await listKnown(db, platform, unfinished.startedAt)
       const folder = await folders.open(platform, countPresent(all))
       const known = byName(all.filter((rom) => names.has(rom.fs_name)))
       const missingRoms = all.filter((rom) => !folder.names.has(rom.fs_name))
-      await readEntries({ platform, folder, known, names, isNamed: false }, missingRoms)
+      await readEntries(services, { platform, folder, known, names, isNamed: false }, missingRoms)
       await folders.storeFolder(platform, await folders.check(platform, folder))
     }
   }

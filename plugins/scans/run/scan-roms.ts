@@ -2,14 +2,13 @@ import { systemConfig } from '../../platforms/config.ts'
 import { LibraryUnreadableError } from '../../library/directory.ts'
 import { romsPath } from '../../library/structure.ts'
 import { Rom } from '../../roms/entities.ts'
-import type { RomStore } from '../rom-rows.ts'
+import { markMissing } from '../rom-rows.ts'
 import type { PlatformScan } from './scan-platform.ts'
 import type { ScanContext } from './scan-context.ts'
 import { toScannedPlatform } from '../../matching/sdk-rom.ts'
 
 interface RomsScanServices extends Pick<ScanContext, 'app' | 'config' | 'libraries' | 'progress' | 'signal'> {
   platformScan: PlatformScan
-  store: Pick<RomStore, 'markMissing'>
 }
 
 /**
@@ -19,7 +18,7 @@ interface RomsScanServices extends Pick<ScanContext, 'app' | 'config' | 'librari
  * @returns the ids of the platforms of these ROMs
  */
 export async function scanRoms (services: RomsScanServices, ids: readonly number[]): Promise<number[]> {
-  const { app, config, platformScan, store, progress, signal } = services
+  const { app, config, platformScan, progress, signal } = services
   const libraries = services.libraries.list()
   const roms = await app.db.em.find(Rom, { id: [...ids] }, { populate: ['platform'] })
   const byPlace = Map.groupBy(roms, (rom) => `${rom.platform.id} ${rom.library_id}`)
@@ -41,7 +40,7 @@ export async function scanRoms (services: RomsScanServices, ids: readonly number
     progress.platform(platform.name)
     const ownIds = romsOfPlatform.map((rom) => rom.id)
     if (!library.folders.includes(fsSlug) && !library.unreadable.has(fsSlug)) {
-      await store.markMissing(ownIds, true)
+      await markMissing(app.db, ownIds, true)
       progress.add({ scanned_roms: romsOfPlatform.length })
       continue
     }

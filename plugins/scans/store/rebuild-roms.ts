@@ -1,3 +1,4 @@
+import type { Db } from '../../../core/database/db.ts'
 import type { MissingRoms } from '../disk/missing-roms.ts'
 import type { MovedRoms } from '../disk/moved-roms.ts'
 import type { RebuiltEntry } from '../disk/decide-entries.ts'
@@ -9,12 +10,12 @@ import { writeInHalves } from '../database-errors.ts'
 import type { Progress } from '../progress/scan-progress.ts'
 import type { ScanChoice } from '../../matching/scan-types.ts'
 import { toFileRows, toRomRow } from '../entry-rows.ts'
-import type { RomStore, RomWrite, RomWriteResult } from '../rom-rows.ts'
+import { type RomWrite, type RomWriteResult, writeRoms } from '../write-roms.ts'
 import type { TableStatistics } from './statistics-rows.ts'
 
 interface RebuildServices {
   choice: ScanChoice
-  store: Pick<RomStore, 'write'>
+  db: Db
   moves: MovedRoms
   statistics: Pick<TableStatistics, 'added'>
   /** Drops stored artwork before a ROM is scanned from scratch. */
@@ -63,12 +64,12 @@ function isDue (change: RomChange, choice: ScanChoice): boolean {
 
 /** Creates the function that writes entries whose files were read again. */
 export function createRebuild (services: RebuildServices) {
-  const { choice, store, moves, statistics, dropArtwork, removeArtwork, progress, announcer } = services
+  const { choice, db, moves, statistics, dropArtwork, removeArtwork, progress, announcer } = services
 
   async function writeRows (rebuilds: readonly RomRebuild[], platform: ScannedPlatform) {
     const written = await writeInHalves<RomWrite, RomWriteResult>(
       rebuilds.map(({ write }) => write),
-      (writes) => store.write(platform, writes),
+      (writes) => writeRoms(db, platform, writes),
       ({ row }, err) => {
         progress.problem({
           platform: platform.fs_slug, path: `${row.fs_path}/${row.fs_name}`, reason: `it was not stored: ${err.message}`

@@ -1,3 +1,4 @@
+import type { Db } from '../../../core/database/db.ts'
 import type { MissingRoms } from '../disk/missing-roms.ts'
 import { type EntryDecision, type RebuiltEntry, isRebuilt } from '../disk/decide-entries.ts'
 import type { DueRom } from '../identify/due-rom.ts'
@@ -5,11 +6,11 @@ import type { ScannedPlatform } from '../../matching/sdk-rom.ts'
 import type { Announcer } from '../progress/announcer.ts'
 import type { Progress } from '../progress/scan-progress.ts'
 import type { Rebuild } from './rebuild-roms.ts'
-import type { RomStore } from '../rom-rows.ts'
+import { markMissing } from '../rom-rows.ts'
 
 interface StoreBatchServices {
   rebuild: Rebuild
-  store: Pick<RomStore, 'markMissing'>
+  db: Db
   identify: (due: readonly DueRom[], platform: ScannedPlatform) => Promise<void>
   progress: Pick<Progress, 'add'>
   announcer: Announcer
@@ -32,12 +33,12 @@ function listDue (entries: readonly RemainingEntry[], unfinished: ReadonlySet<nu
 }
 
 /** Stores the decisions of a batch, and queues the due ROMs for their lookups. */
-export function createStoreBatch ({ rebuild, store, identify, progress, announcer, signal }: StoreBatchServices) {
+export function createStoreBatch ({ rebuild, db, identify, progress, announcer, signal }: StoreBatchServices) {
   /** Updates ROMs that are not rebuilt. @param unfinished ROMs that scans added which failed or were stopped */
   async function storeRows (entries: readonly RemainingEntry[], unfinished: ReadonlySet<number>): Promise<DueRom[]> {
     const roms = entries.flatMap((one) => one.kind === 'unchanged' ? [one.known] : [])
     const returned = roms.filter((rom) => rom.missing_from_fs).map((rom) => rom.id)
-    await store.markMissing(returned, false)
+    await markMissing(db, returned, false)
     await announcer.roms(returned, { is_new: false, is_identifying: false })
     progress.add({ scanned_roms: entries.length, new_roms: roms.filter((rom) => rom.is_fresh).length })
     return listDue(entries, unfinished)

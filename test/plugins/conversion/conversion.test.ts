@@ -5,7 +5,6 @@ import t from 'tap'
 import { describeLayout, findLoss, renameInPlaylist } from '../../../plugins/conversion/sheets.ts'
 import { finishConversion, recoverConversions } from '../../../plugins/conversion/swap-files.ts'
 import { unhashed } from '../../../plugins/hashing/hash-entry.ts'
-import { createRomStore } from '../../../plugins/scans/rom-rows.ts'
 import { toFileRows, toRomRow } from '../../../plugins/scans/entry-rows.ts'
 import { pack7z } from '../../bench/seven-zip.ts'
 import { until } from '../../until.ts'
@@ -274,7 +273,7 @@ t.test('a ROM that is deleted while it is converted stays deleted', async (t) =>
   t.same(await list('ngp'), ['Here.ngp'])
 })
 
-const services = { db: app.db, library: app.library, store: createRomStore(app.db) }
+const services = { db: app.db, library: app.library }
 
 /** Writes the state that a process leaves if it ends just before the swap. */
 async function leaveBegun (folder: string, name: string) {

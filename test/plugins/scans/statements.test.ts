@@ -1,7 +1,7 @@
 import t, { type Test } from 'tap'
 import type { Db } from '../../../core/database/db.ts'
 import { ROM_COLUMNS, romColumnsIn } from '../../../plugins/roms/rom-columns.ts'
-import { createRomStore } from '../../../plugins/scans/rom-rows.ts'
+import { listElsewhere, listKnown } from '../../../plugins/scans/rom-rows.ts'
 import { createTableStatistics } from '../../../plugins/scans/store/statistics-rows.ts'
 import { openDb } from '../../open-db.ts'
 import { shareTestApp } from '../../support.ts'
@@ -42,10 +42,10 @@ t.test('moved ROMs are looked up by the index even without planner statistics', 
   const { db, id } = await fill(t, 20_000)
   const sums = Array.from({ length: 500 }, (_none, index) => String(19_900 + index).padStart(40, '0'))
   const before = await countScans(db)
-  const found = await createRomStore(db).listElsewhere({ id: id + 1, library_id: 1 }, [...sums, ...sums])
+  const found = await listElsewhere(db, { id: id + 1, library_id: 1 }, [...sums, ...sums])
   t.equal(found.length, 101, 'each once')
   t.equal(await countScans(db), before)
-  t.strictSame(await createRomStore(db).listElsewhere({ id, library_id: 1 }, sums), [], 'those of the platform itself have not moved')
+  t.strictSame(await listElsewhere(db, { id, library_id: 1 }, sums), [], 'those of the platform itself have not moved')
 })
 
 t.test('known ROMs list the providers that matched them, without linked ids', async (t) => {
@@ -53,7 +53,7 @@ t.test('known ROMs list the providers that matched them, without linked ids', as
   const { rows: [rom] } = await db.query<{ id: number }>("select id from roms where fs_name = '2.sfc'")
   await db.query(`insert into rom_matches (rom_id, provider, provider_id, match)
     values ($1, 'igdb', '1', '{}'), ($1, 'moby', '2', '{"is_linked": true}'), ($1, 'ss', '3', '{}')`, [rom?.id])
-  const known = await createRomStore(db).listKnown({ id, library_id: 1 }, new Date())
+  const known = await listKnown(db, { id, library_id: 1 }, new Date())
   t.strictSame(new Map(known.map(({ fs_name: name, providers }) => [name, providers.sort()])),
     new Map([['1.sfc', []], ['2.sfc', ['igdb', 'ss']], ['3.sfc', []]]))
 })
