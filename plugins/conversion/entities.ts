@@ -1,6 +1,6 @@
 import { type InferEntity, defineEntity, p } from '@mikro-orm/core'
 import { columns } from '../../core/database/columns.ts'
-import type { RomWrite } from '../scans/write-roms.ts'
+import type { RomWrite } from '../scans/rom-write-rows.ts'
 
 /** A staged file that gets a name in the library. Paths are relative to the library. */
 export interface Publication {

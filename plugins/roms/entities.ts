@@ -1,12 +1,13 @@
-import type { GameFields } from '@svc/plugin-sdk'
 import type { ArchiveMember } from '../../core/archives/types.ts'
 import { type InferEntity, defineEntity, p } from '@mikro-orm/core'
 import { columns } from '../../core/database/columns.ts'
 import { countChanges } from '../library/entities.ts'
 import { Platform } from '../platforms/entities.ts'
 import { User } from '../users/entities.ts'
-import type { GameFieldName, ManualField } from './game-fields.ts'
-import { type RomColumnName, romProperties } from './rom-columns.ts'
+import type { GameFieldName } from './game-fields.ts'
+import { type ManualMetadata, type RomColumnName, type StoredMedia, romProperties } from './rom-columns.ts'
+
+export type { ManualMetadata, StoredMedia }
 
 /** The tags of an audio file. */
 export interface TrackMeta {
@@ -22,14 +23,6 @@ export interface TrackMeta {
   /** Path in the resources folder. */
   cover_path: string | null
 }
-
-/**
- * Values of a game that a person set, which replace those of providers. Absent and null keep the values of providers.
- */
-export type ManualMetadata = { [Name in ManualField]?: GameFields[Name] | null | undefined }
-
-/** One piece of media: the URL it came from, and its path in the resources folder once downloaded. */
-export interface StoredMedia { url: string, path: string | null }
 
 const TRANSITIONS = {
   insert: 'new table as added', update: 'old table as removed new table as added', delete: 'old table as removed'

@@ -1,8 +1,15 @@
-import type { MediaKind } from '@svc/plugin-sdk'
+import type { GameFields, MediaKind } from '@svc/plugin-sdk'
 import { p } from '@mikro-orm/core'
 import { columns } from '../../core/database/columns.ts'
-import type { ManualMetadata, StoredMedia } from './entities.ts'
-import { GAME_FIELDS, GAME_FIELD_NAMES, type GameFieldName, mapGameFields } from './game-fields.ts'
+import { GAME_FIELDS, GAME_FIELD_NAMES, type GameFieldName, type ManualField, mapGameFields } from './game-fields.ts'
+
+/**
+ * Values of a game that a person set, which replace those of providers. Absent and null keep the values of providers.
+ */
+export type ManualMetadata = { [Name in ManualField]?: GameFields[Name] | null | undefined }
+
+/** One piece of media: the URL it came from, and its path in the resources folder once downloaded. */
+export interface StoredMedia { url: string, path: string | null }
 
 /** A set of columns that a statement or an object contains. */
 type ColumnSet =

@@ -3,7 +3,7 @@ import { nameSortKey, parseName } from '../library/names.ts'
 import { type EntryHashes, pathOf } from '../hashing/hash-entry.ts'
 import type { FileRow } from './file-rows.ts'
 import type { StoredFile } from './rom-rows.ts'
-import type { RomRow } from './write-roms.ts'
+import type { RomRow } from './rom-write-rows.ts'
 
 /** An entry whose files were read. */
 export interface HashedEntry { entry: Entry, hashes: EntryHashes }

@@ -1,7 +1,7 @@
 import type { Db } from '../../../core/database/db.ts'
 import type { FileRow } from '../file-rows.ts'
 import { type RomHashes, type StoredFile, type StoredRomSummary, listFiles, listHashes } from '../rom-rows.ts'
-import type { RomRow } from '../write-roms.ts'
+import type { RomRow } from '../rom-write-rows.ts'
 
 /** The ROMs of a platform whose file is gone and that no new file has claimed. */
 export interface MissingRoms {

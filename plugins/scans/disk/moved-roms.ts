@@ -6,7 +6,7 @@ import { errorCode, isAbsent } from '../../../core/files/fs-error.ts'
 import { artworkFolder } from '../../artwork/artwork.ts'
 import { digestOf } from './missing-roms.ts'
 import { type LocatedHashes, type PlatformFolderRef, listElsewhere } from '../rom-rows.ts'
-import type { RomRow } from '../write-roms.ts'
+import type { RomRow } from '../rom-write-rows.ts'
 
 interface MoveServices {
   db: Db

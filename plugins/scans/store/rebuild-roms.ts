@@ -10,7 +10,7 @@ import { writeInHalves } from '../database-errors.ts'
 import type { Progress } from '../progress/scan-progress.ts'
 import type { ScanChoice } from '../../matching/scan-types.ts'
 import { toFileRows, toRomRow } from '../entry-rows.ts'
-import { type RomWrite, type RomWriteResult, writeRoms } from '../write-roms.ts'
+import { type RomWrite, type RomWriteResult, writeRoms } from '../rom-write-rows.ts'
 import type { TableStatistics } from './statistics-rows.ts'
 
 interface RebuildServices {
