@@ -3,9 +3,9 @@ import { escapeLike } from '../../core/database/columns.ts'
 import { isChangedAfter } from '../platforms/changed-after.ts'
 import type { AnyCaller } from '../platforms/visibility.ts'
 import { PLAY_STATUSES } from './entities.ts'
+import type { RomExtensions } from './extensions.ts'
 import type { ListRomsQuery, ScopeQuery } from './filters/list-query.ts'
 import { gameFieldsIn } from './game-fields.ts'
-import type { UserFiles } from './user-files.ts'
 import type { RomProviders } from './providers.ts'
 import { hasSibling, hasSiblings } from './filters/siblings.ts'
 import { VIRTUAL_TYPES, readVirtualId } from './virtual-collections.ts'
@@ -156,8 +156,8 @@ const FLAGS = {
   has_soundtrack: sql<boolean>`r.has_soundtrack`
 } as const
 
-/** @property isSingleRom whether it is to be asked of one ROM, and not of all */
-interface FilterOptions { caller: AnyCaller, providers: RomProviders, userFiles: UserFiles, isSingleRom: boolean }
+/** @property isSingleRom true if the condition applies to one ROM, not to all */
+interface FilterOptions extends RomExtensions { caller: AnyCaller, isSingleRom: boolean }
 
 function flagConditions (
   query: ListRomsQuery, { caller, providers, userFiles, isSingleRom }: FilterOptions

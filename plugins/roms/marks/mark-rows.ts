@@ -1,4 +1,4 @@
-import type { Db } from '../../../core/database/db.ts'
+import type { Context } from '../../../core/access/context.ts'
 import { inTransaction } from '../../../core/database/transaction.ts'
 import { badRequest } from '../../../core/errors.ts'
 import { Rom, RomUser } from '../entities.ts'
@@ -10,13 +10,16 @@ export interface MarksChange {
   removeLastPlayed: boolean
 }
 
+/** A ROM with its siblings, of which at most one is the main one. */
+interface MarkedRom { id: number, sibling_roms: readonly { id: number }[] }
+
 /**
- * Writes one user's marks on a ROM. At most one of the siblings is the main one.
+ * Writes the caller's marks on a ROM. A ROM that becomes the main sibling replaces the former one.
  *
  * @throws ApiError BAD_REQUEST if last_played is both to be set and to be cleared.
  */
 export async function writeMarks (
-  db: Db, userId: number, romId: number, siblings: readonly number[], change: MarksChange
+  { db, caller }: Context, { id: romId, sibling_roms: siblings }: MarkedRom, change: MarksChange
 ): Promise<void> {
   const { marks, updateLastPlayed, removeLastPlayed } = change
   if (updateLastPlayed && removeLastPlayed) {
@@ -25,12 +28,12 @@ export async function writeMarks (
   const played = updateLastPlayed ? { last_played: new Date() } : removeLastPlayed ? { last_played: null } : {}
   await inTransaction(db, async (tx) => {
     await tx.query('insert into rom_users (rom_id, user_id) values ($1, $2) on conflict (rom_id, user_id) do nothing',
-      [romId, userId])
-    const row = await tx.em.findOneOrFail(RomUser, { rom: tx.em.getReference(Rom, romId), user: userId })
+      [romId, caller.id])
+    const row = await tx.em.findOneOrFail(RomUser, { rom: tx.em.getReference(Rom, romId), user: caller.id })
     tx.em.assign(row, { ...pickMarks(marks), ...played })
     await tx.em.flush()
     if (marks.is_main_sibling !== true || siblings.length === 0) return
-    await tx.em.nativeUpdate(RomUser, { user: userId, rom: { $in: [...siblings] } }, { is_main_sibling: false })
+    await tx.em.nativeUpdate(RomUser, { user: caller.id, rom: { $in: siblings.map(({ id }) => id) } }, { is_main_sibling: false })
   })
 }
 

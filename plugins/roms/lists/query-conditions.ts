@@ -1,0 +1,76 @@
+import type { Context } from '../../../core/access/context.ts'
+import type { AnyCaller } from '../../platforms/visibility.ts'
+import type { RomExtensions } from '../extensions.ts'
+import { selectCriteria } from '../filters/collection-rows.ts'
+import { type Criteria, readCriteria } from '../filters/criteria.ts'
+import type { ListRomsQuery, ScopeQuery } from '../filters/list-query.ts'
+import {
+  type Condition, NOTHING, allOf, filterConditions, isMarked, isNotHidden, scopeConditions
+} from '../list-conditions.ts'
+import { markedRoms } from '../rows.ts'
+import { isRomVisible } from '../visibility.ts'
+import { isRepresentative } from './grouping.ts'
+import { NO_JOINS, type Order, readOrder } from './list-order.ts'
+
+interface ConditionOptions {
+  order: Order
+  /** Decides which ROM of a group is shown. */
+  regionPriority?: readonly string[]
+  /** The condition of the smart collection that filters the list. */
+  smart?: Condition | null
+  /** True if the condition applies to one ROM, not to all. */
+  isSingleRom?: boolean
+}
+
+/** The query of a stored filter, with its order and condition. */
+interface StoredFilter { query: ListRomsQuery, order: Order, condition: Condition }
+
+/** Returns the condition of a top-level list. Hidden ROMs are removed after the groups are formed. */
+export function listCondition (
+  caller: AnyCaller, extensions: RomExtensions, query: ListRomsQuery,
+  { order, regionPriority = [], smart = null, isSingleRom = false }: ConditionOptions
+): Condition {
+  const filterBy = (filters: ListRomsQuery) => allOf([
+    isRomVisible(caller),
+    ...scopeConditions(caller, query, query.search_term, smart),
+    ...filterConditions(filters, { ...extensions, caller, isSingleRom }),
+    ...(order.needsMarks ? [isMarked] : [])
+  ])
+  const filtered = filterBy(query)
+  const shown = query.statuses.includes('hidden') || smart !== null ? [] : [isNotHidden(caller, order.joins !== NO_JOINS)]
+  if (!query.group_by_meta_id) return allOf([filtered, ...shown])
+  // All ROMs of a group are siblings. Another search for siblings would take as long as the grouping.
+  const { duplicate: _isSame, ...otherConditions } = query
+  const { identifying } = extensions.providers
+  const tables = markedRoms(caller?.id ?? null)
+  const isChosen = isRepresentative(tables, filterBy(otherConditions), identifying, regionPriority)
+  return allOf([filtered, isChosen, ...shown])
+}
+
+/** @param isSingleRom true if the condition applies to one ROM, not to all */
+export function readFilter (
+  caller: AnyCaller, extensions: RomExtensions, criteria: Criteria, isSingleRom = false
+): StoredFilter {
+  const query = readCriteria(criteria)
+  const order = readOrder(query.order_by, query.order_dir, extensions.providers)
+  return { query, order, condition: listCondition(caller, extensions, query, { order, isSingleRom }) }
+}
+
+/** Returns the condition of the smart collection that a query names; null if it names none. */
+export async function findSmartCondition (
+  context: Context<AnyCaller>, extensions: RomExtensions, { smart_collection_id: id }: ScopeQuery
+): Promise<Condition | null> {
+  if (id === undefined) return null
+  const criteria = await selectCriteria(context, id)
+  return criteria === null ? NOTHING : readFilter(context.caller, extensions, criteria).condition
+}
+
+/** Returns the condition of a part of the library: its visible ROMs that contain a search term. */
+export async function findScopeCondition (
+  context: Context<AnyCaller>, extensions: RomExtensions, query: ScopeQuery, term: string
+): Promise<Condition> {
+  const { caller } = context
+  const smart = await findSmartCondition(context, extensions, query)
+  const shown = smart === null ? [isNotHidden(caller, false)] : []
+  return allOf([isRomVisible(caller), ...shown, ...scopeConditions(caller, query, term, smart)])
+}

@@ -1,0 +1,81 @@
+import type { FastifyInstance } from 'fastify'
+import type { Context } from '../../core/access/context.ts'
+import { badRequest, notFound } from '../../core/errors.ts'
+import { selectNotes } from '../notes/rows.ts'
+import { toNoteView } from '../notes/views.ts'
+import type { AnyCaller } from '../platforms/visibility.ts'
+import type { RomExtensions } from './extensions.ts'
+import { selectMemberships } from './filters/collection-rows.ts'
+import { type Condition, type HashQuery, hasHash, hasId, hasProviderId } from './list-conditions.ts'
+import { readFilter } from './lists/query-conditions.ts'
+import { type RomBuilder, romNotFound } from './rom-builder.ts'
+import type { CallerRomRow } from './rows.ts'
+import type { BuiltDetailedRom, UserCollectionView } from './schemas.ts'
+
+interface RomDetailParts { extensions: RomExtensions, builder: RomBuilder }
+
+/** Creates the part of the ROMs service that finds one ROM, with its assets, collections and notes. */
+export function createRomDetails (app: FastifyInstance, { extensions, builder }: RomDetailParts) {
+  const { userFiles } = extensions
+
+  /**
+   * Returns the collections that contain a ROM. A smart collection contains the ROMs that its filter finds for its
+   * owner.
+   */
+  async function findCollections (
+    { db }: Context<AnyCaller>, { id: romId, collections }: CallerRomRow
+  ): Promise<UserCollectionView[]> {
+    const smart = collections.flatMap(({ filter_criteria: criteria, ...row }) =>
+      criteria === null ? [] : [{ ...row, criteria }])
+    const owners = await app.permissions.listViewers(smart.map((row) => row.user_id))
+    const memberships = await selectMemberships(db, romId, smart.map(({ id, user_id: userId, criteria }) => {
+      const { condition } = readFilter(owners.get(userId) ?? null, extensions, criteria, true)
+      return { key: id, userId, condition }
+    }))
+    return collections.filter(({ id, filter_criteria: criteria }) => criteria === null || memberships.has(id))
+      .map(({ id, name, filter_criteria: criteria }) => ({ id, name, is_smart: criteria !== null }))
+  }
+
+  /** Returns the first ROM that meets a condition, with all details; null if there is none. */
+  async function find (
+    context: Context<AnyCaller>, condition: Condition, id?: number
+  ): Promise<BuiltDetailedRom | null> {
+    const found = await builder.buildFirst(context, condition, { id, collections: true })
+    if (found === null) return null
+    const { row, rom: { shared, more } } = found
+    const [assets, collections, notes] = await Promise.all([
+      row.has_assets ? userFiles.select(context, row.id) : userFiles.emptyDetails,
+      findCollections(context, row),
+      row.has_notes ? selectNotes(context, row.id) : []
+    ])
+    const own = { user_collections: collections, all_user_notes: notes.map(toNoteView) }
+    return { shared, more: { ...more, ...assets, ...own } }
+  }
+
+  return {
+    async getDetailed (context: Context<AnyCaller>, id: number): Promise<BuiltDetailedRom> {
+      const rom = await find(context, hasId(id), id)
+      if (rom === null) throw romNotFound(id)
+      return rom
+    },
+
+    /** @param ids by provider key */
+    async findByProviderId (
+      context: Context<AnyCaller>, ids: Readonly<Record<string, number | string>>
+    ): Promise<BuiltDetailedRom> {
+      if (Object.keys(ids).length === 0) throw badRequest('The request has no id; send at least one, such as igdb_id')
+      const rom = await find(context, hasProviderId(ids))
+      if (rom === null) throw notFound('No ROM has any of these ids')
+      return rom
+    },
+
+    async findByHash (context: Context<AnyCaller>, hashes: HashQuery): Promise<BuiltDetailedRom> {
+      if (Object.values(hashes).every((hash) => hash === '')) {
+        throw badRequest('The request has no hash; send at least one of crc_hash, md5_hash, sha1_hash, ra_hash')
+      }
+      const rom = await find(context, hasHash(hashes))
+      if (rom === null) throw notFound('No ROM has any of these hashes')
+      return rom
+    }
+  }
+}
