@@ -1,11 +1,20 @@
 import { Type } from '@sinclair/typebox'
 import type { FastifyRequest } from 'fastify'
 import { contextOf } from '../../core/access/context.ts'
-import { ErrorSchema, IdParams, type Routes, idOf } from '../../core/typebox.ts'
+import type { FeatureRoutes } from '../../core/feature.ts'
+import { ErrorSchema, IdParams, idOf } from '../../core/typebox.ts'
 import { DetailedRomSchema } from '../roms/schemas.ts'
 import { romSerializer } from '../roms/views.ts'
+import { addFile } from './add-file.ts'
 import { type FileKind, MANUAL, SCREENSHOT, SOUNDTRACK } from './kinds.ts'
+import { addManual, refetchManual, removeManual } from './manuals.ts'
+import { removeAnyFile, removeFileOfKind } from './remove-file.ts'
+import { selectFilesOf } from './rows.ts'
 import { NamedFileForm, SoundtrackTrackMetaSchema, UploadHeaders } from './schemas.ts'
+import type { RomFileServices } from './services.ts'
+import { findTarget } from './target-rom.ts'
+import { convertToFolder } from './to-folder.ts'
+import { toTrackView } from './views.ts'
 
 const tags = ['roms']
 const writes = { scopes: ['roms.write'] as const }
@@ -25,7 +34,7 @@ const KINDS: readonly { path: string, kind: FileKind, noun: string, words: strin
   { path: 'soundtracks', kind: SOUNDTRACK, noun: 'Soundtrack', words: 'a piece of music' }
 ]
 
-const routes: Routes = async (app) => {
+const routes: FeatureRoutes<RomFileServices> = async (app, _options, services) => {
   // A body that is not a form is the file itself, of any type.
   app.removeContentTypeParser(['application/json', 'text/plain'])
   app.addContentTypeParser('*', (_request: FastifyRequest, payload, done) => { done(null, payload) })
@@ -38,7 +47,7 @@ const routes: Routes = async (app) => {
     },
     config: writes
   }, async (request, reply) => {
-    await app.romFiles.addManual(request, request.params.id)
+    await addManual(services, request, request.params.id)
     reply.code(201)
   })
 
@@ -48,7 +57,7 @@ const routes: Routes = async (app) => {
       description: 'Deletes the manual at once, without the trash.', params: IdParams, response: REMOVED
     },
     config: deletes
-  }, async (request) => { await app.romFiles.removeManual(contextOf(request), request.params.id) })
+  }, async (request) => { await removeManual(services, contextOf(request), request.params.id) })
 
   app.post('/api/roms/:id/manuals/redownload', {
     schema: {
@@ -56,7 +65,7 @@ const routes: Routes = async (app) => {
       response: { 200: Type.Null(), 400: ErrorSchema, 404: ErrorSchema, 503: ErrorSchema }
     },
     config: writes
-  }, async (request) => { await app.romFiles.refetchManual(contextOf(request), request.params.id) })
+  }, async (request) => { await refetchManual(services, contextOf(request), request.params.id) })
 
   app.get('/api/roms/:id/soundtracks/metadata', {
     schema: {
@@ -64,7 +73,10 @@ const routes: Routes = async (app) => {
       response: { 200: Type.Array(SoundtrackTrackMetaSchema), 404: ErrorSchema }
     },
     config: { scopes: ['roms.read'] }
-  }, async (request) => app.romFiles.listTracks(contextOf(request), request.params.id))
+  }, async (request) => {
+    const { id } = await findTarget(contextOf(request), request.params.id)
+    return (await selectFilesOf(request.db, id, SOUNDTRACK.category)).map((row) => toTrackView(row, app.resources.marked))
+  })
 
   app.post('/api/roms/:id/convert-to-folder', {
     schema: {
@@ -77,7 +89,7 @@ const routes: Routes = async (app) => {
     },
     serializerCompiler: romSerializer,
     config: writes
-  }, async (request) => await app.romFiles.toFolder(contextOf(request), request.params.id))
+  }, async (request) => await convertToFolder(app, contextOf(request), request.params.id))
 
   app.delete('/api/roms/:rom_id/files/:file_id', {
     schema: {
@@ -93,8 +105,7 @@ const routes: Routes = async (app) => {
     },
     config: deletes
   }, async (request) => {
-    const { params: { rom_id: id, file_id: fileId }, query } = request
-    await app.romFiles.removeAny(contextOf(request), id, fileId, query.permanently)
+    await removeAnyFile(services, contextOf(request), request.params, request.query.permanently)
   })
 
   for (const { path, kind, noun, words } of KINDS) {
@@ -107,7 +118,7 @@ const routes: Routes = async (app) => {
       },
       config: writes
     }, async (request, reply) => {
-      await app.romFiles.add(request, request.params.id, kind)
+      await addFile(services, request, request.params.id, kind)
       reply.code(201)
     })
 
@@ -117,7 +128,7 @@ const routes: Routes = async (app) => {
       },
       config: deletes
     }, async (request) => {
-      await app.romFiles.remove(contextOf(request), request.params.id, request.params.file_id, kind)
+      await removeFileOfKind(services, contextOf(request), request.params, kind)
     })
   }
 }

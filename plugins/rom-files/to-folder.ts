@@ -1,13 +1,16 @@
 import { lstat, mkdir, rename, rmdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { FastifyInstance } from 'fastify'
+import type { Context } from '../../core/access/context.ts'
 import type { Db } from '../../core/database/db.ts'
 import { conflict } from '../../core/errors.ts'
 import { errorCode } from '../../core/files/fs-error.ts'
 import { parseName } from '../library/names.ts'
 import { temporaryNameOf, lockRename } from '../roms/rename-rom.ts'
 import { deleteRename, insertRename } from '../roms/rename-rows.ts'
+import type { BuiltDetailedRom } from '../roms/schemas.ts'
 import { type TargetRom, writeFolder } from './rows.ts'
+import { findTarget, openLibrary, withWriteErrors } from './target-rom.ts'
 
 /** Creates a folder and replaces an empty one, because an unfinished conversion leaves an empty folder. */
 async function createFolder (path: string, name: string): Promise<void> {
@@ -68,4 +71,19 @@ async function convert (db: Db, libraryDir: string, rom: TargetRom): Promise<str
   }
   await writeFolder(db, rom, folder, parseName(folder, { isFolder: true }))
   return folder
+}
+
+/**
+ * Moves a ROM that is one file to its own folder, as a request asks.
+ *
+ * @throws ApiError NOT_FOUND · CONFLICT if the folder's name is taken, or the library is read-only
+ */
+export async function convertToFolder (app: FastifyInstance, context: Context, id: number): Promise<BuiltDetailedRom> {
+  const rom = await findTarget(context, id)
+  if (!rom.is_folder) {
+    const { dir } = await openLibrary(app, rom)
+    await withWriteErrors(() => ensureFolder(app, dir, rom))
+    await app.editing.announce(id)
+  }
+  return await app.roms.getDetailed({ db: app.db, caller: context.caller }, id)
 }

@@ -1,0 +1,46 @@
+import type { FastifyInstance } from 'fastify'
+import type { Context } from '../../core/access/context.ts'
+import { badRequest, conflict, notFound } from '../../core/errors.ts'
+import { errorCode } from '../../core/files/fs-error.ts'
+import { PathRefusedError } from '../../core/files/safe-path.ts'
+import type { LibraryRoot } from '../library/roots.ts'
+import { type TargetRom, selectTarget } from './rows.ts'
+
+const REFUSED = new Map([
+  ['EROFS', 'the library is read-only'], ['EACCES', 'there is no permission to write'], ['EPERM', 'there is no permission to write']
+])
+
+export const movedError = () =>
+  conflict('The ROM was deleted, renamed or moved at the same moment; fetch its current state and try again')
+
+/** @throws ApiError NOT_FOUND unless the caller sees the ROM */
+export async function findTarget (context: Context, id: number): Promise<TargetRom> {
+  const rom = await selectTarget(context, id)
+  if (rom === null) throw notFound(`ROM with ID '${id}' not found`)
+  return rom
+}
+
+/**
+ * Returns the library of a ROM whose files change.
+ *
+ * @throws ApiError CONFLICT if it is read-only, or its disk has changed · UNAVAILABLE while it is not mounted
+ */
+export async function openLibrary (
+  { library }: Pick<FastifyInstance, 'library'>, rom: TargetRom
+): Promise<LibraryRoot> {
+  const root = await library.getWritable(rom.library_id)
+  await library.requireFolder(root, rom.platform_id, rom.fs_path)
+  return root
+}
+
+/** Converts write errors of the library's disk to refusals, because they are not faults of the server. */
+export async function withWriteErrors<T> (work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (err) {
+    if (err instanceof PathRefusedError) throw badRequest(err.message)
+    if (errorCode(err) === 'ENOENT') throw movedError()
+    const reason = REFUSED.get(errorCode(err))
+    throw reason === undefined ? err : conflict(`The file cannot be stored: ${reason}. Make the library writable for the server`)
+  }
+}
