@@ -56,6 +56,26 @@ async function listFolder (path: string): Promise<string[]> {
   }
 }
 
+/** A verified picture under a temporary name, with its small copy. */
+interface VerifiedPicture { part: string, small: Buffer, extension: string }
+
+/** Moves a picture and its small copy to their final names, and deletes former pictures. */
+async function publishCover (
+  resources: string, collectionId: number, { part, small, extension }: VerifiedPicture
+): Promise<CoverPaths> {
+  const folder = `collections/${collectionId}/cover`
+  const names = { large: `big.${extension}`, small: `small.${extension}` }
+  await mkdir(join(resources, folder), { recursive: true })
+  await writeFile(`${part}.small`, small)
+  await rename(`${part}.small`, join(resources, folder, names.small))
+  await rename(part, join(resources, folder, names.large))
+  // Delete former pictures of another format.
+  const kept = Object.values(names)
+  const twins = (await readdir(join(resources, folder))).filter((name) => !kept.includes(name))
+  for (const twin of twins) await rm(join(resources, folder, twin), { force: true })
+  return { path_cover_large: `${folder}/${names.large}`, path_cover_small: `${folder}/${names.small}` }
+}
+
 /** Creates the store of the pictures of collections, in the resources folder. */
 export function createCovers (config: Config, http: DownloadingClient) {
   const resources = join(config.data_dir, 'resources')
@@ -74,27 +94,13 @@ export function createCovers (config: Config, http: DownloadingClient) {
       const small = await createSmallCover(part, extension, height).catch((err: unknown) => {
         throw badRequest(`The cover '${name}' cannot be read (${err instanceof Error ? err.message.slice(0, 200) : String(err)})`)
       })
-      return { publish: (id) => publishCover(id, { part, small, extension }), discard: () => rm(part, { force: true }) }
+      return {
+        publish: (id) => publishCover(resources, id, { part, small, extension }), discard: () => rm(part, { force: true })
+      }
     } catch (err) {
       await rm(part, { force: true })
       throw err
     }
-  }
-
-  async function publishCover (
-    id: number, { part, small, extension }: { part: string, small: Buffer, extension: string }
-  ): Promise<CoverPaths> {
-    const folder = `collections/${id}/cover`
-    const names = { large: `big.${extension}`, small: `small.${extension}` }
-    await mkdir(join(resources, folder), { recursive: true })
-    await writeFile(`${part}.small`, small)
-    await rename(`${part}.small`, join(resources, folder, names.small))
-    await rename(part, join(resources, folder, names.large))
-    // Delete former pictures of another format.
-    const kept = Object.values(names)
-    const twins = (await readdir(join(resources, folder))).filter((name) => !kept.includes(name))
-    for (const twin of twins) await rm(join(resources, folder, twin), { force: true })
-    return { path_cover_large: `${folder}/${names.large}`, path_cover_small: `${folder}/${names.small}` }
   }
 
   return {

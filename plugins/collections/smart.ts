@@ -1,13 +1,11 @@
 import type { FastifyInstance } from 'fastify'
 import { requireGrant } from '../../core/access/auth.ts'
 import type { Context } from '../../core/access/context.ts'
-import { toStorable } from '../../core/database/json.ts'
-import { badRequest } from '../../core/errors.ts'
-import { isShallow } from '../../core/web/json-depth.ts'
 import type { AnyCaller } from '../platforms/visibility.ts'
 import { User } from '../users/entities.ts'
 import { checkName, requireOwn, requireReadable, unknownCollection, withName } from './access.ts'
 import { announceChange } from './announce-change.ts'
+import { readCriteriaText } from './criteria-text.ts'
 import { SmartCollection } from './entities.ts'
 import { type SmartRow, selectCollectionIds, selectCovers, selectSmartCollections, selectVisibleIds } from './rows.ts'
 import type { SmartCollectionForm, SmartCollectionView } from './schemas.ts'
@@ -17,20 +15,19 @@ import { COVERS_MAX } from './virtual-rows.ts'
 /** Number of first members whose covers are considered. */
 const COVER_CANDIDATES = 500
 
-type Criteria = Record<string, unknown>
-
-/** @throws ApiError BAD_REQUEST, with the text that apps show, for anything but an object */
-function readCriteriaText (text: string): Criteria {
-  const refused = () => badRequest('Invalid JSON for filter_criteria field')
-  let criteria: unknown
-  try {
-    criteria = JSON.parse(text)
-  } catch {
-    throw refused()
+/** Returns the members of each collection that a caller sees. A filter of another user finds what that user sees. */
+async function selectMembers (
+  { permissions, roms }: Pick<FastifyInstance, 'permissions' | 'roms'>, context: Context<AnyCaller>, rows: readonly SmartRow[]
+): Promise<Map<number, number[]>> {
+  const { db, caller } = context
+  const owners = await permissions.listViewers(rows.map((row) => row.user_id))
+  const members = new Map<number, number[]>()
+  // One after the other, because each may read the whole library.
+  for (const { id, user_id: userId, filter_criteria: criteria } of rows) {
+    const found = [...await roms.listFiltered({ db, caller: owners.get(userId) ?? null }, criteria)]
+    members.set(id, userId === caller?.id ? found : await selectVisibleIds(context, found))
   }
-  const isObject = typeof criteria === 'object' && criteria !== null && !Array.isArray(criteria)
-  if (!isObject || !isShallow(criteria)) throw refused()
-  return toStorable(criteria as Criteria)
+  return members
 }
 
 /**
@@ -38,25 +35,10 @@ function readCriteriaText (text: string): Criteria {
  * their owners. Members are computed on request, and cached with other lists until the library changes.
  */
 export function createSmartCollections (app: FastifyInstance) {
-  /** Returns the members of each collection that a caller sees. A filter of another user finds what that user sees. */
-  async function selectMembers (
-    context: Context<AnyCaller>, rows: readonly SmartRow[]
-  ): Promise<Map<number, number[]>> {
-    const { db, caller } = context
-    const owners = await app.permissions.listViewers(rows.map((row) => row.user_id))
-    const members = new Map<number, number[]>()
-    // One after the other, because each may read the whole library.
-    for (const { id, user_id: userId, filter_criteria: criteria } of rows) {
-      const found = [...await app.roms.listFiltered({ db, caller: owners.get(userId) ?? null }, criteria)]
-      members.set(id, userId === caller?.id ? found : await selectVisibleIds(context, found))
-    }
-    return members
-  }
-
   async function toViews (
     context: Context<AnyCaller>, rows: readonly SmartRow[]
   ): Promise<SmartCollectionView[]> {
-    const members = await selectMembers(context, rows)
+    const members = await selectMembers(app, context, rows)
     const candidates = [...members.values()].flatMap((ids) => ids.slice(0, COVER_CANDIDATES))
     const covers = await selectCovers(context, [...new Set(candidates)])
     return rows.map((row) => {

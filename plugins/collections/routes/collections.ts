@@ -35,7 +35,8 @@ const createPlainRoutes = (collections: Collections, forms: Forms): Routes => as
     },
     preValidation: forms.read,
     config: writes
-  }, async (request) => collections.create(contextOf(request), request.body, request.query, request.cover))
+  }, async (request) =>
+    collections.create(contextOf(request), request.body, { ...request.query, cover: request.cover }))
 
   app.get('/api/collections', {
     schema: {
@@ -79,7 +80,7 @@ const createPlainRoutes = (collections: Collections, forms: Forms): Routes => as
     preValidation: forms.read,
     config: writes
   }, async (request) =>
-    collections.update(contextOf(request), request.params.id, request.body, request.query, request.cover))
+    collections.update(contextOf(request), request.params.id, request.body, { ...request.query, cover: request.cover }))
 
   app.delete('/api/collections/:id', {
     schema: {

@@ -508,7 +508,9 @@ t.test('a cover is downloaded from its URL once', async (t) => {
   const collections = createCollections(test.app, covers)
   const { id } = await alice.make('A')
   const caller = { id: (await alice.get<{ id: number }>('/api/users/me')).id, access: ADMIN_ACCESS } as Caller
-  const put = (url: string) => collections.update({ db: test.app.db, caller }, id, { rom_ids: '[]', url_cover: url }, { remove_cover: false }, null)
+  const options = { remove_cover: false, cover: null }
+  const put = (url: string) =>
+    collections.update({ db: test.app.db, caller }, id, { rom_ids: '[]', url_cover: url }, options)
   const fetched = await put(`http://${origin}/cover.png`)
   t.match(fetched, { url_cover: `http://${origin}/cover.png`, path_cover_large: /big\.png\?ts=/, path_cover_small: /small\.png\?ts=/ })
   t.match(await put(`http://${origin}/cover.png`), { path_cover_large: /big\.png/ })

@@ -1,0 +1,93 @@
+import type { FastifyInstance } from 'fastify'
+import type { Context } from '../../core/access/context.ts'
+import type { Db } from '../../core/database/db.ts'
+import { inTransaction } from '../../core/database/transaction.ts'
+import { User } from '../users/entities.ts'
+import { checkName, requireOwn, withName } from './access.ts'
+import { announceChange } from './announce-change.ts'
+import type { Covers, StagedCover } from './covers.ts'
+import { Collection } from './entities.ts'
+import { getCollection } from './get-collection.ts'
+import { lockCollection } from './lock-collection.ts'
+import { readRomIds } from './rom-ids.ts'
+import { insertMembers, restrictMembers } from './rows.ts'
+import type { CollectionForm, CollectionView } from './schemas.ts'
+
+/** The parameters that come with a form, and the cover from the form, if any. */
+interface FormOptions { is_public?: boolean, cover: StagedCover | null }
+interface CreateOptions extends FormOptions { is_favorite?: boolean }
+interface UpdateOptions extends FormOptions { remove_cover: boolean }
+
+/** Creates the functions that store the forms of collections and their covers. */
+export function createCollectionEdits (app: FastifyInstance, covers: Covers) {
+  async function setCover (db: Db, id: number, cover: StagedCover): Promise<void> {
+    const paths = await cover.publish(id)
+    await lockCollection(db, id, async (tx, collection) => { tx.em.assign(collection, paths) })
+  }
+
+  /** Downloads the picture of an address, unless it is the collection's current cover. */
+  async function fetchCover (db: Db, id: number, url: string | undefined): Promise<StagedCover | null> {
+    if (url === undefined || url === '') return null
+    const current = await db.em.findOne(Collection, { id }, { refresh: true })
+    if (current?.url_cover === url && await covers.isPresent(current.path_cover_large ?? null)) return null
+    return await covers.fetch(url)
+  }
+
+  return {
+    async create (
+      context: Context, form: CollectionForm, { cover: uploaded, ...switches }: CreateOptions
+    ): Promise<CollectionView> {
+      const { db, caller } = context
+      const { description = '', url_cover: url = '' } = form
+      const name = checkName(form.name)
+      const cover = uploaded ?? (url === '' ? null : await covers.fetch(url))
+      const { id, is_public: isPublic } = await withName(name, () => inTransaction(db, async (tx) => {
+        const urlCover = uploaded === null && url !== '' ? url : null
+        const added = tx.em.create(Collection, {
+          user: tx.em.getReference(User, caller.id), name, description, url_cover: urlCover, ...switches
+        })
+        await tx.em.flush()
+        return added
+      })).catch(async (err: unknown) => {
+        await cover?.discard()
+        throw err
+      })
+      if (cover !== null) await setCover(db, id, cover)
+      announceChange(app, { kind: 'plain', id, user_id: caller.id, change: 'added' }, isPublic)
+      return await getCollection(context, id, app.resources.marked)
+    },
+
+    /** @throws ApiError NOT_FOUND, FORBIDDEN, INVALID, BAD_REQUEST for an invalid cover, CONFLICT for the name */
+    async update (
+      context: Context, id: number, form: CollectionForm,
+      { is_public: isPublic, remove_cover: removesCover, cover: uploaded }: UpdateOptions
+    ): Promise<CollectionView> {
+      const { db, caller } = context
+      const { is_public: wasPublic } = await requireOwn(context, 'plain', id)
+      const { name, description, url_cover: url } = form
+      const romIds = readRomIds(form.rom_ids)
+      if (name !== undefined) checkName(name)
+      const cover = removesCover ? null : uploaded ?? await fetchCover(db, id, url)
+      const urlCover = removesCover || uploaded !== null ? '' : url
+      await withName(name, () => lockCollection(db, id, async (tx, collection) => {
+        tx.em.assign(collection, {
+          ...(name === undefined ? {} : { name }),
+          ...(description === undefined ? {} : { description }),
+          ...(isPublic === undefined ? {} : { is_public: isPublic }),
+          ...(urlCover === undefined ? {} : { url_cover: urlCover === '' ? null : urlCover }),
+          ...(removesCover ? { path_cover_large: null, path_cover_small: null } : {}),
+          updated_at: new Date()
+        })
+        await restrictMembers({ db: tx, caller }, id, romIds)
+        await insertMembers({ db: tx, caller }, id, romIds)
+      })).catch(async (err: unknown) => {
+        await cover?.discard()
+        throw err
+      })
+      if (removesCover) await covers.delete(id)
+      if (cover !== null) await setCover(db, id, cover)
+      announceChange(app, { kind: 'plain', id, user_id: caller.id, change: 'changed' }, wasPublic || isPublic === true)
+      return await getCollection(context, id, app.resources.marked)
+    }
+  }
+}
