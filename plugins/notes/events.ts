@@ -17,12 +17,14 @@ export const noteEvents: EventDescriptions<ServerEvents> = {
   'notes:changed': { summary: 'Notes about a ROM changed', schema: NotesChanged }
 }
 
+/** A note that changed; public if it was public before or after the change. */
+interface ChangedNote { rom_id: number, user_id: number, is_public: boolean }
+
 /** Publishes a change to the author, or for a public note to all users who may see the ROM. */
-export async function announceNotes (
-  app: FastifyInstance, config: Config, romId: number, authorId: number, isPublic: boolean
-): Promise<void> {
-  const rooms = isPublic
+export async function announceNotes (app: FastifyInstance, config: Config, note: ChangedNote): Promise<void> {
+  const { rom_id: romId } = note
+  const rooms = note.is_public
     ? roomsOf((await app.permissions.listAudiences(app.db, [romId])).get(romId) ?? null, config)
-    : userRoom(authorId)
+    : userRoom(note.user_id)
   app.sockets.publish(rooms, 'notes:changed', { rom_id: romId })
 }

@@ -67,15 +67,15 @@ export async function insertNote (
 }
 
 /**
- * Finds a user's own note about a ROM and locks it. `is_taken` is true if another of the user's notes has the given
- * title.
+ * Finds a note of the caller about a ROM and locks it. `is_taken` is true if another of the caller's notes has the
+ * given title.
  */
 export async function findOwnNote (
-  db: Db, userId: number, romId: number, noteId: number, title: string | undefined
+  { db, caller }: Context, romId: number, noteId: number, title: string | undefined
 ): Promise<{ is_taken: boolean } | null> {
   const { rows } = await sql<{ is_taken: boolean }>`select exists (select 1 from notes o where o.rom_id = n.rom_id
       and o.user_id = n.user_id and o.title = ${title ?? null}::text and o.id <> n.id) as is_taken
-    from notes n where n.id = ${noteId} and n.rom_id = ${romId} and n.user_id = ${userId} for update of n`.execute(db)
+    from notes n where n.id = ${noteId} and n.rom_id = ${romId} and n.user_id = ${caller.id} for update of n`.execute(db)
   return rows[0] ?? null
 }
 

@@ -14,6 +14,8 @@ const titleTaken = (title: string | undefined) =>
 
 export function createNotes (app: FastifyInstance, config: Config) {
   const checkRom = (context: Context, romId: number) => app.roms.checkVisible(context, romId)
+  const announce = ({ caller }: Context, romId: number, isPublic: boolean) =>
+    announceNotes(app, config, { rom_id: romId, user_id: caller.id, is_public: isPublic })
 
   async function get (context: Context, romId: number, noteId: number): Promise<UserNoteView> {
     const row = (await selectNotes(context, romId)).find(({ id }) => id === noteId)
@@ -40,7 +42,7 @@ export function createNotes (app: FastifyInstance, config: Config) {
       const id = await insertNote(db, caller.id, romId, note)
       if (id === null) throw titleTaken(note.title)
       const view = await get(context, romId, id)
-      await announceNotes(app, config, romId, caller.id, view.is_public)
+      await announce(context, romId, view.is_public)
       return view
     },
 
@@ -51,12 +53,12 @@ export function createNotes (app: FastifyInstance, config: Config) {
       const { db, caller } = context
       await checkRom(context, romId)
       await inTransaction(db, async (tx) => {
-        const note = await findOwnNote(tx, caller.id, romId, noteId, change.title)
+        const note = await findOwnNote({ db: tx, caller }, romId, noteId, change.title)
         if (note === null) throw notOwned()
         if (note.is_taken) throw titleTaken(change.title)
         await updateNote(tx, noteId, change)
       })
-      await announceNotes(app, config, romId, caller.id, true)
+      await announce(context, romId, true)
       return await get(context, romId, noteId)
     },
 
@@ -64,7 +66,7 @@ export function createNotes (app: FastifyInstance, config: Config) {
       const { db, caller } = context
       await checkRom(context, romId)
       if (!await deleteNote(db, caller.id, romId, noteId)) throw notOwned()
-      await announceNotes(app, config, romId, caller.id, true)
+      await announce(context, romId, true)
     }
   }
 }
