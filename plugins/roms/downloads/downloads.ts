@@ -12,7 +12,7 @@ import { type FileRow, selectFile, selectFiles } from '../rows.ts'
 import { type RomLocation, selectPlaces } from './location-rows.ts'
 import { type StoredFile, openStoredFile } from '../stored-files.ts'
 import { type Zip, type ZipEntry, createZip } from './zip.ts'
-import { fileContent, textContent } from './zip-content.ts'
+import { type FileAccess, fileContent, textContent } from './zip-content.ts'
 
 /** The answer to a download request: one file or a zip. */
 export type Download =
@@ -65,60 +65,72 @@ function scannedCrc (file: FileRow, { size, mtimeMs }: Stats): number | null {
   return Number.parseInt(file.crc_hash, 16)
 }
 
-export function createDownloads (app: FastifyInstance) {
-  const access = { stateOf: app.files.stateOf, createStream: app.files.createStream, checksums: createChecksums() }
-  const open = (rom: RomLocation, file: FileRow) =>
-    openStoredFile(app.library, toStored(rom, file), `File ${file.file_name} not found on disk for ROM ${rom.id}`)
+/** The services that open files for downloads. */
+interface FileServices {
+  library: FastifyInstance['library']
+  access: FileAccess
+}
 
-  const toStored = (rom: RomLocation, file: FileRow): StoredFile => ({
+function open ({ library }: FileServices, rom: RomLocation, file: FileRow): Promise<FileHandle> {
+  const stored: StoredFile = {
     library_id: rom.library_id, file_name: file.file_name, file_path: file.file_path, fs_path: rom.fs_path,
     platform_fs_slug: rom.platform_fs_slug
+  }
+  return openStoredFile(library, stored, `File ${file.file_name} not found on disk for ROM ${rom.id}`)
+}
+
+/** Reads sizes from disk, because sizes in the database may be out of date and a zip declares sizes up front. */
+async function toEntry (services: FileServices, rom: RomLocation, file: FileRow, name: string): Promise<ZipEntry> {
+  const handle = await open(services, rom, file)
+  try {
+    const stats = await handle.stat()
+    const state = await services.access.stateOf(handle)
+    const { size, mtime: modified } = stats
+    const zipped = { size, modified, state, crc: scannedCrc(file, stats), open: () => open(services, rom, file) }
+    return { name, content: fileContent(pathOf(file), zipped, services.access) }
+  } finally {
+    await handle.close()
+  }
+}
+
+/** Names one folder per library if the ROMs are in several libraries, because libraries may contain equal paths. */
+async function namePlaces (
+  { library }: FileServices, roms: readonly RomLocation[]
+): Promise<(rom: RomLocation) => string> {
+  if (new Set(roms.map((rom) => rom.library_id)).size === 1) return () => ''
+  const names = new Map((await library.list()).map(({ id, name }) => [id, name.replaceAll('/', '_')]))
+  return ({ library_id: id }) => `${names.get(id) ?? id}/`
+}
+
+async function toAttachment (services: FileServices, rom: RomLocation, file: FileRow): Promise<Download> {
+  return {
+    kind: 'file',
+    handle: await open(services, rom, file),
+    type: BINARY,
+    disposition: { type: 'attachment', fileName: file.file_name }
+  }
+}
+
+async function toFolderZip (
+  services: FileServices, rom: RomLocation, files: readonly FileRow[],
+  { name, isHidden }: { name: string, isHidden: boolean }
+): Promise<Download> {
+  const folder = `${rom.fs_path}/${rom.fs_name}/`
+  const prefix = isHidden ? '.hidden/' : ''
+  const entries = await mapInBatches(files, (file) => {
+    const path = pathOf(file)
+    return toEntry(services, rom, file, path.startsWith(folder) ? prefix + path.slice(folder.length) : file.file_name)
   })
+  const playlist = files.some((file) => hasExtension(file.file_name, '.m3u'))
+    ? []
+    : [{ name: `${name.replaceAll('/', '_')}.m3u`, content: textContent(createPlaylist(entries)) }]
+  return { kind: 'zip', fileName: `${name}.zip`, zip: createZip([...entries, ...playlist]) }
+}
 
-  /** Reads sizes from disk, because sizes in the database may be out of date and a zip declares sizes up front. */
-  async function toEntry (rom: RomLocation, file: FileRow, name: string): Promise<ZipEntry> {
-    const handle = await open(rom, file)
-    try {
-      const stats = await handle.stat()
-      const state = await app.files.stateOf(handle)
-      const { size, mtime: modified } = stats
-      const zipped = { size, modified, state, crc: scannedCrc(file, stats), open: () => open(rom, file) }
-      return { name, content: fileContent(pathOf(file), zipped, access) }
-    } finally {
-      await handle.close()
-    }
-  }
-
-  /** Names one folder per library if the ROMs are in several libraries, because libraries may contain equal paths. */
-  async function namePlaces (roms: readonly RomLocation[]): Promise<(rom: RomLocation) => string> {
-    if (new Set(roms.map((rom) => rom.library_id)).size === 1) return () => ''
-    const names = new Map((await app.library.list()).map(({ id, name }) => [id, name.replaceAll('/', '_')]))
-    return ({ library_id: id }) => `${names.get(id) ?? id}/`
-  }
-
-  async function toAttachment (rom: RomLocation, file: FileRow): Promise<Download> {
-    return {
-      kind: 'file',
-      handle: await open(rom, file),
-      type: BINARY,
-      disposition: { type: 'attachment', fileName: file.file_name }
-    }
-  }
-
-  async function toFolderZip (
-    rom: RomLocation, files: readonly FileRow[], name: string, isHidden: boolean
-  ): Promise<Download> {
-    const folder = `${rom.fs_path}/${rom.fs_name}/`
-    const prefix = isHidden ? '.hidden/' : ''
-    const entries = await mapInBatches(files, (file) => {
-      const path = pathOf(file)
-      return toEntry(rom, file, path.startsWith(folder) ? prefix + path.slice(folder.length) : file.file_name)
-    })
-    const playlist = files.some((file) => hasExtension(file.file_name, '.m3u'))
-      ? []
-      : [{ name: `${name.replaceAll('/', '_')}.m3u`, content: textContent(createPlaylist(entries)) }]
-    return { kind: 'zip', fileName: `${name}.zip`, zip: createZip([...entries, ...playlist]) }
-  }
+/** Creates the service that opens ROMs for downloads. */
+export function createDownloads (app: FastifyInstance) {
+  const { files: { stateOf, createStream }, library } = app
+  const services: FileServices = { library, access: { stateOf, createStream, checksums: createChecksums() } }
 
   return {
     /**
@@ -138,8 +150,8 @@ export function createDownloads (app: FastifyInstance) {
       const files = fileIds.length === 0 ? all : all.filter((file) => fileIds.includes(file.id))
       const [first] = files
       if (first === undefined) throw notFound(`No files found for ROM ${romId}`)
-      if (files.length === 1) return await toAttachment(rom, first)
-      return await toFolderZip(rom, files, name, isHidden)
+      if (files.length === 1) return await toAttachment(services, rom, first)
+      return await toFolderZip(services, rom, files, { name, isHidden })
     },
 
     /** Opens one file by its own id. A file that browsers can show is sent inline. */
@@ -147,7 +159,7 @@ export function createDownloads (app: FastifyInstance) {
       const file = await selectFile(context, fileId)
       const [rom] = file === null ? [] : await selectPlaces(context, hasId(file.rom_id))
       if (file === null || rom === undefined) throw notFound('File not found')
-      const download = await toAttachment(rom, file)
+      const download = await toAttachment(services, rom, file)
       const type = app.files.mediaTypeOf(file.file_name)
       const isShown = type !== null && (!type.startsWith('audio/') || INLINE_CATEGORIES.has(file.category ?? ''))
       if (!isShown || download.kind !== 'file') return download
@@ -170,8 +182,9 @@ export function createDownloads (app: FastifyInstance) {
       const files = await selectFiles(db, roms.map((rom) => rom.id))
       const all = roms.flatMap((rom) => (files.get(rom.id) ?? []).map((file) => ({ rom, file })))
       if (all.length === 0) throw notFound('None of these ROMs has a file to download')
-      const placeOf = await namePlaces(roms)
-      const entries = await mapInBatches(all, ({ rom, file }) => toEntry(rom, file, placeOf(rom) + pathOf(file)))
+      const placeOf = await namePlaces(services, roms)
+      const entries = await mapInBatches(all, ({ rom, file }) =>
+        toEntry(services, rom, file, placeOf(rom) + pathOf(file)))
       const checksum = crc32(roms.map((rom) => rom.id).sort((a, b) => a - b).join(',')).toString(16).padStart(8, '0')
       return {
         kind: 'zip',
