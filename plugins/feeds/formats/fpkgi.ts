@@ -51,14 +51,15 @@ function formatRelease (time: number | null): string | null {
   return year === undefined ? null : `${month}-${day}-${year}`
 }
 
-function toEntry (
-  rom: RomRow, file: FileRow, files: readonly FileRow[], name: string | undefined, { links }: Feed
-): string {
+/** The name and the title id of a package. */
+interface PackageTitle { name: string | undefined, title_id: string }
+
+function toEntry ({ links }: Feed, rom: RomRow, file: FileRow, { name, title_id: titleId }: PackageTitle): string {
   const { path_cover_large: cover } = rom
   const item = {
     name: name ?? rom.name ?? rom.fs_name,
     size: file.file_size_bytes,
-    title_id: titleIdOf(rom, file, files),
+    title_id: titleId,
     region: rom.region,
     version: rom.revision,
     release: formatRelease(rom.first_release_date),
@@ -88,7 +89,8 @@ async function * toEntries (feed: Feed, contentType: string | undefined): AsyncG
       const files = packages.get(rom.id) ?? []
       const names = namePackages(rom, files)
       return files.filter((file) => contentType === undefined || categoryOf(file) === contentType)
-        .map((file) => toEntry(rom, file, files, names.get(file.id), feed))
+        .map((file) =>
+          toEntry(feed, rom, file, { name: names.get(file.id), title_id: titleIdOf(rom, file, files) }))
     })
   }
 }
