@@ -1,100 +1,34 @@
-import { statfs } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import type { FastifyInstance } from 'fastify'
-import { type Caller } from '../../core/access/auth.ts'
+import type { Caller } from '../../core/access/auth.ts'
 import type { Context } from '../../core/access/context.ts'
-import { type Config, getAt } from '../../core/config/config.ts'
+import type { Config } from '../../core/config/config.ts'
 import { createPathMask } from '../../core/config/path-mask.ts'
 import { badRequest, conflict, notFound } from '../../core/errors.ts'
-import { createLibraryCache } from '../library/library-cache.ts'
 import type { LibraryRoot } from '../library/roots.ts'
-import { selectVersions } from '../library/version-rows.ts'
-import { callerKey } from '../platforms/visibility.ts'
 import { markPlatforms } from '../scans/platform-rows.ts'
-import type { Change } from '../settings/document.ts'
 import { checkRoot } from './check-root.ts'
-import {
-  type LibrarySize, deleteFiles, selectLibrarySizes, selectPlatformIds, selectStoredLibraries
-} from './rows.ts'
+import { createFactsReader } from './library-facts.ts'
+import { deleteFiles, selectPlatformIds } from './rows.ts'
 import type { AddLibrary, ChangeLibrary, LibraryView } from './schemas.ts'
-import { type LibraryFacts, EMPTY_LIBRARY_SIZE, type DiskSpace, toLibraryView } from './views.ts'
+import { describe, hasOwnStructure, isListed, listUnnamed, removeChange, toChanges } from './section-changes.ts'
+import { type LibraryFacts, toLibraryView } from './views.ts'
 
-const SIZES_MAX_BYTES = 1024 ** 2
-const BYTES_PER_SIZE = 200
-const SECTION = 'libraries'
 const NAME = /^[\p{L}\p{N}](?:.*\S)?$/u
 
 const libraryNotFound = (id: number) => notFound(`Library with ID '${id}' not found`)
-
-/** Returns null if the system does not report the space. */
-async function readRoom (dir: string): Promise<DiskSpace | null> {
-  try {
-    const { bavail, blocks, bsize } = await statfs(dir)
-    return { free: bavail * bsize, total: blocks * bsize }
-  } catch {
-    return null
-  }
-}
-
 const nameTaken = (name: string) => conflict(`A library '${name}' already exists; send another name`)
-const removeChange = ({ name }: LibraryRoot): Change => ({ path: [SECTION, name], value: undefined })
 
-const isListed = (content: unknown, name: string): boolean => getAt(content, [SECTION, name]) !== undefined
-
-/** Returns changes for the keys of a library in config.yml; absent fields stay unchanged. */
-function toChanges (name: string, { path, writable, watched, structure }: ChangeLibrary): Change[] {
-  const at = (key: string) => [SECTION, name, key]
-  return [
-    ...(path === undefined ? [] : [{ path: at('path'), value: resolve(path) }]),
-    ...(writable === undefined ? [] : [{ path: at('writable'), value: writable }]),
-    ...(watched === undefined ? [] : [{ path: at('watched'), value: watched }]),
-    ...(structure === undefined ? [] : [{ path: at('structure'), value: structure ?? undefined }])
-  ]
+function checkName (name: string, roots: readonly LibraryRoot[], ownId: number | null): void {
+  if (!NAME.test(name)) throw badRequest(`The name '${name}' does not begin with a letter or digit, or ends with a space; give another one`)
+  if (!roots.some((root) => root.name === name && root.id !== ownId)) return
+  throw nameTaken(name)
 }
 
-/**
- * Returns all configured values of a library that is about to be listed, or renamed, in config.yml.
- *
- * @param isOwn true if the structure belongs to this library, not to all
- */
-function describe (root: LibraryRoot, isOwn: boolean): ChangeLibrary {
-  const { default: structure } = root.filesystem.structure
-  return {
-    path: root.dir,
-    ...(root.is_writable ? {} : { writable: false }),
-    ...(root.is_watched ? {} : { watched: false }),
-    ...(isOwn && structure !== undefined ? { structure } : {})
-  }
-}
-
+/** Creates the service that lists libraries and changes their section of config.yml. */
 export function createLibraries (app: FastifyInstance, config: Config) {
   const mask = createPathMask(config)
-  const sizes = createLibraryCache<ReadonlyMap<number, LibrarySize>>({
-    maxBytes: SIZES_MAX_BYTES, sizeOf: (key) => key.size * BYTES_PER_SIZE
-  })
-
-  async function readSizes ({ db, caller }: Context): Promise<ReadonlyMap<number, LibrarySize>> {
-    return await sizes.get(await selectVersions(db, null), { caller: callerKey(caller), of: 'libraries' },
-      () => selectLibrarySizes(app.longReads, caller))
-  }
-
-  /** Returns the configured libraries in their order, then removed libraries that still have ROMs. */
-  async function readFacts (context: Context): Promise<LibraryFacts[]> {
-    const { db } = context
-    const states = await app.library.checkLibraries()
-    const [stored, knownIds] = await Promise.all([selectStoredLibraries(db), readSizes(context)])
-    const sizeOf = (id: number) => knownIds.get(id) ?? EMPTY_LIBRARY_SIZE
-    const configured = await Promise.all(states.map(async ({ root, problem }) => {
-      const row = stored.find(({ id }) => id === root.id) ??
-        { id: root.id, name: root.name, root: root.dir, scan_id: null, scanned_at: null, problem: null }
-      const room = problem === null ? await readRoom(root.dir) : null
-      return { stored: row, root, problem, size: sizeOf(root.id), room }
-    }))
-    const unconfigured = stored.filter(({ id }) => knownIds.has(id) && !states.some(({ root }) => root.id === id))
-    return [...configured, ...unconfigured.map((row) => ({
-      stored: row, root: null, problem: 'it is not configured any more', size: sizeOf(row.id), room: null
-    }))]
-  }
+  const readFacts = createFactsReader(app)
 
   const toView = (facts: LibraryFacts, caller: Caller) => toLibraryView(facts, caller.access.is_admin ? null : mask)
 
@@ -111,18 +45,6 @@ export function createLibraries (app: FastifyInstance, config: Config) {
 
   const get = async (context: Context, id: number): Promise<LibraryView> =>
     toView(await find(context, id), context.caller)
-
-  function checkName (name: string, roots: readonly LibraryRoot[], ownId: number | null): void {
-    if (!NAME.test(name)) throw badRequest(`The name '${name}' does not begin with a letter or digit, or ends with a space; give another one`)
-    if (!roots.some((root) => root.name === name && root.id !== ownId)) return
-    throw nameTaken(name)
-  }
-
-  /** Lists changes that add all unlisted libraries to the file, before one of them is changed. */
-  function listUnnamed (content: unknown, roots: readonly LibraryRoot[]): Change[] {
-    return roots.filter(({ name }) => !isListed(content, name))
-      .flatMap((root) => toChanges(root.name, describe(root, false)))
-  }
 
   return {
     list,
@@ -159,7 +81,7 @@ export function createLibraries (app: FastifyInstance, config: Config) {
         const first = listUnnamed(content, roots)
         if (name === undefined || name === root.name) return [...first, ...toChanges(root.name, input)]
         if (isListed(content, name)) throw nameTaken(name)
-        const isOwn = getAt(content, [SECTION, root.name, 'structure']) !== undefined
+        const isOwn = hasOwnStructure(content, root.name)
         return [...first, ...toChanges(name, { ...describe(root, isOwn), ...input }), removeChange(root)]
       })
       return await get(context, id)
