@@ -1,17 +1,28 @@
 import { join } from 'node:path'
 import type { Config } from '../../core/config/config.ts'
-import { findFolderRefusals } from '../../core/config/library-folders.ts'
 import type { SectionOf } from '../../core/config/section.ts'
 import type { Db } from '../../core/database/db.ts'
-import { ApiError, conflict, notFound } from '../../core/errors.ts'
+import { conflict, notFound } from '../../core/errors.ts'
 import { excludeConfig } from './config.ts'
 import { type ExclusionRules, type ReservedNames, NO_RESERVED_NAMES, createExclusions } from './exclusions.ts'
 import { selectFilled, selectHomes, selectKnownFolder } from './library-rows.ts'
 import { isAway } from './detached-folder.ts'
-import { EMPTY_ROOT, type LibraryState, findRootProblem } from './root-problem.ts'
+import { createRootChecks } from './root-checks.ts'
+import type { LibraryState } from './root-problem.ts'
 import { LibraryUnreadableError } from './directory.ts'
-import { type LibraryRoot, createRoots, readRoots } from './roots.ts'
+import { type LibraryRoot, createRoots } from './roots.ts'
 import { type Structure, detectStructure, listPlatformFolders } from './structure.ts'
+
+/** Creates the reader of the rules in config.yml, which compiles them once per change of the file. */
+function createRulesReader (config: Config, reserved: ReservedNames): () => ExclusionRules {
+  let cached: { of: SectionOf<typeof excludeConfig>, rules: ExclusionRules } | null = null
+
+  return function readRules () {
+    const exclude = excludeConfig.of(config)
+    if (cached?.of !== exclude) cached = { of: exclude, rules: createExclusions(exclude, reserved) }
+    return cached.rules
+  }
+}
 
 /**
  * Creates the service of the configured libraries.
@@ -20,30 +31,8 @@ import { type Structure, detectStructure, listPlatformFolders } from './structur
  */
 export function createLibrary (db: Db, config: Config, reserved: ReservedNames = NO_RESERVED_NAMES) {
   const listRoots = createRoots(db, config)
-  let cached: { of: SectionOf<typeof excludeConfig>, rules: ExclusionRules } | null = null
-
-  function readRules (): ExclusionRules {
-    const exclude = excludeConfig.of(config)
-    if (cached?.of !== exclude) cached = { of: exclude, rules: createExclusions(exclude, reserved) }
-    return cached.rules
-  }
-
-  let checked: { of: Config['libraries'], refusals: Promise<ReadonlyMap<string, string>> } | null = null
-
-  /**
-   * Returns the reasons against folders of config.yml, by library. The start checks the folders too, but the file may
-   * change later.
-   */
-  function readRefusals (): Promise<ReadonlyMap<string, string>> {
-    const { libraries, data_dir: dataDir } = config
-    if (checked?.of !== libraries) checked = { of: libraries, refusals: findFolderRefusals(readRoots(config), dataDir) }
-    return checked.refusals
-  }
-
-  async function findRefusal ({ name }: LibraryRoot): Promise<string | null> {
-    const reason = (await readRefusals()).get(name)
-    return reason === undefined ? null : `${reason}, as libraries.${name}.path in config.yml`
-  }
+  const readRules = createRulesReader(config, reserved)
+  const { readRefusals, findRefusal, findProblem, requireAllowed, requireMounted } = createRootChecks(db, config)
 
   /** Lists all libraries. Nothing is written or watched in a folder that must not be a library. */
   async function list (): Promise<LibraryRoot[]> {
@@ -56,29 +45,6 @@ export function createLibrary (db: Db, config: Config, reserved: ReservedNames =
     const root = (await list()).find((one) => one.id === id)
     if (root === undefined) throw notFound(`The library with ID '${id}' is not configured; list it under libraries in config.yml`)
     return root
-  }
-
-  /**
-   * Returns the reason why a library cannot be read. An empty library is no problem if it never contained a platform.
-   */
-  async function findProblem (root: LibraryRoot, listFilled = () => selectFilled(db)): Promise<string | null> {
-    const { id, dir } = root
-    const problem = await findRefusal(root) ?? await findRootProblem(dir)
-    return problem !== EMPTY_ROOT || (await listFilled()).has(id) ? problem : null
-  }
-
-  /** @throws ApiError CONFLICT if the folder must not be a library */
-  async function requireAllowed (root: LibraryRoot): Promise<void> {
-    const refusal = await findRefusal(root)
-    if (refusal !== null) throw conflict(`The library '${root.name}' is not used: ${refusal}`)
-  }
-
-  /** @throws ApiError CONFLICT if its folder must not be a library · UNAVAILABLE if the library cannot be read now */
-  async function requireMounted (root: LibraryRoot): Promise<void> {
-    await requireAllowed(root)
-    const problem = await findProblem(root)
-    if (problem === null) return
-    throw new ApiError('UNAVAILABLE', `The library '${root.name}' is not mounted: ${problem}. Mount its disk, then try again`)
   }
 
   /**
