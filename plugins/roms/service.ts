@@ -3,7 +3,9 @@ import type { Context } from '../../core/access/context.ts'
 import type { Config } from '../../core/config/config.ts'
 import { notFound } from '../../core/errors.ts'
 import type { AnyCaller } from '../platforms/visibility.ts'
+import { createListCache } from './lists/list-cache.ts'
 import { createRomLists } from './lists/rom-lists.ts'
+import { createRomPages } from './lists/rom-pages.ts'
 import { type MarksChange, writeMarks } from './marks/mark-rows.ts'
 import { storeLastPlayed, storePlays } from './played-rows.ts'
 import { createRomProviders } from './providers.ts'
@@ -32,6 +34,7 @@ export function createRoms (app: FastifyInstance, config: Config, userFiles: Use
   const providers = createRomProviders(app.registry)
   const extensions = { providers, userFiles }
   const builder = new RomBuilder(providers, app.resources)
+  const cache = createListCache(app.longReads)
 
   return {
     providers,
@@ -40,7 +43,8 @@ export function createRoms (app: FastifyInstance, config: Config, userFiles: Use
     storePlays,
     checkVisible,
     getFile,
-    ...createRomLists(app, { config, extensions, builder }),
+    ...createRomPages({ config, extensions, builder, cache, addresses: app.resources.marked }),
+    ...createRomLists({ extensions, builder, cache }),
     ...createRomDetails(app, { extensions, builder }),
 
     getSimple: async (context: Context<AnyCaller>, id: number): Promise<BuiltSimpleRom> =>

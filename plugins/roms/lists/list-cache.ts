@@ -86,3 +86,4 @@ export function createListCache (reads: LongReads) {
       await filterValues.getSoon(...filterValuesArguments(list), FILTER_VALUES_WAIT_MS) ?? noFilterValues()
   }
 }
+export type ListCache = ReturnType<typeof createListCache>

@@ -1,15 +1,17 @@
 import type { Context } from '../../../core/access/context.ts'
+import type { VersionSnapshot } from '../../library/version-rows.ts'
 import type { AnyCaller } from '../../platforms/visibility.ts'
 import type { RomExtensions } from '../extensions.ts'
 import { selectCriteria } from '../filters/collection-rows.ts'
 import { type Criteria, readCriteria } from '../filters/criteria.ts'
-import type { ListRomsQuery, ScopeQuery } from '../filters/list-query.ts'
+import { type ListRomsQuery, type ScopeQuery, pickScope } from '../filters/list-query.ts'
 import {
   type Condition, NOTHING, allOf, filterConditions, isMarked, isNotHidden, scopeConditions
 } from '../list-conditions.ts'
 import { markedRoms } from '../rows.ts'
 import { isRomVisible } from '../visibility.ts'
 import { isRepresentative } from './grouping.ts'
+import type { CachedList } from './list-cache.ts'
 import { NO_JOINS, type Order, readOrder } from './list-order.ts'
 
 interface ConditionOptions {
@@ -73,4 +75,14 @@ export async function findScopeCondition (
   const smart = await findSmartCondition(context, extensions, query)
   const shown = smart === null ? [isNotHidden(caller, false)] : []
   return allOf([isRomVisible(caller), ...shown, ...scopeConditions(caller, query, term, smart)])
+}
+
+/** Returns the part of the library whose filter values are listed. */
+export async function findFilterScope (
+  context: Context<AnyCaller>, extensions: RomExtensions, versions: VersionSnapshot,
+  query: ScopeQuery & { search_term: string }
+): Promise<CachedList> {
+  const scope = { ...pickScope(query), search_term: query.search_term }
+  const condition = await findScopeCondition(context, extensions, query, query.search_term)
+  return { caller: context.caller, versions, query: scope, condition }
 }
