@@ -1,14 +1,11 @@
 import type { FeaturePlugin } from '../../core/feature.ts'
 import { defineCleanupMissing } from './cleanup-missing.ts'
-import { createFirmware } from './service.ts'
+import { createFirmwareFolders } from './folder.ts'
+import type { FirmwareServices } from './services.ts'
 
-declare module 'fastify' {
-  interface FastifyInstance { firmware: ReturnType<typeof createFirmware> }
-}
-
-const plugin: FeaturePlugin = async (app, { config }) => {
-  app.decorate('firmware', createFirmware(app, config))
+const plugin: FeaturePlugin<FirmwareServices> = async (app, { config }) => {
   app.tasks.define(defineCleanupMissing(app))
+  return { library: app.library, folders: createFirmwareFolders(app, config), isVisible: app.platforms.isVisible }
 }
 
 export default plugin

@@ -1,19 +1,25 @@
 import { Type } from '@sinclair/typebox'
 import type { RouteAccess } from '../../core/access/auth.ts'
-import { callerOf } from '../../core/access/auth.ts'
 import { contextOf } from '../../core/access/context.ts'
-import { Bytes, ErrorSchema, type Routes } from '../../core/typebox.ts'
+import type { FeatureRoutes } from '../../core/feature.ts'
+import { Bytes, ErrorSchema } from '../../core/typebox.ts'
+import { deleteFromList } from './delete-firmware.ts'
+import { findFirmware, listFirmware, openFirmware } from './read-firmware.ts'
+import { selectFirmwareIds } from './rows.ts'
 import {
   BulkResultSchema, DeleteFirmwareSchema, FirmwareContentParams, FirmwareForm, FirmwareParams, FirmwareSchema,
   FirmwareUploadSchema, ListFirmwareQuery, PlatformQuery
 } from './schemas.ts'
+import type { FirmwareServices } from './services.ts'
+import { uploadFirmware } from './upload-firmware.ts'
+import { toFirmwareView } from './views.ts'
 
 const tags = ['firmware']
 const reads = { scopes: ['firmware.read'] as const }
 const open: RouteAccess = { ...reads, download: true }
 const writes = { scopes: ['firmware.write'] as const }
 
-const routes: Routes = async (app) => {
+const routes: FeatureRoutes<FirmwareServices> = async (app, _options, services) => {
   app.post('/api/firmware', {
     schema: {
       operationId: 'addFirmware',
@@ -30,7 +36,7 @@ const routes: Routes = async (app) => {
       }
     },
     config: writes
-  }, async (request) => await app.firmware.upload(request, callerOf(request), request.query.platform_id))
+  }, async (request) => await uploadFirmware(services, request, request.query.platform_id))
 
   app.get('/api/firmware', {
     schema: {
@@ -38,14 +44,17 @@ const routes: Routes = async (app) => {
       querystring: ListFirmwareQuery, response: { 200: Type.Array(FirmwareSchema) }
     },
     config: reads
-  }, async (request) => await app.firmware.list(contextOf(request), request.query.platform_id))
+  }, async (request) => await listFirmware(services, contextOf(request), request.query.platform_id))
 
   app.get('/api/firmware/identifiers', {
     schema: {
       operationId: 'listFirmwareIds', tags, summary: 'List the ids of all firmware', response: { 200: Type.Array(Type.Integer()) }
     },
     config: reads
-  }, async (request) => await app.firmware.listIds(contextOf(request)))
+  }, async (request) => {
+    const { db, caller } = contextOf(request)
+    return await selectFirmwareIds(db, services.isVisible(caller))
+  })
 
   app.get('/api/firmware/:id', {
     schema: {
@@ -53,7 +62,10 @@ const routes: Routes = async (app) => {
       response: { 200: FirmwareSchema, 404: ErrorSchema }
     },
     config: open
-  }, async (request) => await app.firmware.get(await app.permissions.publicContextOf(request), request.params.id))
+  }, async (request) => {
+    const context = await app.permissions.publicContextOf(request)
+    return toFirmwareView(await findFirmware(services, context, request.params.id))
+  })
 
   for (const method of ['HEAD', 'GET'] as const) {
     app.route({
@@ -70,7 +82,7 @@ const routes: Routes = async (app) => {
       config: open,
       handler: async (request, reply) => {
         const context = await app.permissions.publicContextOf(request)
-        const { handle, fileName } = await app.firmware.open(context, request.params.id)
+        const { handle, fileName } = await openFirmware(services, context, request.params.id)
         return await app.files.send(request, reply, {
           handle,
           type: app.files.mediaTypeOf(fileName) ?? 'application/octet-stream',
@@ -92,7 +104,7 @@ const routes: Routes = async (app) => {
       response: { 200: BulkResultSchema }
     },
     config: { ...writes, grant: ['firmware', 'delete'], audit: 'firmware.deleted' }
-  }, async (request) => await app.firmware.delete(contextOf(request), request.body))
+  }, async (request) => await deleteFromList(services, contextOf(request), request.body))
 }
 
 export default routes

@@ -5,6 +5,7 @@ import { crc32 } from 'node:zlib'
 import t from 'tap'
 import { ADMIN_ACCESS } from '../../../core/access/grants.ts'
 import { digestFile } from '../../../plugins/firmware/digest.ts'
+import { listFirmware } from '../../../plugins/firmware/read-firmware.ts'
 import { type Headers, type Part, createForm, md5Of, sha1Of } from '../assets/support.ts'
 import { type TestApp, buildTestApp, shareTestApp } from '../../support.ts'
 import { countQueries } from '../roms/support.ts'
@@ -173,7 +174,7 @@ t.test('firmware is listed by name with a constant number of statements', async 
   t.same((await get(test, '/api/firmware/identifiers')).json<number[]>().length, 3)
   const db = test.app.db
   const caller = { id: 0, access: ADMIN_ACCESS }
-  t.equal(await countQueries(test, async () => await test.app.firmware.list({ db, caller }, undefined)), 1)
+  t.equal(await countQueries(test, async () => await listFirmware(test.app.platforms, { db, caller }, undefined)), 1)
   const [first] = (await get(test, '/api/firmware')).json<View[]>()
   t.same((await get(test, `/api/firmware/${first?.id}`)).json(), first)
   for (const id of [4711, 0, -1]) {

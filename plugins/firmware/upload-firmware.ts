@@ -1,0 +1,44 @@
+import type { FastifyRequest } from 'fastify'
+import { requireGrant } from '../../core/access/auth.ts'
+import { contextOf } from '../../core/access/context.ts'
+import { notFound } from '../../core/errors.ts'
+import { isKnownFirmware } from './known-firmware.ts'
+import { listFirmware } from './read-firmware.ts'
+import { selectFirmwarePlatform, upsertFirmware } from './rows.ts'
+import type { FirmwareUploadView } from './schemas.ts'
+import type { FirmwareServices } from './services.ts'
+import { announcedBytes, discardAll, readFirmware } from './upload.ts'
+
+/**
+ * Stores the files of a form in the platform's folder; replaces files of the same name.
+ *
+ * @throws ApiError INSUFFICIENT_PERMISSIONS to replace a file without the grant to delete
+ */
+export async function uploadFirmware (
+  { folders, isVisible }: FirmwareServices, request: FastifyRequest, platformId: number
+): Promise<FirmwareUploadView> {
+  const { db, caller } = contextOf(request)
+  const platform = await selectFirmwarePlatform(db, platformId, isVisible(caller))
+  if (platform === null) throw notFound(`Platform with ID ${platformId} not found`)
+  const folder = await folders.prepare(platform.fs_slug, announcedBytes(request))
+  const { parts, staged } = await readFirmware(request, folders, folder)
+  try {
+    if (await folders.containsAny(folder, staged.map((file) => file.file_name))) requireGrant(caller, 'firmware', 'delete')
+    for (const file of staged) {
+      const { file_name: name, file_size_bytes: size, hashes } = file
+      await file.publish()
+      await upsertFirmware(db, {
+        library_id: folder.library_id,
+        platform_id: platform.id,
+        file_name: name,
+        file_path: folder.path,
+        file_size_bytes: size,
+        ...hashes,
+        is_verified: isKnownFirmware(platform.slug, name, size, hashes)
+      })
+    }
+  } finally {
+    await discardAll(staged)
+  }
+  return { uploaded: parts, firmware: await listFirmware({ isVisible }, { db, caller }, platform.id) }
+}
