@@ -22,7 +22,9 @@ async function addFolder (path: string): Promise<void> {
 }
 
 /** Moves the file that an upload replaces to the trash. @throws ApiError INSUFFICIENT_PERMISSIONS */
-async function clearName (services: RomFileServices, request: FastifyRequest, rom: TargetRom, path: string): Promise<void> {
+async function clearName (
+  services: RomFileServices, request: FastifyRequest, rom: TargetRom, path: string
+): Promise<void> {
   const { db, caller } = contextOf(request)
   requireGrant(caller, 'roms', 'delete')
   const former = (await selectFilesOf(db, rom.id, null))

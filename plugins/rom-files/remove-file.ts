@@ -16,7 +16,9 @@ interface FileKindQuery { category: FileKind['category'] | null, missing: string
 
 const ANY_KIND: FileKindQuery = { category: null, missing: 'File not found' }
 
-async function findFile (db: Db, romId: number, fileId: number, { category, missing }: FileKindQuery): Promise<FoundFile> {
+async function findFile (
+  db: Db, romId: number, fileId: number, { category, missing }: FileKindQuery
+): Promise<FoundFile> {
   const file = (await selectFilesOf(db, romId, category)).find((one) => one.id === fileId)
   if (file === undefined) throw notFound(missing)
   return file

@@ -75,7 +75,8 @@ const routes: FeatureRoutes<RomFileServices> = async (app, _options, services) =
     config: { scopes: ['roms.read'] }
   }, async (request) => {
     const { id } = await findTarget(contextOf(request), request.params.id)
-    return (await selectFilesOf(request.db, id, SOUNDTRACK.category)).map((row) => toTrackView(row, app.resources.marked))
+    const tracks = await selectFilesOf(request.db, id, SOUNDTRACK.category)
+    return tracks.map((row) => toTrackView(row, app.resources.marked))
   })
 
   app.post('/api/roms/:id/convert-to-folder', {

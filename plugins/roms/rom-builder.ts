@@ -29,7 +29,8 @@ interface PictureAddresses { plain: Addresses, marked: Addresses }
 export const romNotFound = (id: number) => notFound(`ROM with ID '${id}' not found`)
 
 /** Returns a ROM in the form of lists. */
-export const toSimple = ({ shared, more }: BuiltRom): BuiltSimpleRom => ({ shared, more: { ...more, screenshot_path: null } })
+export const toSimple = ({ shared, more }: BuiltRom): BuiltSimpleRom =>
+  ({ shared, more: { ...more, screenshot_path: null } })
 
 /** Builds ROMs as callers see them. The part of a ROM that is the same for every caller is cached. */
 export class RomBuilder {

@@ -33,7 +33,8 @@ export async function writeMarks (
     tx.em.assign(row, { ...pickMarks(marks), ...played })
     await tx.em.flush()
     if (marks.is_main_sibling !== true || siblings.length === 0) return
-    await tx.em.nativeUpdate(RomUser, { user: caller.id, rom: { $in: siblings.map(({ id }) => id) } }, { is_main_sibling: false })
+    const others = siblings.map(({ id }) => id)
+    await tx.em.nativeUpdate(RomUser, { user: caller.id, rom: { $in: others } }, { is_main_sibling: false })
   })
 }
 
