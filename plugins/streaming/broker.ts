@@ -3,9 +3,11 @@ import { Value } from '@sinclair/typebox/value'
 import type { FastifyInstance } from 'fastify'
 import { originOf } from '../../core/http/addresses.ts'
 import { createHttpClient } from '../../core/http/client.ts'
+import { ApiError } from '../../core/errors.ts'
 import { USER_AGENT } from '../../core/loader/services.ts'
 import { Nullable, StringEnum } from '../../core/typebox.ts'
 import type { UsableContainer } from './containers.ts'
+import { brokerFailed } from './errors.ts'
 import { CARD_OUTCOMES, CORE_TIERS, type Refusal, RefusalSchema } from './schemas.ts'
 
 const SHORT_MS = 5_000
@@ -36,6 +38,13 @@ export class BrokerRefusedError extends Error {
 /** The broker did not respond. */
 export class BrokerUnreachableError extends Error {
   override readonly name = 'BrokerUnreachableError'
+}
+
+/** Converts a failure of a broker to the error for the caller. */
+export function toBrokerError (err: unknown): unknown {
+  if (err instanceof BrokerRefusedError) return brokerFailed(err.message, { cause: err })
+  if (err instanceof BrokerUnreachableError) return new ApiError('UNAVAILABLE', err.message, { cause: err })
+  return err
 }
 
 const Text = Type.Optional(Nullable(Type.String()))
@@ -108,17 +117,14 @@ function read<T extends TSchema> (schema: T, answer: BrokerResponse): Static<T> 
 
 const ResponseSchema = <Properties extends TObject['properties']>(properties: Properties) => Type.Object(properties)
 
-/**
- * Client of the brokers, which run emulators on other machines. Each call throws one of the two errors above if it
- * fails.
- */
-export function createBroker (app: FastifyInstance, saveSeconds: () => number) {
+/** Creates the function that sends a request to a broker. @throws BrokerUnreachableError */
+function createCall (app: FastifyInstance) {
   /** Origins of the configured brokers; the HTTP client checks this list for every connection. */
   const trustedOrigins: string[] = []
   const http = createHttpClient({ name: 'streaming', userAgent: USER_AGENT, log: app.log, trustedOrigins })
   app.addHook('onClose', () => http.close())
 
-  async function call (
+  return async function call (
     { broker, secret }: UsableContainer, method: 'GET' | 'POST' | 'DELETE', path: string,
     { json, timeoutMs = SHORT_MS }: { json?: object, timeoutMs?: number } = {}
   ): Promise<BrokerResponse> {
@@ -142,6 +148,14 @@ export function createBroker (app: FastifyInstance, saveSeconds: () => number) {
       throw new BrokerUnreachableError('The streaming broker does not answer; check that it runs', { cause: err })
     }
   }
+}
+
+/**
+ * Client of the brokers, which run emulators on other machines. Each call throws one of the two errors above if it
+ * fails.
+ */
+export function createBroker (app: FastifyInstance, saveSeconds: () => number) {
+  const call = createCall(app)
 
   const post = (container: UsableContainer, path: string, json: object, timeoutMs?: number) =>
     call(container, 'POST', path, { json, ...(timeoutMs === undefined ? {} : { timeoutMs }) })

@@ -14,31 +14,31 @@ const SECOND_MS = 1_000
 export const explainLapse = ({ is_silent: isSilent }: SessionRow): Ending =>
   ({ by: null, reason: isSilent ? 'The player did not send a heartbeat any more' : 'The time limit of the session was over' })
 
+/** Returns the machine of a session, if it is still configured. */
+const findContainer = (config: Config, { container }: SessionRow): UsableContainer | null =>
+  listUsable(config).find(({ id }) => id === container) ?? null
+
+/** Stores the time that a game was played. */
+async function storePlayTime (app: FastifyInstance, session: SessionRow): Promise<void> {
+  const { started_at: start, rom_id: romId, user_id: userId, device_id: deviceId } = session
+  const end = session.is_silent ? session.seen_at : Date.now()
+  if (start === null || romId === null || end - start < SECOND_MS) return
+  try {
+    await app.playSessions.ingest(app.db, {
+      user_id: userId,
+      device_id: deviceId,
+      sync_session_id: null,
+      entries: [{
+        rom_id: romId, start_time: formatDate(start), end_time: formatDate(end), duration_ms: end - start
+      }]
+    })
+  } catch (err) {
+    app.log.error({ err, rom: romId, user: userId }, 'the play time of a streamed game could not be stored')
+  }
+}
+
 /** Creates the common steps at the end of a session, for every way it can end. */
 export function createEndings (app: FastifyInstance, config: Config, broker: Broker) {
-  /** Returns the machine of a session, if it is still configured. */
-  const machineOf = ({ container }: Pick<SessionRow, 'container'>): UsableContainer | null =>
-    listUsable(config).find(({ id }) => id === container) ?? null
-
-  /** Stores the time that a game was played. */
-  async function storePlayTime (session: SessionRow): Promise<void> {
-    const { started_at: start, rom_id: romId, user_id: userId, device_id: deviceId } = session
-    const end = session.is_silent ? session.seen_at : Date.now()
-    if (start === null || romId === null || end - start < SECOND_MS) return
-    try {
-      await app.playSessions.ingest(app.db, {
-        user_id: userId,
-        device_id: deviceId,
-        sync_session_id: null,
-        entries: [{
-          rom_id: romId, start_time: formatDate(start), end_time: formatDate(end), duration_ms: end - start
-        }]
-      })
-    } catch (err) {
-      app.log.error({ err, rom: romId, user: userId }, 'the play time of a streamed game could not be stored')
-    }
-  }
-
   /**
    * Notifies a player whose session was ended by another cause. The ending is also stored for the next request of the
    * app.
@@ -68,15 +68,14 @@ export function createEndings (app: FastifyInstance, config: Config, broker: Bro
   }
 
   return {
-    machineOf,
-    keepTime: storePlayTime,
+    storePlayTime: (session: SessionRow) => storePlayTime(app, session),
 
     /**
      * Stores the play time and notifies the player, for a session whose machine is already released or claimed again.
      */
     async finishSession (session: SessionRow, ending: Ending): Promise<void> {
       if (session.state === 'draining') return
-      await storePlayTime(session)
+      await storePlayTime(app, session)
       await notifyPlayer(session, ending)
     },
 
@@ -88,10 +87,10 @@ export function createEndings (app: FastifyInstance, config: Config, broker: Bro
      */
     async end (session: SessionRow, ending: Ending | null): Promise<boolean> {
       if (!await drain(app.db, session)) return false
-      const machine = machineOf(session)
-      if (machine !== null) await broker.stop(machine)
+      const container = findContainer(config, session)
+      if (container !== null) await broker.stop(container)
       await release(app.db, session)
-      await storePlayTime(session)
+      await storePlayTime(app, session)
       if (ending !== null) await notifyPlayer(session, ending)
       return true
     }

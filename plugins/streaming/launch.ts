@@ -23,28 +23,40 @@ class LaunchGoneError extends Error {
   override readonly name = 'LaunchGoneError'
 }
 
+const aboutOf = ({ platform, container, claimed_at: claimedAt }: ReservedContainer) =>
+  ({ platform, container, claimed_at: formatDate(claimedAt) })
+
+async function publishPhase (
+  app: FastifyInstance, reservation: ReservedContainer, phase: string | null
+): Promise<void> {
+  if (!await updatePhase(app.db, reservation, phase)) return
+  app.sockets.publish(userRoom(reservation.user_id), 'streaming:launch-phase', { ...aboutOf(reservation), phase })
+}
+
+/** Polls the progress. Returns the number of failed polls instead, until it reaches the limit. */
+async function pollProgress (
+  broker: Broker, container: UsableContainer, failedPolls: number
+): Promise<Progress | number> {
+  try {
+    return await broker.follow(container)
+  } catch (err) {
+    if (err instanceof BrokerUnreachableError && failedPolls + 1 < FAILED_POLLS_MAX) return failedPolls + 1
+    throw err
+  }
+}
+
+/**
+ * Stops a game whose session was ended during its launch, because the game may have started since. Its player was
+ * already notified.
+ */
+async function stopGone (app: FastifyInstance, broker: Broker, container: UsableContainer): Promise<void> {
+  if ((await selectSessions(app.db, [container.id])).length === 0) await broker.stop(container)
+}
+
 /** Starts games on machines and reports the progress to their players. */
 export function createLauncher (app: FastifyInstance, broker: Broker, launchSeconds: () => number) {
   const closing = new AbortController()
   const running = new Set<Promise<void>>()
-
-  const aboutOf = ({ platform, container, claimed_at: claimedAt }: ReservedContainer) =>
-    ({ platform, container, claimed_at: formatDate(claimedAt) })
-
-  async function publishPhase (reservation: ReservedContainer, phase: string | null): Promise<void> {
-    if (!await updatePhase(app.db, reservation, phase)) return
-    app.sockets.publish(userRoom(reservation.user_id), 'streaming:launch-phase', { ...aboutOf(reservation), phase })
-  }
-
-  /** Polls the progress. Returns the number of failed polls instead, until it reaches the limit. */
-  async function pollProgress (container: UsableContainer, failedPolls: number): Promise<Progress | number> {
-    try {
-      return await broker.follow(container)
-    } catch (err) {
-      if (err instanceof BrokerUnreachableError && failedPolls + 1 < FAILED_POLLS_MAX) return failedPolls + 1
-      throw err
-    }
-  }
 
   /** Waits until the game runs. @throws BrokerRefusedError, BrokerUnreachableError, LaunchGoneError */
   async function follow (
@@ -53,11 +65,11 @@ export function createLauncher (app: FastifyInstance, broker: Broker, launchSeco
     const deadline = Date.now() + launchSeconds() * SECOND_MS
     let [progress, failedPolls] = [first, 0]
     while (progress.status === 'launching') {
-      await publishPhase(reservation, progress.phase ?? null)
+      await publishPhase(app, reservation, progress.phase ?? null)
       if (Date.now() >= deadline) throw new BrokerRefusedError(`The game did not start within ${launchSeconds()} seconds`)
       await pause(POLL_MS, undefined, { signal: closing.signal })
       if (!await isLaunching(app.db, reservation)) throw new LaunchGoneError()
-      const seen = await pollProgress(container, failedPolls)
+      const seen = await pollProgress(broker, container, failedPolls)
       if (typeof seen === 'number') failedPolls = seen
       else [progress, failedPolls] = [seen, 0]
     }
@@ -103,14 +115,6 @@ export function createLauncher (app: FastifyInstance, broker: Broker, launchSeco
     })
   }
 
-  /**
-   * The session was ended during its launch and its player was already notified. The game may have started since: stop
-   * it.
-   */
-  async function releaseContainer (container: UsableContainer): Promise<void> {
-    if ((await selectSessions(app.db, [container.id])).length === 0) await broker.stop(container)
-  }
-
   app.addHook('onClose', async () => {
     closing.abort()
     await Promise.all(running)
@@ -121,7 +125,7 @@ export function createLauncher (app: FastifyInstance, broker: Broker, launchSeco
     container: UsableContainer, reservation: ReservedContainer, launch: Launch, former: boolean
   ): void {
     const launching = run(container, reservation, launch, former).catch(async (err: unknown) => {
-      if (err instanceof LaunchGoneError) await releaseContainer(container)
+      if (err instanceof LaunchGoneError) await stopGone(app, broker, container)
       else await fail(container, reservation, err)
     }).catch((err: unknown) => {
       app.log.error({ err }, 'a launch that failed could not be undone')
