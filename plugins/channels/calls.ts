@@ -1,7 +1,8 @@
 import type { OutgoingNotification } from '@svc/plugin-sdk'
 import type { FastifyInstance } from 'fastify'
 import { ApiError, badRequest } from '../../core/errors.ts'
-import { DEFAULT_TIMEOUT_MS, type Failure, type Host, type CallResult } from './channel-host.ts'
+import type { CallResult, Failure } from './channel-failures.ts'
+import { DEFAULT_TIMEOUT_MS, type Host } from './channel-host.ts'
 import type { ChannelSubject } from './http.ts'
 import type { CheckedSettings } from './sealed-settings.ts'
 

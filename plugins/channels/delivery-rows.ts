@@ -131,56 +131,59 @@ export async function countDeliveries (db: Db): Promise<{ type: string, count: n
 const toValues = (busy: readonly RunningDelivery[]) =>
   [busy.map((running) => running.channel_id), busy.map((running) => running.user_id)]
 
+/**
+ * Folds all deliveries of a channel without a try into one.
+ *
+ * @returns the delivery to start, or null if all are gone
+ */
+async function fold (tx: Db, channelId: number, workerId: string): Promise<FoldedDelivery | null> {
+  const { rows: [burst] } = await tx.query<{ ids: string[] | null, rank: number }>(BURST, [channelId])
+  const [newest, ...others] = (burst?.ids ?? []).map(Number)
+  if (newest === undefined) return null
+  const { rows } = await tx.query<Omit<FoldedDelivery, 'id'>>(
+    'select notification, request_id from channel_deliveries where id = any($1::bigint[]) order by id desc',
+    [[newest, ...others].slice(0, SHOWN)])
+  const [first, ...rest] = rows
+  if (first === undefined) return null
+  const count = others.length + 1
+  const latest = [first.notification, ...rest.map((row) => row.notification)] as const
+  const notification = count === 1 ? first.notification : foldNotifications(latest, count, burst?.rank ?? 0)
+  await tx.query('delete from channel_deliveries where id = any($1::bigint[])', [others])
+  // Mark the delivery as begun, because it must not be folded twice.
+  await tx.query('update channel_deliveries set notification = $2, worker_id = $3 where id = $1',
+    [newest, notification, workerId])
+  return { id: newest, notification, request_id: first.request_id }
+}
+
+/** Runs work that changes channels and their deliveries, with the channels locked. */
+async function withChannelsLocked<T> (
+  db: Db, channels: readonly number[], work: (tx: Db) => Promise<T>
+): Promise<T> {
+  return await inTransaction(db, async (tx) => {
+    await tx.query(LOCK, [channels])
+    return await work(tx)
+  })
+}
+
+/** Marks due deliveries as begun by a worker. @returns those to start */
+async function begin (tx: Db, due: readonly DueDelivery[], workerId: string): Promise<Delivery[]> {
+  const begun: Delivery[] = []
+  for (const delivery of due) {
+    const { free, waiting, was_begun: wasBegun, channel_id: channel } = delivery
+    // More deliveries wait than may start now: fold them into one.
+    const isBurst = free !== null && !wasBegun && waiting > free
+    const next = isBurst ? await fold(tx, channel, workerId) : delivery
+    if (next !== null) begun.push({ ...delivery, ...next })
+  }
+  const limited = due.filter(({ free }) => free !== null).map((delivery) => delivery.channel_id)
+  const values = [begun.map(({ id }) => id), workerId, limited, begun.map(({ deaths }) => deaths)]
+  const { rows } = await tx.query<{ id: string }>(BEGIN, values)
+  const startedIds = new Set(rows.map(({ id }) => Number(id)))
+  return begun.filter(({ id }) => startedIds.has(id))
+}
+
 /** Access to the rows of deliveries, which are the only truth about them. Only one process at a time uses them. */
 export function createDeliveries (db: Db, workerId: string, limits: ReadonlyMap<string, number>) {
-  /**
-   * Folds all deliveries of a channel without a try into one.
-   *
-   * @returns the delivery to start, or null if all are gone
-   */
-  async function fold (tx: Db, channelId: number): Promise<FoldedDelivery | null> {
-    const { rows: [burst] } = await tx.query<{ ids: string[] | null, rank: number }>(BURST, [channelId])
-    const [newest, ...others] = (burst?.ids ?? []).map(Number)
-    if (newest === undefined) return null
-    const { rows } = await tx.query<Omit<FoldedDelivery, 'id'>>(
-      'select notification, request_id from channel_deliveries where id = any($1::bigint[]) order by id desc',
-      [[newest, ...others].slice(0, SHOWN)])
-    const [first, ...rest] = rows
-    if (first === undefined) return null
-    const count = others.length + 1
-    const latest = [first.notification, ...rest.map((row) => row.notification)] as const
-    const notification = count === 1 ? first.notification : foldNotifications(latest, count, burst?.rank ?? 0)
-    await tx.query('delete from channel_deliveries where id = any($1::bigint[])', [others])
-    // Mark the delivery as begun, because it must not be folded twice.
-    await tx.query('update channel_deliveries set notification = $2, worker_id = $3 where id = $1',
-      [newest, notification, workerId])
-    return { id: newest, notification, request_id: first.request_id }
-  }
-
-  /** Runs work that changes channels and their deliveries, with the channels locked. */
-  async function withChannelsLocked<T> (channels: readonly number[], work: (tx: Db) => Promise<T>): Promise<T> {
-    return await inTransaction(db, async (tx) => {
-      await tx.query(LOCK, [channels])
-      return await work(tx)
-    })
-  }
-
-  async function begin (tx: Db, due: readonly DueDelivery[]): Promise<Delivery[]> {
-    const begun: Delivery[] = []
-    for (const delivery of due) {
-      const { free, waiting, was_begun: wasBegun, channel_id: channel } = delivery
-      // More deliveries wait than may start now: fold them into one.
-      const isBurst = free !== null && !wasBegun && waiting > free
-      const next = isBurst ? await fold(tx, channel) : delivery
-      if (next !== null) begun.push({ ...delivery, ...next })
-    }
-    const limited = due.filter(({ free }) => free !== null).map((delivery) => delivery.channel_id)
-    const values = [begun.map(({ id }) => id), workerId, limited, begun.map(({ deaths }) => deaths)]
-    const { rows } = await tx.query<{ id: string }>(BEGIN, values)
-    const startedIds = new Set(rows.map(({ id }) => Number(id)))
-    return begun.filter(({ id }) => startedIds.has(id))
-  }
-
   return {
     /** Takes due deliveries: at most one per channel and a few per user. */
     async claimDue (busy: readonly RunningDelivery[], max: number): Promise<Delivery[]> {
@@ -193,7 +196,8 @@ export function createDeliveries (db: Db, workerId: string, limits: ReadonlyMap<
       }
       const ready = due.filter((delivery) => !postponed.includes(delivery))
       if (ready.length === 0) return []
-      return await withChannelsLocked(ready.map((delivery) => delivery.channel_id), (tx) => begin(tx, ready))
+      const channels = ready.map((delivery) => delivery.channel_id)
+      return await withChannelsLocked(db, channels, (tx) => begin(tx, ready, workerId))
     },
 
     /** Returns the milliseconds until the next delivery is due, negative if one is due already; null if none waits. */
@@ -204,7 +208,7 @@ export function createDeliveries (db: Db, workerId: string, limits: ReadonlyMap<
 
     /** Stores the results of deliveries of some channels. @returns the channels that were disabled by them */
     storeResults: (channels: readonly number[], { delivered, retries, failed }: DeliveryResults) =>
-      withChannelsLocked(channels, async (tx) => {
+      withChannelsLocked(db, channels, async (tx) => {
         if (delivered.length > 0) await tx.query(DELIVERED, [delivered])
         if (retries.length > 0) {
           await tx.query(RETRY, [

@@ -6,7 +6,7 @@ import { createHttpClient, openAgent } from '../../core/http/client.ts'
 import { USER_AGENT } from '../../core/loader/services.ts'
 import { createLruCache } from '../../core/lru-cache.ts'
 import type { Loaded } from '../../core/loader/registry.ts'
-import type { Settings } from './sealed-settings.ts'
+import { type Settings, type StoredSettings, isTrusted } from './sealed-settings.ts'
 
 /** Settings of a channel, and the rights of its owner. */
 export interface ChannelSubject {
@@ -17,6 +17,14 @@ export interface ChannelSubject {
   /** True if the owner administers the server and may reach its network. */
   is_admin: boolean
 }
+
+/** @param isAdmin true if the owner of the channel is an administrator */
+export const toSubject = (type: string, stored: StoredSettings, isAdmin: boolean): ChannelSubject => ({
+  type,
+  settings: stored.settings,
+  secret_keys: stored.view.stored_secrets ?? [],
+  is_admin: isTrusted(stored, isAdmin)
+})
 
 const AGENTS_MAX = 64
 /** A shorter text is no real secret, and masking it would hit parts of ordinary words. */

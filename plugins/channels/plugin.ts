@@ -1,8 +1,7 @@
 import type { FeaturePlugin } from '../../core/feature.ts'
 import { createCalls } from './calls.ts'
-import { createCodes } from './codes.ts'
 import { countDeliveries } from './delivery-rows.ts'
-import { type DisabledListener, createEngine } from './delivery-engine.ts'
+import { DeliveryEngine, type DisabledListener } from './delivery-engine.ts'
 import { createHost } from './channel-host.ts'
 import { createQueue } from './queue.ts'
 import { type Channels, createChannels } from './service.ts'
@@ -21,7 +20,7 @@ const plugin: FeaturePlugin = async (app, { config, role }) => {
   const host = createHost(app, config)
   const calls = createCalls(app, host)
   app.decorate('channels', {
-    ...createChannels(app, calls, createCodes(app, calls)),
+    ...createChannels(app, calls),
     ...createQueue(app),
     onDisabled (listener) { listeners.push(listener) }
   })
@@ -29,10 +28,10 @@ const plugin: FeaturePlugin = async (app, { config, role }) => {
     async () => (await countDeliveries(app.db)).map(({ type, count }) => ({ labels: { type }, value: count })))
 
   if (role !== 'worker') return
-  const engine = createEngine(app, host, listeners)
-  app.addHook('onReady', engine.open)
+  const engine = new DeliveryEngine(app, host, listeners)
+  app.addHook('onReady', () => engine.open())
   // At this moment the connections that store the last results are still open.
-  app.addHook('preClose', engine.close)
+  app.addHook('preClose', () => engine.close())
 }
 
 export default plugin
