@@ -65,135 +65,148 @@ type State =
   { name: 'half_open', reason: string, openedAt: number, probe: Probe | null }
 
 /**
- * Creates a circuit breaker (https://martinfowler.com/bliki/CircuitBreaker.html) for one provider, which decides
- * whether calls are allowed. It has no timers and computes the state whenever it is used.
- *
- * @param onOpen told whenever the circuit opens
- * @param onClose told whenever the circuit closes after it was open
+ * A circuit breaker (https://martinfowler.com/bliki/CircuitBreaker.html) for one provider, which decides whether calls
+ * are allowed. It has no timers and computes the state whenever it is used.
  */
-export function createBreaker (
-  now: () => number, onOpen: (circuit: Circuit, cause: OpenCause) => void = () => {}, onClose: () => void = () => {}
-): Breaker {
-  let state: State = { name: 'closed' }
-  let wasCalled = false
-  let failuresInARow = 0
-  let lastFailure = ''
-  let coolDownMs = FIRST_COOL_DOWN_MS
-  let pause = { until: 0, reason: '' }
+export class CircuitBreaker implements Breaker {
+  readonly #now: () => number
+  readonly #onOpen: (circuit: Circuit, cause: OpenCause) => void
+  readonly #onClose: () => void
+  #state: State = { name: 'closed' }
+  #wasCalled = false
+  #failuresInARow = 0
+  #lastFailure = ''
+  #coolDownMs = FIRST_COOL_DOWN_MS
+  #pause = { until: 0, reason: '' }
   /** The sum of the pauses since the last answer. */
-  let pausedMs = 0
+  #pausedMs = 0
 
-  function open (cause: OpenCause, reason: string, retryAt: number | null): void {
-    state = { name: 'open', cause, reason, openedAt: now(), retryAt }
-    onOpen(describe(), cause)
+  /**
+   * @param onOpen called whenever the circuit opens
+   * @param onClose called whenever the circuit closes after it was open
+   */
+  constructor (
+    now: () => number, onOpen: (circuit: Circuit, cause: OpenCause) => void = () => {}, onClose: () => void = () => {}
+  ) {
+    this.#now = now
+    this.#onOpen = onOpen
+    this.#onClose = onClose
   }
 
-  function close (): void {
-    const wasOpen = state.name !== 'closed'
-    if (wasOpen) state = { name: 'closed' }
-    failuresInARow = 0
-    pausedMs = 0
-    coolDownMs = FIRST_COOL_DOWN_MS
-    if (wasOpen) onClose()
+  requestCall (): CallPermit {
+    const refused = this.refusal()
+    if (refused !== null) return refused
+    if (this.#pause.until > this.#now()) return { kind: 'wait', ms: this.#pause.until - this.#now(), probeEnd: null }
+    if (this.#state.name !== 'half_open') return this.#begin(this.#state)
+    if (this.#state.probe === null) return this.#probe(this.#state)
+    const { since, end } = this.#state.probe
+    return { kind: 'wait', ms: since + PROBE_WAIT_MAX_MS - this.#now(), probeEnd: end.promise }
+  }
+
+  allowProbe (): void {
+    if (this.#state.name === 'open' && this.#state.cause !== 'pause') this.#halfOpen(this.#state)
+  }
+
+  view (): Circuit | null {
+    return this.#wasCalled ? this.#describe() : null
+  }
+
+  #open (cause: OpenCause, reason: string, retryAt: number | null): void {
+    this.#state = { name: 'open', cause, reason, openedAt: this.#now(), retryAt }
+    this.#onOpen(this.#describe(), cause)
+  }
+
+  #close (): void {
+    const wasOpen = this.#state.name !== 'closed'
+    if (wasOpen) this.#state = { name: 'closed' }
+    this.#failuresInARow = 0
+    this.#pausedMs = 0
+    this.#coolDownMs = FIRST_COOL_DOWN_MS
+    if (wasOpen) this.#onClose()
   }
 
   /** Returns the current state, after the time that passed. */
-  function current (): State {
-    if (state.name === 'open' && state.retryAt !== null && now() >= state.retryAt) halfOpen(state)
-    return state
+  #current (): State {
+    if (this.#state.name === 'open' && this.#state.retryAt !== null && this.#now() >= this.#state.retryAt) this.#halfOpen(this.#state)
+    return this.#state
   }
 
-  function halfOpen ({ reason, openedAt }: Exclude<State, { name: 'closed' }>): void {
-    state = { name: 'half_open', reason, openedAt, probe: null }
+  #halfOpen ({ reason, openedAt }: Exclude<State, { name: 'closed' }>): void {
+    this.#state = { name: 'half_open', reason, openedAt, probe: null }
   }
 
-  function recordFailure (message: string): void {
-    failuresInARow++
-    lastFailure = message
-    const isProbe = state.name === 'half_open'
-    if (!isProbe && failuresInARow < FAILURES_MAX) return
-    if (isProbe) coolDownMs = Math.min(coolDownMs * 2, LONGEST_COOL_DOWN_MS)
-    open('failures', `it failed ${failuresInARow} times in a row, most recently with: ${message}`, now() + coolDownMs)
+  #recordFailure (message: string): void {
+    this.#failuresInARow++
+    this.#lastFailure = message
+    const isProbe = this.#state.name === 'half_open'
+    if (!isProbe && this.#failuresInARow < FAILURES_MAX) return
+    if (isProbe) this.#coolDownMs = Math.min(this.#coolDownMs * 2, LONGEST_COOL_DOWN_MS)
+    this.#open('failures', `it failed ${this.#failuresInARow} times in a row, most recently with: ${message}`, this.#now() + this.#coolDownMs)
   }
 
-  function recordPause (message: string, wantedMs: number): void {
+  #recordPause (message: string, wantedMs: number): void {
     const ms = Math.min(Math.max(wantedMs || 0, SHORTEST_PAUSE_MS), LONGEST_OPEN_MS)
-    const until = now() + ms
+    const until = this.#now() + ms
     const reason = `it asks for a pause of ${Math.ceil(ms / 1_000)} s: ${message}`
-    pausedMs += Math.max(0, until - Math.max(pause.until, now()))
-    if (pausedMs > LONGEST_PAUSE_MS) {
-      pausedMs = 0
-      open('pause', reason, until)
+    this.#pausedMs += Math.max(0, until - Math.max(this.#pause.until, this.#now()))
+    if (this.#pausedMs > LONGEST_PAUSE_MS) {
+      this.#pausedMs = 0
+      this.#open('pause', reason, until)
       return
     }
-    if (until > pause.until) pause = { until, reason }
-    if (state.name === 'half_open') halfOpen(state)
+    if (until > this.#pause.until) this.#pause = { until, reason }
+    if (this.#state.name === 'half_open') this.#halfOpen(this.#state)
   }
 
-  function apply (outcome: CallOutcome): void {
-    if (outcome.kind === 'answered') close()
-    else if (outcome.kind === 'failed') recordFailure(outcome.message)
-    else if (outcome.kind === 'paused') recordPause(outcome.message, outcome.ms)
-    else if (outcome.kind === 'refused') open('credentials', outcome.message, null)
-    else if (state.name === 'half_open') halfOpen(state)
+  #apply (outcome: CallOutcome): void {
+    if (outcome.kind === 'answered') this.#close()
+    else if (outcome.kind === 'failed') this.#recordFailure(outcome.message)
+    else if (outcome.kind === 'paused') this.#recordPause(outcome.message, outcome.ms)
+    else if (outcome.kind === 'refused') this.#open('credentials', outcome.message, null)
+    else if (this.#state.name === 'half_open') this.#halfOpen(this.#state)
   }
 
-  function begin (given: State): CallPermit {
-    wasCalled = true
+  #begin (given: State): CallPermit {
+    this.#wasCalled = true
     return {
       kind: 'call',
-      end (outcome) {
-        if (state !== given) return
-        apply(outcome)
+      end: (outcome) => {
+        if (this.#state !== given) return
+        this.#apply(outcome)
         if (given.name === 'half_open') given.probe?.end.resolve()
       }
     }
   }
 
-  function probe ({ reason, openedAt }: Extract<State, { name: 'half_open' }>): CallPermit {
-    state = { name: 'half_open', reason, openedAt, probe: { since: now(), end: Promise.withResolvers() } }
-    return begin(state)
+  #probe ({ reason, openedAt }: Extract<State, { name: 'half_open' }>): CallPermit {
+    this.#state = { name: 'half_open', reason, openedAt, probe: { since: this.#now(), end: Promise.withResolvers() } }
+    return this.#begin(this.#state)
   }
 
   /** Returns the reason for not calling; null if a call is possible now or soon. */
-  function refusal (): Refusal | null {
-    const at = current()
+  refusal (): Refusal | null {
+    const at = this.#current()
     if (at.name === 'open') return { kind: 'refusal', reason: at.reason, retryAt: at.retryAt }
-    const isProbeOverdue = at.name === 'half_open' && at.probe !== null && now() >= at.probe.since + PROBE_WAIT_MAX_MS
+    const isProbeOverdue = at.name === 'half_open' && at.probe !== null && this.#now() >= at.probe.since + PROBE_WAIT_MAX_MS
     return isProbeOverdue ? { kind: 'refusal', reason: at.reason, retryAt: null } : null
   }
 
   /** Returns why a closed circuit may open soon; null if the last call was answered. */
-  const describeFailures = () => failuresInARow === 0
-    ? null
-    : `its last ${failuresInARow === 1 ? 'call' : `${failuresInARow} calls`} failed, most recently with: ${lastFailure}`
+  #describeFailures (): string | null {
+    if (this.#failuresInARow === 0) return null
+    const calls = this.#failuresInARow === 1 ? 'call' : `${this.#failuresInARow} calls`
+    return `its last ${calls} failed, most recently with: ${this.#lastFailure}`
+  }
 
-  function describe (): Circuit {
-    const at = current()
-    const paused = pause.until > now() ? pause : null
+  #describe (): Circuit {
+    const at = this.#current()
+    const paused = this.#pause.until > this.#now() ? this.#pause : null
     return {
       state: at.name,
-      reason: at.name === 'closed' ? paused?.reason ?? describeFailures() : at.reason,
-      failures_in_a_row: failuresInARow,
+      reason: at.name === 'closed' ? paused?.reason ?? this.#describeFailures() : at.reason,
+      failures_in_a_row: this.#failuresInARow,
       opened_at: at.name === 'closed' ? null : formatDate(at.openedAt),
       retry_at: formatDate(at.name === 'open' ? at.retryAt : paused?.until ?? null)
     }
-  }
-
-  return {
-    refusal,
-    requestCall () {
-      const refused = refusal()
-      if (refused !== null) return refused
-      if (pause.until > now()) return { kind: 'wait', ms: pause.until - now(), probeEnd: null }
-      if (state.name !== 'half_open') return begin(state)
-      if (state.probe === null) return probe(state)
-      const { since, end } = state.probe
-      return { kind: 'wait', ms: since + PROBE_WAIT_MAX_MS - now(), probeEnd: end.promise }
-    },
-    allowProbe () {
-      if (state.name === 'open' && state.cause !== 'pause') halfOpen(state)
-    },
-    view: () => wasCalled ? describe() : null
   }
 }

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify'
-import { type Breaker, createBreaker } from './breaker.ts'
+import { type Breaker, CircuitBreaker } from './breaker.ts'
 
 type RefusedListener = (provider: string, reason: string) => Promise<void>
 
@@ -23,7 +23,7 @@ export function createCircuits (app: FastifyInstance) {
 
   function create (key: string): Breaker {
     const log = app.log.child({ provider: key })
-    const breaker = createBreaker(Date.now, (circuit, cause) => {
+    const breaker = new CircuitBreaker(Date.now, (circuit, cause) => {
       log.warn(circuit, 'provider is not called any more')
       app.registry.setRefused(key, cause === 'credentials')
       if (cause === 'credentials') reportRefusal(key, circuit.reason ?? '')

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import t from 'tap'
 import {
   type Breaker, FAILURES_MAX, FIRST_COOL_DOWN_MS, LONGEST_COOL_DOWN_MS, LONGEST_PAUSE_MS, type CallOutcome,
-  PROBE_WAIT_MAX_MS, type CallPermit, createBreaker
+  PROBE_WAIT_MAX_MS, type CallPermit, CircuitBreaker
 } from '../../../plugins/circuits/breaker.ts'
 
 const FAILED: CallOutcome = { kind: 'failed', message: 'no route' }
@@ -13,7 +13,7 @@ const paused = (ms: number): CallOutcome => ({ kind: 'paused', message: 'slow do
 function start () {
   const clock = { now: Date.UTC(2026, 0, 1) }
   const opened: unknown[] = []
-  const breaker = createBreaker(() => clock.now, (circuit) => opened.push(circuit))
+  const breaker = new CircuitBreaker(() => clock.now, (circuit) => opened.push(circuit))
   return { clock, breaker, opened }
 }
 
