@@ -5,7 +5,7 @@ import {
   BindingSchema, ConfigViewSchema, ExclusionParams, ExclusionRestParams, ExclusionSchema, FolderParams,
   ScanSettingsSchema
 } from './schemas.ts'
-import type { BindingKind } from './service.ts'
+import type { BindingKind } from './bindings.ts'
 
 const tags = ['config']
 const config = { scopes: ['platforms.write'] as const, audit: 'settings.changed' as const }
