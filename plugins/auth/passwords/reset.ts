@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto'
 import { LockMode } from '@mikro-orm/core'
 import type { FastifyInstance } from 'fastify'
 import { type Config, shareableBaseUrl } from '../../../core/config/config.ts'
@@ -8,92 +7,36 @@ import { badRequest, notFound } from '../../../core/errors.ts'
 import { sha256 } from '../../../core/access/secrets.ts'
 import { User } from '../../users/entities.ts'
 import { checkPassword, hashPassword } from '../password-hash.ts'
-import { OneTimeToken } from '../entities.ts'
 import type { Jwts } from '../jwt.ts'
 import { resetLimits, resetRequestLimits } from '../throttle/limits.ts'
 import { replacePassword } from '../new-password.ts'
 import { deleteResetLink } from '../rows.ts'
 import type { ResetPassword } from '../schemas.ts'
 import { createThrottle } from '../throttle-rows.ts'
-
-export const RESET_PATH = '/reset-password'
-const LIFETIME_SECONDS = 600
-/** Most valid links of one account. Without it many addresses could flood a mailbox. */
-const LIVE_LINKS_MAX = 5
+import { sendResetLink } from './reset-link.ts'
 
 const badLink = () => badRequest('The reset link is invalid, used or older than 10 minutes; ask for a new one')
+
+/** Uses up a link. @returns the id of its user */
+async function consume (tx: Db, jti: string, username: string): Promise<number> {
+  // Two links of one user are used in sequence, because each deletes the other.
+  const user = await tx.em.findOne(User, { username }, { lockMode: LockMode.PESSIMISTIC_WRITE })
+  if (user === null) throw notFound(`User '${username}' no longer exists`)
+  const spent = await deleteResetLink(tx, sha256(jti), user.id)
+  if (spent === undefined) throw badLink()
+  // The link proves access to the address that it was mailed to. The account's address may have changed since.
+  if (spent.email !== null && spent.email === user.email) {
+    await tx.em.nativeUpdate(User, { id: user.id }, { email_confirmed: true })
+  }
+  return user.id
+}
 
 /** Resets of forgotten passwords by a link for one use. */
 export function createResets (app: FastifyInstance, config: Config, jwts: Jwts) {
   const throttle = createThrottle(app.db)
-  const baseUrl = shareableBaseUrl(config)
+  const links = { jwts, baseUrl: shareableBaseUrl(config) }
   /** Links whose mails are being sent. */
   const sending = new Set<Promise<void>>()
-
-  async function createLink (user: User, base: string): Promise<string> {
-    const jti = randomBytes(32).toString('base64url')
-    await app.db.em.insert(OneTimeToken, {
-      token_hash: sha256(jti),
-      purpose: 'reset',
-      user: user.id,
-      data: { email: user.email },
-      expires_at: new Date(Date.now() + LIFETIME_SECONDS * 1_000)
-    })
-    const token = await jwts.sign('reset', { sub: user.username, jti }, LIFETIME_SECONDS)
-    return `${base}${RESET_PATH}?token=${token}`
-  }
-
-  async function hasLinks (user: User): Promise<boolean> {
-    const live = { user: user.id, purpose: 'reset', expires_at: { $gt: new Date() } } as const
-    return await app.db.em.count(OneTimeToken, live) >= LIVE_LINKS_MAX
-  }
-
-  async function mailLink (user: User): Promise<void> {
-    const { username, email } = user
-    // Without a base address that is certain, a link could lead to a stranger's server. It is not logged either,
-    // because
-    // every reader of the log could take over the account.
-    if (!app.mail.isConfigured || baseUrl === null || email === null || email === undefined) {
-      app.log.warn({ username }, 'a password reset was requested, but no link can be mailed; svc user password sets a new password')
-      return
-    }
-    const link = await createLink(user, baseUrl)
-    try {
-      await app.mail.send({
-        to: email,
-        subject: 'Reset your password',
-        text: `Somebody asked to reset the password of '${username}'.\n\nTo choose a new one open this link within 10 ` +
-          `minutes:\n\n${link}\n\nIf you did not request this, ignore this mail; your password is unchanged.\n`
-      })
-    } catch (err) {
-      app.log.error({ err, username }, 'the reset link could not be mailed')
-    }
-  }
-
-  async function sendLink (username: string, address: string): Promise<void> {
-    const user = await app.db.em.findOne(User, { username: username.toLowerCase(), enabled: true })
-    await app.audit.record({ event: 'password.reset_requested', user, username, address })
-    if (user === null) return
-    if (await hasLinks(user)) {
-      app.log.info({ username: user.username }, 'the user has enough valid reset links; no further link was created')
-      return
-    }
-    await mailLink(user)
-  }
-
-  /** Uses up a link. @returns the id of its user */
-  async function consume (tx: Db, jti: string, username: string): Promise<number> {
-    // Two links of one user are used in sequence, because each deletes the other.
-    const user = await tx.em.findOne(User, { username }, { lockMode: LockMode.PESSIMISTIC_WRITE })
-    if (user === null) throw notFound(`User '${username}' no longer exists`)
-    const spent = await deleteResetLink(tx, sha256(jti), user.id)
-    if (spent === undefined) throw badLink()
-    // The link proves access to the address that it was mailed to. The account's address may have changed since.
-    if (spent.email !== null && spent.email === user.email) {
-      await tx.em.nativeUpdate(User, { id: user.id }, { email_confirmed: true })
-    }
-    return user.id
-  }
 
   return {
     /**
@@ -103,7 +46,7 @@ export function createResets (app: FastifyInstance, config: Config, jwts: Jwts) 
      */
     async request (username: string, address: string): Promise<void> {
       await throttle.countAttempt(resetRequestLimits(username, address))
-      const work = sendLink(username, address)
+      const work = sendResetLink(app, links, username, address)
         .catch((err: unknown) => { app.log.error({ err }, 'the reset link could not be created') })
         .finally(() => { sending.delete(work) })
       sending.add(work)

@@ -1,7 +1,7 @@
 import formbody from '@fastify/formbody'
 import type { FeatureRoutes } from '../../../core/feature.ts'
 import { LINK_FORM, createPageRoutes } from '../../../core/web/pages/page.ts'
-import { RESET_PATH } from '../passwords/reset.ts'
+import { RESET_PATH } from '../passwords/reset-link.ts'
 import type { SignInMethods } from '../plugin.ts'
 import createAuthRoutes from './auth.ts'
 import sessionRoutes from './sessions.ts'
