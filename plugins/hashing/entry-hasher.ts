@@ -34,7 +34,7 @@ export function createEntryHasher (
       const hashes = isHashed(slug)
         ? await hashEntry(entry, consoleBeside(entry, raConsole), hasher, signal)
         : unhashed(entry)
-      return raConsole === null ? hashes : await addRaHash(entry, hashes, raConsole, hasher, signal)
+      return raConsole === null ? hashes : await addRaHash(entry, hashes, raConsole, { hasher, signal })
     }
   }
 }

@@ -34,7 +34,7 @@ export async function hashFile (
 ): Promise<FileHashes> {
   return withSource(request.path, async (source) => {
     const small = request.raw === undefined && formatOf(request.path).kind === 'plain' ? readSmall(source) : null
-    if (small === null) return (await hashSource(request, source, settings, watch, null, contentCache)).hashes
+    if (small === null) return (await hashSource(request, source, null, { settings, watch, contentCache })).hashes
     contentCache?.setBytes(small)
     return { ...hashBytes(small), chd_sha1_hash: chdSha1(request, source), archive_members: null }
   })
@@ -55,7 +55,7 @@ export async function hashGroup (
     try {
       const before: Digest | null = running
       const outcome: FileResult = await withSource(request.path, (source) => {
-        return hashSource(request, source, settings, watch, before)
+        return hashSource(request, source, before, { settings, watch, contentCache: null })
       })
       files.push(outcome.hashes)
       running = outcome.running
@@ -69,9 +69,12 @@ export async function hashGroup (
   return { files, combined: isWhole && running ? running.hashes() : EMPTY_HASHES }
 }
 
+/** How files are hashed. `contentCache` caches the content that was read, if the content is small. */
+interface HashOptions { settings: HashSettings, watch: Watch, contentCache: ContentCache | null }
+
+/** @param before the running hash of a group before this file; null for no group */
 async function hashSource (
-  request: FileRequest, source: Source, settings: HashSettings, watch: Watch, before: Digest | null,
-  contentCache: ContentCache | null = null
+  request: FileRequest, source: Source, before: Digest | null, { settings, watch, contentCache }: HashOptions
 ): Promise<FileResult> {
   const format = formatOf(request.path)
   if (request.raw !== undefined && format.kind === 'compressed') return withoutContent(request.raw)

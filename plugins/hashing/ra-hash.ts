@@ -9,7 +9,7 @@ import { type EntryHashes, pathOf } from './hash-entry.ts'
  * others, and the file had no problem before.
  */
 export async function addRaHash (
-  entry: Entry, hashes: EntryHashes, raConsole: number, hasher: Hasher, signal: AbortSignal
+  entry: Entry, hashes: EntryHashes, raConsole: number, { hasher, signal }: { hasher: Hasher, signal: AbortSignal }
 ): Promise<EntryHashes> {
   const index = chooseFile(entry.kind, entry.files, raConsole)
   const file = index === null ? undefined : entry.files[index]

@@ -63,7 +63,7 @@ export function openChdFile (file: FileReads): Chd {
     size,
     unitBytes: header.readUInt32BE(60),
     metadata: readMetadata(file, Number(header.readBigUInt64BE(48))),
-    read: createRead(size, hunkBytes, createHunkReader(file, map, codecs, hunkBytes))
+    read: createRead(size, hunkBytes, createHunkReader(file, { map, codecs, hunkBytes }))
   }
 }
 
@@ -79,7 +79,11 @@ function readMetadata (file: FileReads, first: number): Chd['metadata'] {
   return metadata
 }
 
-function createHunkReader (file: FileReads, map: HunkMap, codecs: readonly string[], hunkBytes: number) {
+/** The hunks of a CHD: where each lies, the codecs that pack them, and their unpacked size. */
+interface Hunks { map: HunkMap, codecs: readonly string[], hunkBytes: number }
+
+function createHunkReader (file: FileReads, hunks: Hunks) {
+  const { map } = hunks
   let cached: { hunk: number, bytes: Buffer } | null = null
   return (wanted: number): Buffer => {
     // The loop ends, because a copy refers to a hunk before it.
@@ -89,14 +93,12 @@ function createHunkReader (file: FileReads, map: HunkMap, codecs: readonly strin
       if (original >= hunk) throw new ArchiveError('the map of the CHD is broken')
       hunk = original
     }
-    if (cached?.hunk !== hunk) cached = { hunk, bytes: unpackHunk(file, map, codecs, hunkBytes, hunk) }
+    if (cached?.hunk !== hunk) cached = { hunk, bytes: unpackHunk(file, hunks, hunk) }
     return cached.bytes
   }
 }
 
-function unpackHunk (
-  file: FileReads, map: HunkMap, codecs: readonly string[], hunkBytes: number, hunk: number
-): Buffer {
+function unpackHunk (file: FileReads, { map, codecs, hunkBytes }: Hunks, hunk: number): Buffer {
   const kind = map.kinds[hunk]
   const packed = readExactlyAt(file, map.offsets[hunk] ?? 0, map.lengths[hunk] ?? 0)
   if (kind === STORED) return packed
