@@ -5,7 +5,7 @@ import { type OpenWatch, describeRefusal, openWatch } from './open-watch.ts'
 import { createSerialQueue } from './serial-queue.ts'
 import type { FilesystemSettings } from '../library/structure.ts'
 import { createParentFolders } from './parent-folders.ts'
-import { createWatchedFolders } from './watched-folders.ts'
+import { WatchedFolders } from './watched-folders.ts'
 import { type PlatformOnDisk, openPlatform, readParentFolders } from './watched-platforms.ts'
 
 export interface LibraryWatchOptions {
@@ -39,46 +39,77 @@ const CHECK_MS = 60_000
 /** True if a path equals the other one or lies above it. */
 const isAtOrAbove = (path: string, other: string) => other === path || other.startsWith(`${path}/`)
 
+/** The platforms of a library by the name of their folder. */
+type Platforms = ReadonlyMap<string, PlatformOnDisk>
+
+/** Reads the platforms of a library; a library that is not there has none. */
+async function readPlatforms ({ libraryDir, readSettings, readRules }: LibraryWatchOptions) {
+  try {
+    const found = await readParentFolders(libraryDir, readSettings(), readRules())
+    return { ...found, problem: found.platforms.size > 0 ? null : `The library ${libraryDir} has no platform folders` }
+  } catch (err) {
+    if (!(err instanceof LibraryUnreadableError)) throw err
+    return { platforms: new Map<string, PlatformOnDisk>(), paths: new Set(['']), problem: err.message }
+  }
+}
+
+/** Returns the platforms that differ. `names` are paths that appeared or vanished above the platforms' own folders. */
+function listChanged (former: Platforms, found: Platforms, names: readonly string[]): string[] {
+  return [...new Set([...former.keys(), ...found.keys()])].filter((fsSlug) => {
+    const [before, now] = [former.get(fsSlug), found.get(fsSlug)]
+    const paths = now?.paths ?? before?.paths ?? []
+    return before?.identity !== now?.identity || names.some((name) => paths.some((path) => isAtOrAbove(name, path)))
+  })
+}
+
+/** Creates the log of refused watches, which has one line when they begin and one when they end. */
+function createRefusalLog (log: LibraryWatchOptions['log']) {
+  let isIncomplete = false
+
+  return {
+    exist: (): boolean => isIncomplete,
+
+    report (refusals: readonly unknown[], folders: number): void {
+      if (refusals.length > 0 && !isIncomplete) {
+        log.warn({ folders: refusals.length, watched: folders - refusals.length },
+          `some folders of the library are not watched: ${describeRefusal(refusals[0])}. The watcher tries again every minute`)
+      }
+      if (refusals.length === 0 && isIncomplete) log.info('all folders of the library are watched again')
+      isIncomplete = refusals.length > 0
+    }
+  }
+}
+
 /**
  * Reports the platforms of a library that change. Watches folders, never files: those from the library down to the
  * platforms, and all folders below that a scan reads. Waits for a library that is not there.
  */
 export function watchLibrary (options: LibraryWatchOptions): LibraryWatch {
-  const { libraryDir, readSettings, readRules, log, onChange, onWrite, checkMs = CHECK_MS, open = openWatch } = options
+  const { libraryDir, readRules, log, onChange, onWrite, checkMs = CHECK_MS, open = openWatch } = options
   const steps = createSerialQueue((err) => { log.error({ err }, 'a change of the library could not be examined') })
-  const folders = createWatchedFolders({ readRules, open, steps, onChange, onWrite })
+  const folders = new WatchedFolders({ readRules, open, steps, onChange, onWrite })
   /** Paths that appeared or vanished above the platforms' own folders. */
   const touched = new Set<string>()
   const parentFolders = createParentFolders(libraryDir, open, (path) => {
     if (path !== null) touched.add(path)
     refreshSoon()
   })
-  let platforms: ReadonlyMap<string, PlatformOnDisk> = new Map()
+  let platforms: Platforms = new Map()
   /** Null until the library was read for the first time. */
   let hasPlatforms: boolean | null = null
-  let isIncomplete = false
+  const refusals = createRefusalLog(log)
   // The key cannot equal a path, because a path never starts with a slash.
   const refreshSoon = () => { steps.add('/refresh', refresh) }
-
-  async function read () {
-    try {
-      const found = await readParentFolders(libraryDir, readSettings(), readRules())
-      return { ...found, problem: found.platforms.size > 0 ? null : `The library ${libraryDir} has no platform folders` }
-    } catch (err) {
-      if (!(err instanceof LibraryUnreadableError)) throw err
-      return { platforms: new Map<string, PlatformOnDisk>(), paths: new Set(['']), problem: err.message }
-    }
-  }
 
   /** Updates the watches to match the folders on disk. */
   async function refresh (): Promise<void> {
     const names = [...touched]
     touched.clear()
-    const found = await read()
+    const found = await readPlatforms(options)
     const hasChanged = await parentFolders.set(found.paths)
     if (found.problem === null) await compare(found.platforms, names)
     else reportProblem(found.problem)
-    reportRefusals()
+    refusals.report([...parentFolders.refusals(), ...folders.refusals()], folders.size())
     if (hasChanged) refreshSoon()
   }
 
@@ -89,13 +120,9 @@ export function watchLibrary (options: LibraryWatchOptions): LibraryWatch {
     hasPlatforms = false
   }
 
-  async function compare (found: ReadonlyMap<string, PlatformOnDisk>, names: readonly string[]): Promise<void> {
+  async function compare (found: Platforms, names: readonly string[]): Promise<void> {
     const hadPlatforms = hasPlatforms
-    const changed = [...new Set([...platforms.keys(), ...found.keys()])].filter((fsSlug) => {
-      const [before, now] = [platforms.get(fsSlug), found.get(fsSlug)]
-      const paths = now?.paths ?? before?.paths ?? []
-      return before?.identity !== now?.identity || names.some((name) => paths.some((path) => isAtOrAbove(name, path)))
-    })
+    const changed = listChanged(platforms, found, names)
     await watchAnew(changed, found)
     platforms = found
     hasPlatforms = true
@@ -105,7 +132,7 @@ export function watchLibrary (options: LibraryWatchOptions): LibraryWatch {
     if (hadPlatforms === false) onChange(null)
   }
 
-  async function watchAnew (changed: readonly string[], found: ReadonlyMap<string, PlatformOnDisk>): Promise<void> {
+  async function watchAnew (changed: readonly string[], found: Platforms): Promise<void> {
     const opened = []
     for (const fsSlug of changed) {
       for (const path of platforms.get(fsSlug)?.paths ?? []) folders.remove(path)
@@ -115,19 +142,9 @@ export function watchLibrary (options: LibraryWatchOptions): LibraryWatch {
     await folders.add(opened)
   }
 
-  function reportRefusals (): void {
-    const refusals = [...parentFolders.refusals(), ...folders.refusals()]
-    if (refusals.length > 0 && !isIncomplete) {
-      log.warn({ folders: refusals.length, watched: folders.size() - refusals.length },
-        `some folders of the library are not watched: ${describeRefusal(refusals[0])}. The watcher tries again every minute`)
-    }
-    if (refusals.length === 0 && isIncomplete) log.info('all folders of the library are watched again')
-    isIncomplete = refusals.length > 0
-  }
-
   const timer = setInterval(() => {
     refreshSoon()
-    if (isIncomplete) steps.add('/retry', () => folders.retry())
+    if (refusals.exist()) steps.add('/retry', () => folders.retry())
   }, checkMs)
   refreshSoon()
 

@@ -17,6 +17,21 @@ export interface WaitingScan {
   close (): Promise<void>
 }
 
+/** Requests the scan. @returns false if another scan came first */
+async function requestScan (app: FastifyInstance, paths: ReadonlySet<ChangedPath>): Promise<boolean> {
+  const { platform_fs_slugs: slugs, is_everything: isEverything } = toPayload(paths)
+  try {
+    await app.scans.request({
+      type: 'quick', platforms: [], platform_fs_slugs: isEverything ? [] : slugs, roms_ids: []
+    }, null)
+  } catch (err) {
+    if (err instanceof ApiError && err.code === 'CONFLICT') return false
+    throw err
+  }
+  app.log.info({ platforms: isEverything ? 'all' : slugs }, 'the library changed; a scan is queued')
+  return true
+}
+
 /** Creates a waiting scan. @param canScan returns true if a library is there to scan */
 export function createWaitingScan (app: FastifyInstance, delayMs: number, canScan: () => boolean): WaitingScan {
   const rows = createScheduledRows(app.db)
@@ -67,25 +82,10 @@ export function createWaitingScan (app: FastifyInstance, delayMs: number, canSca
   async function request ({ ids, paths }: { ids: string[], paths: Set<ChangedPath> }): Promise<void> {
     const state = await rows.readState(ids, paths, debounce.msSinceLast())
     if (state.is_waiting && state.is_busy) return
-    if (state.is_waiting && !state.is_covered && !await requestScan(paths)) return
+    if (state.is_waiting && !state.is_covered && !await requestScan(app, paths)) return
     await rows.end(ids, state.is_covered ? 'canceled' : 'finished')
     stored = null
     debounce.finishChanges(unstored.size > 0)
-  }
-
-  /** Requests the scan. @returns false if another scan came first */
-  async function requestScan (paths: ReadonlySet<ChangedPath>): Promise<boolean> {
-    const { platform_fs_slugs: slugs, is_everything: isEverything } = toPayload(paths)
-    try {
-      await app.scans.request({
-        type: 'quick', platforms: [], platform_fs_slugs: isEverything ? [] : slugs, roms_ids: []
-      }, null)
-    } catch (err) {
-      if (err instanceof ApiError && err.code === 'CONFLICT') return false
-      throw err
-    }
-    app.log.info({ platforms: isEverything ? 'all' : slugs }, 'the library changed; a scan is queued')
-    return true
   }
 
   function change (path: ChangedPath): void {

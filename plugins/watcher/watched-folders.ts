@@ -39,67 +39,118 @@ interface WatchEntry {
 /** The names of files that are being downloaded or copied. */
 const TEMPORARY = /\.part$/i
 
-/** Creates the watches of all folders below the platform folders, as deep as a scan reads. */
-export function createWatchedFolders ({ readRules, open, steps, onChange, onWrite }: WatchedFoldersOptions) {
-  /** Watched folders by path relative to the library. */
-  const watched = new Map<string, WatchEntry>()
-  /** Platforms and real paths that a further link must not lead to. */
-  const linkedPaths = new Set<string>()
+function isIgnored (rules: ExclusionRules, { content }: WatchedFolder, item: DirectoryItem): boolean {
+  if (item.kind === 'other' || (item.kind !== 'folder' && TEMPORARY.test(item.name))) return true
+  if (content === 'parts') return isPartLeftOut(rules, item)
+  if (content === 'roms') return isExcluded(rules, item)
+  return item.kind === 'folder' || rules.isExcludedSingle(item.name)
+}
 
-  function isIgnored ({ content }: WatchedFolder, item: DirectoryItem): boolean {
-    if (item.kind === 'other' || (item.kind !== 'folder' && TEMPORARY.test(item.name))) return true
-    if (content === 'parts') return isPartLeftOut(readRules(), item)
-    if (content === 'roms') return isExcluded(readRules(), item)
-    return item.kind === 'folder' || readRules().isExcludedSingle(item.name)
+/** Returns the folder that an item is or links to; null if a scan does not read it. */
+async function resolveFolder (
+  rules: ExclusionRules, folder: WatchedFolder, item: DirectoryItem
+): Promise<WatchedFolder | null> {
+  if (folder.content === 'firmware' || (item.kind !== 'folder' && item.kind !== 'link')) return null
+  const [, platformRoot] = folder.roots
+  const found: DiskEntry | null = await resolveItem({
+    fsName: item.name,
+    roots: folder.roots,
+    platformRoot,
+    rules,
+    signal: undefined,
+    lstat: readFacts,
+    problems: [],
+    visited: new Set()
+  }, folder, item)
+  if (found?.kind !== 'folder') return null
+  const below = folder.content === 'roms' ? [] : [...folder.below, item.name]
+  return { ...found, below, content: 'parts', fsSlug: folder.fsSlug, roots: folder.roots }
+}
+
+/** The watches of all folders below the platform folders, as deep as a scan reads. */
+export class WatchedFolders {
+  readonly #options: WatchedFoldersOptions
+  /** Watched folders by path relative to the library. */
+  readonly #watched = new Map<string, WatchEntry>()
+  /** Platforms and real paths that a further link must not lead to. */
+  readonly #linkedPaths = new Set<string>()
+
+  constructor (options: WatchedFoldersOptions) {
+    this.#options = options
   }
 
-  function listen (folder: WatchedFolder, event: 'rename' | 'change', name: string | null): void {
-    if (name === null) onChange(folder.fsSlug)
-    else if (event === 'rename') steps.add(`${folder.path}/${name}`, () => check(folder, name))
-    else if (!isIgnored(folder, unknownItem(name))) onWrite(folder.fsSlug)
+  /** Adds folders level by level. At the system's limit of watches, only the deepest folders are not watched. */
+  async add (folders: readonly WatchedFolder[]): Promise<void> {
+    let level = [...folders]
+    while (level.length > 0) {
+      const next: WatchedFolder[] = []
+      for (const folder of level) next.push(...await this.#addOne(folder))
+      level = next
+    }
+  }
+
+  /** Stops watching a folder. @returns true if the folder was watched */
+  remove (path: string): boolean {
+    const isWatched = this.#watched.has(path)
+    this.#removeAll(path)
+    this.#watched.get(dirname(path))?.subfolders.delete(path)
+    return isWatched
+  }
+
+  /** Tries refused folders again, and reports a change for them, because changes there had no event. */
+  async retry (): Promise<void> {
+    for (const { folder, handle } of [...this.#watched.values()]) {
+      if (handle !== null) continue
+      this.remove(folder.path)
+      await this.add([folder])
+      if (this.#watched.get(folder.path)?.handle !== null) this.#options.onChange(folder.fsSlug)
+    }
+  }
+
+  /** Returns the errors of refused watches. */
+  refusals (): unknown[] {
+    return [...this.#watched.values()].filter(({ handle }) => handle === null).map(({ refusal }) => refusal)
+  }
+
+  size (): number {
+    return this.#watched.size
+  }
+
+  close (): void {
+    for (const { handle } of this.#watched.values()) handle?.close()
+    this.#watched.clear()
+    this.#linkedPaths.clear()
+  }
+
+  #listen (folder: WatchedFolder, event: 'rename' | 'change', name: string | null): void {
+    if (name === null) this.#options.onChange(folder.fsSlug)
+    else if (event === 'rename') this.#options.steps.add(`${folder.path}/${name}`, () => this.#check(folder, name))
+    else if (!isIgnored(this.#options.readRules(), folder, unknownItem(name))) this.#options.onWrite(folder.fsSlug)
   }
 
   /**
    * Checks what happened to a name. Opens the watch of a folder again, because the name may belong to another folder
    * now.
    */
-  async function check (folder: WatchedFolder, name: string): Promise<void> {
-    if (!watched.has(folder.path)) return
-    const wasWatched = remove(`${folder.path}/${name}`)
+  async #check (folder: WatchedFolder, name: string): Promise<void> {
+    if (!this.#watched.has(folder.path)) return
+    const wasWatched = this.remove(`${folder.path}/${name}`)
     const item = await readItem(join(folder.real, name), name)
-    if (!isIgnored(folder, item ?? unknownItem(name))) {
-      const subfolders = item === null ? null : await resolveFolder(folder, item)
-      if (subfolders !== null) await add([subfolders])
-      onChange(folder.fsSlug)
+    if (!isIgnored(this.#options.readRules(), folder, item ?? unknownItem(name))) {
+      const subfolders = item === null ? null : await resolveFolder(this.#options.readRules(), folder, item)
+      if (subfolders !== null) await this.add([subfolders])
+      this.#options.onChange(folder.fsSlug)
     } else if (wasWatched) {
-      onChange(folder.fsSlug)
+      this.#options.onChange(folder.fsSlug)
     }
   }
 
-  /** Returns the folder that an item is or links to; null if a scan does not read it. */
-  async function resolveFolder (folder: WatchedFolder, item: DirectoryItem): Promise<WatchedFolder | null> {
-    if (folder.content === 'firmware' || (item.kind !== 'folder' && item.kind !== 'link')) return null
-    const [, platformRoot] = folder.roots
-    const found: DiskEntry | null = await resolveItem({
-      fsName: item.name,
-      roots: folder.roots,
-      platformRoot,
-      rules: readRules(),
-      signal: undefined,
-      lstat: readFacts,
-      problems: [],
-      visited: new Set()
-    }, folder, item)
-    if (found?.kind !== 'folder') return null
-    const below = folder.content === 'roms' ? [] : [...folder.below, item.name]
-    return { ...found, below, content: 'parts', fsSlug: folder.fsSlug, roots: folder.roots }
-  }
-
-  async function listInner (folder: WatchedFolder): Promise<WatchedFolder[]> {
+  async #listInner (folder: WatchedFolder): Promise<WatchedFolder[]> {
     if (folder.content === 'firmware') return []
     const subfolders: WatchedFolder[] = []
     for (const item of await readDirectory(folder.real)) {
-      const resolved = isIgnored(folder, item) ? null : await resolveFolder(folder, item)
+      const rules = this.#options.readRules()
+      const resolved = isIgnored(rules, folder, item) ? null : await resolveFolder(rules, folder, item)
       if (resolved !== null) subfolders.push(resolved)
     }
     return subfolders
@@ -109,88 +160,46 @@ export function createWatchedFolders ({ readRules, open, steps, onChange, onWrit
    * True if a folder is already watched. A link to a watched folder of the same platform adds nothing, and may form a
    * loop.
    */
-  const isKnown = (folder: WatchedFolder) =>
-    watched.has(folder.path) || (folder.isLink && linkedPaths.has(linkKeyOf(folder)))
-
-  function enlist (folder: WatchedFolder, handle: WatchHandle | null, refusal: unknown): void {
-    watched.set(folder.path, { folder, handle, refusal, subfolders: new Set() })
-    watched.get(dirname(folder.path))?.subfolders.add(folder.path)
-    linkedPaths.add(linkKeyOf(folder))
+  #isKnown (folder: WatchedFolder): boolean {
+    return this.#watched.has(folder.path) || (folder.isLink && this.#linkedPaths.has(linkKeyOf(folder)))
   }
 
-  function fail ({ path }: WatchedFolder, err: unknown): void {
-    const entry = watched.get(path)
+  #enlist (folder: WatchedFolder, handle: WatchHandle | null, refusal: unknown): void {
+    this.#watched.set(folder.path, { folder, handle, refusal, subfolders: new Set() })
+    this.#watched.get(dirname(folder.path))?.subfolders.add(folder.path)
+    this.#linkedPaths.add(linkKeyOf(folder))
+  }
+
+  #fail ({ path }: WatchedFolder, err: unknown): void {
+    const entry = this.#watched.get(path)
     entry?.handle?.close()
     if (entry !== undefined) Object.assign(entry, { handle: null, refusal: err })
   }
 
   /** Watches one folder. @returns its subfolders */
-  async function addOne (folder: WatchedFolder): Promise<WatchedFolder[]> {
-    if (!steps.isOpen() || folder.below.length > MAX_DEPTH || isKnown(folder)) return []
+  async #addOne (folder: WatchedFolder): Promise<WatchedFolder[]> {
+    if (!this.#options.steps.isOpen() || folder.below.length > MAX_DEPTH || this.#isKnown(folder)) return []
     try {
-      const handle = open(folder.real, (event, name) => { listen(folder, event, name) }, (err) => { fail(folder, err) })
-      enlist(folder, handle, null)
+      const handle = this.#options.open(folder.real,
+        (event, name) => { this.#listen(folder, event, name) }, (err) => { this.#fail(folder, err) })
+      this.#enlist(folder, handle, null)
       // List only after the watch is open: entries that appear meanwhile are then either listed or reported by the
       // watch.
-      return await listInner(folder)
+      return await this.#listInner(folder)
     } catch (err) {
       // The folder is gone again, which the watch of its parent folder reports.
-      if (!isNotFoundError(err) && !watched.has(folder.path)) enlist(folder, null, err)
+      if (!isNotFoundError(err) && !this.#watched.has(folder.path)) this.#enlist(folder, null, err)
       return []
     }
   }
 
-  /** Adds folders level by level. At the system's limit of watches, only the deepest folders are not watched. */
-  async function add (folders: readonly WatchedFolder[]): Promise<void> {
-    let level = [...folders]
-    while (level.length > 0) {
-      const next: WatchedFolder[] = []
-      for (const folder of level) next.push(...await addOne(folder))
-      level = next
-    }
-  }
-
-  function removeAll (path: string): void {
-    const entry = watched.get(path)
+  #removeAll (path: string): void {
+    const entry = this.#watched.get(path)
     if (entry === undefined) return
     entry.handle?.close()
-    watched.delete(path)
-    linkedPaths.delete(linkKeyOf(entry.folder))
-    for (const subfolders of entry.subfolders) removeAll(subfolders)
-  }
-
-  /** Stops watching a folder. @returns true if the folder was watched */
-  function remove (path: string): boolean {
-    const isWatched = watched.has(path)
-    removeAll(path)
-    watched.get(dirname(path))?.subfolders.delete(path)
-    return isWatched
-  }
-
-  return {
-    add,
-    remove,
-
-    /** Tries refused folders again, and reports a change for them, because changes there had no event. */
-    async retry (): Promise<void> {
-      for (const { folder, handle } of [...watched.values()]) {
-        if (handle !== null) continue
-        remove(folder.path)
-        await add([folder])
-        if (watched.get(folder.path)?.handle !== null) onChange(folder.fsSlug)
-      }
-    },
-
-    /** Returns the errors of refused watches. */
-    refusals: () => [...watched.values()].filter(({ handle }) => handle === null).map(({ refusal }) => refusal),
-
-    size: () => watched.size,
-
-    close (): void {
-      for (const { handle } of watched.values()) handle?.close()
-      watched.clear()
-      linkedPaths.clear()
-    }
+    this.#watched.delete(path)
+    this.#linkedPaths.delete(linkKeyOf(entry.folder))
+    for (const subfolders of entry.subfolders) this.#removeAll(subfolders)
   }
 }
 
