@@ -21,46 +21,49 @@ const NEWEST_FIRST = { created_at: 'desc', id: 'desc' } as const
 /** A row with the token's text, which is never stored. */
 export interface RawToken { token: ClientToken, raw: string }
 
+async function find (db: Db, where: FilterQuery<ClientToken>, id: number): Promise<ClientToken> {
+  const token = await db.em.findOne(ClientToken, where, { populate: ['device'] })
+  if (token === null) throw notFound(`Client token with ID '${id}' not found`)
+  return token
+}
+
+const findOwn = ({ db, caller }: Context, id: number) => find(db, { id, user: caller.id }, id)
+
+/** Returns a token of the caller, and locks it until the transaction ends. */
+async function lockOwn (context: Context, id: number): Promise<ClientToken> {
+  const { db: tx, caller } = context
+  await lockSignedIn(tx, caller)
+  await lockToken(tx, id)
+  return await findOwn(context, id)
+}
+
+type TokenEvent = 'token.created' | 'token.revoked' | 'token.regenerated'
+
+async function record (app: FastifyInstance, event: TokenEvent, by: Actor, token: ClientToken) {
+  const details = { token_id: token.id, token_name: token.name, owner_id: token.user.id }
+  await app.audit.record({ event, user: by.caller, address: by.address, details })
+}
+
+/** Sets a new secret. Connections that were opened with the old one end. */
+async function renew (config: Config, db: Db, token: ClientToken): Promise<RawToken> {
+  const raw = createRawToken(config)
+  token.token_hash = sha256(raw)
+  token.last_used_at = null
+  await db.em.flush()
+  return { token, raw }
+}
+
+async function revoke (app: FastifyInstance, db: Db, by: Actor, token: ClientToken): Promise<void> {
+  await inTransaction(db, async (tx) => { await tx.em.nativeDelete(ClientToken, { id: token.id }) })
+  app.sockets.end({ kind: 'token', id: token.id })
+  await record(app, 'token.revoked', by, token)
+}
+
+/** Creates the service of client tokens. */
 export function createTokens (app: FastifyInstance, config: Config) {
-  async function find (db: Db, where: FilterQuery<ClientToken>, id: number): Promise<ClientToken> {
-    const token = await db.em.findOne(ClientToken, where, { populate: ['device'] })
-    if (token === null) throw notFound(`Client token with ID '${id}' not found`)
-    return token
-  }
-
-  const findOwn = ({ db, caller }: Context, id: number) => find(db, { id, user: caller.id }, id)
-
-  /** Returns a token of the caller, and locks it until the transaction ends. */
-  async function lockOwn (context: Context, id: number): Promise<ClientToken> {
-    const { db: tx, caller } = context
-    await lockSignedIn(tx, caller)
-    await lockToken(tx, id)
-    return await findOwn(context, id)
-  }
-
-  async function record (event: 'token.created' | 'token.revoked' | 'token.regenerated', by: Actor, token: ClientToken) {
-    const details = { token_id: token.id, token_name: token.name, owner_id: token.user.id }
-    await app.audit.record({ event, user: by.caller, address: by.address, details })
-  }
-
-  /** Sets a new secret. Connections that were opened with the old one end. */
-  async function renew (db: Db, token: ClientToken): Promise<RawToken> {
-    const raw = createRawToken(config)
-    token.token_hash = sha256(raw)
-    token.last_used_at = null
-    await db.em.flush()
-    return { token, raw }
-  }
-
-  async function revoke (db: Db, by: Actor, token: ClientToken): Promise<void> {
-    await inTransaction(db, async (tx) => { await tx.em.nativeDelete(ClientToken, { id: token.id }) })
-    app.sockets.end({ kind: 'token', id: token.id })
-    await record('token.revoked', by, token)
-  }
-
   return {
     lockOwn,
-    renew,
+    renew: (db: Db, token: ClientToken) => renew(config, db, token),
 
     list: ({ db, caller }: Context) =>
       db.em.find(ClientToken, { user: caller.id }, { orderBy: NEWEST_FIRST, populate: ['device'] }),
@@ -90,16 +93,16 @@ export function createTokens (app: FastifyInstance, config: Config) {
           expires_at: expiryOf(input.expires_in)
         })
       })
-      await record('token.created', by, token)
+      await record(app, 'token.created', by, token)
       return { token, raw }
     },
 
     /** Sets a new secret on the same row. The old secret stops working at once. */
     async regenerate (db: Db, by: Actor, id: number): Promise<RawToken> {
       const renewed = await inTransaction(db, async (tx) =>
-        await renew(tx, await lockOwn({ db: tx, caller: by.caller }, id)))
+        await renew(config, tx, await lockOwn({ db: tx, caller: by.caller }, id)))
       app.sockets.end({ kind: 'token', id })
-      await record('token.regenerated', by, renewed.token)
+      await record(app, 'token.regenerated', by, renewed.token)
       return renewed
     },
 
@@ -109,7 +112,7 @@ export function createTokens (app: FastifyInstance, config: Config) {
       if (!scopes.has('me.write') && ownTokenId !== id) {
         throw forbidden('A token without the scope me.write may revoke only itself; use a token with that scope')
       }
-      await revoke(db, by, await findOwn({ db, caller: by.caller }, id))
+      await revoke(app, db, by, await findOwn({ db, caller: by.caller }, id))
     },
 
     /**
@@ -122,7 +125,7 @@ export function createTokens (app: FastifyInstance, config: Config) {
       if (role === 'admin' && !isAdministrator(by.caller)) {
         throw forbidden("Only an administrator may revoke an administrator's token")
       }
-      await revoke(db, by, token)
+      await revoke(app, db, by, token)
     }
   }
 }

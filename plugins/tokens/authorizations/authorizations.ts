@@ -40,30 +40,37 @@ function checkScopes (caller: Caller, approved: readonly string[], request: Devi
   return [...new Set(approved)]
 }
 
+/** @throws ApiError NOT_FOUND for a code that is wrong, answered or expired */
+async function findRequest (app: FastifyInstance, db: Db, userCode: string): Promise<DeviceAuthorization> {
+  const code = readCode(userCode)
+  const row = await db.em.findOne(DeviceAuthorization, {
+    user_code_hash: app.secrets.sign('user-code', code), expires_at: { $gt: new Date() }
+  })
+  if (row === null) throw notFound(`No device waits with the code '${code}'; compare it with the code on the device`)
+  return row
+}
+
+/** Returns the pending request and locks it until the transaction ends, so that nobody else answers it. */
+async function lockPending (app: FastifyInstance, tx: Db, userCode: string): Promise<DeviceAuthorization> {
+  const { id } = await findRequest(app, tx, userCode)
+  const row = await tx.em.findOne(DeviceAuthorization, { id },
+    { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true })
+  if (row?.status !== 'pending') throw new ApiError('GONE', 'This request was already approved or denied')
+  return row
+}
+
+async function record (
+  app: FastifyInstance, event: 'device.approved' | 'device.denied', by: Actor, details: Record<string, string | number>
+): Promise<void> {
+  await app.audit.record({ event, user: by.caller, address: by.address, details })
+}
+
 /** Signs in a device that shows a code, after its user approves the code elsewhere, by RFC 8628. */
 export function createAuthorizations (app: FastifyInstance, config: Config) {
   const throttle = createThrottle(app.db)
 
-  async function find (db: Db, userCode: string): Promise<DeviceAuthorization> {
-    const code = readCode(userCode)
-    const row = await db.em.findOne(DeviceAuthorization, {
-      user_code_hash: app.secrets.sign('user-code', code), expires_at: { $gt: new Date() }
-    })
-    if (row === null) throw notFound(`No device waits with the code '${code}'; compare it with the code on the device`)
-    return row
-  }
-
-  /** Returns the pending request and locks it until the transaction ends, so that nobody else answers it. */
-  async function lockPending (tx: Db, userCode: string): Promise<DeviceAuthorization> {
-    const { id } = await find(tx, userCode)
-    const row = await tx.em.findOne(DeviceAuthorization, { id },
-      { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true })
-    if (row?.status !== 'pending') throw new ApiError('GONE', 'This request was already approved or denied')
-    return row
-  }
-
   async function approve ({ db: tx, caller }: Context, input: DeviceAuthApprove): Promise<AppDevice> {
-    const row = await lockPending(tx, input.user_code)
+    const row = await lockPending(app, tx, input.user_code)
     const scopes = checkScopes(caller, input.approved_scopes, row.request)
     await lockSignedIn(tx, caller)
     const name = input.device_name?.trim().toWellFormed() || row.request.name
@@ -82,10 +89,6 @@ export function createAuthorizations (app: FastifyInstance, config: Config) {
     row.user_code_hash = null
     row.expires_at = new Date(Math.max(row.expires_at.getTime(), inSeconds(ANSWER_SECONDS).getTime()))
     return device
-  }
-
-  async function record (event: 'device.approved' | 'device.denied', by: Actor, details: Record<string, string | number>) {
-    await app.audit.record({ event, user: by.caller, address: by.address, details })
   }
 
   return {
@@ -112,14 +115,14 @@ export function createAuthorizations (app: FastifyInstance, config: Config) {
     /** @throws ApiError NOT_FOUND for a code that is wrong, answered or expired. */
     async getPending ({ db, caller }: Context, userCode: string): Promise<DeviceAuthorization> {
       await throttle.countUse(quotas.userCode(caller.id))
-      return await find(db, userCode)
+      return await findRequest(app, db, userCode)
     },
 
     /** @throws ApiError NOT_FOUND, GONE, or FORBIDDEN for scopes that cannot be approved. */
     async approve (db: Db, by: Actor, input: DeviceAuthApprove): Promise<AppDevice> {
       await throttle.countUse(quotas.userCode(by.caller.id))
       const device = await inTransaction(db, (tx) => approve({ db: tx, caller: by.caller }, input))
-      await record('device.approved', by, { device_id: device.device_id, device_name: device.name })
+      await record(app, 'device.approved', by, { device_id: device.device_id, device_name: device.name })
       return device
     },
 
@@ -127,10 +130,10 @@ export function createAuthorizations (app: FastifyInstance, config: Config) {
     async deny (db: Db, by: Actor, userCode: string): Promise<void> {
       await throttle.countUse(quotas.userCode(by.caller.id))
       const { request } = await inTransaction(db, async (tx) => {
-        const row = await lockPending(tx, userCode)
+        const row = await lockPending(app, tx, userCode)
         return Object.assign(row, { status: 'denied', user_code_hash: null, expires_at: inSeconds(ANSWER_SECONDS) })
       })
-      await record('device.denied', by, { device_name: request.name, client: request.client })
+      await record(app, 'device.denied', by, { device_name: request.name, client: request.client })
     },
 
     async dropExpired (): Promise<void> {
