@@ -9,12 +9,10 @@ import type { EventDescriptions, ServerEvents } from '../../core/sockets/sockets
 import type { User } from '../users/entities.ts'
 import { NO_ACCESS, loadAccess, loadGuestAccess } from './access-rows.ts'
 import { listActions } from './actions.ts'
+import { createAnnouncedChanges } from './announced-changes.ts'
 import { findPlatformAudience, listAudiences } from './audience-rows.ts'
 import { groups } from './groups.ts'
 import { rules } from './rules.ts'
-import type {
-  CreateGroup, GroupView, HiddenView, Hide, UpdateGroup, UpdateUserRules, UserRulesView
-} from './schemas.ts'
 
 const PermissionsChangedSchema = Type.Object({ user_id: Type.Integer() }, { title: 'PermissionsChanged' })
 type PermissionsChanged = Static<typeof PermissionsChangedSchema>
@@ -36,29 +34,46 @@ export type Credential = Pick<Caller, 'credential'> & Partial<Pick<Caller, 'sess
   scopes?: readonly string[]
 }
 
-export function createPermissions (app: FastifyInstance) {
-  async function accessOf (user: Pick<User, 'id' | 'role'>): Promise<Access> {
-    if (user.role === 'admin') return ADMIN_ACCESS
-    const access = (await loadAccess(app.db, [user.id])).get(user.id)
-    return access ?? NO_ACCESS
-  }
+async function accessOf (db: Db, user: Pick<User, 'id' | 'role'>): Promise<Access> {
+  if (user.role === 'admin') return ADMIN_ACCESS
+  const access = (await loadAccess(db, [user.id])).get(user.id)
+  return access ?? NO_ACCESS
+}
 
+type SignedInUser = Pick<User, 'id' | 'username' | 'role' | 'password_hash'>
+
+/** Returns the caller for an account and a credential. A token never allows more than its owner may do. */
+async function toCaller (db: Db, user: SignedInUser, given: Credential): Promise<Caller> {
+  const access = await accessOf(db, user)
+  const { scopes: named, credential, session_id: session, token_id: token, device_id: device } = given
+  const granted = scopesOf(access)
+  return {
+    id: user.id,
+    username: user.username,
+    role: user.role,
+    access,
+    scopes: new Set(named === undefined ? granted : granted.filter((scope) => named.includes(scope))),
+    credential,
+    session_id: session ?? null,
+    token_id: token ?? null,
+    device_id: device ?? null,
+    password_mark: passwordMarkOf(user.password_hash)
+  }
+}
+
+/** Creates the service that `app.permissions` is. */
+export function createPermissions (app: FastifyInstance) {
   /** Notifies all clients; those of the named users fetch their permissions again. */
   function announce (userIds: readonly number[]): void {
     for (const userId of userIds) app.sockets.publish(null, 'permissions:changed', { user_id: userId })
   }
 
-  async function membersOf (db: Db, { user, group }: { user: number | null, group: number | null }) {
-    if (user !== null) return [user]
-    return group === null ? [] : await groups.listMembers(db, group)
-  }
-
   return {
-    accessOf,
+    ...createAnnouncedChanges(announce),
+    accessOf: (user: Pick<User, 'id' | 'role'>): Promise<Access> => accessOf(app.db, user),
     announce,
     groups,
     rules,
-
     listAudiences,
 
     /** Lists the users who may see a platform; null for everybody. */
@@ -70,41 +85,6 @@ export function createPermissions (app: FastifyInstance) {
       grants: listActions(access).map((action) => ({ action, scope: { kind: 'global' as const, id: null } })),
       hidden: { platforms: [], roms: [] }
     }),
-
-    async createGroup (db: Db, input: CreateGroup): Promise<GroupView> {
-      const group = await groups.create(db, input)
-      if (group.is_default) announce(await groups.listMembers(db, group.id))
-      return group
-    },
-
-    async updateGroup (db: Db, id: number, input: UpdateGroup): Promise<GroupView> {
-      const before = await groups.listMembers(db, id)
-      const group = await groups.update(db, id, input)
-      announce([...new Set([...before, ...await groups.listMembers(db, id)])])
-      return group
-    },
-
-    async deleteGroup (db: Db, id: number): Promise<void> {
-      const members = await groups.listMembers(db, id)
-      await groups.delete(db, id)
-      announce(members)
-    },
-
-    async updateRules (db: Db, userId: number, input: UpdateUserRules): Promise<UserRulesView> {
-      const view = await rules.update(db, userId, input)
-      announce([userId])
-      return view
-    },
-
-    async hide (db: Db, input: Hide): Promise<HiddenView> {
-      const { entity, entity_id: entityId, ...whom } = await rules.hide(db, input)
-      announce(await membersOf(db, whom))
-      return { entity, entity_id: entityId }
-    },
-
-    async unhide (db: Db, input: Hide): Promise<void> {
-      announce(await membersOf(db, await rules.unhide(db, input)))
-    },
 
     /** Loads the access of several accounts, by user id. */
     listAccess: (userIds: readonly number[]) => loadAccess(app.db, userIds),
@@ -118,24 +98,6 @@ export function createPermissions (app: FastifyInstance) {
     /** Returns the context of a public route. Its caller may be a guest, with the access of the default group. */
     publicContextOf: async ({ db, caller }: FastifyRequest): Promise<Context<Pick<Caller, 'id' | 'access'>>> =>
       ({ db, caller: caller ?? { id: GUEST_ID, access: await loadGuestAccess(db) } }),
-
-    /** Returns the caller for an account and a credential. A token never allows more than its owner may do. */
-    async toCaller (user: Pick<User, 'id' | 'username' | 'role' | 'password_hash'>, given: Credential): Promise<Caller> {
-      const access = await accessOf(user)
-      const { scopes: named, credential, session_id: session, token_id: token, device_id: device } = given
-      const granted = scopesOf(access)
-      return {
-        id: user.id,
-        username: user.username,
-        role: user.role,
-        access,
-        scopes: new Set(named === undefined ? granted : granted.filter((scope) => named.includes(scope))),
-        credential,
-        session_id: session ?? null,
-        token_id: token ?? null,
-        device_id: device ?? null,
-        password_mark: passwordMarkOf(user.password_hash)
-      }
-    }
+    toCaller: (user: SignedInUser, given: Credential): Promise<Caller> => toCaller(app.db, user, given)
   }
 }
