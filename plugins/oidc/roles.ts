@@ -1,4 +1,4 @@
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Db } from '../../core/database/db.ts'
 import { inTransaction } from '../../core/database/transaction.ts'
 import { isLastAdmin } from '../users/rows.ts'
@@ -16,7 +16,7 @@ async function storeRole (db: Db, userId: number, role: User['role']): Promise<b
 
 /** Sets an account's role to the provider's role of this sign-in. */
 export async function applyRole (
-  app: FastifyInstance, db: Db, user: User, claimed: ClaimedRole, address: string
+  app: FastifyInstance, { db, ip: address }: FastifyRequest, user: User, claimed: ClaimedRole
 ): Promise<void> {
   const { id, username, role: from } = user
   const to = claimed === 'admin' ? 'admin' : 'user'

@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyBaseLogger, FastifyInstance, FastifyRequest } from 'fastify'
 import { ApiError, badRequest, notFound } from '../../core/errors.ts'
 import { networkOf } from '../../core/config/networks.ts'
 import { isEqualSecret } from '../../core/access/secrets.ts'
@@ -19,6 +19,26 @@ const AGAIN = 'sign in again from the start'
  */
 const responseLimit = (address: string) => ({ key: `oidc:${networkOf(address)}`, max: 100, seconds: 600 })
 
+/** Only the log has the reason. The person who signs in reads what to do. */
+async function withLoggedFailures<T> (log: FastifyBaseLogger, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (err) {
+    const failure = toApiError(err)
+    if (failure.code === 'UNAVAILABLE') log.error({ err }, 'the OpenID provider could not be used')
+    else log.info({ err }, 'the OpenID provider refused a sign-in')
+    throw failure
+  }
+}
+
+/** Only people whom the provider knows get this far, so strangers cannot fill the audit log. */
+async function recordRefusal (
+  { audit }: FastifyInstance, { ip: address }: FastifyRequest, { claims: { email } }: Proof, { message }: ApiError
+): Promise<void> {
+  const username = typeof email === 'string' ? email : ''
+  await audit.record({ event: 'sign_in.failed', username, address, details: { by: 'oidc', reason: message } })
+}
+
 /** Sign-in through an OpenID provider; `settings` is null if that is off. */
 export function createOidc (app: FastifyInstance, settings: OidcSettings | null) {
   const attempts = createAttempts(app)
@@ -30,18 +50,6 @@ export function createOidc (app: FastifyInstance, settings: OidcSettings | null)
   function requireLive () {
     if (live !== null) return live
     throw notFound('Sign-in with OpenID Connect is off or not fully configured; see OIDC_ENABLED and the log of the server')
-  }
-
-  /** Only the log has the reason. The person who signs in reads what to do. */
-  async function withLoggedFailures<T> (work: () => Promise<T>): Promise<T> {
-    try {
-      return await work()
-    } catch (err) {
-      const failure = toApiError(err)
-      if (failure.code === 'UNAVAILABLE') app.log.error({ err }, 'the OpenID provider could not be used')
-      else app.log.info({ err }, 'the OpenID provider refused a sign-in')
-      throw failure
-    }
   }
 
   /** Returns the attempt of a response, and uses it up. */
@@ -60,14 +68,8 @@ export function createOidc (app: FastifyInstance, settings: OidcSettings | null)
     const { settings, accounts } = requireLive()
     const identity = readIdentity(proof.claims, proof.issuer, proof.isVerificationPromised, settings)
     const user = await accounts.find(request.db, identity, request.ip)
-    await applyRole(app, request.db, user, identity.role, request.ip)
+    await applyRole(app, request, user, identity.role)
     return user
-  }
-
-  /** Only people whom the provider knows get this far, so strangers cannot fill the audit log. */
-  async function recordRefusal ({ ip: address }: FastifyRequest, { claims: { email } }: Proof, { message }: ApiError) {
-    const username = typeof email === 'string' ? email : ''
-    await app.audit.record({ event: 'sign_in.failed', username, address, details: { by: 'oidc', reason: message } })
   }
 
   return {
@@ -75,7 +77,7 @@ export function createOidc (app: FastifyInstance, settings: OidcSettings | null)
     async begin (): Promise<{ url: string, cookie: string }> {
       const { settings, provider } = requireLive()
       const attempt = attempts.begin()
-      const url = await withLoggedFailures(
+      const url = await withLoggedFailures(app.log,
         async () => await toAuthorizationUrl(await provider.read(), settings, attempt)
       )
       return { url, cookie: attempts.seal(attempt) }
@@ -90,13 +92,13 @@ export function createOidc (app: FastifyInstance, settings: OidcSettings | null)
     async finish (request: FastifyRequest, cookie: string | undefined, answer: URLSearchParams) {
       const { settings, provider } = requireLive()
       const attempt = await consumeAttempt(cookie, answer, request.ip)
-      const proof = await withLoggedFailures(
+      const proof = await withLoggedFailures(app.log,
         async () => await readProof(await provider.read(), settings, attempt, answer)
       )
       try {
         return { user: await findUser(request, proof), idToken: proof.idToken }
       } catch (err) {
-        if (err instanceof ApiError) await recordRefusal(request, proof, err)
+        if (err instanceof ApiError) await recordRefusal(app, request, proof, err)
         throw err
       }
     },
