@@ -1,6 +1,6 @@
 import { mkdir, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyBaseLogger, FastifyInstance, FastifyRequest } from 'fastify'
 import type { Caller } from '../../core/access/auth.ts'
 import type { Context } from '../../core/access/context.ts'
 import { badRequest, forbidden } from '../../core/errors.ts'
@@ -26,46 +26,48 @@ function checkName (name: string): string {
 /** The structure and the platform folders of one library on disk. */
 interface LibraryOnDisk { root: LibraryRoot, structure: Structure, folders: string[] }
 
-/** The operations of the first-run wizard. */
+/** Returns null if the library cannot be read, because a failing disk must not fail requests without a credential. */
+async function findLibrary ({ library, log }: FastifyInstance, root: LibraryRoot): Promise<LibraryOnDisk | null> {
+  try {
+    const structure = await library.detectStructure(root)
+    return structure && { root, structure, folders: (await library.listPlatformFolders(root, structure)).platforms }
+  } catch (err) {
+    if (!(err instanceof LibraryUnreadableError)) throw err
+    log.warn({ err }, 'library cannot be read')
+    return null
+  }
+}
+
+/** Returns the readable libraries with their platform folders. */
+async function findLibraries (app: FastifyInstance): Promise<LibraryOnDisk[]> {
+  const roots = await app.library.list()
+  return (await Promise.all(roots.map((root) => findLibrary(app, root)))).filter((found) => found !== null)
+}
+
+async function countEntries (log: FastifyBaseLogger, path: string, fsSlug: string): Promise<number> {
+  try {
+    return (await readdir(path)).filter((name) => !name.startsWith('.')).length
+  } catch (err) {
+    log.warn({ err, platform: fsSlug }, 'platform folder cannot be read')
+    return 0
+  }
+}
+
+/** @returns false if the folder could not be created */
+async function createFolder ({ library, log }: FastifyInstance, name: string): Promise<boolean> {
+  try {
+    const { root, structure } = await findLayout(library, name)
+    await mkdir(join(root.dir, romsPath(structure, name)), { recursive: true })
+    return true
+  } catch (err) {
+    log.error({ err, platform: name }, 'platform folder cannot be created')
+    return false
+  }
+}
+
+/** Creates the operations of the first-run wizard. */
 export function createSetup (app: FastifyInstance) {
-  const { library } = app
   let listing: Promise<string[]> | null = null
-
-  /** Returns null if the library cannot be read, because a failing disk must not fail requests without a credential. */
-  async function findLibrary (root: LibraryRoot): Promise<LibraryOnDisk | null> {
-    try {
-      const structure = await library.detectStructure(root)
-      return structure && { root, structure, folders: (await library.listPlatformFolders(root, structure)).platforms }
-    } catch (err) {
-      if (!(err instanceof LibraryUnreadableError)) throw err
-      app.log.warn({ err }, 'library cannot be read')
-      return null
-    }
-  }
-
-  async function findLibraries () {
-    return (await Promise.all((await library.list()).map(findLibrary))).filter((found) => found !== null)
-  }
-
-  async function countEntries (path: string, fsSlug: string): Promise<number> {
-    try {
-      return (await readdir(path)).filter((name) => !name.startsWith('.')).length
-    } catch (err) {
-      app.log.warn({ err, platform: fsSlug }, 'platform folder cannot be read')
-      return 0
-    }
-  }
-
-  async function createFolder (name: string): Promise<boolean> {
-    try {
-      const { root, structure } = await findLayout(library, name)
-      await mkdir(join(root.dir, romsPath(structure, name)), { recursive: true })
-      return true
-    } catch (err) {
-      app.log.error({ err, platform: name }, 'platform folder cannot be created')
-      return false
-    }
-  }
 
   return {
     /**
@@ -81,20 +83,20 @@ export function createSetup (app: FastifyInstance) {
 
     /** Lists the platform folders on disk. Concurrent calls share one read. */
     async listPlatforms (): Promise<string[]> {
-      listing ??= findLibraries().then((found) => [...new Set(found.flatMap(({ folders }) => folders))])
+      listing ??= findLibraries(app).then((found) => [...new Set(found.flatMap(({ folders }) => folders))])
         .finally(() => { listing = null })
       return await listing
     },
 
     async readLibrary (context: Context<Caller | null>) {
       const { db } = context
-      const found = await findLibraries()
+      const found = await findLibraries(app)
       const isScanned = await db.em.count(Rom) > 0
       const hidden = await app.platforms.listHiddenFolders(context)
       const counts = new Map<string, number>()
       for (const { root, structure, folders } of isScanned ? [] : found) {
         for (const name of folders.filter((folder) => !hidden.has(folder))) {
-          const count = await countEntries(join(root.dir, romsPath(structure, name)), name)
+          const count = await countEntries(app.log, join(root.dir, romsPath(structure, name)), name)
           counts.set(name, (counts.get(name) ?? 0) + count)
         }
       }
@@ -114,7 +116,7 @@ export function createSetup (app: FastifyInstance) {
     async createPlatforms (names: readonly string[]): Promise<string[]> {
       const checked = [...new Set(names.map(checkName))]
       const failed: string[] = []
-      for (const name of checked) if (!await createFolder(name)) failed.push(name)
+      for (const name of checked) if (!await createFolder(app, name)) failed.push(name)
       return failed
     }
   }
