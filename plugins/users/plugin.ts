@@ -4,21 +4,29 @@ import { ApiError } from '../../core/errors.ts'
 import type { FeaturePlugin } from '../../core/feature.ts'
 import { type Accounts, createAccounts } from './progress/accounts.ts'
 import { type Achievements, createAchievements } from './progress/achievements.ts'
+import { listProgressTasks } from './progress/progress-tasks.ts'
 import { type Avatars, createAvatars } from './profile/avatars.ts'
 import { type Changes, createAccountChanges } from './accounts/change-account.ts'
+import { type AccountDeletions, createAccountDeletions } from './accounts/delete-account.ts'
 import { type Roles, createRoles } from './accounts/roles.ts'
 import { createUsers } from './service.ts'
 import { type SetupCode, createSetupCode } from './invites/setup-code.ts'
 
 declare module 'fastify' {
   interface FastifyInstance {
-    users: ReturnType<typeof createUsers> & Roles & SetupCode & Pick<Changes, 'onDelete'> &
+    users: ReturnType<typeof createUsers> & Roles & SetupCode & Pick<AccountDeletions, 'onDelete'> &
       { openAvatar: Avatars['open'] }
   }
 }
 
 /** The parts of the feature that only its routes use. */
-export interface UserParts { avatars: Avatars, accounts: Accounts, achievements: Achievements, changes: Changes }
+export interface UserParts {
+  avatars: Avatars
+  accounts: Accounts
+  achievements: Achievements
+  changes: Changes
+  deletions: AccountDeletions
+}
 
 /** Creates the administrator of the configuration, if there is none. */
 function addFirstAdmin (app: FastifyInstance, { auth }: Config): void {
@@ -44,17 +52,18 @@ const plugin: FeaturePlugin<UserParts> = async (app, { config, role }) => {
   const avatars = createAvatars(config)
   const accounts = createAccounts(app.registry)
   const achievements = createAchievements(app, config)
-  for (const task of achievements.tasks()) app.tasks.define(task)
+  for (const task of listProgressTasks(app, config)) app.tasks.define(task)
   const changes = createAccountChanges(app, avatars, roles, accounts)
+  const deletions = createAccountDeletions(app, avatars)
   app.decorate('users', {
     ...createUsers(app, accounts),
     ...roles,
     ...createSetupCode(app),
-    onDelete: changes.onDelete,
+    onDelete: deletions.onDelete,
     openAvatar: avatars.open
   })
   if (role === 'web') addFirstAdmin(app, config)
-  return { avatars, accounts, achievements, changes }
+  return { avatars, accounts, achievements, changes, deletions }
 }
 
 export default plugin

@@ -35,11 +35,11 @@ export async function upsertProviderAccount (
 
 /** Stores progress, unless the settings of the account changed meanwhile. */
 export async function updateProgress (
-  db: Db, userId: number, provider: string, progress: unknown, settings: unknown
+  db: Db, account: { user_id: number, provider: string }, progress: unknown, settings: unknown
 ): Promise<void> {
   await db.query(`update provider_accounts set progress = $3::jsonb
     where user_id = $1 and provider = $2 and settings = $4::jsonb`,
-  [userId, provider, JSON.stringify(progress), JSON.stringify(settings)])
+  [account.user_id, account.provider, JSON.stringify(progress), JSON.stringify(settings)])
 }
 
 /** The statuses in order of progress. Marks outside this order stay, such as a game that the user gave up. */

@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify'
 import { type Caller, isAdministrator, requireSignIn } from '../../../core/access/auth.ts'
 import type { Context } from '../../../core/access/context.ts'
 import type { Db } from '../../../core/database/db.ts'
-import { badRequest, forbidden, invalid, notFound } from '../../../core/errors.ts'
+import { badRequest, invalid, notFound } from '../../../core/errors.ts'
 import { inTransaction } from '../../../core/database/transaction.ts'
 import { OneTimeToken, Session } from '../../auth/entities.ts'
 import { type RemainingSignIns, replacePassword } from '../../auth/new-password.ts'
@@ -36,6 +36,7 @@ interface UserChange {
   user: User
   before: Pick<User, 'username' | 'role' | 'enabled'>
   changed: string[]
+  hasNewPassword: boolean
 }
 
 const isGiven = <T>(value: T | null | undefined): value is T => value !== undefined && value !== null
@@ -79,18 +80,40 @@ async function readPassword (password: string | null | undefined): Promise<strin
   return await hashPassword(password)
 }
 
-export type DeletionListener = (tx: Db, userId: number) => Promise<void>
+/** @throws ApiError NOT_FOUND */
+export async function findUser (db: Db, id: number): Promise<User> {
+  const user = await db.em.findOne(User, { id }, { refresh: true })
+  if (user === null) throw notFound(`User with ID '${id}' not found`)
+  return user
+}
 
-/** Changes and deletes accounts, with everything that depends on them. */
-export function createAccountChanges (app: FastifyInstance, avatars: Avatars, roles: Roles, accounts: Accounts) {
-  const deletions: DeletionListener[] = []
+function checkAdminsLeft (user: User, { role, enabled }: Columns): void {
+  const losesAdmin = role === 'user' || enabled === false
+  if (losesAdmin) throw badRequest(`'${user.username}' is the last administrator; make another user an administrator first`)
+}
 
-  async function find (db: Db, id: number): Promise<User> {
-    const user = await db.em.findOne(User, { id }, { refresh: true })
-    if (user === null) throw notFound(`User with ID '${id}' not found`)
-    return user
+async function endLogins (tx: Db, userId: number): Promise<void> {
+  await tx.em.nativeDelete(Session, { user: userId })
+  await tx.em.nativeDelete(OneTimeToken, { user: userId, purpose: { $in: ['refresh', 'reset'] } })
+}
+
+/** Writes the audit log of a change, and announces a new role. */
+async function record (
+  app: FastifyInstance, roles: Roles, by: { user: Caller, address: string }, change: UserChange
+): Promise<void> {
+  const { user, before, changed, hasNewPassword } = change
+  const details = { user_id: user.id, username: user.username }
+  if (changed.length > 0) await app.audit.record({ event: 'user.updated', ...by, details: { ...details, fields: changed.join(', ') } })
+  if (hasNewPassword) await app.audit.record({ event: 'password.changed', ...by, details })
+  if (before.enabled !== user.enabled) {
+    await app.audit.record({ event: user.enabled ? 'user.enabled' : 'user.disabled', ...by, details })
   }
+  if (before.role === user.role) return
+  await roles.announceRole({ user, from: before.role, to: user.role, actor: by.user }, by.address)
+}
 
+/** Creates the change of accounts, with everything that depends on them. */
+export function createAccountChanges (app: FastifyInstance, avatars: Avatars, roles: Roles, accounts: Accounts) {
   /** All errors are detected before the picture is written. */
   async function read (input: UpdateUser, user: User, caller: Caller, address: string): Promise<AccountUpdate> {
     const isOwn = user.id === caller.id
@@ -112,15 +135,10 @@ export function createAccountChanges (app: FastifyInstance, avatars: Avatars, ro
     }
   }
 
-  function checkAdminsLeft (user: User, { role, enabled }: Columns): void {
-    const losesAdmin = role === 'user' || enabled === false
-    if (losesAdmin) throw badRequest(`'${user.username}' is the last administrator; make another user an administrator first`)
-  }
-
   async function write ({ db: tx, caller }: Context, id: number, update: AccountUpdate): Promise<UserChange> {
     const isLast = await isLastAdmin(tx, id)
     if (update.decidesAccess) await lockSignedIn(tx, caller)
-    const user = await find(tx, id)
+    const user = await findUser(tx, id)
     const { username, role, enabled } = user
     if (isLast) checkAdminsLeft(user, update.columns)
     tx.em.assign(user, { ...update.columns, email_confirmed: isConfirmedBy(caller, update.columns, user) })
@@ -135,26 +153,12 @@ export function createAccountChanges (app: FastifyInstance, avatars: Avatars, ro
     await update.avatar?.publish()
     const set = [...update.accounts.values()].flatMap((settings) => Object.keys(settings))
     const changed = [...Object.keys(update.columns), ...set]
-    return { user, before: { username, role, enabled }, changed: update.avatar === null ? changed : [...changed, 'avatar'] }
-  }
-
-  async function endLogins (tx: Db, userId: number): Promise<void> {
-    await tx.em.nativeDelete(Session, { user: userId })
-    await tx.em.nativeDelete(OneTimeToken, { user: userId, purpose: { $in: ['refresh', 'reset'] } })
-  }
-
-  async function record (
-    caller: Caller, { user, before, changed }: UserChange, hasNewPassword: boolean, address: string
-  ) {
-    const details = { user_id: user.id, username: user.username }
-    const by = { user: caller, address }
-    if (changed.length > 0) await app.audit.record({ event: 'user.updated', ...by, details: { ...details, fields: changed.join(', ') } })
-    if (hasNewPassword) await app.audit.record({ event: 'password.changed', ...by, details })
-    if (before.enabled !== user.enabled) {
-      await app.audit.record({ event: user.enabled ? 'user.enabled' : 'user.disabled', ...by, details })
+    return {
+      user,
+      before: { username, role, enabled },
+      changed: update.avatar === null ? changed : [...changed, 'avatar'],
+      hasNewPassword: update.passwordHash !== null
     }
-    if (before.role === user.role) return
-    await roles.announceRole({ user, from: before.role, to: user.role, actor: caller }, address)
   }
 
   return {
@@ -165,7 +169,7 @@ export function createAccountChanges (app: FastifyInstance, avatars: Avatars, ro
     async update ({ db, caller }: Context, id: number, input: UpdateUser, address: string) {
       checkOwnOrAdmin(caller, id)
       const isOwn = caller.id === id
-      const update = await read(input, await find(db, id), caller, address)
+      const update = await read(input, await findUser(db, id), caller, address)
       const { columns, passwordHash, avatar } = update
       try {
         const outcome = await refuseTaken(columns, () =>
@@ -174,31 +178,11 @@ export function createAccountChanges (app: FastifyInstance, avatars: Avatars, ro
         const isRenamed = before.username !== user.username
         if (!user.enabled) app.sockets.end({ kind: 'user', id })
         else if (isOwn && isRenamed && caller.session_id !== null) app.sockets.end({ kind: 'session', id: caller.session_id })
-        await record(caller, outcome, passwordHash !== null, address)
+        await record(app, roles, { user: caller, address }, outcome)
         return { user, endsOwnSession: isOwn && (isRenamed || passwordHash !== null) }
       } finally {
         await avatar?.discard()
       }
-    },
-
-    /** Adds a listener that runs before an account is deleted, in the same transaction. */
-    onDelete (listener: DeletionListener): void { deletions.push(listener) },
-
-    /** Deletes the account with all its rows and its picture. The listeners handle its uploads. */
-    async delete ({ db, caller }: Context, id: number, address: string): Promise<void> {
-      if (caller.id === id) throw badRequest('You cannot delete your own account; ask another administrator')
-      const deletedAccount = await inTransaction(db, async (tx) => {
-        const isLast = await isLastAdmin(tx, id)
-        const user = await find(tx, id)
-        if (user.role === 'admin' && !isAdministrator(caller)) throw forbidden('Only an administrator may delete an administrator')
-        if (isLast) throw badRequest(`'${user.username}' is the last administrator; make another user an administrator first`)
-        for (const listener of deletions) await listener(tx, id)
-        await tx.em.nativeDelete(User, { id })
-        return user
-      })
-      app.sockets.end({ kind: 'user', id })
-      await app.audit.record({ event: 'user.deleted', user: caller, address, details: { user_id: id, username: deletedAccount.username, role: deletedAccount.role } })
-      await avatars.delete(deletedAccount)
     }
   }
 }

@@ -2,16 +2,16 @@ import { Type } from '@sinclair/typebox'
 import { contextOf } from '../../../core/access/context.ts'
 import { ErrorSchema, IdParams, type Routes } from '../../../core/typebox.ts'
 import type { Accounts } from '../progress/accounts.ts'
-import type { Changes } from '../accounts/change-account.ts'
+import type { AccountDeletions } from '../accounts/delete-account.ts'
 import type { Invites } from '../invites/invites.ts'
 import { CreateUserSchema, InviteLinkSchema, InviteQuery, RegisterSchema, createUserSchema } from '../schemas.ts'
 
 const tags = ['users']
 const reads = { scopes: ['users.read'] } as const
 
-interface Services { invites: Invites, changes: Changes, accounts: Accounts }
+interface Services { invites: Invites, deletions: AccountDeletions, accounts: Accounts }
 
-const createRoutes = ({ invites, changes, accounts }: Services): Routes => async (app) => {
+const createRoutes = ({ invites, deletions, accounts }: Services): Routes => async (app) => {
   const UserSchema = createUserSchema(accounts.viewFields)
 
   app.post('/api/users', {
@@ -88,7 +88,7 @@ const createRoutes = ({ invites, changes, accounts }: Services): Routes => async
     },
     config: { scopes: ['users.write'], signedIn: true }
   }, async (request) => {
-    await changes.delete(contextOf(request), request.params.id, request.ip)
+    await deletions.delete(contextOf(request), request.params.id, request.ip)
     return null
   })
 }
