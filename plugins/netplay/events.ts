@@ -1,4 +1,4 @@
-import type { FastifyInstance } from 'fastify'
+import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import type { Server, Socket } from 'socket.io'
 import { createReader } from '../../core/web/validation.ts'
 import { isRelayable } from './relay.ts'
@@ -70,62 +70,73 @@ function createEventQueues (app: FastifyInstance) {
   }
 }
 
+/** Runs an action and acknowledges its result, or the reason of a failure, also of an unexpected one. */
+async function answer (
+  log: FastifyBaseLogger, act: RoomAction, payload: unknown, acknowledge: Acknowledge
+): Promise<void> {
+  try {
+    acknowledge(...await act(readRoomData(payload)))
+  } catch (err) {
+    if (!(err instanceof Refusal)) log.error({ err }, 'a netplay event failed')
+    acknowledge(err instanceof Refusal ? err.message : 'The server failed to handle this event; see its log')
+    if (err instanceof WrongPassword) throw err
+  }
+}
+
+/** Creates the rooms of the sockets in this process. A socket is in one room at most. */
+function createSocketRooms (app: FastifyInstance) {
+  const roomsBySocket = new Map<Socket, string>()
+
+  return {
+    find: (socket: Socket): string | undefined => roomsBySocket.get(socket),
+    hasPlayers: (): boolean => roomsBySocket.size > 0,
+
+    async join (socket: Socket, roomId: string): Promise<void> {
+      roomsBySocket.set(socket, roomId)
+      await socket.join(roomNameOf(roomId))
+      await app.netplay.announce(roomId)
+    },
+
+    async leave (socket: Socket): Promise<void> {
+      const roomId = roomsBySocket.get(socket)
+      if (roomId === undefined) return
+      roomsBySocket.delete(socket)
+      await socket.leave(roomNameOf(roomId))
+      await app.netplay.leave(roomId, socket.id)
+      await app.netplay.announce(roomId)
+    }
+  }
+}
+
 /** Opens the socket endpoint for netplay. */
 export function openNetplayEndpoint (app: FastifyInstance) {
-  /** The room of each socket in this process. */
-  const roomsBySocket = new Map<Socket, string>()
+  const rooms = createSocketRooms(app)
   const queues = createEventQueues(app)
   const io: Server = app.sockets.openEndpoint(PATH, serve)
 
-  async function joinRoom (socket: Socket, roomId: string): Promise<void> {
-    roomsBySocket.set(socket, roomId)
-    await socket.join(roomNameOf(roomId))
-    await app.netplay.announce(roomId)
-  }
-
-  async function leave (socket: Socket): Promise<void> {
-    const roomId = roomsBySocket.get(socket)
-    if (roomId === undefined) return
-    roomsBySocket.delete(socket)
-    await socket.leave(roomNameOf(roomId))
-    await app.netplay.leave(roomId, socket.id)
-    await app.netplay.announce(roomId)
-  }
-
-  /** Runs an action and acknowledges its result, or the reason of a failure, also of an unexpected one. */
-  async function answer (act: RoomAction, payload: unknown, acknowledge: Acknowledge): Promise<void> {
-    try {
-      acknowledge(...await act(readRoomData(payload)))
-    } catch (err) {
-      if (!(err instanceof Refusal)) app.log.error({ err }, 'a netplay event failed')
-      acknowledge(err instanceof Refusal ? err.message : 'The server failed to handle this event; see its log')
-      if (err instanceof WrongPassword) throw err
-    }
-  }
-
   async function openRoom (socket: Socket, roomRequest: RoomRequest): Promise<unknown[]> {
     await app.netplay.checkOpening(await app.sockets.identify(socket), roomRequest)
-    await leave(socket)
+    await rooms.leave(socket)
     await app.netplay.open(roomRequest, socket.id)
-    await joinRoom(socket, roomRequest.id)
+    await rooms.join(socket, roomRequest.id)
     return []
   }
 
   async function joinAsPlayer (socket: Socket, roomRequest: RoomRequest): Promise<unknown[]> {
     const caller = await app.sockets.identify(socket)
-    await leave(socket)
+    await rooms.leave(socket)
     const players = await app.netplay.join(caller, roomRequest, socket.id, app.sockets.networkOf(socket))
-    await joinRoom(socket, roomRequest.id)
+    await rooms.join(socket, roomRequest.id)
     return [null, players]
   }
 
   function relay (socket: Socket, event: string, payload: unknown): void {
-    const roomId = roomsBySocket.get(socket)
+    const roomId = rooms.find(socket)
     if (roomId !== undefined && isRelayable(payload)) socket.to(roomNameOf(roomId)).emit(event, payload)
   }
 
   async function signal (socket: Socket, payload: unknown): Promise<void> {
-    const roomId = roomsBySocket.get(socket)
+    const roomId = rooms.find(socket)
     if (roomId === undefined || !isSignal(payload)) return
     const { target } = payload
     // Check the target before using it as a socket room: only a socket in the same netplay room is allowed.
@@ -142,19 +153,18 @@ export function openNetplayEndpoint (app: FastifyInstance) {
     }
     function listen (event: string, act: (socket: Socket, roomRequest: RoomRequest) => Promise<unknown[]>): void {
       socket.on(event, (...args: unknown[]) => {
-        enqueue(
-          () => answer((roomRequest) => act(socket, roomRequest), args[0], acknowledgementOf(args)).catch(countWrong)
-        )
+        const run: RoomAction = (roomRequest) => act(socket, roomRequest)
+        enqueue(() => answer(app.log, run, args[0], acknowledgementOf(args)).catch(countWrong))
       })
     }
     listen('open-room', openRoom)
     listen('join-room', joinAsPlayer)
-    socket.on('leave-room', () => { enqueue(() => leave(socket)) })
+    socket.on('leave-room', () => { enqueue(() => rooms.leave(socket)) })
     socket.on('webrtc-signal', (payload: unknown) => { enqueue(() => signal(socket, payload)) })
     for (const event of RELAYED) {
       socket.on(event, (payload: unknown) => { enqueue(async () => { relay(socket, event, payload) }) })
     }
-    socket.on('disconnect', () => { enqueue(() => leave(socket)) })
+    socket.on('disconnect', () => { enqueue(() => rooms.leave(socket)) })
   }
 
   const enqueue = queues.start()
@@ -172,7 +182,7 @@ export function openNetplayEndpoint (app: FastifyInstance) {
   return {
     /** Starts to publish the players of rooms to their sockets. */
     listen: () => app.workers.listen(ROOMS_CHANNEL, publishPlayers),
-    hasPlayers: () => roomsBySocket.size > 0,
+    hasPlayers: rooms.hasPlayers,
     flush: queues.flush
   }
 }

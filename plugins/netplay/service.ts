@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import type { Caller } from '../../core/access/auth.ts'
 import type { Context } from '../../core/access/context.ts'
+import type { Db } from '../../core/database/db.ts'
 import { isEqualSecret } from '../../core/access/secrets.ts'
 import { ApiError, notFound } from '../../core/errors.ts'
 import { createThrottle } from '../auth/throttle-rows.ts'
@@ -30,29 +31,29 @@ const REFUSED: Record<Extract<RoomEntry, string>, string> = {
   full: 'The room is full; wait until somebody leaves it'
 }
 
+async function maySee (context: Context<Pick<Caller, 'id' | 'access'>>, gameId: string): Promise<boolean> {
+  const romId = readRomId(gameId)
+  return romId !== null && await hasVisibleRom(context, String(romId))
+}
+
+async function mayPlay (db: Db, caller: Caller | null, gameId: string): Promise<boolean> {
+  return caller?.scopes.has('roms.read') === true && await maySee({ db, caller }, gameId)
+}
+
+/** Removes the players of dead workers from rooms, and announces the changed rooms. */
+async function dropLost (app: FastifyInstance): Promise<void> {
+  // This order matters: a worker that starts in between cannot look dead.
+  const workers = await selectWorkers(app.db)
+  const alive = new Set(await app.workers.listAlive())
+  const changed = await deleteLost(app.db, workers.filter((one) => !alive.has(one)))
+  if (changed.length > 0) await announceRooms(app.db, changed)
+}
+
 /** Rooms are rows that every web worker sees. Players exist as long as the worker that holds their socket. */
 export function createNetplay (app: FastifyInstance) {
   const { id: worker } = app.workers
   const throttle = createThrottle(app.db)
   const markOf = (password: string) => password === '' ? null : app.secrets.sign('netplay-room', password)
-
-  async function maySee (context: Context<Pick<Caller, 'id' | 'access'>>, gameId: string): Promise<boolean> {
-    const romId = readRomId(gameId)
-    return romId !== null && await hasVisibleRom(context, String(romId))
-  }
-
-  async function mayPlay (caller: Caller | null, gameId: string): Promise<boolean> {
-    return caller?.scopes.has('roms.read') === true && await maySee({ db: app.db, caller }, gameId)
-  }
-
-  /** Removes the players of dead workers from rooms, and announces the changed rooms. */
-  async function dropLost (): Promise<void> {
-    // This order matters: a worker that starts in between cannot look dead.
-    const workers = await selectWorkers(app.db)
-    const alive = new Set(await app.workers.listAlive())
-    const changed = await deleteLost(app.db, workers.filter((one) => !alive.has(one)))
-    if (changed.length > 0) await announceRooms(app.db, changed)
-  }
 
   /** @throws WrongPassword, and Refusal while the network must wait after wrong ones */
   async function checkPassword (mark: string, roomRequest: RoomRequest, network: string): Promise<void> {
@@ -65,7 +66,7 @@ export function createNetplay (app: FastifyInstance) {
   }
 
   return {
-    dropLost,
+    dropLost: () => dropLost(app),
 
     /**
      * Lists the rooms of a game that have a free place.
@@ -79,12 +80,12 @@ export function createNetplay (app: FastifyInstance) {
 
     /** @throws Refusal unless the caller may open a room for the game */
     async checkOpening (caller: Caller | null, { game_id: gameId }: RoomRequest): Promise<void> {
-      if (!await mayPlay(caller, gameId)) throw new Refusal('Not authorized to open a room for this game')
+      if (!await mayPlay(app.db, caller, gameId)) throw new Refusal('Not authorized to open a room for this game')
     },
 
     /** Opens a room. @throws Refusal if the id is taken */
     async open (roomRequest: RoomRequest, socketId: string): Promise<void> {
-      await dropLost()
+      await dropLost(app)
       if (await insertRoom(app.db, roomRequest, markOf(roomRequest.password), { socket_id: socketId, worker })) return
       throw new Refusal('A room with this id already exists; open the room with another id')
     },
@@ -96,12 +97,12 @@ export function createNetplay (app: FastifyInstance) {
      *   game, or the network guessed too often
      */
     async join (caller: Caller | null, roomRequest: RoomRequest, socketId: string, network: string): Promise<Players> {
-      await dropLost()
+      await dropLost(app)
       const room = await selectEntrance(app.db, roomRequest.id)
       if (room === null) throw new Refusal(MISSING)
       const { password_mark: mark, game_id: gameId } = room
       if (mark !== null) await checkPassword(mark, roomRequest, network)
-      if (mark === null && !await mayPlay(caller, gameId)) throw new Refusal('Not authorized to join a room of this game')
+      if (mark === null && !await mayPlay(app.db, caller, gameId)) throw new Refusal('Not authorized to join a room of this game')
       const entry = await joinRoom(app.db, roomRequest, { socket_id: socketId, worker })
       if (typeof entry === 'string') throw new Refusal(REFUSED[entry])
       return toPlayersView(entry)
