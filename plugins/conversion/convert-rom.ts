@@ -68,6 +68,45 @@ function toWrite (rom: ConvertibleRom, entry: Entry, hashes: Awaited<ReturnType<
 
 const bytesOf = (files: readonly EntryFile[]) => files.reduce((sum, file) => sum + file.file_size_bytes, 0)
 
+async function requireSpace (archives: Archives, folder: string, steps: readonly Step[]): Promise<void> {
+  let bytes = 0
+  for (const step of steps) bytes += await countNeeded(step, archives)
+  await requireFreeSpace(folder, bytes)
+}
+
+/** Checks the new names. @throws ArchiveRefusedError if one is taken */
+async function requireFreeNames (
+  db: Db, rom: ConvertibleRom, { dir }: Plan, { fs_name: name, staged, deletedFiles }: Staging
+): Promise<void> {
+  if (!await isNameFree(db, rom, name)) {
+    throw new ArchiveRefusedError(`it was renamed during the conversion, or '${name}' is another ROM; rename or delete that ROM`)
+  }
+  const deletedPaths = new Set(deletedFiles.map((file) => file.absolute_path))
+  for (const { file } of staged.filter(({ replaces }) => !replaces)) {
+    const path = join(dir, file.file_path, file.file_name)
+    if (deletedPaths.has(path) || await isPresent(path)) {
+      throw new ArchiveRefusedError(`'${file.file_name}' already exists; rename or delete it`)
+    }
+  }
+}
+
+/** Returns the swap of the originals for the staged files, whose content it hashes. */
+async function toSwap (
+  hasher: EntryHasher, rom: ConvertibleRom, { dir, entry }: Plan, staging: Staging
+): Promise<Swap> {
+  const next = toEntry(entry, staging)
+  const hashes = await hasher.hashEntry(next, rom.slug)
+  return {
+    placings: staging.staged.map(({ file, replaces }) => ({
+      from: relative(dir, file.absolute_path), to: `${file.file_path}/${file.file_name}`, inode: file.inode, replaces
+    })),
+    originals: staging.deletedFiles.map((file) => ({
+      path: `${file.file_path}/${file.file_name}`, inode: file.inode, size: file.file_size_bytes, mtime: file.mtime
+    })),
+    write: toWrite(rom, next, hashes)
+  }
+}
+
 /** Converts one ROM after the other. The library stays untouched until the swap. */
 export function createConvert (services: ConvertServices) {
   const { db, library, openNeighbourFiles, archives, hasher, make, signal } = services
@@ -82,42 +121,6 @@ export function createConvert (services: ConvertServices) {
     return 'left' in decision ? decision : { dir, entry: found.entry, steps: decision.steps }
   }
 
-  async function requireSpace (folder: string, steps: readonly Step[]): Promise<void> {
-    let bytes = 0
-    for (const step of steps) bytes += await countNeeded(step, archives)
-    await requireFreeSpace(folder, bytes)
-  }
-
-  /** Checks the new names. @throws ArchiveRefusedError if one is taken */
-  async function requireFreeNames (
-    rom: ConvertibleRom, { dir }: Plan, { fs_name: name, staged, deletedFiles }: Staging
-  ): Promise<void> {
-    if (!await isNameFree(db, rom, name)) {
-      throw new ArchiveRefusedError(`it was renamed during the conversion, or '${name}' is another ROM; rename or delete that ROM`)
-    }
-    const deletedPaths = new Set(deletedFiles.map((file) => file.absolute_path))
-    for (const { file } of staged.filter(({ replaces }) => !replaces)) {
-      const path = join(dir, file.file_path, file.file_name)
-      if (deletedPaths.has(path) || await isPresent(path)) {
-        throw new ArchiveRefusedError(`'${file.file_name}' already exists; rename or delete it`)
-      }
-    }
-  }
-
-  async function toSwap (rom: ConvertibleRom, { dir, entry }: Plan, staging: Staging): Promise<Swap> {
-    const next = toEntry(entry, staging)
-    const hashes = await hasher.hashEntry(next, rom.slug)
-    return {
-      placings: staging.staged.map(({ file, replaces }) => ({
-        from: relative(dir, file.absolute_path), to: `${file.file_path}/${file.file_name}`, inode: file.inode, replaces
-      })),
-      originals: staging.deletedFiles.map((file) => ({
-        path: `${file.file_path}/${file.file_name}`, inode: file.inode, size: file.file_size_bytes, mtime: file.mtime
-      })),
-      write: toWrite(rom, next, hashes)
-    }
-  }
-
   /**
    * Swaps the files. A scan must not see half of the change: the swap waits for a running scan, and a scan that starts
    * at this moment finishes the conversion itself before it reads the library.
@@ -125,7 +128,7 @@ export function createConvert (services: ConvertServices) {
   async function swapFiles (rom: ConvertibleRom, planned: Plan, staging: Staging, swap: Swap): Promise<void> {
     for (;;) {
       await waitForScan(db, signal)
-      await requireFreeNames(rom, planned, staging)
+      await requireFreeNames(db, rom, planned, staging)
       if (!await updateSwap(db, rom.id, swap) || !await isScanning(db)) break
       if (!await updateSwap(db, rom.id, null)) break
     }
@@ -135,7 +138,7 @@ export function createConvert (services: ConvertServices) {
 
   async function apply (rom: ConvertibleRom, planned: Plan): Promise<Conversion> {
     const { dir, entry, steps } = planned
-    await requireSpace(join(dir, rom.fs_path), steps)
+    await requireSpace(archives, join(dir, rom.fs_path), steps)
     const workPath = `${rom.fs_path}/${workName(rom.id)}`
     if (!await insertConversion(db, rom, workPath)) {
       throw new ArchiveRefusedError('its disk became unavailable during the conversion; mount the disk, then run the task again')
@@ -144,8 +147,8 @@ export function createConvert (services: ConvertServices) {
       const work = await openWork(dir, workPath)
       const staging = await stageFiles(entry, steps, { slug: rom.slug, fs_path: rom.fs_path, work }, make)
       signal.throwIfAborted()
-      await requireFreeNames(rom, planned, staging)
-      await swapFiles(rom, planned, staging, await toSwap(rom, planned, staging))
+      await requireFreeNames(db, rom, planned, staging)
+      await swapFiles(rom, planned, staging, await toSwap(hasher, rom, planned, staging))
       return {
         to: steps.length === 1 ? staging.staged[0]?.file.file_name ?? '' : staging.fs_name,
         bytes_before: bytesOf(staging.deletedFiles),

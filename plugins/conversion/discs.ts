@@ -45,39 +45,41 @@ async function readFolder (folder: string, sheet: string): Promise<Disc> {
   return await readDisc(join(folder, sheet), (name) => paths.get(name))
 }
 
-/** Converts disc images to CHDs and back, and compares each result with its original. */
+async function requireEqualDiscs (before: Disc, after: Disc, signal: AbortSignal): Promise<void> {
+  if (before.layout !== after.layout) throw differs()
+  const [one, other] = [await digestFiles(before.paths, signal), await digestFiles(after.paths, signal)]
+  if (one.sha1 !== other.sha1 || one.size !== other.size) throw differs()
+}
+
+async function requireCommand (chdman: Chdman, verb: 'create' | 'extract', medium: Medium): Promise<void> {
+  if (medium === 'dvd' && !await chdman.supports(command(verb, medium))) throw new ArchiveRefusedError(NO_DVD)
+}
+
+/** Extracts a CHD. @returns the name of the file that describes the result */
+async function extractChd (
+  chdman: Chdman, { chd, medium }: { chd: string, medium: Medium }, folder: string, stem: string
+): Promise<string> {
+  await requireCommand(chdman, 'extract', medium)
+  const name = `${stem}.${EXTENSIONS[medium]}`
+  const tracks = medium === 'cd' ? ['-ob', join(folder, `${stem}.bin`)] : []
+  await chdman.run(command('extract', medium), '-i', chd, '-o', join(folder, name), ...tracks)
+  return name
+}
+
+/** Creates the conversion of disc images to CHDs and back, which compares each result with its original. */
 export function createDiscs (chdman: Chdman, signal: AbortSignal) {
-  async function requireEqualDiscs (before: Disc, after: Disc): Promise<void> {
-    if (before.layout !== after.layout) throw differs()
-    const [one, other] = [await digestFiles(before.paths, signal), await digestFiles(after.paths, signal)]
-    if (one.sha1 !== other.sha1 || one.size !== other.size) throw differs()
-  }
-
-  async function requireCommand (verb: 'create' | 'extract', medium: Medium): Promise<void> {
-    if (medium === 'dvd' && !await chdman.supports(command(verb, medium))) throw new ArchiveRefusedError(NO_DVD)
-  }
-
-  /** Extracts a CHD. @returns the name of the file that describes the result */
-  async function extract (chd: string, medium: Medium, folder: string, stem: string): Promise<string> {
-    await requireCommand('extract', medium)
-    const name = `${stem}.${EXTENSIONS[medium]}`
-    const tracks = medium === 'cd' ? ['-ob', join(folder, `${stem}.bin`)] : []
-    await chdman.run(command('extract', medium), '-i', chd, '-o', join(folder, name), ...tracks)
-    return name
-  }
-
   async function checkCompressed (chd: string, { main, sources }: Step, medium: Medium, work: string): Promise<void> {
     const folder = await makeFolder(work, 'check')
-    const name = await extract(chd, medium, folder, 'image')
+    const name = await extractChd(chdman, { chd, medium }, folder, 'image')
     if (isSheet(main.file_name)) {
       const paths = new Map(sources.map((file) => [toBytes(file.file_name), file.absolute_path]))
       const before = await readDisc(main.absolute_path, (track) => paths.get(track))
       const after = await readFolder(folder, name)
       if (before.layout === null) throw differs()
-      await requireEqualDiscs(before, after)
+      await requireEqualDiscs(before, after, signal)
     } else {
       const path = join(folder, medium === 'cd' ? 'image.bin' : name)
-      await requireEqualDiscs({ paths: [main.absolute_path], layout: null }, { paths: [path], layout: null })
+      await requireEqualDiscs({ paths: [main.absolute_path], layout: null }, { paths: [path], layout: null }, signal)
     }
     await removeFolder(folder)
   }
@@ -102,7 +104,7 @@ export function createDiscs (chdman: Chdman, signal: AbortSignal) {
       const extension = extensionOf(main.file_name)
       const isDvd = extension === 'iso' && isDvdPlatform(slug)
       const medium = isDvd ? 'dvd' : extension === 'gdi' ? 'gd' : 'cd'
-      await requireCommand('create', medium)
+      await requireCommand(chdman, 'create', medium)
       const name = `${stemOf(main.file_name)}.chd`
       await chdman.run(command('create', medium), '-i', main.absolute_path, '-o', join(work, name))
       await checkCompressed(join(work, name), step, medium, work)
@@ -123,7 +125,7 @@ export function createDiscs (chdman: Chdman, signal: AbortSignal) {
       const info = await chdman.run('info', '-i', chd)
       const medium = TAGS.find(([tag]) => tag.test(info))?.[1]
       if (medium === undefined) throw new ArchiveRefusedError('it contains no CD, GD-ROM or DVD')
-      const name = await extract(chd, medium, work, stemOf(main.file_name))
+      const name = await extractChd(chdman, { chd, medium }, work, stemOf(main.file_name))
       const names = await readdir(work)
       await checkExtracted(join(work, name), medium, header.dataSha1, work)
       return names

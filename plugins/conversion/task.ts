@@ -15,7 +15,7 @@ import { createFileMaker } from './file-maker.ts'
 import { type ReportedRom, createReport } from './report.ts'
 import { type ConvertibleRom, type Selection, countConvertible, selectConvertible } from './rows.ts'
 import { type ConversionArguments, ConversionArgumentsSchema } from './schemas.ts'
-import { recoverConversions } from './swap-files.ts'
+import { type SwapServices, recoverConversions } from './swap-files.ts'
 
 export const TASK_NAME = 'convert_library'
 /** The timeout of a run. ROMs that are not converted by then are converted when the task runs again. */
@@ -40,39 +40,52 @@ async function * readAll (db: Db, selection: Selection): AsyncGenerator<Converti
   }
 }
 
+/** Creates the converter of one run, which opens the neighbours of each library once. */
+function createConverter (
+  swaps: SwapServices, rules: FastifyInstance['library']['rules'], tools: { hasher: EntryHasher, archives: Archives, signal: AbortSignal }
+) {
+  const { archives, signal } = tools
+  const discs = async () => createDiscs(createChdman(await requireChdman(), signal), signal)
+  const neighbours = new Map<string, NeighbourFiles>()
+  function openNeighbourFiles (dir: string): NeighbourFiles {
+    const opened = neighbours.get(dir) ?? createNeighbourFiles({ dir, rules })
+    neighbours.set(dir, opened)
+    return opened
+  }
+  return createConvert({
+    ...swaps,
+    ...tools,
+    openNeighbourFiles,
+    make: createFileMaker({ archives, discs, signal })
+  })
+}
+
+/** Announces a converted ROM; a failure does not undo the conversion. */
+async function announceConverted (app: FastifyInstance, rom: ConvertibleRom): Promise<void> {
+  try {
+    await countEdit(app.db)
+    await app.editing.announce(rom.id)
+  } catch (err) {
+    app.log.warn({ err, rom: rom.id }, 'clients could not be notified of a converted ROM')
+  }
+}
+
+/** Defines the check for chdman in the process that converts, which is not the one that gets the request. */
+function defineToolsCheck (app: FastifyInstance): void {
+  app.jobs.define<Pick<ConversionArguments, 'to'>>(TOOLS_QUEUE, {
+    concurrency: 1,
+    timeoutSeconds: TOOLS_MS / 1_000,
+    run: async () => await requireChdman().then(() => null, (err: unknown) => {
+      if (err instanceof ApiError) return { refusal: err.message }
+      throw err
+    })
+  })
+}
+
 /** Defines the task that changes the format of library files. */
 export function defineConversion (app: FastifyInstance, config: Config): TaskDefinition {
   const swaps = { db: app.db, library: app.library }
   const hashers = createSharedHasher(app)
-
-  function createConverter (hasher: EntryHasher, archives: Archives, signal: AbortSignal) {
-    const discs = async () => createDiscs(createChdman(await requireChdman(), signal), signal)
-    const { rules } = app.library
-    const neighbours = new Map<string, NeighbourFiles>()
-    function openNeighbourFiles (dir: string): NeighbourFiles {
-      const opened = neighbours.get(dir) ?? createNeighbourFiles({ dir, rules })
-      neighbours.set(dir, opened)
-      return opened
-    }
-    return createConvert({
-      ...swaps,
-      openNeighbourFiles,
-      hasher,
-      archives,
-      make: createFileMaker({ archives, discs, signal }),
-      signal
-    })
-  }
-
-  /** Announces a converted ROM; a failure does not undo the conversion. */
-  async function announceConverted (rom: ConvertibleRom): Promise<void> {
-    try {
-      await countEdit(app.db)
-      await app.editing.announce(rom.id)
-    } catch (err) {
-      app.log.warn({ err, rom: rom.id }, 'clients could not be notified of a converted ROM')
-    }
-  }
 
   async function run (run: TaskRun): Promise<void> {
     const args = run.payload as ConversionArguments
@@ -85,12 +98,13 @@ export function defineConversion (app: FastifyInstance, config: Config): TaskDef
     const settings = { ...config }
     const lease = await hashers.acquire(settings)
     const archives = createArchives(run.signal)
-    const converter = createConverter(createEntryHasher(lease.hasher, settings, run.signal), archives, run.signal)
+    const hasher = createEntryHasher(lease.hasher, settings, run.signal)
+    const converter = createConverter(swaps, app.library.rules, { hasher, archives, signal: run.signal })
 
     async function convert (rom: ConvertibleRom): Promise<Conversion> {
       if (isDry) return await converter.predict(rom, to)
       const conversion = await converter.convert(rom, to)
-      if (!('left' in conversion)) await announceConverted(rom)
+      if (!('left' in conversion)) await announceConverted(app, rom)
       return conversion
     }
 
@@ -118,15 +132,7 @@ export function defineConversion (app: FastifyInstance, config: Config): TaskDef
     }
   }
 
-  // Checks for chdman in the process that converts, not in the one that gets the request.
-  app.jobs.define<Pick<ConversionArguments, 'to'>>(TOOLS_QUEUE, {
-    concurrency: 1,
-    timeoutSeconds: TOOLS_MS / 1_000,
-    run: async () => await requireChdman().then(() => null, (err: unknown) => {
-      if (err instanceof ApiError) return { refusal: err.message }
-      throw err
-    })
-  })
+  defineToolsCheck(app)
 
   return {
     name: TASK_NAME,
