@@ -68,6 +68,35 @@ async function * readExactly (handle: FileHandle, size: number): AsyncGenerator<
   yield * handle.createReadStream(options) as AsyncIterable<Buffer>
 }
 
+/** Opens a file, but follows no link. @returns null if the file does not exist */
+async function openIfPresent (path: string): Promise<FileHandle | null> {
+  try {
+    return await open(path, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0))
+  } catch (err) {
+    if (errorCode(err) === 'ENOENT') return null
+    throw err
+  }
+}
+
+/** Adds the secret key and config.yml, sealed by the passphrase if there is one. */
+async function addSecrets ({ config, passphrase }: BackupJob, writer: ArchiveWriter): Promise<void> {
+  const settings = await readFile(config.file.path).catch((err: unknown) => {
+    if (errorCode(err) === 'ENOENT') return null
+    throw err
+  })
+  const seal = async (content: Buffer) => passphrase === null ? content : await sealWith(passphrase, content)
+  const key = Buffer.from(`${config.auth.secret_key}\n`)
+  if (passphrase !== null) await writer.buffer(`${SECRETS}secret.key`, await seal(key))
+  if (settings !== null) await writer.buffer(`${SECRETS}config.yml`, await seal(settings))
+}
+
+function createManifest (
+  { holds, passphrase }: BackupJob, facts: Awaited<ReturnType<typeof describeDatabase>>
+): Manifest {
+  const secrets = passphrase === null ? 'left out' : 'sealed'
+  return newManifest({ ...facts, svc: VERSION, created_at: new Date().toISOString(), holds, secrets })
+}
+
 /** Writes one archive and reports progress. */
 function createRun (job: BackupJob, writer: ArchiveWriter) {
   const { config, signal, report } = job
@@ -110,11 +139,8 @@ function createRun (job: BackupJob, writer: ArchiveWriter) {
 
   /** A file that was deleted since it was listed is skipped, because its owner wanted that. */
   async function addFile (path: string): Promise<void> {
-    let handle: FileHandle
-    try {
-      handle = await open(join(config.data_dir, path), constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0))
-    } catch (err) {
-      if (errorCode(err) !== 'ENOENT') throw err
+    const handle = await openIfPresent(join(config.data_dir, path))
+    if (handle === null) {
       ending.gone++
       if (ending.gone <= MISSING_NAMED_MAX) ending.gone_files.push(path)
       return
@@ -129,28 +155,15 @@ function createRun (job: BackupJob, writer: ArchiveWriter) {
     report(progress)
   }
 
-  async function addSecrets (): Promise<void> {
-    const settings = await readFile(config.file.path).catch((err: unknown) => {
-      if (errorCode(err) === 'ENOENT') return null
-      throw err
-    })
-    const { passphrase } = job
-    const seal = async (content: Buffer) => passphrase === null ? content : await sealWith(passphrase, content)
-    const key = Buffer.from(`${config.auth.secret_key}\n`)
-    if (passphrase !== null) await writer.buffer(`${SECRETS}secret.key`, await seal(key))
-    if (settings !== null) await writer.buffer(`${SECRETS}config.yml`, await seal(settings))
-  }
-
   return {
     async write (client: pg.Client): Promise<ArchiveEnd> {
       await beginSnapshot(client)
       const facts = await describeDatabase(client)
       requireKnownSchema(facts.migrations, migrations)
-      const secrets = job.passphrase === null ? 'left out' : 'sealed'
       const { holds } = job
-      const manifest = newManifest({ ...facts, svc: VERSION, created_at: new Date().toISOString(), holds, secrets })
+      const manifest = createManifest(job, facts)
       await writer.buffer(MANIFEST, Buffer.from(JSON.stringify(manifest, null, 2)))
-      if (holds === 'everything') await addSecrets()
+      if (holds === 'everything') await addSecrets(job, writer)
       for (const table of facts.tables) await addTable(client, table)
       await endSnapshot(client)
       // Files follow the rows, so that every file that a row names is included unless it was deleted since.
@@ -170,8 +183,7 @@ function createRun (job: BackupJob, writer: ArchiveWriter) {
 
 /**
  * Writes all data that cannot be recreated into one file, reads it again, and loads its tables into a test database.
- * The
- * server keeps running meanwhile. The file gets its final name after all of that succeeded.
+ * The server keeps running meanwhile. The file gets its final name after all of that succeeded.
  *
  * @throws StartError, ApiError (NO_FREE_SPACE, CONFLICT) if it cannot be made; then no file of it remains.
  */
