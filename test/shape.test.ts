@@ -325,6 +325,43 @@ t.test('an error with advice for people is an ApiError or StartError, not an Err
   }
 })
 
+/** The most lines of a function. Lists of routes may be longer, because they declare rather than decide. */
+const LINES_MAX = 99
+const PARAMETERS_MAX = 4
+/** A method of a library's class that is overridden. */
+const OVERRIDING = new Set(['core/archives/zip.ts read'])
+
+/** Lists functions with a body in sources of the server: path, name, lines and parameters. */
+function listFunctions (): { name: string, lines: number, parameters: string[] }[] {
+  const functions: { name: string, lines: number, parameters: string[] }[] = []
+  for (const [path, source] of parsed) {
+    if (!/^(core|plugins)\//.test(path) || isTest(path)) continue
+    visit(source, (node) => {
+      if (!ts.isFunctionLike(node) || !('body' in node) || node.body === undefined) return
+      const lineOf = (position: number) => source.getLineAndCharacterOfPosition(position).line
+      functions.push({
+        name: `${path} ${node.name?.getText() ?? 'without a name'}`,
+        lines: lineOf(node.end) - lineOf(node.getStart()) + 1,
+        parameters: node.parameters.map(({ name }) => name.getText()).filter((name) => name !== 'this')
+      })
+    })
+  }
+  return functions
+}
+
+t.test('functions take at most four parameters, and a caller and a database as one context', async (t) => {
+  for (const { name, parameters: [first, second, ...others] } of listFunctions()) {
+    t.notOk(first === 'db' && second === 'caller', name)
+    t.ok(others.length + 2 <= PARAMETERS_MAX || OVERRIDING.has(name), name)
+  }
+})
+
+t.test('no function is longer than a few screens, except lists of routes', async (t) => {
+  for (const { name, lines } of listFunctions()) {
+    if (lines > LINES_MAX) t.match(name, /routes/i, `${lines} lines: ${name}`)
+  }
+})
+
 t.test('no file contains the path of the repository on its author\'s machine', async (t) => {
   const outside = `${dirname(SERVER_DIR)}/`
   const isTelling = outside.length > 2

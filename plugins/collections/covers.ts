@@ -95,7 +95,8 @@ export function createCovers (config: Config, http: DownloadingClient) {
         throw badRequest(`The cover '${name}' cannot be read (${err instanceof Error ? err.message.slice(0, 200) : String(err)})`)
       })
       return {
-        publish: (id) => publishCover(resources, id, { part, small, extension }), discard: () => rm(part, { force: true })
+        publish: (id) => publishCover(resources, id, { part, small, extension }),
+        discard: () => rm(part, { force: true })
       }
     } catch (err) {
       await rm(part, { force: true })

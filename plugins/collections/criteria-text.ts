@@ -4,7 +4,7 @@ import { isShallow } from '../../core/web/json-depth.ts'
 
 type Criteria = Record<string, unknown>
 
-/** Reads the filter of a form. @throws ApiError BAD_REQUEST, with the text that apps show, for anything but an object */
+/** Reads the filter of a form. @throws ApiError BAD_REQUEST with the text that apps show, unless it is an object */
 export function readCriteriaText (text: string): Criteria {
   const refused = () => badRequest('Invalid JSON for filter_criteria field')
   let criteria: unknown

@@ -36,7 +36,7 @@ async function maySee (context: Context<Pick<Caller, 'id' | 'access'>>, gameId: 
   return romId !== null && await hasVisibleRom(context, String(romId))
 }
 
-async function mayPlay (db: Db, caller: Caller | null, gameId: string): Promise<boolean> {
+async function mayPlay ({ db, caller }: Context<Caller | null>, gameId: string): Promise<boolean> {
   return caller?.scopes.has('roms.read') === true && await maySee({ db, caller }, gameId)
 }
 
@@ -80,7 +80,7 @@ export function createNetplay (app: FastifyInstance) {
 
     /** @throws Refusal unless the caller may open a room for the game */
     async checkOpening (caller: Caller | null, { game_id: gameId }: RoomRequest): Promise<void> {
-      if (!await mayPlay(app.db, caller, gameId)) throw new Refusal('Not authorized to open a room for this game')
+      if (!await mayPlay({ db: app.db, caller }, gameId)) throw new Refusal('Not authorized to open a room for this game')
     },
 
     /** Opens a room. @throws Refusal if the id is taken */
@@ -102,7 +102,7 @@ export function createNetplay (app: FastifyInstance) {
       if (room === null) throw new Refusal(MISSING)
       const { password_mark: mark, game_id: gameId } = room
       if (mark !== null) await checkPassword(mark, roomRequest, network)
-      if (mark === null && !await mayPlay(app.db, caller, gameId)) throw new Refusal('Not authorized to join a room of this game')
+      if (mark === null && !await mayPlay({ db: app.db, caller }, gameId)) throw new Refusal('Not authorized to join a room of this game')
       const entry = await joinRoom(app.db, roomRequest, { socket_id: socketId, worker })
       if (typeof entry === 'string') throw new Refusal(REFUSED[entry])
       return toPlayersView(entry)

@@ -32,7 +32,6 @@ async function sendPage (request: FastifyRequest, reply: FastifyReply, answer: R
 
 const routes: Routes = async (app) => {
   const { providers, schemas } = app.roms
-  // Reads need no entities, so they share one entity manager without a fork.
   schemas.forEach((schema) => { app.addSchema(schema) })
   const ProviderQuery = Type.Object(Object.fromEntries(providers.all.map(({ key, id }) => {
     const options = { description: `Id of the game at the provider ${key}` }
