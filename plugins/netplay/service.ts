@@ -1,7 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import type { Caller } from '../../core/access/auth.ts'
 import type { Context } from '../../core/access/context.ts'
-import type { Db } from '../../core/database/db.ts'
 import { isEqualSecret } from '../../core/access/secrets.ts'
 import { ApiError, notFound } from '../../core/errors.ts'
 import { createThrottle } from '../auth/throttle-rows.ts'
