@@ -18,13 +18,13 @@ function containsName (words: readonly string[], names: readonly string[]): bool
     to >= from && to - from + 1 < words.length && names.includes(words.slice(from, to + 1).join(''))))
 }
 
-/** What begins the variables of plugins that come with the server, where it is not their key. */
+/** The prefixes of variables of bundled plugins, where they differ from the key. */
 const BUILT_IN_NAMES: ReadonlyMap<string, string> = new Map([
   ['moby', 'MOBYGAMES'], ['ra', 'RETROACHIEVEMENTS'], ['sgdb', 'STEAMGRIDDB'], ['ss', 'SCREENSCRAPER']
 ])
 
 /**
- * Whether a plugin may name this variable: one that begins with its key, such as `DEMO_API_KEY` or `SVC_DEMO_URL`, the
+ * True if a plugin may name this variable: one that begins with its key, such as `DEMO_API_KEY` or `SVC_DEMO_URL`, the
  * address that people use, and for channels the outgoing mail. The name of a plugin opens none, because its author
  * chooses it freely. Variables of the server or the system are never a plugin's own.
  */

@@ -28,7 +28,7 @@ export interface PluginReport {
   record: PluginRecord
   /** True if it may be called, even if it is down just now. */
   is_offered: boolean
-  /** Whether a provider's service refuses the credentials. */
+  /** True if a provider's service refuses the credentials. */
   is_refused: boolean
 }
 
@@ -83,7 +83,7 @@ export interface Registry {
   refused: ReadonlySet<string>
   /** Notes that a provider's service refuses the credentials, or accepts them again. */
   setRefused (provider: string, isRefused: boolean): void
-  /** What became of each plugin, in load order. */
+  /** The status of each plugin, in load order. */
   report (): PluginReport[]
   /** Applies the reports of the process that runs the plugins: plugins that failed there are not offered here. */
   applyReports (reports: readonly PluginReport[]): void

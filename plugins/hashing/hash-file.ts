@@ -69,7 +69,7 @@ export async function hashGroup (
   return { files, combined: isWhole && running ? running.hashes() : EMPTY_HASHES }
 }
 
-/** How files are hashed. `contentCache` caches the content that was read, if the content is small. */
+/** Settings of hashing. `contentCache` caches the content that was read, if the content is small. */
 interface HashOptions { settings: HashSettings, watch: Watch, contentCache: ContentCache | null }
 
 /** @param before the running hash of a group before this file; null for no group */

@@ -26,12 +26,12 @@ function isCounted (definition: ProviderDefinition): boolean {
   return known === undefined ? knowsGames(definition) : known.isCounted === true
 }
 
-/** Whether lookups reach a provider: it is configured, its process runs, and its service accepts the credentials. */
+/** True if lookups reach a provider: it is configured, its process runs, and its service accepts the credentials. */
 const isOn = ({ providers, records, refused }: Registry, key: string): boolean =>
   providers.has(key) && !refused.has(key) &&
   records.some((record) => record.kind === 'provider' && record.key === key && record.status === 'active')
 
-/** What clients are told of the metadata providers: a flag for each, true when it can be asked. */
+/** The flags of metadata providers for clients: true for each that answers lookups. */
 export function readFlags (registry: Registry): Record<string, boolean> {
   const { providers, definitions } = registry
   const flags: Record<string, boolean> = Object.fromEntries(FIXED_FLAGS.map((flag) => [flag, false]))

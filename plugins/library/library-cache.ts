@@ -25,7 +25,7 @@ export interface CacheOptions<Value> {
   sizeOf (value: Value): number
 }
 
-/** Of which viewer, and of what; what it depends on besides the library. */
+/** The caller and the question; and what the value depends on besides the library. */
 export interface CacheKey { caller: string, of: unknown, kinds?: readonly VersionKind[] }
 
 const idOf = ({ caller, of }: CacheKey) => JSON.stringify([caller, of])

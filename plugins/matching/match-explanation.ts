@@ -39,7 +39,7 @@ const PROBLEM_MAX = 200
 interface Decision { method: MatchMethod | null, reason: ExplanationReason }
 
 /** Returns the decision that the last step of a match made. */
-function decideMatch (last: ExplainedStep | undefined): Decision {
+function explainMatchStep (last: ExplainedStep | undefined): Decision {
   switch (last?.by) {
     case 'id': return { method: last.from, reason: 'id_known' }
     case 'hash': return { method: 'hash', reason: 'hash_known' }
@@ -50,7 +50,7 @@ function decideMatch (last: ExplainedStep | undefined): Decision {
 }
 
 /** Returns the reason of a miss: that of its searches, else of its other steps. */
-function decideMiss (steps: readonly ExplainedStep[]): ExplanationReason {
+function explainMiss (steps: readonly ExplainedStep[]): ExplanationReason {
   const searches = steps.filter((step) => step.by === 'search')
   const isRefused = searches.some(({ threshold, candidates }) =>
     candidates.some(({ score }) => score !== null && score >= threshold))
@@ -61,10 +61,10 @@ function decideMiss (steps: readonly ExplainedStep[]): ExplanationReason {
   return steps.length > 0 ? 'id_unknown' : 'unknown'
 }
 
-function decide (result: LookupResult, steps: readonly ExplainedStep[]): Decision {
+function explainResult (result: LookupResult, steps: readonly ExplainedStep[]): Decision {
   switch (result.kind) {
-    case 'match': return decideMatch(steps.at(-1))
-    case 'miss': return { method: null, reason: decideMiss(steps) }
+    case 'match': return explainMatchStep(steps.at(-1))
+    case 'miss': return { method: null, reason: explainMiss(steps) }
     case 'passed': return { method: null, reason: 'not_needed' }
     case 'failed': return { method: null, reason: 'failed' }
   }
@@ -78,7 +78,7 @@ export function explainLookup (
   rom: ExplainedRom, result: LookupResult, steps: readonly ExplainedStep[], problem?: string
 ): MatchExplanation {
   return {
-    ...decide(result, steps), ...describeRom(rom), steps: [...steps],
+    ...explainResult(result, steps), ...describeRom(rom), steps: [...steps],
     ...problem !== undefined && { problem: cutText(problem, PROBLEM_MAX) }
   }
 }

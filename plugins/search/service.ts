@@ -22,7 +22,7 @@ const ADULT_AGE = 18
 
 const NO_RESULTS: Results<never> = { results: [], skipped: [] }
 
-const toLeftOut = ({ provider, reason, until }: Failure): SkippedProvider => ({ provider, reason, until })
+const toSkippedProvider = ({ provider, reason, until }: Failure): SkippedProvider => ({ provider, reason, until })
 
 /** @throws ApiError if no provider answered */
 function checkAnswered ({ isEnabled, answers, failures }: ProviderAnswers<unknown>, missing: string): void {
@@ -75,7 +75,7 @@ export function createSearch (app: FastifyInstance, config: Config) {
         results: mergeGames(answer, rom, caller, {
           providers: app.roms.providers, priority: config.scan.priority.metadata
         }),
-        skipped: answer.failures.map(toLeftOut)
+        skipped: answer.failures.map(toSkippedProvider)
       }
     },
 
@@ -98,7 +98,7 @@ export function createSearch (app: FastifyInstance, config: Config) {
         resources: covers.filter(({ nsfw }) => nsfw !== true || mayBeShown(caller, ADULT_AGE)).map(toCoverView)
       }))
       return {
-        results: results.filter(({ resources }) => resources.length > 0), skipped: answer.failures.map(toLeftOut)
+        results: results.filter(({ resources }) => resources.length > 0), skipped: answer.failures.map(toSkippedProvider)
       }
     }
   }

@@ -9,7 +9,7 @@ import { type Run, scopeOf } from './run.ts'
 import { type DecidedSave, uploadFromDevice, writeToDevice } from './transfer-save.ts'
 
 /** Result of a transfer: done, left to a person as a conflict, or nothing to do. */
-export type TransferResult = 'done' | 'disputed' | 'nothing'
+export type TransferResult = 'done' | 'conflict' | 'nothing'
 
 /** Returns how conflicts are resolved; null if the owner did not choose, which leaves conflicts to a person. */
 function resolutionOf ({ sync_config: config }: Device): Resolution | null {
@@ -24,7 +24,7 @@ async function resolve (app: FastifyInstance, run: Run, decided: DecidedSave): P
       file_name: save.file_name, rom_id: romId, rom_name: candidate.rom_name, reason
     })
     await run.transport.onConflict?.(save)
-    return 'disputed'
+    return 'conflict'
   }
   if (resolution === 'device_wins') {
     await uploadFromDevice(app, run, decided)

@@ -174,7 +174,7 @@ export async function storeEnding (
     on conflict (user_id, platform) do update set termination = excluded.termination`, [userId, platform, JSON.stringify(termination)])
 }
 
-/** What a player was to be told, once. */
+/** The message that a player gets once. */
 export async function consumeEnding (
   db: Db, userId: number, platform: string
 ): Promise<SessionTermination | null> {
@@ -200,7 +200,7 @@ export async function selectGame ({ db, caller }: Context<AnyCaller>, id: number
   return row ?? null
 }
 
-/** Those of some ROMs that a viewer sees. */
+/** Selects the ROMs among some ids that a caller sees. */
 export async function selectVisible (
   { db, caller }: Context<AnyCaller>, ids: readonly number[]
 ): Promise<Set<number>> {

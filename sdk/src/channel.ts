@@ -2,7 +2,7 @@ import type { Static, TObject, TProperties } from '@sinclair/typebox'
 import type { Context } from './context.ts'
 import type { Plugin, PluginDefinition } from './plugin.ts'
 
-/** How much a notification matters; destinations use it for colours and icons. */
+/** The importance of a notification; destinations use it for colours and icons. */
 export type NotificationLevel = 'info' | 'success' | 'warning' | 'error'
 
 /** A notification as the server sends it; text is rendered English. */

@@ -71,7 +71,7 @@ type LimitsOf<Config> = { from(config: Config): Limits }['from']
 interface IdTypes { integer: number, string: string }
 /** Not `keyof IdTypes`, because the type declarations of packages would then have to name that type. */
 export type ProviderIdType = 'integer' | 'string'
-/** What a provider knows: games, only their artwork, or only ids of other providers. */
+/** The knowledge of a provider: games, only their artwork, or only ids of other providers. */
 export type ProviderKind = 'games' | 'artwork' | 'ids'
 
 /**

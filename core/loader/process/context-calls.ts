@@ -68,10 +68,10 @@ const CALLS: Readonly<Record<string, ContextCall>> = {
 
 const NOTIFICATIONS = new Set(['http.setLimits', 'http.setAllowance', 'log', 'report', 'explain'])
 
-/** Whether a plugin's process need not wait for the answer; what takes time counts among its calls. */
+/** True if a plugin's process need not wait for the answer; a method that takes time counts as one of its calls. */
 export const isNotification = (method: string) => NOTIFICATIONS.has(method)
 
-/** Whether something of a context may only be asked while its call is under way. */
+/** True if a method of a context may only be called while the call that got the context is running. */
 export const isOfOneCall = (method: string) => method.startsWith('http.') || method === 'report' || method === 'explain'
 
 export function callContext (

@@ -5,7 +5,7 @@ const LIST_MAX = 1_000
 const TEXT_MAX = 1_000
 
 const Flag = (description: string) => Type.Optional(Type.Boolean({ description }))
-const Sidecar = (name: string) => Type.Boolean({ default: true, description: `False leaves ${name} empty` })
+const PageExtra = (name: string) => Type.Boolean({ default: true, description: `False leaves ${name} empty` })
 const Texts = (description: string) =>
   Type.Array(StoredText({ maxLength: TEXT_MAX }), { default: [], maxItems: LIST_MAX, description })
 const IdOf = (description: string) => Type.Integer({ minimum: 1, maximum: ID_MAX, description })
@@ -33,13 +33,13 @@ export const pickScope = (query: ScopeQuery): ScopeQuery =>
 export const ListRomsQuery = Type.Object({
   limit: Limit,
   offset: Offset,
-  with_total: Sidecar('total'),
-  with_char_index: Sidecar('char_index'),
+  with_total: PageExtra('total'),
+  with_char_index: PageExtra('char_index'),
   with_filter_values: Type.Boolean({
     default: true,
     description: 'False leaves filter_values empty; after a change of a very large library they are empty until the server has calculated them'
   }),
-  with_rom_id_index: Sidecar('rom_id_index'),
+  with_rom_id_index: PageExtra('rom_id_index'),
   with_files: Type.Boolean({ default: false, description: "Fills every item's files" }),
   order_by: Type.String({
     default: '',
