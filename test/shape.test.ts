@@ -349,7 +349,7 @@ function listFunctions (): { name: string, lines: number, parameters: string[] }
   return functions
 }
 
-t.test('functions take at most four parameters, and a caller and a database as one context', async (t) => {
+t.test('functions take at most four parameters; a caller and a database are one', async (t) => {
   for (const { name, parameters: [first, second, ...others] } of listFunctions()) {
     t.notOk(first === 'db' && second === 'caller', name)
     t.ok(others.length + 2 <= PARAMETERS_MAX || OVERRIDING.has(name), name)
