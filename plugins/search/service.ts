@@ -98,7 +98,8 @@ export function createSearch (app: FastifyInstance, config: Config) {
         resources: covers.filter(({ nsfw }) => nsfw !== true || mayBeShown(caller, ADULT_AGE)).map(toCoverView)
       }))
       return {
-        results: results.filter(({ resources }) => resources.length > 0), skipped: answer.failures.map(toSkippedProvider)
+        results: results.filter(({ resources }) => resources.length > 0),
+        skipped: answer.failures.map(toSkippedProvider)
       }
     }
   }
