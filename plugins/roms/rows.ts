@@ -225,10 +225,3 @@ export async function selectFile ({ db, caller }: Context<AnyCaller>, fileId: nu
     where f.id = ${fileId} and ${isRomVisible(caller)}`.execute(db)
   return rows[0] ?? null
 }
-
-/** True if a ROM exists and the caller sees it. */
-export async function hasVisible ({ db, caller }: Context<AnyCaller>, id: number): Promise<boolean> {
-  const { rows } = await sql`select 1 from roms r join platforms p on p.id = r.platform_id
-    where r.id = ${id} and ${isRomVisible(caller)}`.execute(db)
-  return rows.length === 1
-}

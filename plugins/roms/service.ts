@@ -11,16 +11,17 @@ import { storeLastPlayed, storePlays } from './played-rows.ts'
 import { createRomProviders } from './providers.ts'
 import { RomBuilder, romNotFound, toSimple } from './rom-builder.ts'
 import { createRomDetails } from './rom-details.ts'
-import { hasVisible, selectFile } from './rows.ts'
+import { selectFile } from './rows.ts'
 import {
   type BuiltSimpleRom, type RomFileView, type RomUserView, type SimpleRomView, createRomSchemas
 } from './schemas.ts'
 import type { UserFiles } from './user-files.ts'
 import { toFileView } from './views.ts'
+import { hasVisibleRom } from './visible-rows.ts'
 
 /** @throws ApiError NOT_FOUND unless the caller sees the ROM */
 async function checkVisible (context: Context<AnyCaller>, id: number): Promise<void> {
-  if (!await hasVisible(context, id)) throw romNotFound(id)
+  if (!await hasVisibleRom(context, id)) throw romNotFound(id)
 }
 
 async function getFile (context: Context<AnyCaller>, fileId: number): Promise<RomFileView> {

@@ -5,8 +5,8 @@ import type { PlatformSize } from '../platforms/views.ts'
 import type { AnyCaller } from '../platforms/visibility.ts'
 import { isRomVisible } from './visibility.ts'
 
-/** True if a ROM with this id from an address exists and the caller sees it. */
-export async function hasVisibleRom ({ db, caller }: Context<AnyCaller>, id: string): Promise<boolean> {
+/** True if a ROM exists and the caller sees it. @param id a number, or the digits of any number in an address */
+export async function hasVisibleRom ({ db, caller }: Context<AnyCaller>, id: number | string): Promise<boolean> {
   const { rows } = await sql`select from roms r join platforms p on p.id = r.platform_id
     where r.id = ${id}::bigint and ${isRomVisible(caller)}`.execute(db)
   return rows.length > 0
