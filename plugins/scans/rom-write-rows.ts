@@ -36,7 +36,7 @@ const assign = <Name extends string>(names: readonly Name[], toSql: (name: Name)
 
 const INSERT_ROMS = `insert into roms (id, platform_id, library_id, ${DISK_LIST}, name, name_sort_key)
   select coalesce(former_id, nextval('roms_id_seq')), $1, $3, ${DISK_LIST}, fs_name_no_tags, name_sort_key
-  from jsonb_to_recordset($2::jsonb) as r(${ROM_RECORD}) where id is null
+  from jsonb_to_recordset($2::jsonb) as r(${ROM_RECORD})
   on conflict (platform_id, fs_name, library_id) do update set
     ${assign(romColumnsIn('content'), (name) => `excluded.${name}`)}, missing_from_fs = false, updated_at = now()
   returning id, fs_name`
