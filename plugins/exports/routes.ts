@@ -1,5 +1,5 @@
 import type { ExporterDefinition } from '@svc/plugin-sdk'
-import { callerOf } from '../../core/access/auth.ts'
+import { contextOf } from '../../core/access/context.ts'
 import { ErrorSchema, type Routes } from '../../core/typebox.ts'
 import { findPlatforms } from './find-platforms.ts'
 import { hideRoms } from './filter-report.ts'
@@ -26,10 +26,10 @@ function createRoute ({ key, name, fileName }: ExporterDefinition, route: string
       preValidation: async (request) => { request.body ??= null },
       config: { scopes: ['roms.write'], audit: 'export.written' }
     }, async (request) => {
-      const { db, body, query: { platform_ids: ids = [] } } = request
-      const caller = callerOf(request)
-      const platformIds = await findPlatforms(app.platforms, { db, caller }, body?.platforms ?? [], ids)
-      return await hideRoms({ db, caller }, await app.exports.request(key, platformIds, caller))
+      const { body, query: { platform_ids: ids = [] } } = request
+      const context = contextOf(request)
+      const platformIds = await findPlatforms(app.platforms, context, body?.platforms ?? [], ids)
+      return await hideRoms(context, await app.exports.request(key, platformIds, context.caller))
     })
   }
 }

@@ -1,4 +1,4 @@
-import { callerOf } from '../../core/access/auth.ts'
+import { contextOf } from '../../core/access/context.ts'
 import type { Routes } from '../../core/typebox.ts'
 import { selectAssetCounts, selectCounts, selectMostPlayed, selectPlayedWeeks } from './rows.ts'
 import { PlayStatsQuery, PlayStatsSchema, StatsQuery, StatsSchema } from './schemas.ts'
@@ -18,10 +18,9 @@ const routes: Routes = async (app) => {
     },
     config: { scopes: [] }
   }, async (request) => {
-    const { db, query } = request
-    const caller = callerOf(request)
-    const counts = await selectCounts({ db, caller })
-    return toStatsView(counts, await selectAssetCounts({ db, caller }), query.include_platform_stats)
+    const context = contextOf(request)
+    const counts = await selectCounts(context)
+    return toStatsView(counts, await selectAssetCounts(context), request.query.include_platform_stats)
   })
 
   app.get('/api/stats/play', {
@@ -35,9 +34,8 @@ const routes: Routes = async (app) => {
     },
     config: { scopes: ['me.read'], orScopes: ['roms.user.read'] }
   }, async (request) => {
-    const { db, query: { weeks, limit } } = request
-    const caller = callerOf(request)
-    const context = { db, caller }
+    const { weeks, limit } = request.query
+    const context = contextOf(request)
     return toPlayStatsView(await selectMostPlayed(context, limit), await selectPlayedWeeks(context, weeks))
   })
 }
