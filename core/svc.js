@@ -69,12 +69,12 @@ function findDataDir () {
 }
 
 /**
- * Returns the flag for code without types, if a server stored such code (core/loader/strip-types.ts). Otherwise Node
+ * Returns the flag for code without types, if a server stored such code (core/loader/packages/strip-types.ts). Otherwise Node
  * would load a compiler to remove the types, which the supervisor would keep in memory as long as it lives.
  */
 function strippedFlags () {
   const stripped = resolve(findDataDir(), 'run', 'stripped')
-  const hook = pathToFileURL(join(folder, 'loader', 'strip-hook.js'))
+  const hook = pathToFileURL(join(folder, 'loader', 'packages', 'strip-hook.js'))
   return existsSync(join(stripped, 'complete')) ? [`--import=${hook.href}?${new URLSearchParams({ folder: stripped })}`] : []
 }
 

@@ -8,11 +8,11 @@ import { migrate } from '../core/database/database.ts'
 import { startEmbeddedPostgres } from '../core/postgres/embedded.ts'
 import { SERVER_ROLE } from '../core/postgres/server-role.ts'
 import { migrateJobs } from '../core/jobs/boss.ts'
-import { inspectPlugins } from '../core/loader/inspect.ts'
-import { listPluginPackages } from '../core/loader/packages.ts'
-import { fingerprintOf, storeDescriptions } from '../core/loader/snapshot.ts'
+import { inspectPlugins } from '../core/loader/inspection/inspect.ts'
+import { listPluginPackages } from '../core/loader/packages/packages.ts'
+import { fingerprintOf, storeDescriptions } from '../core/loader/inspection/snapshot.ts'
 import { SERVER_DIR } from '../core/server-dir.ts'
-import { stripCode, strippedFlags } from '../core/loader/strip-types.ts'
+import { stripCode, strippedFlags } from '../core/loader/packages/strip-types.ts'
 import { features } from '../plugins/index.ts'
 import { loadConfig } from './load-config.ts'
 import { USED_DATA_DIR } from './e2e/server.ts'
@@ -59,7 +59,7 @@ const server = await startEmbeddedPostgres({
 
 /** Loads the modules that the server loads at first use. */
 const loadLater = () => Promise.all([
-  import('../plugins/scans/run/run-scan.ts'), import('../plugins/library/lstat-thread.ts'),
+  import('../plugins/scans/run/run-scan.ts'), import('../plugins/entries/lstat-thread.ts'),
   // The modules of the hashing process and its threads, except their entries, which would start to work.
   import('../plugins/hashing/threads/pool.ts'), import('../plugins/hashing/hash-file.ts'),
   import('../plugins/hashing/retroachievements/hash.ts'), import('../core/http/agent.ts'), import('pg-boss'), import('jose')

@@ -1,6 +1,6 @@
 import { StartError } from '../errors.ts'
 import type { Features } from '../feature.ts'
-import { exitOnServerErrors } from '../loader/fault.ts'
+import { exitOnServerErrors } from '../loader/calls/fault.ts'
 import { createLogger } from '../log.ts'
 import { listRuntimeWarnings } from '../runtime.ts'
 import { type RunningRole, prepareDatabase, startRole } from '../server.ts'

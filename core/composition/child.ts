@@ -1,6 +1,6 @@
 import { setSettings } from '../config/environment.ts'
 import { StartError } from '../errors.ts'
-import { exitOnServerErrors } from '../loader/fault.ts'
+import { exitOnServerErrors } from '../loader/calls/fault.ts'
 import { createLogger, passLine } from '../log.ts'
 import { createAllMeasured } from '../supervisor/request-metrics.ts'
 import { ALIVE_MS, type ProcessMessage, type StartMessage, isSupervisorMessage } from '../supervisor/messages.ts'

@@ -1,6 +1,6 @@
 import { setSettings } from '../config/environment.ts'
-import { type Inspection, inspectPlugins } from '../loader/inspect.ts'
-import type { InspectResult, InspectRequest } from '../loader/inspect-in-process.ts'
+import { type Inspection, inspectPlugins } from '../loader/inspection/inspect.ts'
+import type { InspectResult, InspectRequest } from '../loader/inspection/inspect-in-process.ts'
 import { features } from '../../plugins/index.ts'
 
 /** Entry of the process that inspects plugins for a process that runs none of their code. */

@@ -3,7 +3,7 @@ import { isCron } from './cron.ts'
 import type { Environment } from './environment.ts'
 import { describeFormat } from './formats.ts'
 
-/** The variable with the schedule of a plugin's index, as in core/loader/index-schedule.ts. */
+/** The variable with the schedule of a plugin's index, as in core/loader/search-index/index-schedule.ts. */
 const VARIABLE = /^SCHEDULED_UPDATE_\w+_METADATA_CRON$/
 const KEYS = ['refresh_cron', 'progress_cron']
 

@@ -7,8 +7,8 @@ import type { Config } from '../config/config.ts'
 import type { OutgoingClient } from '../http/client.ts'
 import { isNotFoundError } from '../files/fs-error.ts'
 import { isInside, resolveInside } from '../files/safe-path.ts'
-import type { CallScope } from './call-scope.ts'
-import type { HostIndex } from './plugin-index.ts'
+import type { CallScope } from './calls/call-scope.ts'
+import type { HostIndex } from './search-index/plugin-index.ts'
 import type { ReportedLimits } from './plugin-limits.ts'
 
 const TEXT_MAX_BYTES = 64 * 1024 * 1024

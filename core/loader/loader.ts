@@ -1,16 +1,16 @@
 import type { Manifest, ProviderDefinition } from '@svc/plugin-sdk'
 import type { FastifyInstance } from 'fastify'
 import type { Config } from '../config/config.ts'
-import { type Candidate, attempt, createCandidate, toDescription, toLoaded, toRecord } from './candidate.ts'
-import { type ConfigureOptions, configurePlugin, createUsedNames } from './configure-plugin.ts'
-import { importApart, importPlugin, readDescriptor, readManifest } from './import.ts'
+import { type Candidate, attempt, createCandidate, toDescription, toLoaded, toRecord } from './steps/candidate.ts'
+import { type ConfigureOptions, configurePlugin, createUsedNames } from './steps/configure-plugin.ts'
+import { importApart, importPlugin, readDescriptor, readManifest } from './steps/import.ts'
 import { LoadError } from './load-error.ts'
-import { type PluginPackage, linkSdk, listPluginPackages } from './packages.ts'
-import { checkPluginKeys } from './plugin-keys.ts'
+import { type PluginPackage, linkSdk, listPluginPackages } from './packages/packages.ts'
+import { checkPluginKeys } from './checks/plugin-keys.ts'
 import { PluginProcess, type PluginProcessOptions } from './process/plugin-process.ts'
-import { findCycle } from './provider-order.ts'
+import { findCycle } from './checks/provider-order.ts'
 import { type Description, type PluginRecord, type Registry, createRegistry } from './registry.ts'
-import { setUpPlugin } from './set-up-plugin.ts'
+import { setUpPlugin } from './steps/set-up-plugin.ts'
 
 export interface LoaderOptions extends ConfigureOptions {
   packages?: PluginPackage[]

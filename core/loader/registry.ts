@@ -2,10 +2,10 @@ import type {
   ChannelDefinition, ExporterDefinition, Limits, PluginKind, ProviderContext, ProviderDefinition
 } from '@svc/plugin-sdk'
 import type { OutgoingClient } from '../http/client.ts'
-import type { CallScope } from './call-scope.ts'
-import type { MediaRules } from './media-hosts.ts'
+import type { CallScope } from './calls/call-scope.ts'
+import type { MediaRules } from './calls/media-hosts.ts'
 import type { ReportedLimits } from './plugin-limits.ts'
-import type { Descriptor } from './process/descriptor.ts'
+import type { Descriptor } from './descriptor.ts'
 
 export type PluginStatus = 'active' | 'disabled' | 'unsupported' | 'failed'
 

@@ -22,7 +22,7 @@ import { checkPort } from './port.ts'
 import { Slot, type SlotOptions } from './process-slot.ts'
 import { releaseStartMemory } from './start-memory.ts'
 import { readLastState, removeServerState, writeServerState } from './server-state.ts'
-import { stripCode, strippedFlags } from '../loader/strip-types.ts'
+import { stripCode, strippedFlags } from '../loader/packages/strip-types.ts'
 
 export interface SuperviseOptions {
   config: Config

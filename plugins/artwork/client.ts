@@ -2,7 +2,7 @@ import type { Logger } from '@svc/plugin-sdk'
 import type { FastifyInstance } from 'fastify'
 import type { Config } from '../../core/config/config.ts'
 import { type OutgoingClient, createHttpClient } from '../../core/http/client.ts'
-import { readPluginConfig } from '../../core/loader/plugin-config.ts'
+import { readPluginConfig } from '../../core/loader/settings/plugin-config.ts'
 import { USER_AGENT } from '../../core/loader/services.ts'
 
 /**

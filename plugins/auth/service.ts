@@ -4,11 +4,11 @@ import type { CallerCache } from '../../core/access/caller-cache.ts'
 import type { Config } from '../../core/config/config.ts'
 import type { Db } from '../../core/database/db.ts'
 import { forbidden, notFound } from '../../core/errors.ts'
-import { type SessionEnds, clearSession, createSessionEnds } from './end-session.ts'
+import { type SessionEnds, clearSession, createSessionEnds } from './sessions/end-session.ts'
 import { OneTimeToken, Session } from './entities.ts'
-import { createSessionScheme } from './session-scheme.ts'
+import { createSessionScheme } from './sessions/session-scheme.ts'
 import type { SignIn } from './sign-in/sign-in.ts'
-import { createSignInOut } from './sign-in-out.ts'
+import { createSignInOut } from './sessions/sign-in-out.ts'
 
 /** Time after a sign-in in which the present password is not asked again. */
 const FRESH_MS = 5 * 60_000

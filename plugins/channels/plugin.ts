@@ -1,9 +1,9 @@
 import type { FeaturePlugin } from '../../core/feature.ts'
-import { createCalls } from './calls.ts'
-import { countDeliveries } from './delivery-rows.ts'
-import { DeliveryEngine, type DisabledListener } from './delivery-engine.ts'
-import { createHost } from './channel-host.ts'
-import { createQueue } from './queue.ts'
+import { createCalls } from './host/calls.ts'
+import { countDeliveries } from './delivery/delivery-rows.ts'
+import { DeliveryEngine, type DisabledListener } from './delivery/delivery-engine.ts'
+import { createHost } from './host/channel-host.ts'
+import { createQueue } from './delivery/queue.ts'
 import { type Channels, createChannels } from './service.ts'
 
 declare module 'fastify' {

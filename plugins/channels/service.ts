@@ -1,13 +1,13 @@
 import type { FastifyInstance } from 'fastify'
 import type { Context } from '../../core/access/context.ts'
-import { createApprise } from './apprise.ts'
-import type { Calls } from './calls.ts'
-import { createChanges } from './change-channel.ts'
-import { createCodes } from './codes.ts'
-import { createConfirmations } from './confirm-channel.ts'
+import { createApprise } from './host/apprise.ts'
+import type { Calls } from './host/calls.ts'
+import { createChanges } from './change/change-channel.ts'
+import { createCodes } from './change/codes.ts'
+import { createConfirmations } from './change/confirm-channel.ts'
 import { NotificationChannel } from './entities.ts'
-import { findChannel } from './find-channel.ts'
-import { createSamples } from './send-sample.ts'
+import { findChannel } from './change/find-channel.ts'
+import { createSamples } from './change/send-sample.ts'
 
 const listChannels = ({ db, caller }: Context): Promise<NotificationChannel[]> =>
   db.em.find(NotificationChannel, { user: caller.id }, { orderBy: { id: 'asc' } })

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import type { Context } from '../../core/access/context.ts'
-import { createLibraryCache } from '../library/library-cache.ts'
-import { selectVersions } from '../library/version-rows.ts'
+import { createLibraryCache } from '../library-versions/library-cache.ts'
+import { selectVersions } from '../library-versions/version-rows.ts'
 import { type AnyCaller, callerKey } from '../platforms/visibility.ts'
 import type { Addresses } from '../resources/addresses.ts'
 import {

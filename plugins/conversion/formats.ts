@@ -1,5 +1,5 @@
 import { extname } from 'node:path/posix'
-import type { Entry, EntryFile } from '../library/entries.ts'
+import type { Entry, EntryFile } from '../entries/entries.ts'
 import { UNHASHED_PLATFORMS } from '../hashing/entry-hasher.ts'
 import type { Target } from './schemas.ts'
 

@@ -1,6 +1,6 @@
 import { lstat, realpath } from 'node:fs/promises'
 import { join } from 'node:path'
-import { listEntries, type Entry, type EntryFile } from '../library/entries.ts'
+import { listEntries, type Entry, type EntryFile } from '../entries/entries.ts'
 import { readLibraryDirectory } from '../library/directory.ts'
 import type { ExclusionRules } from '../library/exclusions.ts'
 import { errorCode } from '../../core/files/fs-error.ts'

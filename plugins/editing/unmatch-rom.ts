@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import type { Config } from '../../core/config/config.ts'
-import type { CallScope } from '../../core/loader/call-scope.ts'
+import type { CallScope } from '../../core/loader/calls/call-scope.ts'
 import { nameSortKey } from '../library/names.ts'
 import { type ProviderMatches, isIdentified } from '../matching/matches.ts'
 import { toMergeBase } from '../matching/merge-base.ts'

@@ -1,5 +1,5 @@
 import type { Config } from '../../core/config/config.ts'
-import type { Entry } from '../library/entries.ts'
+import type { Entry } from '../entries/entries.ts'
 import { type EntryHashes, hashEntry, unhashed } from './hash-entry.ts'
 import type { FileHashes, Hasher } from './hasher.ts'
 import { addRaHash, consoleBeside } from './ra-hash.ts'

@@ -1,7 +1,7 @@
 import type { Hashes } from '../../core/archives/types.ts'
 import { errorCode } from '../../core/files/fs-error.ts'
 import { adviceOf } from '../library/directory.ts'
-import type { Entry, EntryFile } from '../library/entries.ts'
+import type { Entry, EntryFile } from '../entries/entries.ts'
 import type { FileHashes, Hasher } from './hasher.ts'
 
 /** The hashes of one entry: of each file, and of the ROM as a whole. */

@@ -1,7 +1,7 @@
 import type { Hasher, RetroAchievementsHash } from './hasher.ts'
 import { chooseFile } from './retroachievements/choose-file.ts'
 import { hasOwnRule, knownHash } from './retroachievements/known-hash.ts'
-import type { Entry, EntryFile } from '../library/entries.ts'
+import type { Entry, EntryFile } from '../entries/entries.ts'
 import { type EntryHashes, pathOf } from './hash-entry.ts'
 
 /**

@@ -1,9 +1,9 @@
 import type { FastifyInstance } from 'fastify'
 import type { Config } from '../../core/config/config.ts'
 import { badRequest } from '../../core/errors.ts'
-import { callProvider } from '../../core/loader/call-provider.ts'
+import { callProvider } from '../../core/loader/calls/call-provider.ts'
 import { readPreferences } from '../../core/loader/context.ts'
-import { createMemo } from '../../core/loader/memo.ts'
+import { createMemo } from '../../core/loader/calls/memo.ts'
 import { isKnownProvider } from './flags.ts'
 import { createTimedMemo } from './timed-memo.ts'
 

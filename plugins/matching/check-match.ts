@@ -2,7 +2,7 @@ import { type LinkMatch, MatchSchema, type ProviderDefinition } from '@svc/plugi
 import type { Static } from '@sinclair/typebox'
 import { TypeCompiler } from '@sinclair/typebox/compiler'
 import { toStorable } from '../../core/database/json.ts'
-import { PluginAnswerError } from '../../core/loader/answer-error.ts'
+import { PluginAnswerError } from '../../core/loader/calls/answer-error.ts'
 import type { Loaded } from '../../core/loader/registry.ts'
 import type { ProviderMatch } from './matches.ts'
 

@@ -1,6 +1,6 @@
 import type { GameFields, Match, Media, MediaKind, ProviderDefinition } from '@svc/plugin-sdk'
 import type { Config } from '../../core/config/config.ts'
-import { type OrderedProvider, listPredecessors } from '../../core/loader/provider-order.ts'
+import { type OrderedProvider, listPredecessors } from '../../core/loader/checks/provider-order.ts'
 import { nameSortKey } from '../library/names.ts'
 import type { GameValues, Rom, StoredMedia } from '../roms/entities.ts'
 import { GAME_FIELDS, GAME_FIELD_NAMES, type GameFieldName, mapGameFields } from '../roms/game-fields.ts'

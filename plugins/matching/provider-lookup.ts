@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { CredentialsRefusedError, type ProviderDefinition, RateLimitedError } from '@svc/plugin-sdk'
-import { nameCredentials } from '../../core/loader/plugin-config.ts'
+import { nameCredentials } from '../../core/loader/settings/plugin-config.ts'
 import type { Loaded } from '../../core/loader/registry.ts'
 import { createSemaphore } from '../../core/semaphore.ts'
 import type { Breaker, CallOutcome, CallPermit } from '../circuits/breaker.ts'

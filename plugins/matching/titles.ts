@@ -1,7 +1,7 @@
 import type { ProviderDefinition, TitleTable } from '@svc/plugin-sdk'
 import type { Logger } from 'pino'
 import { parseName } from '../library/names.ts'
-import type { CallScope } from '../../core/loader/call-scope.ts'
+import type { CallScope } from '../../core/loader/calls/call-scope.ts'
 import type { Loaded } from '../../core/loader/registry.ts'
 import { serialOf } from './sdk-rom.ts'
 import type { LookupRom } from './stored-rows.ts'

@@ -2,7 +2,7 @@ import { CredentialsRefusedError, HttpStatusError, RateLimitedError, ServiceDown
 import type { FastifyInstance } from 'fastify'
 import { TimeLimitError } from '../../core/limit-time.ts'
 import type { ReportedLimits } from '../../core/loader/plugin-limits.ts'
-import { pluginRequests, providerCalls } from '../../core/loader/traces.ts'
+import { pluginRequests, providerCalls } from '../../core/loader/calls/traces.ts'
 import type { Metrics, MetricValue } from './metrics.ts'
 
 /** A bound on the allowances of one plugin, because a plugin chooses their names itself. */

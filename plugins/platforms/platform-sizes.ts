@@ -1,7 +1,7 @@
 import type { Context } from '../../core/access/context.ts'
-import { createLibraryCache } from '../library/library-cache.ts'
+import { createLibraryCache } from '../library-versions/library-cache.ts'
 import type { LongReads } from '../library/long-reads.ts'
-import { selectVersions } from '../library/version-rows.ts'
+import { selectVersions } from '../library-versions/version-rows.ts'
 import type { PlatformSize } from './views.ts'
 import { type AnyCaller, callerKey } from './visibility.ts'
 

@@ -2,10 +2,10 @@ import pg from 'pg'
 import type { Config } from '../../core/config/config.ts'
 import type { Features } from '../../core/feature.ts'
 import { settingsEnvironment } from '../../core/config/environment.ts'
-import { inspectInProcess } from '../../core/loader/inspect-in-process.ts'
-import { linkSdk, listPluginPackages } from '../../core/loader/packages.ts'
+import { inspectInProcess } from '../../core/loader/inspection/inspect-in-process.ts'
+import { linkSdk, listPluginPackages } from '../../core/loader/packages/packages.ts'
 import type { PluginRecord } from '../../core/loader/registry.ts'
-import { fingerprintOf, readSnapshot } from '../../core/loader/snapshot.ts'
+import { fingerprintOf, readSnapshot } from '../../core/loader/inspection/snapshot.ts'
 import { readServerState } from '../../core/supervisor/server-state.ts'
 
 /** The timeout of the database, because plugins can be inspected without one. */

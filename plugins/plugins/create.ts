@@ -4,7 +4,7 @@ import { ManifestSchema, type PluginKind } from '@svc/plugin-sdk'
 import { Value } from '@sinclair/typebox/value'
 import type { Features } from '../../core/feature.ts'
 import { StartError } from '../../core/errors.ts'
-import { listPluginPackages } from '../../core/loader/packages.ts'
+import { listPluginPackages } from '../../core/loader/packages/packages.ts'
 import { SERVER_DIR } from '../../core/server-dir.ts'
 
 /** Folders that tests and builds leave in an example. */

@@ -3,9 +3,9 @@ import type { ProviderContext } from '@svc/plugin-sdk'
 import type { FastifyInstance } from 'fastify'
 import type { Config } from '../../core/config/config.ts'
 import { readPreferences } from '../../core/loader/context.ts'
-import { readIndexSchedule } from '../../core/loader/index-schedule.ts'
+import { readIndexSchedule } from '../../core/loader/search-index/index-schedule.ts'
 import type { TaskDefinition, TaskRun } from '../tasks/definitions.ts'
-import { createMemo } from '../../core/loader/memo.ts'
+import { createMemo } from '../../core/loader/calls/memo.ts'
 
 /** The timeout, which is long because providers publish archives of whole databases. */
 const TIMEOUT_SECONDS = 60 * 60

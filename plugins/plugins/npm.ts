@@ -4,7 +4,7 @@ import { describePlugin, inspectPlugins } from './cli.ts'
 import type { Features } from '../../core/feature.ts'
 import { StartError } from '../../core/errors.ts'
 import { requireFreeSpace } from '../../core/files/free-space.ts'
-import { linkSdk } from '../../core/loader/packages.ts'
+import { linkSdk } from '../../core/loader/packages/packages.ts'
 import { readServerState } from '../../core/supervisor/server-state.ts'
 import { NPM_FLAGS, runNpm } from './run-npm.ts'
 

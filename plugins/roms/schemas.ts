@@ -1,6 +1,6 @@
 import { type Static, type TProperties, type TSchema, Type } from '@sinclair/typebox'
 import { DateTime, Nullable, StringEnum } from '../../core/typebox.ts'
-import { ROM_FILE_CATEGORIES } from '../library/categories.ts'
+import { ROM_FILE_CATEGORIES } from '../entries/categories.ts'
 import { UserNoteSchema } from '../notes/schemas.ts'
 import { PLAY_STATUSES } from './entities.ts'
 import { gameSchemas } from './game-fields.ts'

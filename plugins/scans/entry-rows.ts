@@ -1,4 +1,4 @@
-import type { Entry, EntryFile } from '../library/entries.ts'
+import type { Entry, EntryFile } from '../entries/entries.ts'
 import { nameSortKey, parseName } from '../library/names.ts'
 import { type EntryHashes, pathOf } from '../hashing/hash-entry.ts'
 import type { FileRow } from './file-rows.ts'

@@ -2,7 +2,7 @@ import type { CoverGroup, ProviderDefinition } from '@svc/plugin-sdk'
 import { Type } from '@sinclair/typebox'
 import { TypeCompiler } from '@sinclair/typebox/compiler'
 import { toStorable } from '../../core/database/json.ts'
-import { PluginAnswerError } from '../../core/loader/answer-error.ts'
+import { PluginAnswerError } from '../../core/loader/calls/answer-error.ts'
 import type { Loaded } from '../../core/loader/registry.ts'
 import { checkAddresses } from '../matching/check-match.ts'
 

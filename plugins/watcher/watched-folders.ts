@@ -2,13 +2,13 @@ import { type Stats } from 'node:fs'
 import { lstat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { type DirectoryItem, readDirectory } from '../library/directory.ts'
-import { isExcluded } from '../library/entries.ts'
+import { isExcluded } from '../entries/entries.ts'
 import type { ExclusionRules } from '../library/exclusions.ts'
-import { lstat as readFacts } from '../library/lstat.ts'
+import { lstat as readFacts } from '../entries/lstat.ts'
 import { isNotFoundError } from '../../core/files/fs-error.ts'
 import type { OpenWatch, WatchHandle } from './open-watch.ts'
 import type { SerialQueue } from './serial-queue.ts'
-import { type Folder, type DiskEntry, MAX_DEPTH, isPartLeftOut, resolveItem } from '../library/walk.ts'
+import { type Folder, type DiskEntry, MAX_DEPTH, isPartLeftOut, resolveItem } from '../entries/walk.ts'
 
 /** A folder whose names are ROMs, parts of a ROM, or firmware. */
 export interface WatchedFolder extends Folder {

@@ -1,8 +1,8 @@
 import type { IndexEntry, Logger } from '@svc/plugin-sdk'
 import { readXmlRecords, xmlChildren, xmlText } from '@svc/plugin-sdk/xml'
 import { createHttpClient } from '../../core/http/client.ts'
-import { createMemo } from '../../core/loader/memo.ts'
-import { createIndex } from '../../core/loader/plugin-index.ts'
+import { createMemo } from '../../core/loader/calls/memo.ts'
+import { createIndex } from '../../core/loader/search-index/plugin-index.ts'
 import { openDb } from '../open-db.ts'
 import { type Timing, answer, readPeak, time } from './process.ts'
 

@@ -19,7 +19,7 @@ import { WEB_FLAGS } from '../../core/node-flags.ts'
 import { checkPort } from '../../core/supervisor/port.ts'
 import { Slot, restartDelay } from '../../core/supervisor/process-slot.ts'
 import { readServerState, writeServerState } from '../../core/supervisor/server-state.ts'
-import { stripCode, strippedFlags } from '../../core/loader/strip-types.ts'
+import { stripCode, strippedFlags } from '../../core/loader/packages/strip-types.ts'
 import { loadConfig } from '../load-config.ts'
 import { isAlive } from '../e2e/server.ts'
 

@@ -271,7 +271,8 @@ t.test('a dependency is readable only where npm installs it', async (t) => {
     [join(modules, '@scope', 'beside'), join(modules, 'beside'), folder, join(folder, 'node_modules', 'own')].sort())
   const others = readable.filter((path) => !path.startsWith(dataDir))
   t.same(others.filter((path) => !path.startsWith(join(SERVER_DIR, 'node_modules') + sep) && !path.startsWith(join(SERVER_DIR, 'sdk'))),
-    ['core/loader/process', 'core/loader/masked-log.ts', 'core/loader/memo.ts', 'core/http/mask.ts', 'core/http/response.ts', 'package.json'].map((path) => join(SERVER_DIR, path)))
+    ['core/loader/process', 'core/loader/descriptor.ts', 'core/loader/settings/masked-log.ts', 'core/loader/calls/memo.ts',
+      'core/http/mask.ts', 'core/http/response.ts', 'package.json'].map((path) => join(SERVER_DIR, path)))
 })
 
 t.test('an invalid message ends the plugin and nothing else', async (t) => {

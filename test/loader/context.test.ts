@@ -5,7 +5,7 @@ import fc from 'fast-check'
 import t, { type Test } from 'tap'
 import { createCache, createFiles, dropExpiredCache } from '../../core/loader/context.ts'
 import type { Db } from '../../core/database/db.ts'
-import { createMemo } from '../../core/loader/memo.ts'
+import { createMemo } from '../../core/loader/calls/memo.ts'
 import { openDb } from '../open-db.ts'
 import { createTestDatabase } from '../support.ts'
 

@@ -1,8 +1,8 @@
 import type { Rom } from '@svc/plugin-sdk'
 import fastify from 'fastify'
-import { exitOnServerErrors } from '../../core/loader/fault.ts'
+import { exitOnServerErrors } from '../../core/loader/calls/fault.ts'
 import { loadPlugins } from '../../core/loader/loader.ts'
-import type { PluginPackage } from '../../core/loader/packages.ts'
+import type { PluginPackage } from '../../core/loader/packages/packages.ts'
 import { createMemoryServices } from './memory-services.ts'
 import { config, scopeOf } from './troublemaker.ts'
 

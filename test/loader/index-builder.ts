@@ -1,5 +1,5 @@
-import { createMemo } from '../../core/loader/memo.ts'
-import { createIndex } from '../../core/loader/plugin-index.ts'
+import { createMemo } from '../../core/loader/calls/memo.ts'
+import { createIndex } from '../../core/loader/search-index/plugin-index.ts'
 import { openDb } from '../open-db.ts'
 
 /** Builds an index that never ends; tells its parent when rows are stored. */

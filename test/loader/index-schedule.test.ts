@@ -1,5 +1,5 @@
 import t from 'tap'
-import { readIndexSchedule } from '../../core/loader/index-schedule.ts'
+import { readIndexSchedule } from '../../core/loader/search-index/index-schedule.ts'
 
 const read = (section: object, env: Record<string, string> = {}) =>
   readIndexSchedule('two-words', { plugins: { 'two-words': { ...section } } }, env)

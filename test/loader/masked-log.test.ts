@@ -1,6 +1,6 @@
 import type { Logger } from '@svc/plugin-sdk'
 import t from 'tap'
-import { createMaskedLog } from '../../core/loader/masked-log.ts'
+import { createMaskedLog } from '../../core/loader/settings/masked-log.ts'
 
 const SECRET = 'hunter2/with sign'
 

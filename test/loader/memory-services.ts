@@ -2,7 +2,7 @@ import type { Cache, Logger } from '@svc/plugin-sdk'
 import { originOf } from '../../core/http/addresses.ts'
 import { createHttpClient } from '../../core/http/client.ts'
 import { type PluginServices, createFiles } from '../../core/loader/context.ts'
-import { NO_INDEX } from '../../core/loader/plugin-index.ts'
+import { NO_INDEX } from '../../core/loader/search-index/plugin-index.ts'
 import { NO_LIMITS, createReportedLimits } from '../../core/loader/plugin-limits.ts'
 
 const log: Logger = { debug () {}, info () {}, warn () {}, error () {} }

@@ -2,8 +2,8 @@ import { type TSchema, Type } from '@sinclair/typebox'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import { nameCredentials, readPluginConfig } from '../../core/loader/plugin-config.ts'
-import { createVariableOwners } from '../../core/loader/plugin-variables.ts'
+import { nameCredentials, readPluginConfig } from '../../core/loader/settings/plugin-config.ts'
+import { createVariableOwners } from '../../core/loader/settings/plugin-variables.ts'
 import { loadConfig } from '../load-config.ts'
 
 const schema = Type.Object({

@@ -3,9 +3,9 @@ import type {
 } from '@svc/plugin-sdk'
 import { createExportGame, createNotification, createRom } from '@svc/plugin-sdk/testing'
 import t, { type Test } from 'tap'
-import { callProvider } from '../../core/loader/call-provider.ts'
-import type { CallScope } from '../../core/loader/call-scope.ts'
-import { METHODS } from '../../core/loader/process/descriptor.ts'
+import { callProvider } from '../../core/loader/calls/call-provider.ts'
+import type { CallScope } from '../../core/loader/calls/call-scope.ts'
+import { METHODS } from '../../core/loader/descriptor.ts'
 import { TOKEN, type Whole, outcomeOf, startService, startWhole } from './whole.ts'
 
 /** Methods that the loader itself calls. */

@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { type PluginPackage, listPluginPackages } from '../../core/loader/packages.ts'
+import { type PluginPackage, listPluginPackages } from '../../core/loader/packages/packages.ts'
 import { buildTestApp } from '../support.ts'
 import { installFixtures } from './install.ts'
 

@@ -1,5 +1,5 @@
 import type { Files, Logger, ProviderContext, RequestOptions } from '@svc/plugin-sdk'
-import { findLimitsProblem } from '../check-definition.ts'
+import { findLimitsProblem } from '../checks/check-definition.ts'
 import type { RequestLimits } from './request-limits.ts'
 
 type ContextCall = (ctx: ProviderContext, ...args: never[]) => unknown

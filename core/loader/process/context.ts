@@ -3,7 +3,7 @@ import type {
 } from '@svc/plugin-sdk'
 import { createMask } from '../../http/mask.ts'
 import { type ClientResponse, toResponse } from '../../http/response.ts'
-import { createMaskedLog } from '../masked-log.ts'
+import { createMaskedLog } from '../settings/masked-log.ts'
 import type { Peer } from './peer.ts'
 
 /** The parts of a context that are sent with a call. */

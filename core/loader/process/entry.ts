@@ -1,9 +1,9 @@
 import { Socket } from 'node:net'
-import { createMemo } from '../memo.ts'
+import { createMemo } from '../calls/memo.ts'
 import { CHANNEL_FD, createChannel } from './channel.ts'
 import { confine } from './confinement.ts'
 import { type CallFacts, createRemoteContext } from './context.ts'
-import { type Descriptor, METHODS, describePlugin, findMethod, readExport } from './descriptor.ts'
+import { type Descriptor, METHODS, describePlugin, findMethod, readExport } from '../descriptor.ts'
 import type { Message } from './messages.ts'
 import { type Incoming, createPeer } from './peer.ts'
 

@@ -2,11 +2,14 @@ import { existsSync } from 'node:fs'
 import { readFile, realpath } from 'node:fs/promises'
 import { dirname, join, sep } from 'node:path'
 import { SERVER_DIR } from '../../server-dir.ts'
-import { isPackageName, listDependencyNames } from '../dependencies.ts'
-import type { PluginPackage } from '../packages.ts'
+import { isPackageName, listDependencyNames } from '../packages/dependencies.ts'
+import type { PluginPackage } from '../packages/packages.ts'
 
 /** The files of the script that runs in the process. */
-const SCRIPT = ['core/loader/process', 'core/loader/masked-log.ts', 'core/loader/memo.ts', 'core/http/mask.ts', 'core/http/response.ts', 'package.json']
+const SCRIPT = [
+  'core/loader/process', 'core/loader/descriptor.ts', 'core/loader/settings/masked-log.ts', 'core/loader/calls/memo.ts',
+  'core/http/mask.ts', 'core/http/response.ts', 'package.json'
+]
 const SDK = '@svc/plugin-sdk'
 
 async function readDependencies (folder: string): Promise<string[]> {

@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify'
 import type { AuthScheme, Caller, RequestCredentials } from '../../../core/access/auth.ts'
 import { createLruCache } from '../../../core/lru-cache.ts'
 import { User } from '../../users/entities.ts'
-import { storeLastActive } from '../activity-rows.ts'
+import { storeLastActive } from '../sessions/activity-rows.ts'
 import { signInKeys } from '../throttle/limits.ts'
 import type { SignIn, Verdict } from './sign-in.ts'
 

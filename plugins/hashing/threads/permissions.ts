@@ -1,6 +1,6 @@
 import { realpathSync } from 'node:fs'
 import { join } from 'node:path'
-import { inheritedFolder } from '../../../core/loader/strip-types.ts'
+import { inheritedFolder } from '../../../core/loader/packages/strip-types.ts'
 import { canConfine } from '../../../core/loader/process/node-level.ts'
 import { SERVER_DIR } from '../../../core/server-dir.ts'
 

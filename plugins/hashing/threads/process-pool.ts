@@ -1,7 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { inheritedFlags } from '../../../core/loader/strip-types.ts'
+import { inheritedFlags } from '../../../core/loader/packages/strip-types.ts'
 import { WORKER_FLAGS } from '../../../core/node-flags.ts'
 import { HashCrashError, toError } from '../hash-errors.ts'
 import {

@@ -1,6 +1,6 @@
-import { createLibraryCache } from '../../library/library-cache.ts'
+import { createLibraryCache } from '../../library-versions/library-cache.ts'
 import type { LongReads } from '../../library/long-reads.ts'
-import type { VersionSnapshot, VersionKind } from '../../library/version-rows.ts'
+import type { VersionSnapshot, VersionKind } from '../../library-versions/version-rows.ts'
 import { type AnyCaller, callerKey } from '../../platforms/visibility.ts'
 import type { Condition } from '../list-conditions.ts'
 import { noFilterValues, selectFilterValues } from '../filters/filter-value-rows.ts'

@@ -1,5 +1,5 @@
 import type { Context } from '../../../core/access/context.ts'
-import type { VersionSnapshot } from '../../library/version-rows.ts'
+import type { VersionSnapshot } from '../../library-versions/version-rows.ts'
 import type { AnyCaller } from '../../platforms/visibility.ts'
 import type { RomExtensions } from '../extensions.ts'
 import { selectCriteria } from '../filters/collection-rows.ts'

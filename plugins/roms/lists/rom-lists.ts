@@ -1,5 +1,5 @@
 import type { Context } from '../../../core/access/context.ts'
-import { selectVersions } from '../../library/version-rows.ts'
+import { selectVersions } from '../../library-versions/version-rows.ts'
 import type { AnyCaller } from '../../platforms/visibility.ts'
 import type { CachedText } from '../cached-text.ts'
 import type { RomExtensions } from '../extensions.ts'

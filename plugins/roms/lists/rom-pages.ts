@@ -1,7 +1,7 @@
 import type { Context } from '../../../core/access/context.ts'
 import type { Config } from '../../../core/config/config.ts'
 import { formatDate } from '../../../core/typebox.ts'
-import { type VersionSnapshot, selectVersions } from '../../library/version-rows.ts'
+import { type VersionSnapshot, selectVersions } from '../../library-versions/version-rows.ts'
 import type { AnyCaller } from '../../platforms/visibility.ts'
 import type { Addresses } from '../../resources/addresses.ts'
 import { CachedText } from '../cached-text.ts'

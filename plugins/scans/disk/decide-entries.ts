@@ -1,5 +1,5 @@
 import type { Db } from '../../../core/database/db.ts'
-import type { Entry } from '../../library/entries.ts'
+import type { Entry } from '../../entries/entries.ts'
 import type { EntryHasher } from '../../hashing/entry-hasher.ts'
 import type { EntryHashes } from '../../hashing/hash-entry.ts'
 import { includesStoredRom } from '../../matching/lookup-plan.ts'

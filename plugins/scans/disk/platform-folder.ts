@@ -1,9 +1,9 @@
 import { join } from 'node:path'
 import type { Db } from '../../../core/database/db.ts'
 import { type DirectoryItem, LibraryUnreadableError, folderInode, readLibraryDirectory } from '../../library/directory.ts'
-import { type EntryListing, isExcluded, listEntries } from '../../library/entries.ts'
+import { type EntryListing, isExcluded, listEntries } from '../../entries/entries.ts'
 import type { ExclusionRules } from '../../library/exclusions.ts'
-import type { Lstat } from '../../library/lstat.ts'
+import type { Lstat } from '../../entries/lstat.ts'
 import type { ScannedPlatform } from '../../matching/sdk-rom.ts'
 import { findInode, upsertFolder } from '../platform-rows.ts'
 

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify'
-import { createMemo } from '../../../core/loader/memo.ts'
+import { createMemo } from '../../../core/loader/calls/memo.ts'
 import { createFiles } from '../../../core/loader/context.ts'
 import { conflict } from '../../../core/errors.ts'
 import type { LibraryRoot } from '../../library/roots.ts'

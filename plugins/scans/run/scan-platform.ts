@@ -1,6 +1,6 @@
 import type { Db } from '../../../core/database/db.ts'
-import type { Entry } from '../../library/entries.ts'
-import { readAhead } from '../../library/walk.ts'
+import type { Entry } from '../../entries/entries.ts'
+import { readAhead } from '../../entries/walk.ts'
 import { createMissingRoms } from '../disk/missing-roms.ts'
 import type { FolderSnapshot, PlatformFolders } from '../disk/platform-folder.ts'
 import { type DecideEntries, type EntryDecision, isRebuilt } from '../disk/decide-entries.ts'

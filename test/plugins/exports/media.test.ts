@@ -2,7 +2,7 @@ import { chmod, lstat, mkdir, readFile, readdir, rename, rm, stat, symlink, writ
 import { join } from 'node:path'
 import sharp from 'sharp'
 import t, { type Test } from 'tap'
-import type { PluginPackage } from '../../../core/loader/packages.ts'
+import type { PluginPackage } from '../../../core/loader/packages/packages.ts'
 import { describeWriteError } from '../../../plugins/exports/files/fs-reason.ts'
 import { asOtherUser, makeReachableFolder } from '../library/other-user.ts'
 import { buildExportApp, createPicture, shareExportApp } from './library.ts'

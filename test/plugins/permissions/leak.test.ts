@@ -1,7 +1,7 @@
 import type { InjectOptions } from 'fastify'
 import { type Socket, io } from 'socket.io-client'
 import t from 'tap'
-import { listPluginPackages } from '../../../core/loader/packages.ts'
+import { listPluginPackages } from '../../../core/loader/packages/packages.ts'
 import { createAnnouncer } from '../../../plugins/scans/progress/announcer.ts'
 import { createListeners } from '../../../plugins/scans/progress/listeners.ts'
 import { buildTestApp } from '../../support.ts'

@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import t from 'tap'
-import { linkSdk, listPluginPackages } from '../../../core/loader/packages.ts'
+import { linkSdk, listPluginPackages } from '../../../core/loader/packages/packages.ts'
 import { buildScanTest } from '../scans/support.ts'
 
 /** Returns a package as its author writes it. */

@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Test } from 'tap'
-import type { PluginPackage } from '../../../core/loader/packages.ts'
+import type { PluginPackage } from '../../../core/loader/packages/packages.ts'
 import { type PlannedResponse, matchesRequest, loadResponses } from '../../../sdk/src/testing/responses.ts'
 import { type LocalServer, readRequest, startServer } from '../../core/http/server.ts'
 

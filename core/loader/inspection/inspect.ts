@@ -1,0 +1,59 @@
+import type { Cache, Logger } from '@svc/plugin-sdk'
+import fastify from 'fastify'
+import type { Config } from '../../config/config.ts'
+import { createHttpClient } from '../../http/client.ts'
+import { createFiles } from '../context.ts'
+import { linkSdkFor, loadPlugins } from '../loader.ts'
+import type { PluginPackage } from '../packages/packages.ts'
+import { NO_INDEX } from '../search-index/plugin-index.ts'
+import { NO_LIMITS, createReportedLimits } from '../plugin-limits.ts'
+import type { Description, PluginRecord } from '../registry.ts'
+import { USER_AGENT } from '../services.ts'
+
+export interface Inspection { descriptions: Description[], records: PluginRecord[] }
+
+/** Creates a cache in memory for the duration of the inspection. */
+function createMemoryCache (): Cache {
+  const entries = new Map<string, { value: unknown, expiresAt: number }>()
+  return {
+    get: async (key) => {
+      const entry = entries.get(key)
+      return entry === undefined || entry.expiresAt < Date.now() ? undefined : entry.value
+    },
+    set: async (key, value, ttlMs) => { entries.set(key, { value, expiresAt: Date.now() + (ttlMs ?? Infinity) }) },
+    delete: async (key) => { entries.delete(key) }
+  }
+}
+
+/**
+ * Inspects packages without a server or a database. Runs their code as a scan worker does.
+ *
+ * @param works true to set them up too
+ */
+export async function inspectPlugins (
+  config: Config, works: boolean, packages: PluginPackage[]
+): Promise<Inspection> {
+  const app = fastify({ pluginTimeout: 15_000 })
+  const log: Logger = app.log
+  const files = createFiles(config.library_dir)
+  try {
+    linkSdkFor(app, config.data_dir)
+    const { descriptions, records } = await loadPlugins(app, {
+      config,
+      runsPlugins: works,
+      packages,
+      createServices (_kind, key, { config: pluginConfig, secrets, origins, rateLimit, hosts }) {
+        const cache = createMemoryCache()
+        const http = createHttpClient({
+          name: key, userAgent: USER_AGENT, log, secrets, trustedOrigins: origins, store: cache, rateLimit, hosts
+        })
+        app.addHook('onClose', async () => { await http.close() })
+        const reportedLimits = createReportedLimits(NO_LIMITS)
+        return { config: pluginConfig, http, log, cache, files, folders: {}, index: NO_INDEX, reportedLimits }
+      }
+    })
+    return { descriptions: [...descriptions], records: structuredClone([...records]) }
+  } finally {
+    await app.close()
+  }
+}

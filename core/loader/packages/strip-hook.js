@@ -1,0 +1,41 @@
+// Loaded first (--import), also in threads. The server's modules come without their types, as strip-types.ts stored
+// them in the folder that this module's URL names. Node itself strips a file that is missing there or was changed.
+import { hash } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { registerHooks } from 'node:module'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+const HOME = new URL('../../../', import.meta.url).href
+const DIGEST_BYTES = 64
+/** Before 24.9 a CommonJS module that is imported while there are hooks gets the wrong modules from `require`. */
+const [major, minor] = process.versions.node.split('.').map(Number)
+const canHook = major > 24 || (major === 24 && minor >= 9)
+const folder = new URL(import.meta.url).searchParams.get('folder')
+
+const isOurs = (url) => url.startsWith(HOME) && url.endsWith('.ts')
+
+function findStripped (url) {
+  try {
+    const kept = readFileSync(join(folder, hash('sha256', readFileSync(fileURLToPath(url)))))
+    const text = kept.subarray(DIGEST_BYTES)
+    return kept.latin1Slice(0, DIGEST_BYTES) === hash('sha256', text) ? text.toString() : null
+  } catch {
+    return null
+  }
+}
+
+const hooks = {
+  // Resolved here, because Node would read the disk for each module and for its package.
+  resolve (specifier, context, next) {
+    return specifier.startsWith('.') && specifier.endsWith('.ts') && isOurs(context.parentURL ?? '')
+      ? { url: new URL(specifier, context.parentURL).href, format: 'module-typescript', shortCircuit: true }
+      : next(specifier, context)
+  },
+  load (url, context, next) {
+    const source = isOurs(url) ? findStripped(url) : null
+    return source === null ? next(url, context) : { format: 'module', source, shortCircuit: true }
+  }
+}
+
+if (canHook) registerHooks(hooks)

@@ -1,0 +1,207 @@
+import { accessSync, constants, statSync } from 'node:fs'
+import { isAbsolute } from 'node:path'
+import { Value } from '@sinclair/typebox/value'
+import { type TSchema, Type, TypeGuard } from '@sinclair/typebox'
+import { originOf } from '../../http/addresses.ts'
+import { type Config, coerceText, describeType, getAt } from '../../config/config.ts'
+import { type Environment, settingsEnvironment } from '../../config/environment.ts'
+import { errorCode, isNotFoundError } from '../../files/fs-error.ts'
+import { isMail, isShared, mayRead } from './plugin-variables.ts'
+
+/** The configuration of a plugin after its schema was applied. */
+export type PluginConfig =
+  { status: 'ready', value: Record<string, unknown>, secrets: string[], origins: string[], folders: Record<string, string> } |
+  { status: 'disabled' | 'failed', reason: string }
+
+/** The part of a plugin's definition that its configuration needs. */
+interface ConfiguredPlugin { key: string, name: string, config?: TSchema | undefined }
+
+const sectionOf = (parent: unknown, key: string): Record<string, unknown> => {
+  const section = typeof parent === 'object' && parent !== null ? (parent as Record<string, unknown>)[key] : undefined
+  return typeof section === 'object' && section !== null ? section as Record<string, unknown> : {}
+}
+
+/** Returns the name of a setting for messages: its variable, or its path in config.yml. */
+const nameOf = (key: string, property: string, schema: TSchema, sectionName: string) =>
+  typeof schema.env === 'string' ? schema.env : `${sectionName}.${key}.${property} in config.yml`
+
+/**
+ * Returns the section for a kind of plugin. Exporters are configured in `scan.<key>`, the established place of
+ * frontends' settings.
+ */
+const sectionNameOf = (kind: string) => kind === 'exporter' ? 'scan' : 'plugins'
+
+/** Returns the server's own setting with a variable of that name, from `config.yml` or the variable. */
+function readShared (name: string, config: Config): unknown {
+  const shared = config.file.listSettings().find(({ env }) => env === name)
+  return shared === undefined ? undefined : getAt(config, shared.path)
+}
+
+const readVariable = (schema: TSchema, env: Environment): unknown => {
+  const text = typeof schema.env === 'string' ? env[schema.env] : undefined
+  return text === undefined || text === '' ? undefined : coerceText(text, schema)
+}
+
+/** The section of a plugin in the configuration, with the schema of each setting. */
+interface PluginSection { kind: string, key: string, properties: Record<string, TSchema> }
+
+/** Collects the settings that the operator set for the plugin, in `config.yml` or by its variables. */
+function collectOwn ({ kind, key, properties }: PluginSection, config: Config, env: Environment) {
+  const values = structuredClone(sectionOf(config[sectionNameOf(kind)], key))
+  if (kind === 'exporter') delete values.export
+  for (const [property, schema] of Object.entries(properties)) {
+    const value = isShared(String(schema.env)) ? undefined : readVariable(schema, env)
+    if (value !== undefined) values[property] = value
+  }
+  return values
+}
+
+/**
+ * Collects the settings that the plugin shares with the server: the variable, else the plugin's section, else the
+ * server's.
+ */
+function collectShared (
+  values: Record<string, unknown>, properties: Record<string, TSchema>, config: Config, env: Environment
+) {
+  const shared = Object.entries(properties).filter(([, schema]) => isShared(String(schema.env)))
+  return Object.fromEntries(shared.flatMap(([property, schema]) => {
+    const value = readVariable(schema, env) ?? values[property] ?? readShared(String(schema.env), config)
+    return value === undefined ? [] : [[property, value]]
+  }))
+}
+
+/**
+ * Returns the settings of a plugin's account, as the operator sets them: its secrets, and required settings without a
+ * default.
+ */
+export function nameCredentials (kind: string, key: string, schema: TSchema | undefined): string[] {
+  const properties = Object.entries((schema?.properties ?? {}) as Record<string, TSchema>)
+  const required: unknown[] = Array.isArray(schema?.required) ? schema.required : []
+  const isNeeded = (name: string, property: TSchema) => required.includes(name) && !('default' in property)
+  return properties.filter(([name, property]) => property.writeOnly === true || isNeeded(name, property))
+    .map(([name, property]) => nameOf(key, name, property, sectionNameOf(kind)))
+}
+
+/**
+ * Returns the addresses that the operator set for this plugin; they are trusted by exact host and port. A default of
+ * the schema is the plugin's choice, and a shared value was set for the server, so neither is trusted.
+ */
+function findOrigins (values: Record<string, unknown>): string[] {
+  return Object.values(values).flatMap((value) =>
+    typeof value === 'string' && /^https?:\/\//.test(value) && URL.canParse(value) ? [originOf(value)] : [])
+}
+
+/** The variables that a plugin names. */
+export const listVariables = ({ config }: Pick<ConfiguredPlugin, 'config'>): string[] =>
+  Object.values((config?.properties ?? {}) as Record<string, TSchema>).flatMap(({ env }) => typeof env === 'string' ? [env] : [])
+
+/** Why the variables that a plugin names are refused, or undefined. */
+function refuseVariables (
+  kind: string, plugin: ConfiguredPlugin, properties: Record<string, TSchema>, config: Config
+): string | undefined {
+  const [refused] = Object.entries(properties)
+    .filter(([, { env }]) => typeof env === 'string' && !mayRead(kind, plugin, env, config))
+  if (refused === undefined) return undefined
+  const [property, { env }] = refused
+  if (isMail(String(env))) {
+    return `its setting ${property} names the variable ${String(env)}, which only channels may read, because it belongs to the account of the mail server`
+  }
+  const prefix = plugin.key.toUpperCase().replaceAll('-', '_')
+  return `its setting ${property} names the variable ${String(env)}, which is not its own: use one that begins with ${prefix}_, ` +
+    `such as ${prefix}_${property.replaceAll(/(?<=[a-z])(?=[A-Z])/g, '_').toUpperCase()}`
+}
+
+const isFolder = (schema: TSchema) => schema.folder === true
+
+/** Refuses a folder setting that is no text or has a default, because only the operator decides what may be read. */
+function refuseFolderSchemas (properties: Record<string, TSchema>): string | undefined {
+  const refused = Object.entries(properties)
+    .find(([, schema]) => isFolder(schema) && (!TypeGuard.IsString(schema) || 'default' in schema))
+  return refused && `its setting ${refused[0]} is a folder, so its schema must be Type.String without a default`
+}
+
+/** Returns the folders that the operator set, by property. */
+function findFolders (properties: Record<string, TSchema>, values: Record<string, unknown>): Record<string, string> {
+  return Object.fromEntries(Object.entries(properties).flatMap(([property, schema]) => {
+    const path = values[property]
+    return isFolder(schema) && typeof path === 'string' && path !== '' ? [[property, path]] : []
+  }))
+}
+
+/** Returns the reason why a folder cannot be read, or undefined. */
+function refuseFolder (path: string): string | undefined {
+  if (!isAbsolute(path)) return 'is not an absolute path; give the path from the root of the disk'
+  try {
+    if (!statSync(path).isDirectory()) return 'is not a folder; give the path of the folder itself'
+    accessSync(path, constants.R_OK | constants.X_OK)
+    return undefined
+  } catch (err) {
+    if (isNotFoundError(err)) return 'does not exist; correct it, or mount the folder'
+    return `cannot be read (${errorCode(err)}); give the server's user permission to read it`
+  }
+}
+
+/** Applies a plugin's own schema to its section of the configuration and to its variables. */
+export function readPluginConfig (
+  kind: string, plugin: ConfiguredPlugin, config: Config, env: Environment = settingsEnvironment()
+): PluginConfig {
+  const { key, config: schema } = plugin
+  if (schema !== undefined && !TypeGuard.IsObject(schema)) {
+    return { status: 'failed', reason: 'its config is not a schema made with Type.Object of @svc/plugin-sdk' }
+  }
+  const properties: Record<string, TSchema> = schema?.properties ?? {}
+  const refusal = refuseVariables(kind, plugin, properties, config) ?? refuseFolderSchemas(properties)
+  if (refusal !== undefined) return { status: 'failed', reason: refusal }
+  const given = collectOwn({ kind, key, properties }, config, env)
+  const values = { ...given, ...collectShared(given, properties, config, env) }
+  if (values.enabled === false) {
+    return { status: 'disabled', reason: `switched off by ${nameOf(key, 'enabled', properties.enabled ?? {} as TSchema, sectionNameOf(kind))}` }
+  }
+  const configSchema = schema ?? Type.Object({})
+  const filled = Value.Default(configSchema, values) as Record<string, unknown>
+  if (filled.enabled === false) {
+    const name = nameOf(key, 'enabled', properties.enabled ?? {} as TSchema, sectionNameOf(kind))
+    return { status: 'disabled', reason: `off unless ${name} is true` }
+  }
+  const required = Array.isArray(schema?.required) ? schema.required : []
+  const missing = required.filter((property) => filled[property] === undefined)
+  if (missing.length > 0) {
+    const names = missing.map(
+      (property) => nameOf(key, property, properties[property] ?? {} as TSchema, sectionNameOf(kind))
+    )
+    return { status: 'disabled', reason: `set ${names.join(' and ')}` }
+  }
+  const [problem] = [...Value.Errors(configSchema, filled)]
+  if (problem !== undefined) {
+    const property = problem.path.split('/')[1] ?? ''
+    const propertySchema = properties[property] ?? problem.schema
+    const shown = propertySchema.writeOnly === true ? 'the value given' : JSON.stringify(problem.value)
+    return {
+      status: 'failed',
+      reason: `${nameOf(key, property, propertySchema, sectionNameOf(kind))}: ${shown} is not ${describeType(problem.schema)}`
+    }
+  }
+  const secrets = Object.entries(properties).filter(([, property]) => property.writeOnly === true)
+    .map(([name]) => filled[name]).filter((value) => typeof value === 'string')
+  const folders = findFolders(properties, filled)
+  for (const [property, path] of Object.entries(folders)) {
+    const reason = refuseFolder(path)
+    if (reason === undefined) continue
+    const name = nameOf(key, property, properties[property] ?? {} as TSchema, sectionNameOf(kind))
+    return { status: 'failed', reason: `${name}: '${path}' ${reason}` }
+  }
+  return { status: 'ready', value: filled, secrets, origins: findOrigins(given), folders }
+}
+
+/** Makes an exporter's settings follow its section of `config.yml`. Invalid content leaves the settings unchanged. */
+export function followSettings (services: { config: unknown }, exporter: ConfiguredPlugin, config: Config): void {
+  let settings = services.config
+  Object.defineProperty(services, 'config', {
+    enumerable: true,
+    get: () => {
+      const now = readPluginConfig('exporter', exporter, config)
+      if (now.status === 'ready') settings = now.value
+      return settings
+    }
+  })
+}
