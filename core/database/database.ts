@@ -186,5 +186,7 @@ export default fp<DatabaseOptions>(async (app, options) => {
   })
   app.addHook('onClose', async () => {
     await orm.close()
+    // The ORM ends only a pool that it has used itself.
+    if (!pool.ending) await pool.end()
   })
 }, { name: 'database', fastify: '5.x' })
