@@ -76,7 +76,7 @@ async function asSuperuser (database: string, statements: readonly string[]): Pr
 
 async function createTemplate (): Promise<void> {
   // Password authentication would cost time on each of the tests' thousands of connections.
-  writeFileSync(join(folder, 'db', 'pg_hba.conf'), 'host all all 127.0.0.1/32 trust\n')
+  writeFileSync(join(folder, 'db', 'pg_hba.conf'), 'host all all 127.0.0.1/32 trust\nlocal all all trust\n')
   await asSuperuser('/postgres', ['select pg_reload_conf()', `create database svc_template owner ${SERVER_ROLE}`,
     `grant set on parameter session_replication_role, deadlock_timeout to ${SERVER_ROLE}`])
   await asSuperuser('/svc_template', [`grant execute on function pg_stat_file(text, boolean) to ${SERVER_ROLE}`])

@@ -1,9 +1,9 @@
 import { execFile, spawn } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { realpath } from 'node:fs/promises'
+import { access, realpath } from 'node:fs/promises'
 import { createServer } from 'node:net'
-import { resolve } from 'node:path'
+import { join, resolve } from 'node:path'
 import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { StartError } from '../errors.ts'
@@ -31,7 +31,10 @@ export interface EmbeddedPostgresOptions {
 export interface Exit { code: number | null, signal: NodeJS.Signals | null }
 
 export interface EmbeddedPostgres {
-  /** `postgres://svc_server:<password>@127.0.0.1:<port>/svc`: the role of the server, which is no superuser. */
+  /**
+   * `postgres://svc_server:<password>@127.0.0.1:<port>/svc`, with the role of the server, which is no superuser. `?host=`
+   * follows if a Unix socket can be reached.
+   */
   url: string
   pid: number
   /** Resolves when the server ends, whatever the reason. */
@@ -41,6 +44,8 @@ export interface EmbeddedPostgres {
 }
 
 const HOST = '127.0.0.1'
+/** The shortest limit of all systems, 104 bytes with the final zero (macOS); see unix(4) and, for Linux, unix(7). */
+const SOCKET_PATH_MAX = 103
 const MEMORY_ATTEMPTS = 10
 const MEMORY_WAIT_MS = 200
 const PORT_ATTEMPTS = 5
@@ -140,6 +145,19 @@ async function findFreePort (): Promise<number> {
 /** A cluster, with the programs and the account that run its server. */
 interface Installation { cluster: Cluster, binaries: Binaries, account: Account | undefined }
 
+/** See `unix_socket_directories` of PostgreSQL, whose clients build the same path. */
+const socketPath = (dataDir: string, port: number) => join(dataDir, `.s.PGSQL.${port}`)
+
+/**
+ * Returns the parameter that makes clients use the server's Unix socket, because a statement then takes a quarter less
+ * time than over TCP; empty if this process cannot reach a socket.
+ */
+async function socketParameter ({ dataDir }: Cluster, port: number): Promise<string> {
+  const path = socketPath(dataDir, port)
+  const isReachable = Buffer.byteLength(path) <= SOCKET_PATH_MAX && await access(path).then(() => true, () => false)
+  return isReachable ? `?host=${encodeURIComponent(dataDir)}` : ''
+}
+
 function spawnServer (
   { cluster, binaries, account }: Installation, port: number, options: EmbeddedPostgresOptions
 ): Server {
@@ -150,7 +168,8 @@ function spawnServer (
     cluster_name: cluster.name,
     listen_addresses: HOST,
     port: String(port),
-    unix_socket_directories: '',
+    // Relative to the data folder, which the account of the server may not reach by its path.
+    unix_socket_directories: process.platform === 'win32' ? '' : '.',
     log_destination: 'stderr',
     logging_collector: 'off',
     // Without DETAIL, because it repeats the values of whole rows.
@@ -193,7 +212,7 @@ async function openServer (server: Server, { cluster, binaries }: Installation, 
   if (pid === undefined) throw new Error(`The PostgreSQL server of ${cluster.dataDir} has no process id`)
   let stopped: Promise<void> | undefined
   const stop = () => (stopped ??= stopServer(server, binaries))
-  const url = addressOf(SERVER_ROLE, derivePassword(cluster.password), DATABASE)
+  const url = addressOf(SERVER_ROLE, derivePassword(cluster.password), DATABASE) + await socketParameter(cluster, port)
   return { url, pid, exited: server.exited, stop }
 }
 

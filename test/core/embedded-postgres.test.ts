@@ -17,6 +17,7 @@ import type { EmbeddedPostgresOptions } from '../../core/postgres/embedded.ts'
 import { makeFolder } from '../folder.ts'
 import { freePort } from '../free-port.ts'
 import { superuserUrl } from '../superuser.ts'
+import { testServerUrl } from '../support.ts'
 import { until } from '../until.ts'
 
 const MODULE_URL = new URL('../../core/postgres/embedded.ts', import.meta.url).href
@@ -46,7 +47,8 @@ async function ask (t: Test, url: string, sql: string): Promise<unknown[]> {
 }
 
 /** The cluster of the first test, which the others restart, because that is faster than a new one for each. */
-const shared = join(makeFolder(t), 'deep', 'folder "of" $HOME', 'db')
+/** Too long for the path of a Unix socket. */
+const shared = join(makeFolder(t), 'deep', 'folder "of" $HOME', 'a long name '.repeat(8), 'db')
 
 /** Starts another program that runs a server on `dataDir`, and prints its process id when it is ready. */
 function spawnSupervisor (t: Test, folder: string, dataDir: string) {
@@ -78,6 +80,7 @@ t.test('a restart keeps the data, the role and the password of the first start',
   t.match(first.url, /^postgres:\/\/svc_server:[\w-]{43}@127\.0\.0\.1:\d+\/svc$/)
   t.ok(lines.some((line) => line.includes('ready to accept connections')), 'its log is forwarded')
   t.notOk(lines.some((line) => /^(ERROR|FATAL)/.test(line)), 'a first start logs no error')
+  t.strictSame(await ask(t, first.url, 'SELECT host(inet_server_addr())'), ['127.0.0.1'])
   await ask(t, first.url, "CREATE TABLE words AS SELECT 'Ärger' AS name")
   await Promise.all([first.stop(), first.stop()])
   t.strictSame(await first.exited, { code: 0, signal: null })
@@ -90,6 +93,13 @@ t.test('a restart keeps the data, the role and the password of the first start',
   if (process.platform !== 'win32') t.equal((await stat(join(shared, 'svc.password'))).mode & 0o777, 0o600)
 })
 
+t.test('statements reach the server through a Unix socket', { skip: process.platform === 'win32' }, async (t) => {
+  const client = new pg.Client({ connectionString: testServerUrl() })
+  await client.connect()
+  t.strictSame((await client.query('select inet_server_addr()')).rows, [{ inet_server_addr: null }])
+  await client.end()
+})
+
 t.test('a cluster is UTF-8, sorts alike on every machine and is durable', async (t) => {
   const { url } = await start(t, shared, { settings: { work_mem: '5MB', jit: 'on' } })
   const show = async (name: string) => (await ask(t, superuserUrl(shared, url), `SHOW ${name}`))[0]
@@ -99,7 +109,7 @@ t.test('a cluster is UTF-8, sorts alike on every machine and is durable', async 
   t.equal(await show('fsync'), 'on')
   t.equal(await show('synchronous_commit'), 'on')
   t.equal(await show('listen_addresses'), '127.0.0.1')
-  t.equal(await show('unix_socket_directories'), '')
+  t.equal(await show('unix_socket_directories'), '.')
   t.equal(await show('work_mem'), '5MB')
   t.equal(await show('jit'), 'on', 'a given setting replaces a default')
 })
