@@ -1,7 +1,7 @@
 import { existsSync, readdirSync } from 'node:fs'
 import { isBuiltin } from 'node:module'
 import { dirname, join, relative, resolve, sep } from 'node:path'
-import t from 'tap'
+import t, { type Test } from 'tap'
 import ts from 'typescript'
 import { SERVER_DIR } from '../core/server-dir.ts'
 import { FILES, IGNORED_FOLDERS, SOURCES, parsed, read, visit } from './sources.ts'
@@ -27,6 +27,8 @@ const COMPOSITION = 'core/composition/'
 
 const LOCAL = /^(\.\.|core|plugins|providers|channels|exporters|sdk|examples|test)(\/|$)/
 const isLocal = (target: string) => LOCAL.test(target)
+/** Files of core and of the features. */
+const SERVER_SOURCES = SOURCES.filter((path) => /^(core|plugins)\//.test(path))
 const isTest = (path: string) => /(^|\/)test\//.test(path) || path.endsWith('.test.ts')
 /** A local file as a path from the root, else the name as written. */
 function toTarget (path: string, name: string): string {
@@ -43,6 +45,12 @@ function findImports (source: ts.SourceFile, path: string): string[] {
     imports.push(toTarget(path, from.text))
   })
   return imports
+}
+
+/** Expects that a search finds nothing in these files. One assertion for all, because thousands would take seconds. */
+function expectNone (t: Test, paths: readonly string[], find: (path: string) => readonly string[]): void {
+  t.ok(paths.length > 0, 'there are files')
+  t.same(paths.flatMap((path) => find(path).map((found) => `${path}: ${found}`)), [])
 }
 
 const imported = new Map([...parsed].map(([path, source]) => [path, findImports(source, path)]))
@@ -74,21 +82,18 @@ const SDK_IN_SOURCES = SDK_ENTRIES.filter((entry) => entry !== `${SDK}/testing`)
 
 t.test('core, features and plugins import the SDK by its entry points only', async (t) => {
   t.ok(SDK_IN_SOURCES.includes(`${SDK}/titles`), 'there are some')
-  for (const path of SOURCES.filter((path) => /^(core|plugins|providers|channels|exporters|examples)\//.test(path))) {
+  expectNone(t, SOURCES.filter((path) => /^(core|plugins|providers|channels|exporters|examples)\//.test(path)), (path) => {
     const entries = isTest(path) ? SDK_ENTRIES : SDK_IN_SOURCES
-    const strays = listImports(path).filter((target) => target.startsWith('sdk/') || target.startsWith(SDK))
+    return listImports(path).filter((target) => target.startsWith('sdk/') || target.startsWith(SDK))
       .filter((target) => !entries.includes(target))
-    t.same(strays, [], path)
-  }
+  })
 })
 
 t.test('core imports no feature, except in core/composition, which nothing imports', async (t) => {
-  for (const path of SOURCES.filter((path) => path.startsWith('core/') && !isTest(path))) {
-    const strays = listImports(path).filter((target) => isLocal(target) && !target.startsWith('core/'))
-      .filter((target) => !(path.startsWith(COMPOSITION) && target === 'plugins/index.ts'))
-    t.same(strays, [], path)
-  }
-  for (const path of SOURCES) t.same(listImports(path).filter((target) => target.startsWith(COMPOSITION)), [], path)
+  expectNone(t, SOURCES.filter((path) => path.startsWith('core/') && !isTest(path)), (path) => listImports(path)
+    .filter((target) => isLocal(target) && !target.startsWith('core/'))
+    .filter((target) => !(path.startsWith(COMPOSITION) && target === 'plugins/index.ts')))
+  expectNone(t, SOURCES, (path) => listImports(path).filter((target) => target.startsWith(COMPOSITION)))
 })
 
 t.test('core is at most a quarter of core and features', async (t) => {
@@ -99,25 +104,22 @@ t.test('core is at most a quarter of core and features', async (t) => {
 })
 
 t.test('a feature imports core, and only stateless files of other features', async (t) => {
-  for (const path of SOURCES.filter((path) => path.startsWith('plugins/') && !isTest(path))) {
+  const paths = SOURCES.filter((path) => path.startsWith('plugins/') && !isTest(path) && !LISTS.has(path))
+  expectNone(t, paths, (path) => {
     const feature = path.split('/')[1] ?? ''
-    const strays = listImports(path).filter(isLocal).filter((target) => {
+    return listImports(path).filter(isLocal).filter((target) => {
       if (target.startsWith('core/') || target.startsWith(`plugins/${feature}/`)) return false
-      if (LISTS.has(path)) return false
       return !target.startsWith('plugins/') || /^plugins\/[\w-]+\/((feature|plugin|routes|service|jobs|events)\.ts$|routes\/)/.test(target)
     })
-    t.same(strays, [], path)
-  }
+  })
 })
 
 const roomOf = (path: string) => dirname(path)
 const featureOf = (path: string) => path.startsWith('core/') ? 'core' : /^plugins\/[\w-]+(?=\/)/.exec(path)?.[0] ?? null
 
 t.test('other features import only files at the top of a feature', async (t) => {
-  for (const path of SOURCES.filter((path) => /^(core|plugins)\//.test(path))) {
-    const inner = listImports(path).filter((target) => /^plugins\/[\w-]+\/[\w-]+\//.test(target))
-    t.same(inner.filter((target) => featureOf(target) !== featureOf(path)), [], path)
-  }
+  expectNone(t, SERVER_SOURCES, (path) => listImports(path)
+    .filter((target) => /^plugins\/[\w-]+\/[\w-]+\//.test(target) && featureOf(target) !== featureOf(path)))
 })
 
 /** Pairs of folders that still import each other. The list may only get shorter. */
@@ -147,13 +149,12 @@ function findCircle (path: string, way: readonly string[], clear: Set<string>): 
 
 t.test('imports of the server have no cycles, type imports included', async (t) => {
   const clear = new Set<string>()
-  for (const path of SOURCES.filter((path) => /^(core|plugins)\//.test(path))) t.equal(findCircle(path, [], clear), null, path)
+  expectNone(t, SERVER_SOURCES, (path) => findCircle(path, [], clear) ?? [])
 })
 
 t.test('wire forms of features are made in files named views', async (t) => {
-  for (const path of SOURCES.filter((path) => path.startsWith('plugins/') && !/\bviews\.ts$/.test(path))) {
-    t.notMatch(read(path), /^export (const|function|async function) to\w*View\b/m, path)
-  }
+  const paths = SOURCES.filter((path) => path.startsWith('plugins/') && !/\bviews\.ts$/.test(path))
+  expectNone(t, paths, (path) => read(path).match(/^export (const|function|async function) to\w*View\b/mg) ?? [])
 })
 
 const STATEMENT = /\bsql(<[^`]*>)?`|\.(query|execute)(<[^(]*>)?\(/
@@ -181,9 +182,7 @@ t.test('of two features at most one imports the other', async (t) => {
 
 t.test('the server imports no plugin package by name', async (t) => {
   const names = new Set(PACKAGES.map(({ json }) => json.name))
-  for (const path of SOURCES.filter((path) => /^(core|plugins)\//.test(path))) {
-    t.same(listImports(path).filter((target) => names.has(target)), [], path)
-  }
+  expectNone(t, SERVER_SOURCES, (path) => listImports(path).filter((target) => names.has(target)))
 })
 
 /** Returns the modules that a file loads before it runs. A statement that imports only types loads nothing. */
@@ -214,27 +213,19 @@ t.test('a process loads rarely used packages only at first use', async (t) => {
 })
 
 t.test('the SDK imports nothing of this repository but itself', async (t) => {
-  for (const path of SOURCES.filter((path) => path.startsWith('sdk/'))) {
-    const targets = listImports(path)
-    t.same(targets.filter((target) => isLocal(target) && !target.startsWith('sdk/')), [], path)
-    t.same(targets.filter((target) => target.startsWith('@svc/') && !target.startsWith('@svc/plugin-sdk')), [], path)
-  }
+  expectNone(t, SOURCES.filter((path) => path.startsWith('sdk/')), (path) => listImports(path)
+    .filter((target) => (isLocal(target) && !target.startsWith('sdk/')) || /^@svc\/(?!plugin-sdk)/.test(target)))
 })
 
 t.test('a plugin package imports itself, the SDK and its own dependencies', async (t) => {
   for (const { folder, json } of PACKAGES) {
     const allowed = [...Object.keys(json.dependencies ?? {}), ...SDK_IN_SOURCES]
-    for (const path of SOURCES.filter((path) => path.startsWith(`${folder}/src/`))) {
-      const isOwn = (target: string) =>
-        target.startsWith(`${folder}/src/`) || (target.startsWith(`${folder}/data/`) && target.endsWith('.json'))
-      const strays = listImports(path).filter((target) => isLocal(target)
-        ? !isOwn(target)
-        : !isBuiltin(target) && !allowed.includes(target))
-      t.same(strays, [], path)
-    }
-    for (const path of SOURCES.filter((path) => path.startsWith(`${folder}/test/`))) {
-      t.same(listImports(path).filter((target) => isLocal(target) && !target.startsWith(`${folder}/`)), [], path)
-    }
+    const isOwn = (target: string) =>
+      target.startsWith(`${folder}/src/`) || (target.startsWith(`${folder}/data/`) && target.endsWith('.json'))
+    expectNone(t, SOURCES.filter((path) => path.startsWith(`${folder}/src/`)), (path) => listImports(path)
+      .filter((target) => isLocal(target) ? !isOwn(target) : !isBuiltin(target) && !allowed.includes(target)))
+    expectNone(t, SOURCES.filter((path) => path.startsWith(`${folder}/test/`)), (path) => listImports(path)
+      .filter((target) => isLocal(target) && !target.startsWith(`${folder}/`)))
   }
 })
 
@@ -272,10 +263,8 @@ t.test('every top folder opens its README with its sentence', async (t) => {
 })
 
 t.test('a feature has the name of its folder', async (t) => {
-  for (const path of FILES.filter((path) => /^plugins\/[\w-]+\/feature\.ts$/.test(path))) {
-    const folder = path.split('/')[1] ?? ''
-    t.match(read(path), new RegExp(`\\bname: '${folder}'`), path)
-  }
+  expectNone(t, FILES.filter((path) => /^plugins\/[\w-]+\/feature\.ts$/.test(path)), (path) =>
+    [path.split('/')[1] ?? ''].filter((folder) => !new RegExp(`\\bname: '${folder}'`).test(read(path))))
 })
 
 t.test('the README of the features lists each feature once', async (t) => {
@@ -300,29 +289,31 @@ function describeBan (node: ts.Node, path: string): string | null {
 }
 
 t.test('sources contain no any, non-null assertions, enums or console output', async (t) => {
+  const found: string[] = []
   for (const [path, source] of parsed) {
     if (isTest(path)) continue
-    const found: string[] = []
     visit(source, (node) => {
       const ban = describeBan(node, path)
-      if (ban !== null) found.push(`${ban} in line ${source.getLineAndCharacterOfPosition(node.getStart()).line + 1}`)
+      if (ban !== null) found.push(`${path}: ${ban} in line ${source.getLineAndCharacterOfPosition(node.getStart()).line + 1}`)
     })
-    t.same(found, [], path)
   }
+  t.same(found, [])
 })
 
 /** Matches a message with advice: a second sentence, or the name of a setting, the log or the administrator. */
 const ADVICE = /[.)] [A-Z]|\b(SVC|OIDC)_[A-Z]|config\.yml|\bsee the (log|plugins)|\bagain\b|administrator/
 
 t.test('an error with advice for people is an ApiError or StartError, not an Error', async (t) => {
+  const found: string[] = []
   for (const [path, source] of parsed) {
     if (!/^(core|plugins)\//.test(path)) continue
     visit(source, (node) => {
       if (!ts.isNewExpression(node) || node.expression.getText() !== 'Error') return
       const message = node.arguments?.[0]?.getText() ?? ''
-      t.notMatch(message, ADVICE, `${path}: ${message}`)
+      if (ADVICE.test(message)) found.push(`${path}: ${message}`)
     })
   }
+  t.same(found, [])
 })
 
 /** The most lines of a function. Lists of routes may be longer, because they declare rather than decide. */
@@ -350,21 +341,18 @@ function listFunctions (): { name: string, lines: number, parameters: string[] }
 }
 
 t.test('functions take at most four parameters; a caller and a database are one', async (t) => {
-  for (const { name, parameters: [first, second, ...others] } of listFunctions()) {
-    t.notOk(first === 'db' && second === 'caller', name)
-    t.ok(others.length + 2 <= PARAMETERS_MAX || OVERRIDING.has(name), name)
-  }
+  const many = listFunctions().filter(({ name, parameters: [first, second, ...others] }) =>
+    (first === 'db' && second === 'caller') || (others.length + 2 > PARAMETERS_MAX && !OVERRIDING.has(name)))
+  t.same(many, [])
 })
 
 t.test('no function is longer than a few screens, except lists of routes', async (t) => {
-  for (const { name, lines } of listFunctions()) {
-    if (lines > LINES_MAX) t.match(name, /routes/i, `${lines} lines: ${name}`)
-  }
+  t.same(listFunctions().filter(({ name, lines }) => lines > LINES_MAX && !/routes/i.test(name)), [])
 })
 
 t.test('no file contains the path of the repository on its author\'s machine', async (t) => {
   const outside = `${dirname(SERVER_DIR)}/`
   const isTelling = outside.length > 2
   const texts = FILES.filter((path) => /\.(ts|js|json|md|ya?ml|conf|html|css|xml|txt)$/.test(path) && path !== 'package-lock.json')
-  for (const path of texts) t.notOk(isTelling && read(path).includes(outside), path)
+  expectNone(t, texts, (path) => isTelling && read(path).includes(outside) ? [outside] : [])
 })

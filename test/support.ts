@@ -30,6 +30,13 @@ export function testServerUrl (): string {
   return url
 }
 
+/** Returns the URL of a database without the Unix socket, for tests that run as a user who cannot reach it. */
+export function overTcp (databaseUrl: string): string {
+  const url = new URL(databaseUrl)
+  url.searchParams.delete('host')
+  return url.href
+}
+
 let administration: pg.Pool | null = null
 
 async function administer (sql: string): Promise<void> {

@@ -4,6 +4,7 @@ import sharp from 'sharp'
 import t, { type Test } from 'tap'
 import type { PluginPackage } from '../../../core/loader/packages/packages.ts'
 import { describeWriteError } from '../../../plugins/exports/files/fs-reason.ts'
+import { createTestDatabase, overTcp } from '../../support.ts'
 import { asOtherUser, makeReachableFolder } from '../library/other-user.ts'
 import { buildExportApp, createPicture, shareExportApp } from './library.ts'
 
@@ -162,6 +163,7 @@ t.test('a link to a file of the same platform is followed', async (t) => {
 t.test('a folder that is not writable is reported with the remedy', async (t) => {
   const folder = await makeReachableFolder(t, { data: {}, library: { roms: { snes: {} } } })
   const { addPlatform, addRom, addResource, worker, snes } = await buildExportApp(t, {
+    databaseUrl: overTcp(await createTestDatabase(t)),
     env: { SVC_DATA_DIR: join(folder, 'data'), SVC_LIBRARY_DIR: join(folder, 'library') }
   })
   const id = await addPlatform('snes')
