@@ -1,3 +1,4 @@
+import type { BigIntStats } from 'node:fs'
 import type { FileHandle } from 'node:fs/promises'
 import type { Readable } from 'node:stream'
 import { encodeExtended } from 'content-disposition'
@@ -5,7 +6,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { ApiError } from '../../core/errors.ts'
 import { parseByteRange } from './byte-range.ts'
 import { type Validators, isFresh, isPreconditionFailed, isSameForRange } from './conditions.ts'
-import { createFileStream } from './file-stream.ts'
+import { createFileStream, readFile } from './file-stream.ts'
 
 interface ReplyFields {
   type: string
@@ -27,7 +28,7 @@ export interface ContentReply extends ReplyFields {
   size: number
   validators: Validators
   /** Returns the bytes from `start` up to and excluding `end`. Called at most once. */
-  read (start: number, end: number): Readable
+  read (start: number, end: number): Readable | Promise<Buffer>
 }
 
 /** Content of users and of the internet never runs scripts in a browser. */
@@ -50,15 +51,11 @@ export function contentDisposition (type: 'attachment' | 'inline', fileName: str
  * Returns a version of the file. A replaced file has another inode, a written file another time: either changes the
  * version.
  */
-export async function stateOf (handle: FileHandle): Promise<string> {
-  const { ino, size, mtimeNs } = await handle.stat({ bigint: true })
-  return [ino, size, mtimeNs].map((part) => part.toString(36)).join('-')
-}
+export const stateOf = async (handle: FileHandle): Promise<string> => toState(await handle.stat({ bigint: true }))
 
-async function describe (handle: FileHandle): Promise<Validators> {
-  const { mtime } = await handle.stat()
-  return { etag: `"${await stateOf(handle)}"`, lastModified: mtime.toUTCString() }
-}
+const toState = ({ ino, size, mtimeNs }: BigIntStats) => [ino, size, mtimeNs].map((part) => part.toString(36)).join('-')
+
+const toValidators = (stats: BigIntStats): Validators => ({ etag: `"${toState(stats)}"`, lastModified: stats.mtime.toUTCString() })
 
 function rangeOf (request: FastifyRequest, { size, validators }: ContentReply) {
   const { range } = request.headers
@@ -76,7 +73,9 @@ const outOfRange = (range: string | undefined, size: number) => new ApiError('RA
  *
  * @throws ApiError PRECONDITION_FAILED, RANGE_NOT_SATISFIABLE
  */
-export function sendContent (request: FastifyRequest, reply: FastifyReply, content: ContentReply): FastifyReply {
+export async function sendContent (
+  request: FastifyRequest, reply: FastifyReply, content: ContentReply
+): Promise<FastifyReply> {
   const { size, validators, disposition } = content
   if (isPreconditionFailed(request.headers, validators)) throw changed(validators)
   const isCached = isFresh(request.headers, validators)
@@ -85,6 +84,9 @@ export function sendContent (request: FastifyRequest, reply: FastifyReply, conte
     reply.header('content-range', `bytes */${size}`)
     throw outOfRange(request.headers.range, size)
   }
+  const { start, end } = range ?? { start: 0, end: size - 1 }
+  // Before the headers, because an error has others.
+  const payload = isCached || request.method === 'HEAD' ? null : await content.read(start, end + 1)
   reply.headers({
     etag: validators.etag,
     'accept-ranges': 'bytes',
@@ -98,10 +100,19 @@ export function sendContent (request: FastifyRequest, reply: FastifyReply, conte
     reply.header('content-disposition', contentDisposition(disposition.type, disposition.fileName))
   }
   if (isCached) return reply.code(304).send()
-  const { start, end } = range ?? { start: 0, end: size - 1 }
   if (range !== null) reply.code(206).header('content-range', `bytes ${start}-${end}/${size}`)
   reply.header('content-length', end - start + 1)
-  return request.method === 'HEAD' ? reply.send() : reply.send(content.read(start, end + 1))
+  return payload === null ? reply.send() : reply.send(payload)
+}
+
+/** Up to this size, such as most covers, a stream would take more processor time than the file. */
+const WHOLE_MAX_BYTES = 64 * 1024
+
+async function readWhole (handle: FileHandle, start: number, length: number): Promise<Buffer> {
+  const { read } = readFile(handle, start, length)
+  const content = Buffer.allocUnsafe(length)
+  for (let at = 0; at < length;) at += await read(content.subarray(at))
+  return content
 }
 
 /** Sends an open file. */
@@ -109,12 +120,13 @@ export async function sendFile (request: FastifyRequest, reply: FastifyReply, fi
   const { handle, ...fields } = file
   let isRead = false
   try {
-    const { size } = await handle.stat()
-    return sendContent(request, reply, {
+    const stats = await handle.stat({ bigint: true })
+    return await sendContent(request, reply, {
       ...fields,
-      size,
-      validators: file.validators ?? await describe(handle),
+      size: Number(stats.size),
+      validators: file.validators ?? toValidators(stats),
       read (start, end) {
+        if (end - start <= WHOLE_MAX_BYTES) return readWhole(handle, start, end - start)
         isRead = true
         return createFileStream(handle, start, end - start)
       }

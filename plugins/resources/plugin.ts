@@ -1,13 +1,13 @@
 import type { FeaturePlugin } from '../../core/feature.ts'
 import { contentDisposition, sendContent, sendFile, stateOf } from './file-reply.ts'
-import { createFileStream } from './file-stream.ts'
+import { readFile } from './file-stream.ts'
 import { mediaTypeOf } from './media-types.ts'
 import { createResources } from './service.ts'
 import { defineWebp } from './webp.ts'
 
 /** The functions with which every feature sends files. */
 const files = {
-  send: sendFile, sendContent, createStream: createFileStream, stateOf, contentDisposition, mediaTypeOf
+  send: sendFile, sendContent, read: readFile, stateOf, contentDisposition, mediaTypeOf
 }
 
 declare module 'fastify' {

@@ -17,7 +17,7 @@ const ROM_ROWS = `insert into roms (platform_id, fs_name, fs_path, fs_extension,
     'Game ' || lpad(n::text, 7, '0') || ' (Europe)', 100000 + n, 'Game ' || n, 'game ' || lpad(n::text, 7, '0'),
     repeat('A game about number ' || n || '. ', 12), array['Platform', 'Puzzle'], array['Company ' || n % 500], array['Europe'],
     array['en', 'de'], left(md5(n::text), 8), md5(n::text), md5(n::text) || left(md5('x' || n), 8), n % 10 < 7
-  from generate_series(1, $1::int) n join platforms p on p.slug = 'bench-' || (n % $2 + 1)`
+  from generate_series(1, $1::int) n join platforms p on p.slug = 'bench-' || (n % $2 + 1) order by n`
 const FILE_ROWS = `insert into rom_files (rom_id, file_name, file_path, file_size_bytes, last_modified, crc_hash, md5_hash, sha1_hash)
   select id, fs_name, fs_path, fs_size_bytes, created_at, crc_hash, md5_hash, sha1_hash from roms`
 /** Seven in ten ROMs have matches. In every twenty, two successive ROMs of a platform are one game. */

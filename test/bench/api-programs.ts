@@ -1,5 +1,4 @@
 import { fork } from 'node:child_process'
-import { mkdirSync } from 'node:fs'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -10,28 +9,32 @@ import { startEmbeddedPostgres } from '../../core/postgres/embedded.ts'
 import { WEB_FLAGS } from '../../core/node-flags.ts'
 import { features } from '../../plugins/index.ts'
 import { listChildren, runSvc, settings, waitUntilListening } from '../e2e/server.ts'
+import { SECRET_KEY, linkFiles, writeFiles } from './api-files.ts'
 import { fillLibrary } from './api-library.ts'
+import type { BareOrder } from './bare-program.ts'
 import { untilComplete } from './complete.ts'
 import type { Ends } from './cleanup.ts'
 
 /** The address of a program, and the processes that answer. A busy server may start more of them. */
 export interface Program { url: string, listPids (): Promise<readonly number[]> }
 
-async function startBare (databaseUrl: string, ends: Ends): Promise<Program> {
+const filesIn = (ends: Ends) => join(ends.folder, 'files')
+
+async function startBare (order: BareOrder, ends: Ends): Promise<Program> {
   const child = fork(fileURLToPath(new URL('bare-program.ts', import.meta.url)), [], { execArgv: WEB_FLAGS })
   ends.add(() => child.kill())
-  child.send(databaseUrl)
+  child.send(order)
   const [port] = await once(child, 'message') as [number]
   return { url: `http://127.0.0.1:${port}`, listPids: async () => child.pid === undefined ? [] : [child.pid] }
 }
 
 async function startServer (databaseUrl: string, workers: number, ends: Ends): Promise<Program> {
   const folder = join(ends.folder, `of-${workers}`)
-  mkdirSync(join(folder, 'library'), { recursive: true })
+  linkFiles(filesIn(ends), { libraryDir: join(folder, 'library'), dataDir: folder })
   const teardown = (end?: () => unknown) => { if (end !== undefined) ends.add(end) }
   const server = runSvc({ teardown }, ['start'], settings(folder, {
     SVC_DATABASE_URL: databaseUrl, SVC_LIBRARY_DIR: join(folder, 'library'), WEB_SERVER_CONCURRENCY: String(workers),
-    SVC_LOG_LEVEL: 'warn', SVC_TRUSTED_PROXIES: '127.0.0.1'
+    SVC_LOG_LEVEL: 'warn', SVC_TRUSTED_PROXIES: '127.0.0.1', SVC_AUTH_SECRET_KEY: SECRET_KEY
   }))
   ends.own(server.pid)
   const { url } = await waitUntilListening(server, folder)
@@ -59,11 +62,12 @@ export type ProgramName = 'one worker' | 'up to four workers' | 'the bare progra
 /** Returns a function that starts each measured program at its first use, on one database with this number of ROMs. */
 export async function createPrograms (roms: number, ends: Ends): Promise<(name: ProgramName) => Promise<Program>> {
   const url = await startDatabase(roms, ends)
+  writeFiles(filesIn(ends))
   const started = createMemo()
   const start: Record<ProgramName, () => Promise<Program>> = {
     'one worker': () => startServer(url, 1, ends),
     'up to four workers': () => startServer(url, 4, ends),
-    'the bare program': () => startBare(url, ends)
+    'the bare program': () => startBare({ databaseUrl: url, folder: filesIn(ends) }, ends)
   }
   return (name) => started(name, start[name])
 }

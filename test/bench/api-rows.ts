@@ -1,3 +1,4 @@
+import { LARGE_ROM, PARTS, coverPath } from './api-files.ts'
 import type { ProgramName } from './api-programs.ts'
 
 /** A measured API request and its targets. */
@@ -11,6 +12,8 @@ export interface Row {
   /** The path for the bare program, if it differs. */
   barePath?: string
   isOpen?: boolean
+  /** Requests to each process before the first round; default 2,000. */
+  warmUps?: number
   /** Minimum throughput relative to the program for comparison. */
   least?: number
   /** Maximum 99th percentile relative to the program for comparison. */
@@ -25,6 +28,7 @@ const LIST = `/api/roms?limit=50&${ALONE}`
 const ONE_ROM = { name: 'one ROM', path: (rom: number) => `/api/roms/${rom}` }
 const LIST_OF_50 = { name: 'list of 50', path: () => LIST }
 const beside = 'the bare program'
+const LARGE = { beside, barePath: '/files/game', warmUps: 2, least: 0.8 } as const
 
 /** Returns a row for several web workers, which must be faster than one if there are enough processors. */
 const byMore = ({ name, path }: Pick<Row, 'name' | 'path'>): Row =>
@@ -35,6 +39,9 @@ export const ROWS: readonly Row[] = [
   { ...LIST_OF_50, beside, least: 0.6, p99Most: 2 },
   { name: 'list of 50 with sidecars, one platform', path: () => '/api/roms?limit=50&platform_ids=1', beside, barePath: LIST, least: 0.3 },
   { name: 'heartbeat with a token', path: () => '/api/heartbeat', beside, leastPerSecond: 5_000 },
+  { name: 'download of 64 MiB', path: () => `/api/roms/${LARGE_ROM}/content/x`, ...LARGE },
+  { name: 'zip of 64 MiB', path: () => `/api/roms/download?rom_ids=${PARTS.join()}`, ...LARGE },
+  { name: 'cover of 60 kB', path: coverPath, beside, barePath: '/files/cover', least: 0.8 },
   { name: 'health', path: () => '/api/health', beside, isOpen: true },
   byMore(ONE_ROM),
   byMore(LIST_OF_50)

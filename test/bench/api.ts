@@ -77,7 +77,8 @@ async function takeTurns (
   for (let round = 1; round <= rounds; round++) {
     const turnOf = async (program: Program, path: string) => {
       const { length } = await program.listPids()
-      return await measure(program, { ...order, path, warmUps: round === 1 ? length * WARM_UPS : 0 }, signal)
+      const warmUps = round === 1 ? length * (row.warmUps ?? WARM_UPS) : 0
+      return await measure(program, { ...order, path, warmUps }, signal)
     }
     const one = await turnOf(own, row.path(rom))
     const two = await turnOf(other, row.barePath ?? row.path(rom))

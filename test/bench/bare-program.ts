@@ -1,4 +1,7 @@
+import { createReadStream } from 'node:fs'
+import { stat } from 'node:fs/promises'
 import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
 import fastify, { type FastifyReply, type FastifyRequest } from 'fastify'
 import pg from 'pg'
 import { sha256 } from '../../core/access/secrets.ts'
@@ -14,7 +17,10 @@ const COLUMNS = `select r.*, p.slug as platform_slug, p.name as platform_name,
   from roms r join platforms p on p.id = r.platform_id`
 const FILES = 'select f.* from rom_files f where f.rom_id = any($1::int[])'
 
-async function serve (databaseUrl: string): Promise<number> {
+/** `folder` holds the files to send. */
+export interface BareOrder { databaseUrl: string, folder: string }
+
+async function serve ({ databaseUrl, folder }: BareOrder): Promise<number> {
   const pool = new pg.Pool({ connectionString: databaseUrl, max: CONNECTIONS })
   const app = fastify()
 
@@ -41,12 +47,18 @@ async function serve (databaseUrl: string): Promise<number> {
     })
     return { items }
   })
+  app.get<{ Params: { name: string } }>('/files/:name', { onRequest: authenticate }, async ({ params }, reply) => {
+    const path = join(folder, params.name)
+    const { size, mtime } = await stat(path)
+    return reply.headers({ 'content-type': 'application/octet-stream', 'content-length': size, 'last-modified': mtime.toUTCString() })
+      .send(createReadStream(path))
+  })
   await app.listen({ host: '127.0.0.1', port: 0 })
   return (app.server.address() as AddressInfo).port
 }
 
-process.once('message', (databaseUrl: string) => {
-  serve(databaseUrl).then((port) => { process.send?.(port) }, (err: unknown) => {
+process.once('message', (order: BareOrder) => {
+  serve(order).then((port) => { process.send?.(port) }, (err: unknown) => {
     console.error(err)
     process.exit(1)
   })

@@ -7,6 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { WEB_FLAGS } from '../../core/node-flags.ts'
 import { type Command, type Listening, listChildren, runSvc, settings, waitUntilListening } from '../e2e/server.ts'
+import type { BareOrder } from './bare-program.ts'
 import { untilComplete } from './complete.ts'
 import { listTree, readShare } from './process.ts'
 import { type BenchOptions, createBench } from './options.ts'
@@ -41,7 +42,7 @@ async function measureBare (databaseUrl: string): Promise<number> {
     execArgv: WEB_FLAGS, env: { ...process.env, MALLOC_ARENA_MAX: '2' }
   })
   try {
-    program.send(databaseUrl)
+    program.send({ databaseUrl, folder: '' } satisfies BareOrder)
     await once(program, 'message')
     return program.pid === undefined ? 0 : readShare(program.pid)
   } finally {

@@ -129,8 +129,9 @@ async function toFolderZip (
 
 /** Creates the service that opens ROMs for downloads. */
 export function createDownloads (app: FastifyInstance) {
-  const { files: { stateOf, createStream }, library } = app
-  const services: FileServices = { library, access: { stateOf, createStream, checksums: createChecksums() } }
+  const { files, library } = app
+  const access = { stateOf: files.stateOf, readFile: files.read, checksums: createChecksums() }
+  const services: FileServices = { library, access }
 
   return {
     /**

@@ -1,7 +1,7 @@
 import type { FileHandle } from 'node:fs/promises'
-import type { Readable } from 'node:stream'
 import { crc32 } from 'node:zlib'
 import { conflict } from '../../../core/errors.ts'
+import type { ByteSource } from '../../resources/byte-stream.ts'
 import type { Checksums } from './checksums.ts'
 import type { ZipContent } from './zip.ts'
 
@@ -19,10 +19,12 @@ export interface ZippedFile {
 export interface FileAccess {
   /** Returns the state of an open file. */
   stateOf (handle: FileHandle): Promise<string>
-  /** Streams a part of an open file; the stream closes the file. */
-  createStream (handle: FileHandle, start: number, length: number): Readable
+  /** Returns a part of an open file; its `close` closes the file. */
+  readFile (handle: FileHandle, start: number, length: number): ByteSource
   checksums: Checksums
 }
+
+const PIECE_BYTES = 256 * 1024
 
 /** The cache key contains the path, because two different files can have the same state. */
 const keyOf = (path: string, { state }: ZippedFile) => `${path}\0${state}`
@@ -34,7 +36,7 @@ const keyOf = (path: string, { state }: ZippedFile) => `${path}\0${state}`
  * @param path distinguishes the file from all other files
  */
 export function fileContent (path: string, file: ZippedFile, access: FileAccess): ZipContent {
-  const { stateOf, createStream, checksums } = access
+  const { stateOf, readFile, checksums } = access
   const { size, modified, state, crc, open } = file
 
   async function openSame (): Promise<FileHandle> {
@@ -48,21 +50,31 @@ export function fileContent (path: string, file: ZippedFile, access: FileAccess)
     }
   }
 
-  const stream = async (start: number, end: number): Promise<AsyncIterable<Buffer>> =>
-    createStream(await openSame(), start, end - start)
+  /** Yields the bytes in one buffer: a piece is valid until the next one is requested. */
+  async function * readPieces (start: number, end: number): AsyncGenerator<Buffer, void> {
+    const source = readFile(await openSame(), start, end - start)
+    const buffer = Buffer.allocUnsafe(Math.min(PIECE_BYTES, end - start))
+    try {
+      for (let length = await source.read(buffer); length > 0; length = await source.read(buffer)) {
+        yield buffer.subarray(0, length)
+      }
+    } finally {
+      await source.close()
+    }
+  }
 
   async function compute (): Promise<number> {
     let sum = 0
-    for await (const chunk of await stream(0, size)) sum = crc32(chunk, sum)
+    for await (const piece of readPieces(0, size)) sum = crc32(piece, sum)
     return sum
   }
 
   /** Reads the whole file and stores its checksum, which is then known at no extra cost. */
   async function * readAll (): AsyncIterable<Buffer> {
     let sum = 0
-    for await (const chunk of await stream(0, size)) {
-      sum = crc32(chunk, sum)
-      yield chunk
+    for await (const piece of readPieces(0, size)) {
+      sum = crc32(piece, sum)
+      yield piece
     }
     checksums.set(keyOf(path, file), sum)
   }
@@ -75,7 +87,7 @@ export function fileContent (path: string, file: ZippedFile, access: FileAccess)
     checksum: async () => crc ?? await checksums.get(keyOf(path, file), compute),
     async * read (start, end) {
       if (crc === null && start === 0 && end === size) yield * readAll()
-      else yield * await stream(start, end)
+      else yield * readPieces(start, end)
     }
   }
 }

@@ -1,5 +1,6 @@
-import { Readable } from 'node:stream'
+import type { Readable } from 'node:stream'
 import { sha256 } from '../../../core/access/secrets.ts'
+import { type ByteSource, ByteStream } from '../../resources/byte-stream.ts'
 import { type ZipMember, centralHeader, dataDescriptor, endRecords, localHeader } from './zip-records.ts'
 
 /** The content of a zip entry. */
@@ -12,7 +13,7 @@ export interface ZipContent {
   crc: number | null
   /** Returns the CRC-32, if necessary by reading the content. */
   checksum (): Promise<number>
-  /** Reads the bytes from `start` to `end`, `end` excluded. */
+  /** Reads the bytes from `start` to `end`, `end` excluded. A piece is valid until the next one is requested. */
   read (start: number, end: number): AsyncIterable<Buffer>
 }
 
@@ -41,9 +42,6 @@ interface LocatedEntry extends ZipMember {
   /** End of the data descriptor, or of the content if there is no descriptor. */
   end: number
 }
-
-/** Minimum size of a chunk. Records and many files are short, so smaller pieces are sent together. */
-const CHUNK_BYTES = 64 * 1024
 
 /**
  * Makes a path safe: an entry name never is an absolute path, and never leads out of the folder where a zip is
@@ -86,18 +84,26 @@ async function * readMember (member: LocatedEntry, start: number, end: number): 
   if (descriptor !== null) yield descriptor
 }
 
-async function * gather (pieces: AsyncIterable<Buffer>): AsyncIterable<Buffer> {
-  let waiting: Buffer[] = []
-  let bytes = 0
-  for await (const piece of pieces) {
-    waiting.push(piece)
-    bytes += piece.length
-    if (bytes < CHUNK_BYTES) continue
-    yield waiting.length === 1 ? piece : Buffer.concat(waiting)
-    waiting = []
-    bytes = 0
+/** Fills buffers from pieces. Records and many files are short, so they are sent together. */
+function gather (pieces: AsyncGenerator<Buffer, void>): ByteSource {
+  let rest: Buffer = Buffer.alloc(0)
+  return {
+    async read (buffer) {
+      let length = 0
+      while (length < buffer.length) {
+        if (rest.length === 0) {
+          const { value } = await pieces.next()
+          if (value === undefined) break
+          rest = value
+        }
+        const copied = rest.copy(buffer, length)
+        rest = rest.subarray(copied)
+        length += copied
+      }
+      return length
+    },
+    close: async () => { await pieces.return() }
   }
-  if (bytes > 0) yield Buffer.concat(waiting)
 }
 
 /**
@@ -125,7 +131,7 @@ export function createZip (entries: readonly ZipEntry[]): Zip {
     }
   }
 
-  async function * readRange (start: number, end: number): AsyncIterable<Buffer> {
+  async function * readRange (start: number, end: number): AsyncGenerator<Buffer, void> {
     for (const member of members) {
       if (member.offset >= end) break
       if (member.end > start) yield * readMember(member, start, end)
@@ -140,6 +146,6 @@ export function createZip (entries: readonly ZipEntry[]): Zip {
     etag: `"${sha256(JSON.stringify(members.map(({ name, modified, crc, content }) => [
       name.toString(), content.state, modified.getTime(), crc
     ])))}"`,
-    read: (start, end) => Readable.from(gather(readRange(start, end)), { objectMode: false })
+    read: (start, end) => new ByteStream(gather(readRange(start, end)))
   }
 }

@@ -8,7 +8,7 @@ import fc from 'fast-check'
 import t, { type Test } from 'tap'
 import yauzl from 'yauzl'
 import { stateOf } from '../../../plugins/resources/file-reply.ts'
-import { createFileStream } from '../../../plugins/resources/file-stream.ts'
+import { createFileStream, readFile } from '../../../plugins/resources/file-stream.ts'
 import { createChecksums } from '../../../plugins/roms/downloads/checksums.ts'
 import { type Zip, type ZipEntry, createZip } from '../../../plugins/roms/downloads/zip.ts'
 import { fileContent, textContent } from '../../../plugins/roms/downloads/zip-content.ts'
@@ -37,7 +37,7 @@ async function fileEntry (
   const state = await stateOf(handle)
   await handle.close()
   const file = { size, modified, state, crc, open: async () => countReads(await open(path), reads) }
-  return { name, content: fileContent(path, file, { stateOf, createStream: createFileStream, checksums }) }
+  return { name, content: fileContent(path, file, { stateOf, readFile, checksums }) }
 }
 
 const whole = (zip: Zip) => buffer(zip.read(0, zip.size))
