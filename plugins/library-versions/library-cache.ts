@@ -29,6 +29,8 @@ export interface CacheOptions<Value> {
 export interface CacheKey { caller: string, of: unknown, kinds?: readonly VersionKind[] }
 
 const idOf = ({ caller, of }: CacheKey) => JSON.stringify([caller, of])
+const versionOf = ({ kinds = [] }: CacheKey, { versions }: VersionSnapshot) =>
+  ['edits' as const, ...kinds].map((kind) => versions.get(kind) ?? 0).join(' ')
 const scansOf = ({ versions }: VersionSnapshot) => versions.get('scans') ?? 0
 
 function isValid (entry: Entry<unknown>, version: string, moment: VersionSnapshot): boolean {
@@ -107,9 +109,7 @@ export function createLibraryCache<Value> ({ maxBytes, sizeOf }: CacheOptions<Va
   /** Returns the cached value, or computes it by a statement with its own limits, such as those of `app.longReads`. */
   async function get (moment: VersionSnapshot, key: CacheKey, work: () => Promise<Value>): Promise<Value> {
     const id = idOf(key)
-    const kinds: VersionKind[] = ['edits', ...key.kinds ?? []]
-    const versionAt = ({ versions }: VersionSnapshot) => kinds.map((kind) => versions.get(kind) ?? 0).join(' ')
-    const version = versionAt(moment)
+    const version = versionOf(key, moment)
     for (;;) {
       const entry = entries.get(id)
       const computation = computations.get(id)
@@ -120,7 +120,7 @@ export function createLibraryCache<Value> ({ maxBytes, sizeOf }: CacheOptions<Va
       if (computation === undefined) {
         const latest = recordMoment(id, moment)
         latestMoments.delete(id)
-        return await inTime(start(id, versionAt(latest), latest, work))
+        return await inTime(start(id, versionOf(key, latest), latest, work))
       }
       const isEnough = isValid(computation, version, moment)
       if (!isEnough) recordMoment(id, moment)
@@ -131,6 +131,12 @@ export function createLibraryCache<Value> ({ maxBytes, sizeOf }: CacheOptions<Va
 
   return {
     get,
+
+    /** Returns the cached value if it is still correct, else null. */
+    find (moment: VersionSnapshot, key: CacheKey): Value | null {
+      const entry = entries.get(idOf(key))
+      return entry !== undefined && isValid(entry, versionOf(key, moment), moment) ? entry.value : null
+    },
 
     /**
      * Returns the value if available soon, else null. The time counts from the start of its computation, for all

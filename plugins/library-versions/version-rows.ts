@@ -1,4 +1,4 @@
-import { sql } from 'kysely'
+import { type RawBuilder, sql } from 'kysely'
 import type { Db } from '../../core/database/db.ts'
 
 /**
@@ -14,13 +14,21 @@ export interface VersionSnapshot {
   at: number
 }
 
+export interface VersionRow { kind: VersionKind, version: number }
+
+/** Selects the change counters. @param userId the user whose marks matter; null for none */
+export const versionsOf = (userId: number | null): RawBuilder<VersionRow> => sql<VersionRow>`
+    select kind, sum(version)::float8 as version from library_versions where user_id = any(${[0, userId ?? 0]}::int[])
+    group by kind`
+
+/** @param at a time before the rows were read */
+export const toVersionSnapshot = (rows: readonly VersionRow[], at: number): VersionSnapshot =>
+  ({ versions: new Map(rows.map((row) => [row.kind, row.version])), at })
+
 /** @param userId the user whose marks matter; null for none */
 export async function selectVersions (db: Db, userId: number | null): Promise<VersionSnapshot> {
   const at = performance.now()
-  const { rows } = await sql<{ kind: VersionKind, version: number }>`
-    select kind, sum(version)::float8 as version from library_versions where user_id = any(${[0, userId ?? 0]}::int[])
-    group by kind`.execute(db)
-  return { versions: new Map(rows.map((row) => [row.kind, row.version])), at }
+  return toVersionSnapshot((await versionsOf(userId).execute(db)).rows, at)
 }
 
 /** Counts the latest writes of the scan worker as changes by a person. */

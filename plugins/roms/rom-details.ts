@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import type { Context } from '../../core/access/context.ts'
 import { badRequest, notFound } from '../../core/errors.ts'
+import { toVersionSnapshot } from '../library-versions/version-rows.ts'
 import { selectNotes } from '../notes/rows.ts'
 import { toNoteView } from '../notes/views.ts'
 import type { AnyCaller } from '../platforms/visibility.ts'
@@ -8,31 +9,45 @@ import type { RomExtensions } from './extensions.ts'
 import { selectMemberships } from './filters/collection-rows.ts'
 import { type Condition, type HashQuery, hasHash, hasId, hasProviderId } from './list-conditions.ts'
 import { readFilter } from './lists/query-conditions.ts'
+import type { SmartMembers } from './lists/smart-members.ts'
 import { type RomBuilder, romNotFound } from './rom-builder.ts'
 import type { CallerRomRow } from './rows.ts'
 import type { BuiltDetailedRom, UserCollectionView } from './schemas.ts'
 
-interface RomDetailParts { extensions: RomExtensions, builder: RomBuilder }
+interface RomDetailParts { extensions: RomExtensions, builder: RomBuilder, smartMembers: SmartMembers }
 
 /** Creates the part of the ROMs service that finds one ROM, with its assets, collections and notes. */
-export function createRomDetails (app: FastifyInstance, { extensions, builder }: RomDetailParts) {
+export function createRomDetails (app: FastifyInstance, { extensions, builder, smartMembers }: RomDetailParts) {
   const { userFiles } = extensions
+
+  /** Returns those whose smart collections are asked, by id. The caller is known without a statement. */
+  async function listOwners (caller: AnyCaller, userIds: readonly number[]): Promise<Map<number, AnyCaller>> {
+    const others = await app.permissions.listViewers(userIds.filter((id) => id !== caller?.id))
+    return new Map<number, AnyCaller>(caller === null ? others : [...others, [caller.id, caller]])
+  }
 
   /**
    * Returns the collections that contain a ROM. A smart collection contains the ROMs that its filter finds for its
    * owner.
+   *
+   * @param at a time before the row was read
    */
   async function findCollections (
-    { db }: Context<AnyCaller>, { id: romId, collections }: CallerRomRow
+    { db, caller }: Context<AnyCaller>, { id: romId, collections, versions }: CallerRomRow, at: number
   ): Promise<UserCollectionView[]> {
     const smart = collections.flatMap(({ filter_criteria: criteria, ...row }) =>
       criteria === null ? [] : [{ ...row, criteria }])
-    const owners = await app.permissions.listViewers(smart.map((row) => row.user_id))
-    const memberships = await selectMemberships(db, romId, smart.map(({ id, user_id: userId, criteria }) => {
+    const snapshot = toVersionSnapshot(versions, at)
+    const known = new Map(smart.map((row) =>
+      [row.id, row.user_id === caller?.id ? smartMembers.find(caller, snapshot, row, romId) : null]))
+    const unknown = smart.filter(({ id }) => known.get(id) === null)
+    const owners = await listOwners(caller, unknown.map((row) => row.user_id))
+    const memberships = await selectMemberships(db, romId, unknown.map(({ id, user_id: userId, criteria }) => {
       const { condition } = readFilter(owners.get(userId) ?? null, extensions, criteria, true)
       return { key: id, userId, condition }
     }))
-    return collections.filter(({ id, filter_criteria: criteria }) => criteria === null || memberships.has(id))
+    return collections
+      .filter(({ id, filter_criteria: criteria }) => criteria === null || known.get(id) === true || memberships.has(id))
       .map(({ id, name, filter_criteria: criteria }) => ({ id, name, is_smart: criteria !== null }))
   }
 
@@ -40,12 +55,13 @@ export function createRomDetails (app: FastifyInstance, { extensions, builder }:
   async function find (
     context: Context<AnyCaller>, condition: Condition, id?: number
   ): Promise<BuiltDetailedRom | null> {
+    const at = performance.now()
     const found = await builder.buildFirst(context, condition, { id, collections: true })
     if (found === null) return null
     const { row, rom: { shared, more } } = found
     const [assets, collections, notes] = await Promise.all([
       row.has_assets ? userFiles.select(context, row.id) : userFiles.emptyDetails,
-      findCollections(context, row),
+      findCollections(context, row, at),
       row.has_notes ? selectNotes(context, row.id) : []
     ])
     const own = { user_collections: collections, all_user_notes: notes.map(toNoteView) }

@@ -7,6 +7,7 @@ import type { Db } from '../../core/database/db.ts'
 import { isReadable } from '../notes/rows.ts'
 import type { AnyCaller } from '../platforms/visibility.ts'
 import type { Condition } from './list-conditions.ts'
+import { type VersionRow, versionsOf } from '../library-versions/version-rows.ts'
 import { type MembershipRow, selectMembershipsOf } from './filters/membership-rows.ts'
 import type { RomFile, RomUser, RomValues, StoredMedia, TrackMeta } from './entities.ts'
 import { type RomColumnIn, romColumnsIn, selectRomColumns } from './rom-columns.ts'
@@ -124,6 +125,8 @@ export interface CallerRomRow {
   siblings: SiblingRow[]
   /** Empty unless requested. */
   collections: MembershipRow[]
+  /** The change counters of the library and of the caller; empty unless collections were requested. */
+  versions: VersionRow[]
   has_notes: boolean
   /** True if the ROM has any save, state or screenshot, visible to the caller or not. */
   has_assets: boolean
@@ -176,6 +179,7 @@ const selectCallerRoms = (
       ${knownStamps === null ? sql`null` : selectRomJson(files, knownStamps)} as rom,
       case when u.id is not null then to_json((select marks from (select ${MARK_COLUMNS}) marks)) end as marks,
       ${listOf(keys && siblingsBy(keys, caller))} as siblings, ${listOf(collections ? selectMembershipsOf(caller) : null)} as collections,
+      ${listOf(collections ? versionsOf(caller?.id ?? null) : null)} as versions,
       exists (select 1 from notes n where n.rom_id = r.id and ${isReadable(caller?.id ?? null)}) as has_notes,
       exists (select 1 from assets where rom_id = i.id) as has_assets
     from ${romTables(caller?.id ?? null)} cross join lateral (select r.id, r.platform_id) i

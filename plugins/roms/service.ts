@@ -6,6 +6,7 @@ import type { AnyCaller } from '../platforms/visibility.ts'
 import { createListCache } from './lists/list-cache.ts'
 import { createRomLists } from './lists/rom-lists.ts'
 import { createRomPages } from './lists/rom-pages.ts'
+import { createSmartMembers } from './lists/smart-members.ts'
 import { type MarksChange, writeMarks } from './marks/mark-rows.ts'
 import { storeLastPlayed, storePlays } from './played-rows.ts'
 import { createRomProviders } from './providers.ts'
@@ -46,7 +47,7 @@ export function createRoms (app: FastifyInstance, config: Config, userFiles: Use
     getFile,
     ...createRomPages({ config, extensions, builder, cache, addresses: app.resources.marked }),
     ...createRomLists({ extensions, builder, cache }),
-    ...createRomDetails(app, { extensions, builder }),
+    ...createRomDetails(app, { extensions, builder, smartMembers: createSmartMembers(app.longReads, extensions) }),
 
     getSimple: async (context: Context<AnyCaller>, id: number): Promise<BuiltSimpleRom> =>
       toSimple(await builder.get(context, id)),

@@ -2,11 +2,13 @@ import type pg from 'pg'
 import { SCOPES } from '../../core/access/scopes.ts'
 import { sha256 } from '../../core/access/secrets.ts'
 
-/** The token of all requests. */
+/** The token of an administrator who has marked nothing. */
 export const TOKEN = 'svc_bench_token'
+/** The token of a user with marks, hidden ROMs and a smart collection. */
+export const PERSON_TOKEN = 'svc_bench_person'
 const PLATFORMS = 40
 
-const USER = "insert into users (username, role) values ('bench-api', 'admin') returning id"
+const USER = 'insert into users (username, role) values ($1, $2) returning id'
 const CLIENT_TOKEN = `insert into client_tokens (user_id, name, token_hash, scopes, last_used_at)
   values ($1, 'bench', $2, $3, now() + interval '1 day')`
 const PLATFORM_ROWS = `insert into platforms (slug, fs_slug, name)
@@ -28,13 +30,26 @@ const MATCH_ROWS = `insert into rom_matches (rom_id, provider, provider_id, matc
       'cover_url', 'https://images.example.org/' || md5(s::text) || '.jpg')) from generate_series(1, 5) s)))
   from roms r, lateral (select (r.id - case when r.id / $1 % 20 = 1 then $1 else 0 end)::text as id) i where r.is_identified`
 
-/** Fills an empty database with this number of ROMs, and an owner with a token. */
+/** Marks every tenth ROM, and hides every hundredth. */
+const MARKS = `insert into rom_users (rom_id, user_id, backlogged, rating, hidden)
+  select id, $1, true, id % 11, id % 100 = 0 from roms where id % 10 = 0`
+const SMART = "insert into smart_collections (user_id, name, filter_criteria) values ($1, 'Puzzles', $2)"
+
+async function addUser (pool: pg.Pool, name: string, role: string, token: string): Promise<number> {
+  const { rows: [user] } = await pool.query<{ id: number }>(USER, [name, role])
+  await pool.query(CLIENT_TOKEN, [user?.id, sha256(token), SCOPES])
+  return user?.id ?? NaN
+}
+
+/** Fills an empty database with this number of ROMs, and two users with tokens. */
 export async function fillLibrary (pool: pg.Pool, roms: number): Promise<void> {
-  const { rows: [user] } = await pool.query<{ id: number }>(USER)
-  await pool.query(CLIENT_TOKEN, [user?.id, sha256(TOKEN), SCOPES])
+  await addUser(pool, 'bench-api', 'admin', TOKEN)
+  const person = await addUser(pool, 'bench-person', 'user', PERSON_TOKEN)
   await pool.query(PLATFORM_ROWS, [PLATFORMS])
   await pool.query(ROM_ROWS, [roms, PLATFORMS])
   await pool.query(FILE_ROWS)
   await pool.query(MATCH_ROWS, [PLATFORMS])
+  await pool.query(MARKS, [person])
+  await pool.query(SMART, [person, { genres: ['Puzzle'] }])
   await pool.query('vacuum analyze')
 }

@@ -4,6 +4,10 @@ import type { ProgramName } from './api-programs.ts'
 /** A measured API request and its targets. */
 export interface Row {
   name: string
+  /** Each request gets another number from 1 to this for `{n}` in the path; default 1. */
+  distinct?: (roms: number) => number
+  /** True if a user with marks, hidden ROMs and a smart collection asks; else an administrator without any. */
+  isPerson?: boolean
   path (rom: number): string
   /** The measured program; default one worker. */
   of?: ProgramName
@@ -30,6 +34,10 @@ const LIST_OF_50 = { name: 'list of 50', path: () => LIST }
 const beside = 'the bare program'
 const LARGE = { beside, barePath: '/files/game', warmUps: 2, least: 0.8 } as const
 
+const PERSON = { isPerson: true, beside, least: 0.6 } as const
+const EACH_ROM = { path: () => '/api/roms/{n}', distinct: (roms: number) => roms }
+const EACH_PAGE = { path: () => `${LIST}&offset={n}`, distinct: (roms: number) => Math.min(roms, 20_000) - 50, warmUps: 100 }
+
 /** Returns a row for several web workers, which must be faster than one if there are enough processors. */
 const byMore = ({ name, path }: Pick<Row, 'name' | 'path'>): Row =>
   ({ name: `${name}, up to four workers`, path, of: 'up to four workers', beside: 'one worker', least: 1.6 })
@@ -37,6 +45,10 @@ const byMore = ({ name, path }: Pick<Row, 'name' | 'path'>): Row =>
 export const ROWS: readonly Row[] = [
   { ...ONE_ROM, beside, least: 0.6, p99Most: 2 },
   { ...LIST_OF_50, beside, least: 0.6, p99Most: 2 },
+  { ...EACH_ROM, name: 'one ROM, another each time', beside, least: 0.6 },
+  { ...EACH_PAGE, name: 'list of 50, another each time', beside, least: 0.6 },
+  { ...EACH_ROM, ...PERSON, name: 'one ROM, another each time, user with marks' },
+  { ...EACH_PAGE, ...PERSON, name: 'list of 50, another each time, user with marks' },
   { name: 'list of 50 with sidecars, one platform', path: () => '/api/roms?limit=50&platform_ids=1', beside, barePath: LIST, least: 0.3 },
   { name: 'heartbeat with a token', path: () => '/api/heartbeat', beside, leastPerSecond: 5_000 },
   { name: 'download of 64 MiB', path: () => `/api/roms/${LARGE_ROM}/content/x`, ...LARGE },

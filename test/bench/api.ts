@@ -1,5 +1,5 @@
 import { InvalidArgumentError } from 'commander'
-import { TOKEN } from './api-library.ts'
+import { PERSON_TOKEN, TOKEN } from './api-library.ts'
 import { type Program, type ProgramName, createPrograms } from './api-programs.ts'
 import { ROWS, type Row } from './api-rows.ts'
 import { withEnds } from './cleanup.ts'
@@ -69,10 +69,11 @@ async function measure ({ url, listPids }: Program, order: Omit<LoadOrder, 'url'
 
 /** Measures the server and the program for comparison in turns, so that other load on the machine affects both. */
 async function takeTurns (
-  row: Row, find: FindProgram, rom: number, { rounds, seconds, connections }: Options, signal: AbortSignal
+  row: Row, find: FindProgram, { roms, rounds, seconds, connections }: Options, signal: AbortSignal
 ): Promise<[Measured, Measured]> {
   const [own, other] = [await find(row.of ?? 'one worker'), await find(row.beside)]
-  const order = { token: row.isOpen === true ? null : TOKEN, connections, seconds }
+  const token = row.isPerson === true ? PERSON_TOKEN : TOKEN
+  const order = { token: row.isOpen === true ? null : token, distinct: row.distinct?.(roms) ?? 1, connections, seconds }
   const loads: [Measured[], Measured[]] = [[], []]
   for (let round = 1; round <= rounds; round++) {
     const turnOf = async (program: Program, path: string) => {
@@ -80,8 +81,8 @@ async function takeTurns (
       const warmUps = round === 1 ? length * (row.warmUps ?? WARM_UPS) : 0
       return await measure(program, { ...order, path, warmUps }, signal)
     }
-    const one = await turnOf(own, row.path(rom))
-    const two = await turnOf(other, row.barePath ?? row.path(rom))
+    const one = await turnOf(own, row.path(Math.floor(roms / 2)))
+    const two = await turnOf(other, row.barePath ?? row.path(Math.floor(roms / 2)))
     tell(`${row.name}, ${round} of ${rounds}: ${describe(one)}; ${row.beside} ${describe(two)}`)
     loads[0].push(one)
     loads[1].push(two)
@@ -110,22 +111,22 @@ function toMeasurement (row: Row, own: Measured, other: Measured): Measurement {
   }
 }
 
-async function measureRow (row: Row, find: FindProgram, rom: number, options: Options): Promise<Measurement> {
+async function measureRow (row: Row, find: FindProgram, options: Options): Promise<Measurement> {
   const signal = AbortSignal.timeout(options.rowSeconds * 1_000)
   try {
-    return toMeasurement(row, ...await takeTurns(row, find, rom, options, signal))
+    return toMeasurement(row, ...await takeTurns(row, find, options, signal))
   } catch (err) {
     const why = signal.aborted ? `it took longer than ${options.rowSeconds} s` : String(err)
     return { name: row.name, figures: {}, targets: [{ what: 'rows without a figure', is: 1, most: 0 }], notes: [why] }
   }
 }
 
-const options = readOptions()
-const roms = options.million === true ? MILLION : options.roms
+const given = readOptions()
+const options = { ...given, roms: given.million === true ? MILLION : given.roms }
 await withEnds(async (ends) => {
-  tell(`fills a database with ${roms} ROMs`)
-  const find = await createPrograms(roms, ends)
+  tell(`fills a database with ${options.roms} ROMs`)
+  const find = await createPrograms(options.roms, ends)
   for (const row of ROWS.filter(({ name }) => options.only.test(name))) {
-    report(await measureRow(row, find, Math.floor(roms / 2), options), options)
+    report(await measureRow(row, find, options), options)
   }
 })

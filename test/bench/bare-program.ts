@@ -43,7 +43,8 @@ async function serve ({ databaseUrl, folder }: BareOrder): Promise<number> {
   app.get<{ Querystring: { limit?: string, offset?: string } }>('/api/roms', { onRequest: authenticate }, async ({ query }) => {
     const values = [Number(query.limit ?? 50), Number(query.offset ?? 0)]
     const { rows: items } = await pool.query<object>({
-      name: 'page', text: `${COLUMNS} order by r.name_sort_key, r.id limit $1 offset $2`, values
+      name: 'page', text: `${COLUMNS} where r.id = any(array(select id from roms order by name_sort_key, id limit $1 offset $2))
+        order by r.name_sort_key, r.id`, values
     })
     return { items }
   })

@@ -1,10 +1,12 @@
 import { Pool } from 'undici'
 import { answer } from './process.ts'
 
-/** Requests one address over and over, on a number of connections, for a time, after a number of warm-ups. */
+/** Requests addresses on a number of connections, for a time, after a number of warm-ups. */
 export interface LoadOrder {
   url: string
+  /** `{n}` in it stands for a number from 1 to `distinct`, another one for each request. */
   path: string
+  distinct: number
   /** Null for guests. They come from many networks, as behind a proxy, because guests are limited by network. */
   token: string | null
   connections: number
@@ -25,9 +27,14 @@ const at = (sorted: readonly number[], share: number) =>
   sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? NaN
 
 let asked = 0
+/** Consecutive multiples of it, modulo a smaller number, come in no order that a cache or a disk could use. */
+const STEP = 7_368_787
+const nextPath = ({ path, distinct }: LoadOrder) => path.replaceAll('{n}', String(asked++ * STEP % distinct + 1))
 const toAddress = (number: number) => `10.0.${number >> 8 & 63}.${number & 255}`
 
-async function ask (pool: Pool, { path, token }: LoadOrder): Promise<number> {
+async function ask (pool: Pool, order: LoadOrder): Promise<number> {
+  const { token } = order
+  const path = nextPath(order)
   const headers = token === null ? { 'x-forwarded-for': toAddress(asked++) } : { authorization: `Bearer ${token}` }
   const { statusCode, body } = await pool.request({ method: 'GET', path, headers })
   const bytes = (await body.arrayBuffer()).byteLength

@@ -62,4 +62,15 @@ export async function selectPageIndex (
   return { ids: readIds(text, count), text, characters: readCharacters(characters) }
 }
 
+/** Loads the ids of all ROMs that meet a condition, in ascending order. They arrive as one text, as above. */
+export async function selectSortedIds (
+  reads: LongReads, userId: number | null, condition: Condition
+): Promise<Int32Array> {
+  const { rows } = await sql<{ json: string, count: number }>`
+    select '[' || coalesce(string_agg(x.id::text, ','), '') || ']' as json, count(*)::int as count
+    from (select r.id from ${markedRoms(userId)} where ${condition} order by r.id) x`.execute(reads)
+  const { json, count } = rows[0] ?? { json: '[]', count: 0 }
+  return readIds(new CachedText(json), count)
+}
+
 export const sizeOfPageIndex = ({ ids, text }: PageIndex): number => ids.byteLength + text.size

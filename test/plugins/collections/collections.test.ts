@@ -305,6 +305,29 @@ t.test('a smart collection follows every change, with the view of its owner', as
   t.same([missing.statusCode, missing.json()], [404, { detail: `Collection with id '${usa.id}' not found` }])
 })
 
+t.test('a ROM names its smart collections right after each change, cached or not', async (t) => {
+  const { test, alice, bob } = await start(t)
+  const a = await addRom(test, { fs_name: 'Apple (USA).sfc' })
+  const b = await addRom(test, { fs_name: 'Berry (Japan).sfc' })
+  await alice.smart('Finished', { statuses: ['finished'] }, { is_public: true })
+  await alice.smart('American', { regions: ['USA'] })
+  const namesOf = async (user: typeof alice, rom: number) => (await user.get<{ user_collections: Item[] }>(`/api/roms/${rom}`))
+    .user_collections.map(({ name }) => name)
+  for (const status of ['finished', 'retired', 'finished', 'retired']) {
+    // The second question at one version fills the cache.
+    for (let times = 0; times < 3; times++) await namesOf(alice, a)
+    await alice.call('PUT', `/api/roms/${b}/props`, { status })
+    const expected = status === 'finished' ? ['Finished'] : []
+    for (let times = 0; times < 4; times++) {
+      t.same(await namesOf(alice, b), expected)
+      t.same(await namesOf(bob, b), expected, 'of another user')
+      t.same(await namesOf(alice, a), ['American'])
+    }
+  }
+  await test.app.pg.query("insert into hidden_entities (entity, entity_id, user_id) select 'roms', $1, id from users where username = 'alice'", [b])
+  t.equal((await alice.call('GET', `/api/roms/${b}`)).statusCode, 404)
+})
+
 t.test('criteria are read in all stored shapes, and invalid ones are ignored', async (t) => {
   const { test, alice } = await start(t)
   const fields = { genres: ['Puzzle'], age_ratings: ['E'] }
