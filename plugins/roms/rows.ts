@@ -112,6 +112,23 @@ export async function selectIds (
   return rows.map((row) => row.id)
 }
 
+/** Ids that are tried at once, each a look at an index. */
+const SAMPLE = 200
+
+/**
+ * Picks one of the ROMs that meet a condition, each with the same probability, by trying random ids. Null if no tried
+ * ROM meets it, as happens if few of all ROMs do.
+ */
+export async function pickId (db: Db, userId: number | null, condition: Condition): Promise<number | null> {
+  const { rows } = await sql<{ id: number }>`
+    with bounds as (select min(id) as low, max(id) as high from roms),
+    tried as materialized (
+      select distinct low + floor(random() * (high - low + 1))::int as id from bounds, generate_series(1, ${SAMPLE}))
+    select r.id from ${markedRoms(userId)} where r.id in (select id from tried) and ${condition}
+    order by random() limit 1`.execute(db)
+  return rows[0]?.id ?? null
+}
+
 /** A ROM with the caller's own data. */
 export interface CallerRomRow {
   id: number

@@ -6,6 +6,7 @@ import type { RomExtensions } from '../extensions.ts'
 import type { Criteria } from '../filters/criteria.ts'
 import type { ScopeQuery } from '../filters/list-query.ts'
 import { type RomBuilder, toSimple } from '../rom-builder.ts'
+import { pickId } from '../rows.ts'
 import type { BuiltSimpleRom, RomFilters } from '../schemas.ts'
 import type { ListCache } from './list-cache.ts'
 import { readOrder } from './list-order.ts'
@@ -26,6 +27,15 @@ export function createRomLists ({ extensions, builder, cache }: RomListParts) {
     return await cache.index({ caller, versions, query, condition }, readOrder('', '', extensions.providers))
   }
 
+  /** Reads the ids of the whole list only if they are a small part of the library. */
+  async function pickRandomId (context: Context<AnyCaller>, query: ScopeQuery): Promise<number | undefined> {
+    const condition = await findScopeCondition(context, extensions, query, '')
+    const picked = await pickId(context.db, context.caller?.id ?? null, condition)
+    if (picked !== null) return picked
+    const { ids } = await indexScope(context, query)
+    return ids[Math.floor(Math.random() * ids.length)]
+  }
+
   return {
     /** Lists the visible ROMs that the caller has not hidden, by name. */
     listIds: async (context: Context<AnyCaller>): Promise<CachedText> => (await indexScope(context, NO_SCOPE)).text,
@@ -42,8 +52,7 @@ export function createRomLists ({ extensions, builder, cache }: RomListParts) {
     },
 
     async pickRandom (context: Context<AnyCaller>, query: ScopeQuery): Promise<BuiltSimpleRom | null> {
-      const { ids } = await indexScope(context, query)
-      const id = ids[Math.floor(Math.random() * ids.length)]
+      const id = await pickRandomId(context, query)
       const [found] = id === undefined ? [] : await builder.buildByIds(context, [id], false)
       return found === undefined ? null : toSimple(found.rom)
     },

@@ -384,7 +384,14 @@ t.test('a random ROM comes from the scope, and is null if the scope is empty', a
   const ids = await addAll(test, [{ fs_name: 'a.sfc' }, { fs_name: 'b.sfc' }, { fs_name: 'c.gb', platform: 'gb' }])
   const platform = (await test.app.db.em.findOneOrFail(Platform, { slug: 'gb' })).id
   t.equal((await test.app.inject({ url: `/api/roms/random?platform_ids=${platform}`, headers: test.admin })).json().id, ids[2])
-  t.ok(ids.includes((await test.app.inject({ url: '/api/roms/random', headers: test.admin })).json().id))
+  const pickAll = async () => {
+    const replies = await Promise.all(Array.from({ length: 60 }, () => test.app.inject({ url: '/api/roms/random', headers: test.admin })))
+    return [...new Set(replies.map((reply) => reply.json<{ id: number }>().id))].sort((a, b) => a - b)
+  }
+  t.same(await pickAll(), ids, 'every ROM is picked at times')
+  await test.app.pg.query("select setval('roms_id_seq', 5000000)")
+  const late = await addRom(test, { fs_name: 'd.sfc' })
+  t.same(await pickAll(), [...ids, late], 'also if most ids are free')
 })
 
 t.test('guests may read details while downloads are open, but not lists', async (t) => {
