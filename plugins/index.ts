@@ -8,6 +8,7 @@ import channels from './channels/feature.ts'
 import circuits from './circuits/feature.ts'
 import collections from './collections/feature.ts'
 import conversion from './conversion/feature.ts'
+import dats from './dats/feature.ts'
 import deletion from './deletion/feature.ts'
 import devices from './devices/feature.ts'
 import doctor from './doctor/feature.ts'
@@ -86,6 +87,7 @@ export const featureList: FeatureList = {
     scans,
     hashing,
     watcher,
+    dats,
     exports,
     feeds,
     patches,

@@ -221,6 +221,27 @@ export const RomMisses = defineEntity({
   }
 })
 
+/** What DAT files say about a dump; `misnamed` is a good dump under another name. */
+export const DUMP_STATUSES = ['verified', 'misnamed', 'bad', 'unknown'] as const
+export type DumpStatus = typeof DUMP_STATUSES[number]
+
+/**
+ * The result of the comparison of a ROM with the DAT files of its platform. A table of its own, because a new DAT
+ * changes thousands of rows, and rows of ROMs are wide.
+ */
+export const RomDump = defineEntity({
+  name: 'RomDump',
+  tableName: 'rom_dumps',
+  triggers: [countChanges('rom_dumps')],
+  indexes: [{ properties: ['status', 'rom'] }],
+  properties: {
+    rom: () => p.oneToOne(Rom).primary().deleteRule('cascade').joinColumn('rom_id'),
+    status: columns.text(),
+    /** The `updated_at` of the ROM that was compared. A ROM that changed since is compared again. */
+    compared_at: columns.time()
+  }
+})
+
 /**
  * The game that a ROM is, for each provider that knows it. Groups are computed from this table alone. The database
  * writes these rows with each change of matches and ROMs.
