@@ -25,7 +25,7 @@ export const AUDIT_EVENTS = [
   'save.deleted', 'state.deleted', 'screenshot.deleted',
   'collection.deleted', 'playlist.deleted', 'play_session.deleted', 'task.run', 'task.stopped',
   'scan.started', 'scan.stopped', 'export.written', 'channel.created', 'channel.updated', 'channel.deleted', 'channel.confirmed',
-  'settings.changed'
+  'settings.changed', 'dat.uploaded', 'dat.updated', 'dat.deleted'
 ] as const
 export type AuditEventName = typeof AUDIT_EVENTS[number]
 

@@ -1,7 +1,13 @@
 import { defineFeature } from '../../core/feature.ts'
+import { addDatCommands } from './commands.ts'
 
 export default defineFeature({
   name: 'dats',
-  needs: ['database'],
-  entities: () => import('./entities.ts')
+  needs: ['database', 'auth-core', 'workers', 'jobs', 'audit', 'permissions', 'library', 'platforms', 'roms', 'tasks', 'scans', 'editing'],
+  config: () => import('./config.ts'),
+  entities: () => import('./entities.ts'),
+  tags: { dats: 'DAT files: which dumps are good, which games are missing, and names by DAT' },
+  commands: addDatCommands,
+  plugin: () => import('./plugin.ts'),
+  routes: () => import('./routes.ts')
 })

@@ -22,11 +22,14 @@ import { unmatchRom } from './unmatch-rom.ts'
 
 const romNotFound = (id: number) => notFound(`ROM with ID '${id}' not found`)
 
+/** A step after the edit of a ROM, before clients hear of the edit. */
+export type AfterEdit = (romId: number) => Promise<void>
+
 /**
  * Creates the function that edits a ROM. It runs in the scan worker, because it reads and writes the same data as scans
  * and runs code of providers.
  */
-export function createEditor (app: FastifyInstance, config: Config) {
+export function createEditor (app: FastifyInstance, config: Config, after: readonly AfterEdit[]) {
   const { providers } = app.registry
   const games = createGames(app)
   const renameServices = { db: app.db, library: app.library, workers: app.workers }
@@ -88,6 +91,7 @@ export function createEditor (app: FastifyInstance, config: Config) {
     const scope = { signal, memo: createMemo(), preferences: rom.preferences, files: rom.libraryFiles }
     try {
       await (call.kind === 'unmatch' ? unmatchRom(app, config, rom, scope) : edit(rom, call, scope))
+      for (const step of after) await step(call.rom_id)
     } finally {
       // Count this as an edit by a person, because it must be visible at once, unlike writes of a scan.
       await countEdit(app.db)

@@ -7,7 +7,7 @@ import { selectExplanations } from '../matching/explanation-rows.ts'
 import { toLookupView } from '../matching/views.ts'
 import { readPriorities } from '../matching/merge-matches.ts'
 import type { EditResult, EditCall, UnmatchCall } from './edit-call.ts'
-import { createEditor } from './edit-rom.ts'
+import { type AfterEdit, createEditor } from './edit-rom.ts'
 import { announceRoms } from './events.ts'
 import { listFieldSources } from './field-sources.ts'
 import { readForm } from './read-form.ts'
@@ -32,8 +32,9 @@ const isEmpty = ({ ids, texts, records, fs_name: name, unlock, ...rest }: EditCa
   [ids, texts, records].every((part) => Object.keys(part).length === 0) && !('cover' in rest) && !('manual_metadata' in rest)
 
 export function createEditing (app: FastifyInstance, config: Config) {
+  const after: AfterEdit[] = []
   app.jobs.define<EditCall | UnmatchCall>(QUEUE, {
-    concurrency: CONCURRENCY, timeoutSeconds: TIMEOUT_MS / 1_000, run: createEditor(app, config)
+    concurrency: CONCURRENCY, timeoutSeconds: TIMEOUT_MS / 1_000, run: createEditor(app, config, after)
   })
 
   /** Runs a job of a ROM after all earlier ones of it, because each reads what the former wrote. */
@@ -51,6 +52,9 @@ export function createEditing (app: FastifyInstance, config: Config) {
   }
 
   return {
+    /** Adds a step that runs after each edit, in the scan worker. */
+    addAfterEdit (step: AfterEdit): void { after.push(step) },
+
     /** Publishes the current data of ROMs to the users who may see them. */
     announce: (...ids: number[]): Promise<void> => announceRoms(app, config, ids),
 

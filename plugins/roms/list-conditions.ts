@@ -61,8 +61,10 @@ const readLogic = (word: string): Logic => word === 'all' || word === 'none' ? w
 const isMatchedBy = (keys: readonly string[]): Condition => sql<boolean>`exists (
   select 1 from rom_matches m where m.rom_id = r.id and m.provider = any(${keys}::text[]))`
 
-const isVerified = sql<boolean>`exists (select 1 from rom_matches m where m.rom_id = r.id and m.provider = 'hasheous'
-  and jsonb_path_exists(m.match, '$.metadata.keyvalue() ? (@.key like_regex "_match$" && @.value == true)', '{}', true))`
+/** True if a flag of Hasheous, or a DAT file, says that the dump is good. */
+const isVerified = sql<boolean>`(exists (select 1 from rom_matches m where m.rom_id = r.id and m.provider = 'hasheous'
+    and jsonb_path_exists(m.match, '$.metadata.keyvalue() ? (@.key like_regex "_match$" && @.value == true)', '{}', true))
+  or exists (select 1 from rom_dumps d where d.rom_id = r.id and d.status in ('verified', 'misnamed')))`
 
 /** Hashes in hex; an empty hash is ignored. */
 export interface HashQuery { crc_hash?: string, md5_hash?: string, sha1_hash?: string, ra_hash?: string }
@@ -210,6 +212,12 @@ function statusConditions (query: ListRomsQuery): Condition[] {
   return [combine(conditions, readLogic(query.statuses_logic))]
 }
 
+function dumpConditions ({ dump_statuses: statuses }: ListRomsQuery): Condition[] {
+  return statuses.length === 0
+    ? []
+    : [sql<boolean>`r.id in (select d.rom_id from rom_dumps d where d.status = any(${statuses}::text[]))`]
+}
+
 function providerConditions (query: ListRomsQuery, providers: RomProviders): Condition[] {
   const keys = query.metadata_providers.filter((key) => providers.byKey.has(key))
   if (keys.length === 0) return []
@@ -224,6 +232,7 @@ export function filterConditions (query: ListRomsQuery, options: FilterOptions):
     ...listConditions(query),
     ...playerCountCondition(query),
     ...statusConditions(query),
+    ...dumpConditions(query),
     ...providerConditions(query, options.providers)
   ]
 }

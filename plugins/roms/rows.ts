@@ -9,7 +9,7 @@ import type { AnyCaller } from '../platforms/visibility.ts'
 import type { Condition } from './list-conditions.ts'
 import { type VersionRow, versionsOf } from '../library-versions/version-rows.ts'
 import { type MembershipRow, selectMembershipsOf } from './filters/membership-rows.ts'
-import type { RomFile, RomUser, RomValues, StoredMedia, TrackMeta } from './entities.ts'
+import type { DumpStatus, RomFile, RomUser, RomValues, StoredMedia, TrackMeta } from './entities.ts'
 import { type RomColumnIn, romColumnsIn, selectRomColumns } from './rom-columns.ts'
 import { isRomVisible } from './visibility.ts'
 
@@ -24,6 +24,8 @@ export interface RomRow extends Omit<RomValues<RomColumnIn<'row'>>, Time>, Recor
   platform_fs_slug: string
   platform_name: string
   platform_custom_name: string | null
+  /** Null if the platform has no DAT. */
+  dump_status: DumpStatus | null
   /** Redeclared without the mark of a default, which the entity's type adds and `Object.entries` does not accept. */
   media: Partial<Record<MediaKind, StoredMedia>>
   matches: MatchRow[]
@@ -83,7 +85,8 @@ const MARK_COLUMNS = sql`u.id, u.rom_id, u.user_id, u.is_main_sibling, u.backlog
   ${selectMilliseconds('u.created_at')} as created_at, ${selectMilliseconds('u.updated_at')} as updated_at`
 
 const ROM_ROW = sql`p.slug as platform_slug, p.fs_slug as platform_fs_slug, p.name as platform_name,
-  p.custom_name as platform_custom_name, ${sql.raw(selectRomColumns(romColumnsIn('row')))}`
+  p.custom_name as platform_custom_name, (select d.status from rom_dumps d where d.rom_id = r.id) as dump_status,
+  ${sql.raw(selectRomColumns(romColumnsIn('row')))}`
 
 const FILE_COLUMNS = sql`f.id, f.rom_id, f.file_name, f.file_path, f.file_size_bytes::float8 as file_size_bytes,
   f.is_top_level, f.category, f.crc_hash, f.md5_hash, f.sha1_hash, f.ra_hash, f.chd_sha1_hash, f.archive_members, f.track_meta,
@@ -166,7 +169,7 @@ const FILES = sql`select ${FILE_COLUMNS} from rom_files f where f.rom_id = i.id 
  * https://www.postgresql.org/docs/18/ddl-system-columns.html
  */
 const STAMP = sql`concat_ws(' ', r.xmin, p.xmin, (select array_agg(m.xmin) from rom_matches m where m.rom_id = r.id),
-  (select array_agg(f.xmin) from rom_files f where f.rom_id = r.id))`
+  (select array_agg(f.xmin) from rom_files f where f.rom_id = r.id), (select d.xmin from rom_dumps d where d.rom_id = r.id))`
 
 /** Selects other ROMs of the same platform that one of the providers considers the same game. */
 const siblingsBy = (keys: readonly string[], caller: AnyCaller) => sql`

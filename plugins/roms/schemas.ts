@@ -2,7 +2,7 @@ import { type Static, type TProperties, type TSchema, Type } from '@sinclair/typ
 import { DateTime, Nullable, StringEnum } from '../../core/typebox.ts'
 import { ROM_FILE_CATEGORIES } from '../entries/categories.ts'
 import { UserNoteSchema } from '../notes/schemas.ts'
-import { PLAY_STATUSES } from './entities.ts'
+import { DUMP_STATUSES, PLAY_STATUSES } from './entities.ts'
 import { gameSchemas } from './game-fields.ts'
 import type { CachedText } from './cached-text.ts'
 import type { RomProviders } from './providers.ts'
@@ -130,6 +130,9 @@ const RomFields = Type.Object({
   created_at: DateTime,
   updated_at: DateTime,
   missing_from_fs: Type.Boolean(),
+  dump_status: Nullable(StringEnum(DUMP_STATUSES, {
+    description: 'Comparison with the DAT files of the platform; `misnamed` is a good dump under another name; null if the platform has no DAT file'
+  })),
   has_notes: Type.Boolean(),
   rom_user: RomUserSchema,
   merged_screenshots: Type.Array(Type.String({ description: 'Path below the base URL of the server' })),

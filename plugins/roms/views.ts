@@ -143,7 +143,7 @@ function toArtwork (row: RomRow, addresses: Addresses) {
   }
 }
 
-type ViewColumn = RomColumnIn<'view'> | 'platform_slug' | 'platform_fs_slug' | 'platform_custom_name'
+type ViewColumn = RomColumnIn<'view'> | 'dump_status' | 'platform_slug' | 'platform_fs_slug' | 'platform_custom_name'
 
 /** Returns the columns that are sent unchanged, in a literal, because the engine builds and copies literals fastest. */
 function toFields (row: RomRow): Pick<RomRow, ViewColumn> {
@@ -177,7 +177,8 @@ function toFields (row: RomRow): Pick<RomRow, ViewColumn> {
     ra_hash: row.ra_hash,
     has_nested_single_file: row.has_nested_single_file,
     has_multiple_files: row.has_multiple_files,
-    missing_from_fs: row.missing_from_fs
+    missing_from_fs: row.missing_from_fs,
+    dump_status: row.dump_status
   }
 }
 

@@ -14,7 +14,7 @@ const HEAD_BYTES = 1_024
 const ENCODING = /^\s*<\?xml[^>]*?\sencoding\s*=\s*["']([\w.:-]+)["']/
 
 /** Creates the decoder of the encoding that an XML declaration names; UTF-8 without one. */
-function createDecoder (head: Uint8Array): TextDecoder {
+function createDecoder (head: Uint8Array) {
   if ((head[0] === 0xFF && head[1] === 0xFE) || (head[0] === 0x3C && head[1] === 0)) return new TextDecoder('utf-16le')
   const encoding = ENCODING.exec(Buffer.from(head).toString('latin1').replace(/^ï»¿/, ''))?.[1] ?? 'utf-8'
   try {

@@ -18,7 +18,7 @@ export function renderDatStart (header: DatHeader): string {
 
 /** Returns one game as an element of a DAT. */
 export function renderDatGame ({ name, clone_of: parent, files }: Pick<DatGame, 'name' | 'clone_of' | 'files'>): string {
-  const attributes = parent === null ? { name } : { name, cloneof: parent }
+  const attributes: Record<string, string> = parent === null ? { name } : { name, cloneof: parent }
   return renderXml(createXmlElement('game', [createXmlElement('description', name), ...files.map(toFileElement)], attributes))
 }
 

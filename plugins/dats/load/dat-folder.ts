@@ -1,0 +1,59 @@
+import { lstat, readdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import type pg from 'pg'
+import type { Db } from '../../../core/database/db.ts'
+import { isNotFoundError } from '../../../core/files/fs-error.ts'
+import { type FolderFile, deleteFolderFiles, selectFolderFiles, upsertFolderFile } from '../dat-rows.ts'
+import { loadFile } from './load-file.ts'
+import { isDatName } from './read-members.ts'
+import { type LoadReport, createLoadReport } from './report.ts'
+
+/** The most files in the folder of DATs. */
+const FILES_MAX = 10_000
+
+type FileState = Pick<FolderFile, 'path' | 'file_size_bytes' | 'modified_ms'>
+
+/** Lists the DATs and archives in a folder and its folders. Links are skipped. A missing folder has none. */
+async function listFiles (dir: string): Promise<FileState[]> {
+  const entries = await readdir(dir, { recursive: true, withFileTypes: true }).catch((err: unknown) => {
+    if (isNotFoundError(err)) return []
+    throw err
+  })
+  const files = entries.filter((entry) => entry.isFile() && isDatName(entry.name) && !entry.name.startsWith('.')).slice(0, FILES_MAX)
+  return await Promise.all(files.map(async ({ parentPath, name }) => {
+    const path = join(parentPath, name)
+    const { size, mtimeMs } = await lstat(path)
+    return { path: path.slice(dir.length + 1), file_size_bytes: size, modified_ms: Math.floor(mtimeMs) }
+  }))
+}
+
+const isSame = (a: FileState, b: FileState | undefined) =>
+  a.file_size_bytes === b?.file_size_bytes && a.modified_ms === b.modified_ms
+
+/**
+ * Loads new and changed files of the folder of DATs, and deletes DATs whose files are gone.
+ *
+ * @returns true if a DAT changed
+ */
+export async function readDatFolder (
+  { db, pool, dir }: { db: Db, pool: pg.Pool, dir: string }, report: LoadReport, signal: AbortSignal
+): Promise<boolean> {
+  const files = await listFiles(dir)
+  const known = new Map((await selectFolderFiles(db)).map((file) => [file.path, file]))
+  const paths = new Set(files.map(({ path }) => path))
+  const gone = [...known.keys()].filter((path) => !paths.has(path))
+  if (gone.length > 0) await deleteFolderFiles(db, gone)
+  // A file that was refused for a newer one is read again when that one is gone.
+  const changed = files.filter((file) => !isSame(file, known.get(file.path)) ||
+    (gone.length > 0 && known.get(file.path)?.problem != null))
+  for (const file of changed) {
+    signal.throwIfAborted()
+    const own = createLoadReport()
+    await loadFile(pool, { path: join(dir, file.path), name: file.path, folderPath: file.path, platformSlugs: null }, own, signal)
+    report.merge(own)
+    await report.flush()
+    const { problems, older } = own.meta
+    await upsertFolderFile(db, { ...file, problem: [...problems, ...older][0]?.problem ?? null })
+  }
+  return gone.length > 0 || changed.length > 0
+}

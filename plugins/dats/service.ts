@@ -1,0 +1,128 @@
+import { join } from 'node:path'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { type Context, contextOf } from '../../core/access/context.ts'
+import type { Config } from '../../core/config/config.ts'
+import { conflict, notFound } from '../../core/errors.ts'
+import type { AnyCaller } from '../platforms/visibility.ts'
+import type { Task } from '../tasks/entities.ts'
+import { datsConfig } from './config.ts'
+import { type DatRow, type DatSelection, deleteDat, selectDats, updatePlatforms } from './dat-rows.ts'
+import { writeFixdat } from './lists/fixdat.ts'
+import { selectCounts, selectExtras, selectGames } from './lists/list-rows.ts'
+import { createLoadTasks, FOLDER_TASK } from './load/load-tasks.ts'
+import { type StagedDat, discardStaged, readUploadForm, stageDat, uploadFolder } from './load/staged-uploads.ts'
+import { compareLibrary } from './match/compare-library.ts'
+import { hasDats } from './match/match-rows.ts'
+import { findPlatformSlugs } from './platform-names.ts'
+import { planRename } from './rename/plan-rename.ts'
+import { countMisnamed, selectMisnamed } from './rename/rename-rows.ts'
+import { defineRename } from './rename/rename-task.ts'
+import type { DatView, ListGamesQuery, PageQuery } from './schemas.ts'
+import { toDatView } from './views.ts'
+
+/** The folder of DATs that the operator fills. */
+export const datFolder = (config: Config): string => datsConfig.of(config).dir ?? join(config.data_dir, 'dats')
+
+/** @throws ApiError NOT_FOUND, also for a DAT whose platforms are hidden from the caller */
+async function requireDat (context: Context<AnyCaller>, id: number): Promise<DatRow> {
+  const [dat] = await selectDats(context, { id })
+  if (dat === undefined) throw notFound(`DAT with ID ${id} not found; GET /api/dats lists all`)
+  return dat
+}
+
+/** Creates the service of DAT files. */
+export function createDats (app: FastifyInstance, config: Config) {
+  const uploads = uploadFolder(config.data_dir)
+  const tasks = createLoadTasks(app, { dir: datFolder(config), uploads })
+  app.tasks.define(defineRename(app, requireDat))
+
+  async function view (context: Context<AnyCaller>, selection: DatSelection): Promise<DatView[]> {
+    const rows = await selectDats(context, selection)
+    const counts = await selectCounts(app.longReads, context.caller, rows.map(({ id }) => id))
+    return rows.map((row) => toDatView(row, counts.get(row.id)))
+  }
+
+  async function get (context: Context<AnyCaller>, id: number): Promise<DatView> {
+    const dat = await requireDat(context, id)
+    return toDatView(dat, (await selectCounts(app.longReads, context.caller, [id])).get(id))
+  }
+
+  /** Starts a task that compares the library again, because a DAT changed. Without a scan worker the next scan does it. */
+  const compareLater = () => app.tasks.startByItself(FOLDER_TASK)
+
+  async function start (staged: readonly StagedDat[], slugs: readonly string[] | null, userId: number | null): Promise<Task> {
+    try {
+      return await tasks.start({ staged: [...staged], platform_slugs: slugs === null ? null : [...slugs] }, userId)
+    } catch (err) {
+      await discardStaged(uploads, staged)
+      throw err
+    }
+  }
+
+  return {
+    get,
+    readFolder: tasks.readFolder,
+
+    list: (context: Context<AnyCaller>, platformId?: number): Promise<DatView[]> =>
+      view(context, platformId === undefined ? {} : { platformId }),
+
+    async listGames (context: Context<AnyCaller>, id: number, query: ListGamesQuery) {
+      const { game_count: all, have_count: have, miss_count: missing } = await get(context, id)
+      const { is_present: isPresent, limit, offset } = query
+      const total = isPresent === undefined ? all : isPresent ? have : missing
+      return { items: await selectGames(context, id, query), total, limit, offset }
+    },
+
+    async listExtras (context: Context<AnyCaller>, id: number, query: PageQuery) {
+      await requireDat(context, id)
+      return { ...await selectExtras(context, id, query), ...query }
+    },
+
+    /** Returns a name for a fixdat and its text, which is read from the database while it is sent. */
+    async createFixdat (context: Context<AnyCaller>, id: number): Promise<{ name: string, text: AsyncIterable<string> }> {
+      const dat = await requireDat(context, id)
+      return { name: `fix_${dat.name}.dat`, text: writeFixdat(context, dat) }
+    },
+
+    async previewRenames (context: Context<AnyCaller>, id: number, { limit, offset }: PageQuery) {
+      await requireDat(context, id)
+      const selection = { datId: id, romIds: null }
+      const roms = await selectMisnamed(context, selection, { limit, offset })
+      return { items: roms.map((rom) => planRename(rom, app.library.rules)), total: await countMisnamed(context, selection), limit, offset }
+    },
+
+    /** Stages the files of a form, and starts the task that loads them. */
+    async upload (request: FastifyRequest, slugs: readonly string[] | null): Promise<Task> {
+      await app.workers.requireScanWorker()
+      const staged = await readUploadForm(request, uploads, datsConfig.of(config).max_upload_bytes)
+      return await start(staged, slugs, contextOf(request).caller.id)
+    },
+
+    /** Stages a file of the command line, and starts the task that loads it. */
+    async add (name: string, content: AsyncIterable<Buffer>, slugs: readonly string[] | null): Promise<Task> {
+      const staged = await stageDat(uploads, name, content, datsConfig.of(config).max_upload_bytes)
+      return await start([staged], slugs, null)
+    },
+
+    /** @param slugs the platforms; null for those that the name of the DAT names */
+    async choosePlatforms (context: Context<AnyCaller>, id: number, slugs: readonly string[] | null): Promise<DatView> {
+      const { name } = await requireDat(context, id)
+      await updatePlatforms(context.db, id, slugs ?? findPlatformSlugs(name), slugs !== null)
+      await compareLater()
+      return await get(context, id)
+    },
+
+    /** @throws ApiError CONFLICT for a DAT of the folder, which the next scan would load again */
+    async remove (context: Context<AnyCaller>, id: number): Promise<void> {
+      const { folder_path: path } = await requireDat(context, id)
+      if (path !== null) throw conflict(`The DAT comes from '${path}' in the folder of DATs; delete that file, then run the task ${FOLDER_TASK}`)
+      await deleteDat(context.db, id)
+      await compareLater()
+    },
+
+    /** Compares ROMs that changed with the DATs of their platforms. */
+    async compare (signal: AbortSignal): Promise<void> {
+      if (await hasDats(app.db)) await compareLibrary(app.db, signal, async () => {})
+    }
+  }
+}
