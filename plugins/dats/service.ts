@@ -3,6 +3,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { type Context, contextOf } from '../../core/access/context.ts'
 import type { Config } from '../../core/config/config.ts'
 import { conflict, notFound } from '../../core/errors.ts'
+import { countEdit } from '../library-versions/version-rows.ts'
 import type { AnyCaller } from '../platforms/visibility.ts'
 import type { Task } from '../tasks/entities.ts'
 import { datsConfig } from './config.ts'
@@ -19,6 +20,10 @@ import { countMisnamed, selectMisnamed } from './rename/rename-rows.ts'
 import { defineRename } from './rename/rename-task.ts'
 import type { DatView, ListGamesQuery, PageQuery } from './schemas.ts'
 import { toDatView } from './views.ts'
+
+const COMPARE_QUEUE = 'dats-compare'
+/** Enough time for a million ROMs on a busy machine. */
+const COMPARE_SECONDS = 3_600
 
 /** The folder of DATs that the operator fills. */
 export const datFolder = (config: Config): string => datsConfig.of(config).dir ?? join(config.data_dir, 'dats')
@@ -47,8 +52,18 @@ export function createDats (app: FastifyInstance, config: Config) {
     return toDatView(dat, (await selectCounts(app.longReads, context.caller, [id])).get(id))
   }
 
-  /** Starts a task that compares the library again, because a DAT changed. Without a scan worker the next scan does it. */
-  const compareLater = () => app.tasks.startByItself(FOLDER_TASK)
+  app.jobs.define(COMPARE_QUEUE, {
+    concurrency: 1,
+    timeoutSeconds: COMPARE_SECONDS,
+    run: async (_input, signal) => {
+      await compareLibrary(app.db, signal, async () => {})
+      await countEdit(app.db)
+      return null
+    }
+  })
+
+  /** Has the scan worker compare the library again, because a DAT changed. */
+  const compareLater = () => app.jobs.send(COMPARE_QUEUE, {})
 
   async function start (staged: readonly StagedDat[], slugs: readonly string[] | null, userId: number | null): Promise<Task> {
     try {

@@ -71,6 +71,8 @@ class GameWriter {
   readonly #clones: { position: number, parent: string }[] = []
   #gameRows: (string | number | null)[][] = []
   #fileRows: (string | number | boolean | null)[][] = []
+  #positions = 0
+  /** Games that have a known dump. */
   games = 0
   files = 0
 
@@ -81,11 +83,13 @@ class GameWriter {
   }
 
   async add (game: DatGame): Promise<void> {
-    const position = this.games++
+    const position = this.#positions++
     if (game.id !== null) this.#ids.set(game.id, game.name)
     if (game.clone_of === null && game.clone_of_id !== null) this.#clones.push({ position, parent: game.clone_of_id })
     const needed = listNeeded(game.files)
-    this.#gameRows.push([this.#datId, position, game.name, game.clone_of, needed.filter(Boolean).length])
+    const neededCount = needed.filter(Boolean).length
+    if (neededCount > 0) this.games++
+    this.#gameRows.push([this.#datId, position, game.name, game.clone_of, neededCount])
     const isBad = this.#isTosec && TOSEC_BAD.test(game.name)
     for (const [index, { name, size, crc, md5, sha1, status, merge, is_disk: isDisk }] of game.files.entries()) {
       const stated = isBad && status === 'good' ? 'baddump' : status
@@ -163,7 +167,7 @@ export async function storeDat (pool: pg.Pool, { header, games }: OpenDat, origi
     const writer = new GameWriter(client, id, { ...header, name })
     for await (const game of games) await writer.add(game)
     await writer.finish()
-    if (writer.games === 0) throw new DatError(1, 'the DAT has no game', 'download it again')
+    if (writer.games === 0) throw new DatError(1, 'the DAT has no game with a hash', 'download it again')
     const { rows: [same] } = await client.query<{ hash: string }>(COUNT_SAME, [id])
     if (same !== undefined) throw new DatError(1, `more than ${SAME_HASH_MAX} files have the hash ${same.hash}`, 'split the DAT')
     await client.query('update dats set game_count = $2, file_count = $3 where id = $1', [id, writer.games, writer.files])
