@@ -39,6 +39,7 @@ export async function deleteDat (db: Db, id: number): Promise<boolean> {
     const { rows: [dat] } = await tx.query<{ platform_slugs: string[] }>('select platform_slugs from dats where id = $1 for update', [id])
     if (dat === undefined) return false
     await tx.query(MARK_CHANGED, [dat.platform_slugs])
+    for (const table of ['dat_files', 'dat_games']) await tx.query(`delete from ${table} where dat_id = $1`, [id])
     await tx.query('delete from dats where id = $1', [id])
     return true
   })

@@ -42,13 +42,13 @@ export const DatFolderFile = defineEntity({
   }
 })
 
-/** A game of a DAT. */
+/** A game of a DAT. No foreign key, because its checks would take most of the time of a load. */
 export const DatGame = defineEntity({
   name: 'DatGame',
   tableName: 'dat_games',
-  indexes: [{ properties: ['dat', 'name'] }],
+  indexes: [{ properties: ['dat_id', 'name'] }],
   properties: {
-    dat: () => p.manyToOne(Dat).primary().deleteRule('cascade').joinColumn('dat_id'),
+    dat_id: p.integer().primary().autoincrement(false),
     /** The place in the DAT, from 0. */
     position: p.integer().primary(),
     name: columns.text(),
@@ -63,7 +63,7 @@ const hashIndex = (column: string, condition: string) => ({
   name: `dat_files_${column}`, expression: `create index "dat_files_${column}" on "dat_files" ("${column}") where ${condition}`
 })
 
-/** A file of a game. */
+/** A file of a game; without a foreign key, as a game. */
 export const DatFile = defineEntity({
   name: 'DatFile',
   tableName: 'dat_files',
@@ -73,7 +73,7 @@ export const DatFile = defineEntity({
     hashIndex('crc_hash', "crc_hash <> '' and sha1_hash = '' and md5_hash = ''")
   ],
   properties: {
-    dat: () => p.manyToOne(Dat).primary().deleteRule('cascade').joinColumn('dat_id'),
+    dat_id: p.integer().primary().autoincrement(false),
     /** The position of the game. */
     game: p.integer().primary(),
     /** The place in the game, from 0. */

@@ -77,6 +77,7 @@ function toGame (row: RomRow, path: string): GameDraft['game'] {
     summary: row.summary,
     player_count: row.player_count === UNKNOWN_PLAYERS ? null : row.player_count,
     tags: row.tags,
+    ...(row.dump_status === null ? {} : { dump_status: row.dump_status }),
     ...mapGameFields<typeof GAME_FIELDS[number], ExportedFields>(GAME_FIELDS, (name) => row[name])
   }
 }

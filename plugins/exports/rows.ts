@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import type { Context } from '../../core/access/context.ts'
 import type { Db, Queryable } from '../../core/database/db.ts'
 import type { AnyCaller } from '../platforms/visibility.ts'
-import type { GameValues, Rom } from '../roms/entities.ts'
+import type { DumpStatus, GameValues, Rom } from '../roms/entities.ts'
 import { gameFieldsIn } from '../roms/game-fields.ts'
 import { selectRomColumns } from '../roms/rom-columns.ts'
 import { isRomVisible } from '../roms/visibility.ts'
@@ -14,6 +14,7 @@ export type ExportedFields = Pick<GameValues, typeof GAME_FIELDS[number]>
 export type RomRow = ExportedFields & Pick<GameValues, 'player_count'> &
   Pick<Rom, 'id' | 'fs_name' | 'fs_path' | 'fs_name_no_tags' | 'fs_extension' | 'is_folder' | 'tags' | 'path_screenshots' | 'media'> &
   Record<'name' | 'summary' | 'path_cover_large' | 'path_manual', string | null> & {
+    dump_status: DumpStatus | null
     /** The names of the first few hundred files directly in a ROM's folder; empty if the ROM is a file. */
     top_files: string[]
   }
@@ -27,6 +28,7 @@ const TOP_FILES_MAX = 500
 
 const SELECT_PAGE = `select r.id, r.fs_name, r.fs_path, r.fs_name_no_tags, r.fs_extension, r.is_folder, r.name, r.summary, r.tags,
     ${selectRomColumns([...GAME_FIELDS, 'player_count'])}, r.path_cover_large, r.path_screenshots, r.path_manual, r.media,
+    (select d.status from rom_dumps d where d.rom_id = r.id) as dump_status,
     array(select f.file_name from rom_files f where r.is_folder and f.rom_id = r.id and f.is_top_level
       order by f.file_name limit ${TOP_FILES_MAX}) as top_files
   from roms r where r.platform_id = $1 and r.library_id = $3 and not r.missing_from_fs and r.fs_name > $2

@@ -1,7 +1,5 @@
 import { Migration } from '@mikro-orm/migrations'
 
-const DAT_ID = (table: string) => `constraint ${table}_dat_id_foreign foreign key (dat_id) references dats on delete cascade`
-
 /** DAT files, the games that ROMs of the library match, and whether the dump of each ROM is good. */
 export class Migration20261123180000 extends Migration {
   override up (): void {
@@ -32,8 +30,7 @@ export class Migration20261123180000 extends Migration {
       name text not null,
       clone_of text,
       needed int not null,
-      primary key (dat_id, position),
-      ${DAT_ID('dat_games')})`)
+      primary key (dat_id, position))`)
     this.addSql('create index dat_games_dat_id_name_index on dat_games (dat_id, name)')
     this.addSql(`create table dat_files (
       dat_id int not null,
@@ -48,8 +45,7 @@ export class Migration20261123180000 extends Migration {
       merge text,
       is_disk boolean not null default false,
       is_needed boolean not null default false,
-      primary key (dat_id, game, position),
-      ${DAT_ID('dat_files')})`)
+      primary key (dat_id, game, position))`)
     this.addSql("create index dat_files_sha1_hash on dat_files (sha1_hash) where sha1_hash <> ''")
     this.addSql("create index dat_files_md5_hash on dat_files (md5_hash) where md5_hash <> ''")
     this.addSql(`create index dat_files_crc_hash on dat_files (crc_hash)
@@ -63,7 +59,7 @@ export class Migration20261123180000 extends Migration {
       is_best boolean not null default false,
       expected_name text,
       primary key (dat_id, game, rom_id),
-      ${DAT_ID('dat_matches')},
+      constraint dat_matches_dat_id_foreign foreign key (dat_id) references dats on delete cascade,
       constraint dat_matches_rom_id_foreign foreign key (rom_id) references roms on delete cascade)`)
     this.addSql('create index dat_matches_rom_id_index on dat_matches (rom_id)')
     this.addSql(`create table rom_dumps (

@@ -69,11 +69,12 @@ async function makeThings () {
   await app.pg.query(`insert into streaming_sessions (container, claim, user_id, platform, rom_id, rom_name, state, expires_at)
     values ($1, gen_random_uuid(), $2, 'snes', $3, 'Game', 'active', now() + interval '1 hour')`,
   [listContainers(config)[0]?.id, owner, rom])
+  const dat = await insert("insert into dats (key, name, platform_slugs) values ('x', 'x', '{snes}')")
   const playlist = await insert("insert into music_playlists (user_id, name) values ($1, 'x')", [owner])
   return {
     collection, smart, playlist,
     save, state, screenshot, version, deletedSave, deletedState, user: owner, platform, firmware, rom, file, token,
-    session, notification, channel, sync, playSession, player, install, note
+    session, notification, channel, sync, playSession, player, install, note, dat
   }
 }
 const things = await makeThings()
@@ -99,6 +100,10 @@ const FOREIGN: Record<string, [path: string, status: number]> = {
   getPlatform: [`/api/platforms/${things.platform}`, 404],
   // A library is hidden from nobody, but its content may be.
   getLibrary: ['/api/libraries/1', 200],
+  getDat: [`/api/dats/${things.dat}`, 404],
+  listDatGames: [`/api/dats/${things.dat}/games`, 404],
+  listDatExtras: [`/api/dats/${things.dat}/extras`, 404],
+  getFixdat: [`/api/dats/${things.dat}/fixdat`, 404],
   getFirmware: [`/api/firmware/${things.firmware}`, 404],
   getFirmwareContent: [`/api/firmware/${things.firmware}/content/x`, 404],
   headFirmwareContent: [`/api/firmware/${things.firmware}/content/x`, 404],
@@ -238,7 +243,7 @@ const BODIES: Record<string, object> = {
 const IGNORED: Record<string, object> = Object.fromEntries(['activity:start', 'activity:heartbeat', 'activity:stop']
   .map((name) => [name, { rom_id: things.rom, device_id: things.player, user_id: things.user }]))
 
-const TABLES = ['sync_sessions', 'devices', 'install_requests', 'play_sessions', 'activity_entries', 'client_tokens', 'sessions', 'roms', 'rom_users', 'notes', 'platforms', 'pairing_codes', 'notifications',
+const TABLES = ['sync_sessions', 'devices', 'install_requests', 'play_sessions', 'activity_entries', 'client_tokens', 'sessions', 'roms', 'rom_users', 'notes', 'dats', 'platforms', 'pairing_codes', 'notifications',
   'notification_channels', 'collections', 'collection_roms', 'smart_collections', 'streaming_sessions', 'music_playlists']
 const dump = async () => JSON.stringify(await Promise.all(TABLES
   .map(async (table) => (await app.pg.query(`select * from ${table} order by 1`)).rows as unknown[])))

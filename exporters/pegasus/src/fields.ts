@@ -38,6 +38,7 @@ export function listGameFields (game: ExportGame): Field[] {
     ...listAssets(game).map(({ key, path }): [string, string[]] => [key, [`./${path}`]]),
     ['x-region', [game.regions.join(', ')]],
     ['x-language', [game.languages.join(', ')]],
+    ['x-dump-status', [game.dump_status]],
     ['x-svc-id', [String(game.rom_id)]]
   ])
 }

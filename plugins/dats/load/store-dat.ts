@@ -170,6 +170,8 @@ export async function storeDat (pool: pg.Pool, { header, games }: OpenDat, origi
     if (writer.games === 0) throw new DatError(1, 'the DAT has no game with a hash', 'download it again')
     const { rows: [same] } = await client.query<{ hash: string }>(COUNT_SAME, [id])
     if (same !== undefined) throw new DatError(1, `more than ${SAME_HASH_MAX} files have the hash ${same.hash}`, 'split the DAT')
+    // The database has no statistics of new rows, and would read all files of all DATs to compare one ROM.
+    await client.query('analyze dat_games, dat_files')
     await client.query('update dats set game_count = $2, file_count = $3 where id = $1', [id, writer.games, writer.files])
     await client.query(COMPARISON_LOCK)
     for (const slugs of [former?.platform_slugs ?? [], chosen ?? findPlatformSlugs(name)]) await client.query(MARK_CHANGED, [slugs])

@@ -48,7 +48,7 @@ const ITEMS = `items as materialized (
  * RetroAchievements is the MD5 of a cartridge without its header, in the byte order of most DATs.
  */
 const hit = (on: string, isExact: boolean) => `select i.rom_id, i.platform_id, i.file_id, i.member, ${isExact} as is_exact,
-    d.dat_id, d.game, d.position from items i join dat_files d on ${on}`
+    d.dat_id, d.game, d.position, d.status, d.is_needed, d.is_disk, d.name, d.file_size_bytes from items i join dat_files d on ${on}`
 const HITS = `found as (
     ${hit("d.sha1_hash = i.sha1_hash and d.sha1_hash <> '' and not d.is_disk", true)}
     union all ${hit("d.md5_hash = i.md5_hash and d.md5_hash <> '' and d.sha1_hash = ''", true)}
@@ -57,10 +57,9 @@ const HITS = `found as (
     union all ${hit("d.md5_hash = i.ra_hash and d.md5_hash <> '' and i.md5_hash <> i.ra_hash", false)}
     union all ${hit("d.sha1_hash = i.chd_sha1_hash and d.sha1_hash <> '' and d.is_disk", true)}
   ), hits as materialized (
-    select h.*, d.status, d.is_needed, d.is_disk, d.name from found h
+    select h.* from found h
     join dats t on t.id = h.dat_id join platforms p on p.id = h.platform_id and p.slug = any(t.platform_slugs)
-    join dat_files d using (dat_id, game, position)
-    where d.file_size_bytes is distinct from 0 and d.status <> 'nodump')`
+    where h.file_size_bytes is distinct from 0 and h.status <> 'nodump')`
 
 /** The extension of an archive, or of a compressed file, which stays when a ROM gets its name from a DAT. */
 const ARCHIVE_EXTENSION = "substring(r.fs_name from '(?i)(\\.(?:tar\\.(?:gz|bz2|xz)|zip|7z|rar|tar|tgz|tbz2|txz|gz|bz2|xz))$')"
@@ -103,21 +102,25 @@ const INSERT_MATCHES = `with ${ITEMS}, ${HITS}, ${GAMES}, ${RANKED}
   insert into dat_matches (dat_id, game, rom_id, is_complete, is_bad, is_best, expected_name)
   select dat_id, game, rom_id, is_complete, is_bad, is_best, expected from ranked`
 
-/** True if a file has the name of a file of a DAT, in the game of this name, and other content. */
-const HAS_OTHER_CONTENT = `exists (select from dats t join dat_games g on g.dat_id = t.id
-      and g.name = case when r.is_folder then r.fs_name else r.fs_name_no_ext end
-    join dat_files d on d.dat_id = g.dat_id and d.game = g.position and d.is_needed
-    join items i on i.rom_id = r.id and i.name = d.name and (i.sha1_hash <> '' or i.md5_hash <> '')
-    where p.slug = any(t.platform_slugs))`
+/**
+ * ROMs with a file that has the name of a file of a DAT, in the game of this name, and other content. The index over
+ * names is used only for a name of the same collation.
+ */
+const OTHERS = `others as (
+    select distinct i.rom_id from items i join roms r on r.id = i.rom_id join platforms p on p.id = r.platform_id
+    join dats t on p.slug = any(t.platform_slugs)
+    join dat_games g on g.dat_id = t.id and g.name = (case when r.is_folder then r.fs_name else r.fs_name_no_ext end) collate "default"
+    join dat_files d on d.dat_id = g.dat_id and d.game = g.position and d.is_needed and d.name = i.name
+    where i.sha1_hash <> '' or i.md5_hash <> '')`
 
-const UPSERT_STATUS = `with ${ITEMS}, best as (
+const UPSERT_STATUS = `with ${ITEMS}, ${OTHERS}, best as (
     select m.rom_id, bool_or(m.is_complete and not m.is_bad) as is_good,
       bool_or(m.is_complete and not m.is_bad and (m.expected_name is null or m.expected_name = r.fs_name)) as is_named
     from dat_matches m join roms r on r.id = m.rom_id where m.rom_id = any($1::int[]) and m.is_best group by m.rom_id)
   insert into rom_dumps as d (rom_id, status, compared_at)
-  select r.id, case when b.is_named then 'verified' when b.is_good then 'misnamed' when b.rom_id is not null then 'bad'
-      when ${HAS_OTHER_CONTENT} then 'bad' else 'unknown' end, r.updated_at
-  from roms r join platforms p on p.id = r.platform_id left join best b on b.rom_id = r.id where r.id = any($1::int[])
+  select r.id, case when b.is_named then 'verified' when b.is_good then 'misnamed' when b.rom_id is not null or o.rom_id is not null then 'bad'
+      else 'unknown' end, r.updated_at
+  from roms r left join best b on b.rom_id = r.id left join others o on o.rom_id = r.id where r.id = any($1::int[])
   order by r.id
   on conflict (rom_id) do update set status = excluded.status, compared_at = excluded.compared_at`
 

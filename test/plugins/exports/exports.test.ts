@@ -39,7 +39,7 @@ function readGamelist (text: string): Map<string, Record<string, string>> {
 }
 
 t.test('both exports name their files and contain every ROM on disk', async (t) => {
-  const { addPlatform, addRom, call, snes } = await fresh(t)
+  const { app, addPlatform, addRom, call, snes } = await fresh(t)
   const id = await addPlatform('snes', { custom_name: 'My SNES' })
   const first = await addRom(id, {
     fs_name: 'Alpha & Omega (USA).sfc', name: 'Alpha & Omega', summary: 'Two\nlines', genres: ['Puzzle', 'Action'],
@@ -66,11 +66,12 @@ t.test('both exports name their files and contain every ROM on disk', async (t) 
   })
   t.notHas(games.get('./Beta.sfc'), 'players', 'a player count nobody knows is not stated')
 
+  await app.pg.query("insert into rom_dumps (rom_id, status, compared_at) values ($1, 'verified', now())", [first])
   const pegasus = await call('pegasus')
   t.equal(pegasus.body.files[0].path, snes('metadata.pegasus.txt'))
   const text = await readFile(snes('metadata.pegasus.txt'), 'utf8')
   t.match(text, /^file: \.\/Alpha & Omega \(USA\)\.sfc$/m)
-  t.match(text, new RegExp(`^x-svc-id: ${first}$`, 'm'))
+  t.match(text, new RegExp(`^x-dump-status: verified\nx-svc-id: ${first}$`, 'm'))
   t.notMatch(text, /Gone/)
 })
 
