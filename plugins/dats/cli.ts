@@ -26,7 +26,8 @@ const contextOf = (app: App) => ({ db: app.db, caller: null })
 
 /** Runs a command. An error that the operator can fix becomes a message without a stack. */
 async function run<T> (features: Features, work: (app: App) => Promise<T>): Promise<T> {
-  return await withApp(features, (await features.loadConfig()).config, async (app) => await work(app).catch((err: unknown) => {
+  const { config } = await features.loadConfig()
+  return await withApp(features, config, async (app) => await work(app).catch((err: unknown) => {
     throw err instanceof ApiError ? new StartError(err.message) : err
   }))
 }
@@ -55,7 +56,8 @@ function finish (task: Task | null, printReport: (meta: Task['meta']) => boolean
 
 const listOf = <T>(value: unknown): T[] => Array.isArray(value) ? value as T[] : []
 
-function describe ({ id, name, version, platform_slugs: slugs, have_count: have, miss_count: miss, extra_count: extra }: DatView): string {
+function describe (dat: DatView): string {
+  const { id, name, version, platform_slugs: slugs, have_count: have, miss_count: miss, extra_count: extra } = dat
   const place = slugs.length === 0 ? 'no platform: choose one with svc dat add --platform' : slugs.join(', ')
   return `${id}  ${name}${version === '' ? '' : ` ${version}`} (${place}): ${have} have, ${miss} missing, ${extra} extra\n`
 }
@@ -78,15 +80,24 @@ function printLoad (meta: Task['meta']): boolean {
   return problems.length === 0
 }
 
+/** @throws StartError if the file cannot be read */
+async function addDat (app: App, path: string, slugs: readonly string[] | null): Promise<Task> {
+  try {
+    return await app.dats.add(basename(path), createReadStream(path), slugs)
+  } catch (err) {
+    if (err instanceof Error && 'syscall' in err) throw new StartError(`${path} cannot be read: ${err.message}`, { cause: err })
+    throw err
+  }
+}
+
 /** Runs `svc dat add`. @returns the exit code */
-export async function addDats (features: Features, files: readonly string[], { platform }: AddOptions): Promise<number> {
+export async function addDats (
+  features: Features, files: readonly string[], { platform }: AddOptions
+): Promise<number> {
   return await run(features, async (app) => {
     let code = 0
     for (const file of files) {
-      const task = await app.dats.add(basename(file), createReadStream(file), platform ?? null).catch((err: unknown) => {
-        throw err instanceof Error && 'syscall' in err ? new StartError(`${file} cannot be read: ${err.message}`) : err
-      })
-      code = Math.max(code, finish(await follow(app, task), printLoad))
+      code = Math.max(code, finish(await follow(app, await addDat(app, file, platform ?? null)), printLoad))
     }
     return code
   })

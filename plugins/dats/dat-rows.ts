@@ -19,7 +19,8 @@ export async function selectFolderFiles (db: Db): Promise<FolderFile[]> {
     'problem from dat_folder_files')).rows
 }
 
-export async function upsertFolderFile (db: Db, { path, file_size_bytes: size, modified_ms: modified, problem }: FolderFile): Promise<void> {
+export async function upsertFolderFile (db: Db, file: FolderFile): Promise<void> {
+  const { path, file_size_bytes: size, modified_ms: modified, problem } = file
   await db.query(`insert into dat_folder_files (path, file_size_bytes, modified_ms, problem) values ($1, $2, $3, $4)
     on conflict (path) do update set file_size_bytes = excluded.file_size_bytes, modified_ms = excluded.modified_ms, problem = excluded.problem`,
   [path, size, modified, problem])

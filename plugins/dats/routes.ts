@@ -7,8 +7,8 @@ import { contentDisposition } from '../resources/file-reply.ts'
 import { TaskExecutionSchema } from '../tasks/schemas.ts'
 import { toTaskExecution } from '../tasks/views.ts'
 import {
-  ChangeDatSchema, DatGamePageSchema, DatRenamePageSchema, DatRomPageSchema, DatSchema, ListDatsQuery, ListGamesQuery, PageQuery,
-  UploadDatsForm, UploadDatsQuery
+  ChangeDatSchema, DatGamePageSchema, DatRenamePageSchema, DatRomPageSchema, DatSchema, ListDatsQuery, ListGamesQuery,
+  PageQuery, UploadDatsForm, UploadDatsQuery
 } from './schemas.ts'
 
 const tags = ['dats']
@@ -65,7 +65,10 @@ const routes: Routes = async (app) => {
       response: { 200: DatSchema, 404: ErrorSchema }
     },
     config: { ...writes, audit: 'dat.updated' }
-  }, async (request) => await app.dats.choosePlatforms(contextOf(request), request.params.id, request.body.platform_slugs))
+  }, async (request) => {
+    const { params: { id }, body: { platform_slugs: slugs } } = request
+    return await app.dats.choosePlatforms(contextOf(request), id, slugs)
+  })
 
   app.delete('/api/dats/:id', {
     schema: {

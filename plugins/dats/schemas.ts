@@ -1,9 +1,10 @@
-import { type Static, Type } from '@sinclair/typebox'
+import { type Static, type TSchema, Type } from '@sinclair/typebox'
 import { Bytes, DateTime, Id, Limit, Nullable, Offset, StoredText, idOf } from '../../core/typebox.ts'
 
 const Count = (description: string) => Type.Integer({ minimum: 0, description })
 
-const slugs = (description: string) => Type.Array(StoredText({ minLength: 1, maxLength: 200 }), { maxItems: 100, description })
+const Slug = StoredText({ minLength: 1, maxLength: 200 })
+const slugs = (description: string) => Type.Array(Slug, { maxItems: 100, description })
 
 export const DatSchema = Type.Object({
   id: Type.Integer(),
@@ -25,8 +26,9 @@ export const DatSchema = Type.Object({
 }, { title: 'Dat' })
 export type DatView = Static<typeof DatSchema>
 
-const page = <T extends Parameters<typeof Type.Array>[0]>(item: T, title: string) =>
-  Type.Object({ items: Type.Array(item), total: Type.Integer(), limit: Type.Integer(), offset: Type.Integer() }, { title })
+const page = <T extends TSchema>(item: T, title: string) => Type.Object({
+  items: Type.Array(item), total: Type.Integer(), limit: Type.Integer(), offset: Type.Integer()
+}, { title })
 
 const DatGameSchema = Type.Object({
   position: Type.Integer({ description: 'Place in the DAT' }),

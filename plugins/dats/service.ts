@@ -28,6 +28,8 @@ const COMPARE_SECONDS = 3_600
 /** The folder of DATs that the operator fills. */
 export const datFolder = (config: Config): string => datsConfig.of(config).dir ?? join(config.data_dir, 'dats')
 
+interface Fixdat { name: string, text: AsyncIterable<string> }
+
 /** @throws ApiError NOT_FOUND, also for a DAT whose platforms are hidden from the caller */
 async function requireDat (context: Context<AnyCaller>, id: number): Promise<DatRow> {
   const [dat] = await selectDats(context, { id })
@@ -65,7 +67,9 @@ export function createDats (app: FastifyInstance, config: Config) {
   /** Has the scan worker compare the library again, because a DAT changed. */
   const compareLater = () => app.jobs.send(COMPARE_QUEUE, {})
 
-  async function start (staged: readonly StagedDat[], slugs: readonly string[] | null, userId: number | null): Promise<Task> {
+  async function start (
+    staged: readonly StagedDat[], slugs: readonly string[] | null, userId: number | null
+  ): Promise<Task> {
     try {
       return await tasks.start({ staged: [...staged], platform_slugs: slugs === null ? null : [...slugs] }, userId)
     } catch (err) {
@@ -94,7 +98,7 @@ export function createDats (app: FastifyInstance, config: Config) {
     },
 
     /** Returns a name for a fixdat and its text, which is read from the database while it is sent. */
-    async createFixdat (context: Context<AnyCaller>, id: number): Promise<{ name: string, text: AsyncIterable<string> }> {
+    async createFixdat (context: Context<AnyCaller>, id: number): Promise<Fixdat> {
       const dat = await requireDat(context, id)
       return { name: `fix_${dat.name}.dat`, text: writeFixdat(context, dat) }
     },
@@ -103,7 +107,8 @@ export function createDats (app: FastifyInstance, config: Config) {
       await requireDat(context, id)
       const selection = { datId: id, romIds: null }
       const roms = await selectMisnamed(context, selection, { limit, offset })
-      return { items: roms.map((rom) => planRename(rom, app.library.rules)), total: await countMisnamed(context, selection), limit, offset }
+      const items = roms.map((rom) => planRename(rom, app.library.rules))
+      return { items, total: await countMisnamed(context, selection), limit, offset }
     },
 
     /** Stages the files of a form, and starts the task that loads them. */

@@ -6,8 +6,8 @@ import { describeRefusal, openWatch } from '../watcher/open-watch.ts'
 const REST_MS = 5_000
 
 /**
- * Calls `onChange` after the files directly in a folder changed and came to rest. A folder that does not exist yet is not
- * watched.
+ * Calls `onChange` after the files directly in a folder changed and came to rest. A folder that does not exist yet is
+ * not watched.
  */
 export function watchDatFolder (app: FastifyInstance, dir: string, onChange: () => Promise<void>): void {
   let timer: NodeJS.Timeout | undefined

@@ -29,7 +29,7 @@ export interface ExportGame extends Required<Pick<GameFields, 'genres' | 'franch
   readonly first_release_date: number | null
   /** From 0 to 100. */
   readonly average_rating: number | null
-  /** Result of the comparison with DAT files; `misnamed` is a good dump under another name. Absent without a DAT file. */
+  /** Result of the comparison with DAT files, if there is one; `misnamed` is a good dump under another name. */
   readonly dump_status?: 'verified' | 'misnamed' | 'bad' | 'unknown'
   /** Media that the host stored on disk, by kind: paths relative to the platform folder, no leading `./`. */
   readonly media: Readonly<Partial<Record<MediaKind, string>>>

@@ -7,8 +7,8 @@ import { selectMissing } from './list-rows.ts'
 const PAGE = 500
 
 /** Writes a DAT of the games that a caller misses. Memory holds one page of games. */
-export async function * writeFixdat (context: Context<AnyCaller>, { id, name, description, ...header }: DatRow): AsyncGenerator<string> {
-  const { version, date, author } = header
+export async function * writeFixdat (context: Context<AnyCaller>, dat: DatRow): AsyncGenerator<string> {
+  const { id, name, description, version, date, author } = dat
   yield renderDatStart({ name: `fix_${name}`, description: `Missing from ${description || name}`, version, date, author })
   for (let after = -1; ;) {
     const games = await selectMissing(context, id, after, PAGE)

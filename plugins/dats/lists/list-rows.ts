@@ -1,6 +1,5 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { Context } from '../../../core/access/context.ts'
-import type { Db } from '../../../core/database/db.ts'
 import type { LongReads } from '../../library/long-reads.ts'
 import type { AnyCaller } from '../../platforms/visibility.ts'
 import { isRomVisible } from '../../roms/visibility.ts'
@@ -14,7 +13,9 @@ export interface DatCounts { id: number, have_count: number, extra_count: number
 const isCounted = (caller: AnyCaller): RawBuilder<boolean> => sql<boolean>`not r.missing_from_fs and ${isRomVisible(caller)}`
 
 /** Counts the games and ROMs of DATs as one caller sees them. */
-export async function selectCounts (reads: LongReads | Db, caller: AnyCaller, ids: readonly number[]): Promise<Map<number, DatCounts>> {
+export async function selectCounts (
+  reads: LongReads, caller: AnyCaller, ids: readonly number[]
+): Promise<Map<number, DatCounts>> {
   const { rows } = await sql<DatCounts>`
     with present as (
       select m.dat_id, count(distinct m.game)::int as games, count(distinct m.rom_id)::int as roms

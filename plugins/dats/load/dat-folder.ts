@@ -49,7 +49,8 @@ export async function readDatFolder (
   for (const file of changed) {
     signal.throwIfAborted()
     const own = createLoadReport()
-    await loadFile(pool, { path: join(dir, file.path), name: file.path, folderPath: file.path, platformSlugs: null }, own, signal)
+    const source = { path: join(dir, file.path), name: file.path, folderPath: file.path, platformSlugs: null }
+    await loadFile(pool, source, own, signal)
     report.merge(own)
     await report.flush()
     const { problems, older } = own.meta

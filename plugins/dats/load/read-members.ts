@@ -25,7 +25,8 @@ const createWatch = (signal: AbortSignal): Watch =>
   ({ isCancelled: () => signal.aborted, setDeadline: () => {}, reserveMemory: () => {} })
 
 /**
- * Calls `use` for each DAT of a file: for the file, or for each DAT in an archive. Other files in an archive are skipped.
+ * Calls `use` for each DAT of a file: for the file, or for each DAT in an archive. Other files in an archive are
+ * skipped.
  *
  * @param name the name of the file, which tells its format
  * @throws ArchiveError

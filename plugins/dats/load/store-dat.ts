@@ -21,7 +21,13 @@ export interface StoredDat { id: number, name: string, version: string, games: n
 /** A DAT that was not stored, because the stored version is newer. */
 export interface OlderDat { name: string, version: string, storedVersion: string }
 
-interface FormerDat { id: number, name: string, version: string, date: string, platform_slugs: string[], is_platform_chosen: boolean }
+interface FormerDat {
+  name: string
+  version: string
+  date: string
+  platform_slugs: string[]
+  is_platform_chosen: boolean
+}
 
 /** Files per statement. */
 const COPIED_FILES = 20_000
@@ -40,7 +46,7 @@ function isComparable ({ status, merge, size, crc, md5, sha1 }: DatFile): boolea
   return status !== 'nodump' && merge === null && size !== 0 && `${crc}${md5}${sha1}` !== ''
 }
 
-/** Tells which files a complete game has. Disks lie beside the archive of a game, so they are needed only without one. */
+/** Tells which files a complete game has. Disks lie beside the archive of a game: they are needed only without one. */
 function listNeeded (files: readonly DatFile[]): boolean[] {
   const hasRoms = files.some((file) => !file.is_disk && isComparable(file))
   return files.map((file) => isComparable(file) && !(file.is_disk && hasRoms))
@@ -93,7 +99,8 @@ class GameWriter {
     const isBad = this.#isTosec && TOSEC_BAD.test(game.name)
     for (const [index, { name, size, crc, md5, sha1, status, merge, is_disk: isDisk }] of game.files.entries()) {
       const stated = isBad && status === 'good' ? 'baddump' : status
-      this.#fileRows.push([this.#datId, position, index, name, size, crc, md5, sha1, stated, merge, isDisk, needed[index] ?? false])
+      const isNeeded = needed[index] ?? false
+      this.#fileRows.push([this.#datId, position, index, name, size, crc, md5, sha1, stated, merge, isDisk, isNeeded])
     }
     this.files += game.files.length
     if (this.#fileRows.length >= COPIED_FILES) await this.#flush()
@@ -125,8 +132,16 @@ async function deleteGames (client: pg.ClientBase, id: number): Promise<void> {
   }
 }
 
+/** @throws DatError for a DAT without a game, and for one that would make comparisons take too long */
+async function checkGames (client: pg.ClientBase, id: number, games: number): Promise<void> {
+  if (games === 0) throw new DatError(1, 'the DAT has no game with a hash', 'download it again')
+  const { rows: [same] } = await client.query<{ hash: string }>(COUNT_SAME, [id])
+  if (same === undefined) return
+  throw new DatError(1, `more than ${SAME_HASH_MAX} files have the hash ${same.hash}`, 'split the DAT')
+}
+
 /** Runs work in one transaction on a connection of its own. */
-export async function inOwnTransaction<T> (pool: pg.Pool, work: (client: pg.ClientBase) => Promise<T>): Promise<T> {
+async function inOwnTransaction<T> (pool: pg.Pool, work: (client: pg.ClientBase) => Promise<T>): Promise<T> {
   const client = await pool.connect()
   let failure: unknown = null
   try {
@@ -152,29 +167,33 @@ export async function inOwnTransaction<T> (pool: pg.Pool, work: (client: pg.Clie
  * @returns the stored DAT, or the reason why the stored version stays
  * @throws DatError
  */
-export async function storeDat (pool: pg.Pool, { header, games }: OpenDat, origin: DatOrigin): Promise<StoredDat | OlderDat> {
-  const name = header.name || header.description || origin.fileName.replace(/^.*\//, '').replace(/\.(?:dat|xml)$/i, '')
-  const version = versionOf({ ...header, name })
+export async function storeDat (
+  pool: pg.Pool, { header: stated, games }: OpenDat, origin: DatOrigin
+): Promise<StoredDat | OlderDat> {
+  const name = stated.name || stated.description || origin.fileName.replace(/^.*\//, '').replace(/\.(?:dat|xml)$/i, '')
+  const header = { ...stated, name }
+  const version = versionOf(header)
   return await inOwnTransaction(pool, async (client) => {
     const { rows: [former] } = await client.query<FormerDat>(
-      'select id, name, version, date, platform_slugs, is_platform_chosen from dats where key = $1 for update', [datKey(name)])
-    if (former !== undefined && isOlder(version, versionOf(former))) return { name, version, storedVersion: versionOf(former) }
+      'select name, version, date, platform_slugs, is_platform_chosen from dats where key = $1 for update', [datKey(name)])
+    if (former !== undefined && isOlder(version, versionOf(former))) {
+      return { name, version, storedVersion: versionOf(former) }
+    }
     const chosen = origin.platformSlugs ?? (former?.is_platform_chosen === true ? former.platform_slugs : null)
-    const { rows: [row] } = await client.query<{ id: number }>(INSERT_DAT, [datKey(name), name, header.description, header.version,
-      header.date, header.author, origin.folderPath, chosen ?? findPlatformSlugs(name), chosen !== null])
+    const slugs = chosen ?? findPlatformSlugs(name)
+    const { rows: [row] } = await client.query<{ id: number }>(INSERT_DAT, [datKey(name), name, header.description,
+      header.version, header.date, header.author, origin.folderPath, slugs, chosen !== null])
     const id = row?.id ?? 0
     await deleteGames(client, id)
-    const writer = new GameWriter(client, id, { ...header, name })
+    const writer = new GameWriter(client, id, header)
     for await (const game of games) await writer.add(game)
     await writer.finish()
-    if (writer.games === 0) throw new DatError(1, 'the DAT has no game with a hash', 'download it again')
-    const { rows: [same] } = await client.query<{ hash: string }>(COUNT_SAME, [id])
-    if (same !== undefined) throw new DatError(1, `more than ${SAME_HASH_MAX} files have the hash ${same.hash}`, 'split the DAT')
+    await checkGames(client, id, writer.games)
     // The database has no statistics of new rows, and would read all files of all DATs to compare one ROM.
     await client.query('analyze dat_games, dat_files')
     await client.query('update dats set game_count = $2, file_count = $3 where id = $1', [id, writer.games, writer.files])
     await client.query(COMPARISON_LOCK)
-    for (const slugs of [former?.platform_slugs ?? [], chosen ?? findPlatformSlugs(name)]) await client.query(MARK_CHANGED, [slugs])
+    await client.query(MARK_CHANGED, [[...former?.platform_slugs ?? [], ...slugs]])
     return { id, name, version, games: writer.games, files: writer.files }
   })
 }

@@ -5,8 +5,8 @@ import { inTransaction } from '../../../core/database/transaction.ts'
 const LOCK = 7_364_123
 
 /**
- * Waits until no comparison runs, and holds the next one back until the transaction ends. A comparison that began before
- * a change of DATs would otherwise store its result after {@link MARK_CHANGED}.
+ * Waits until no comparison runs, and delays the next one until the transaction ends. A comparison that began before a
+ * change of DATs would otherwise store its result after {@link MARK_CHANGED}.
  */
 export const COMPARISON_LOCK = `select pg_advisory_xact_lock(${LOCK})`
 
@@ -44,8 +44,8 @@ const ITEMS = `items as materialized (
     where r.id = any($1::int[]) and f.category is distinct from 'soundtrack')`
 
 /**
- * Files of DATs with the hash of an item: by SHA-1, by MD5 if the DAT has no SHA-1, else by CRC-32 and size. The hash of
- * RetroAchievements is the MD5 of a cartridge without its header, in the byte order of most DATs.
+ * Files of DATs with the hash of an item: by SHA-1, by MD5 if the DAT has no SHA-1, else by CRC-32 and size. The hash
+ * of RetroAchievements is the MD5 of a cartridge without its header, in the byte order of most DATs.
  */
 const hit = (on: string, isExact: boolean) => `select i.rom_id, i.platform_id, i.file_id, i.member, ${isExact} as is_exact,
     d.dat_id, d.game, d.position, d.status, d.is_needed, d.is_disk, d.name, d.file_size_bytes from items i join dat_files d on ${on}`
@@ -64,7 +64,7 @@ const HITS = `found as (
 /** The extension of an archive, or of a compressed file, which stays when a ROM gets its name from a DAT. */
 const ARCHIVE_EXTENSION = "substring(r.fs_name from '(?i)(\\.(?:tar\\.(?:gz|bz2|xz)|zip|7z|rar|tar|tgz|tbz2|txz|gz|bz2|xz))$')"
 
-/** A name that a file can have: one part, no control characters, not hidden, not reserved. The rename checks it again. */
+/** True for a name that every system allows: one part, not hidden, not reserved. The rename checks the name again. */
 const SAFE = "name !~ '[/\\\\<>:\"|?*]|^[.]|[. ]$' and name !~* '^(con|prn|aux|nul|com[0-9]|lpt[0-9])([.]|$)' and octet_length(name) <= 200"
 
 /**

@@ -49,7 +49,7 @@ export interface DatParser {
   records: DatRecord[]
 }
 
-/** An error for a text that is not a DAT, or exceeds a limit. The message states the line, the problem and the remedy. */
+/** An error for a text that is no DAT or exceeds a limit. The message states the line, the problem and the remedy. */
 export class DatError extends Error {
   override readonly name = 'DatError'
   /** Counted from 1. */

@@ -32,19 +32,19 @@ function createParser (text: string): DatParser {
 }
 
 /** Reads at least `HEAD_BYTES`, or everything. */
-async function readHead (chunks: AsyncIterator<Uint8Array>): Promise<Buffer> {
+async function readHead (chunks: AsyncIterator<Uint8Array, unknown>): Promise<Buffer> {
   const head: Uint8Array[] = []
   for (let bytes = 0; bytes < HEAD_BYTES;) {
-    const { done, value } = await chunks.next()
-    if (done === true) break
-    head.push(value)
-    bytes += value.length
+    const next = await chunks.next()
+    if (next.done === true) break
+    head.push(next.value)
+    bytes += next.value.length
   }
   return Buffer.concat(head)
 }
 
 async function * readRecords (chunks: AsyncIterable<Uint8Array>): AsyncGenerator<DatRecord> {
-  const source = chunks[Symbol.asyncIterator]()
+  const source: AsyncIterator<Uint8Array, unknown> = chunks[Symbol.asyncIterator]()
   try {
     const head = await readHead(source)
     const decoder = createDecoder(head)
@@ -53,8 +53,9 @@ async function * readRecords (chunks: AsyncIterable<Uint8Array>): AsyncGenerator
     parser.write(text)
     yield * parser.records.splice(0)
     for (let bytes = head.length; ;) {
-      const { done, value } = await source.next()
-      if (done === true) break
+      const next = await source.next()
+      if (next.done === true) break
+      const { value } = next
       bytes += value.length
       if (bytes > DAT_BYTES_MAX) throw new DatError(1, `the DAT has more than ${DAT_BYTES_MAX} bytes`, 'split it')
       parser.write(decoder.decode(value, { stream: true }))

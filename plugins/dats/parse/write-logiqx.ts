@@ -12,7 +12,10 @@ function toFileElement ({ name, size, crc, md5, sha1, status, merge, is_disk: is
 
 /** Returns the beginning of a DAT in Logiqx XML, up to its first game. */
 export function renderDatStart (header: DatHeader): string {
-  const fields = Object.entries(header).filter(([, value]) => value !== '').map(([name, value]) => createXmlElement(name, value))
+  const { name, description, version, date, author } = header
+  const values: Record<string, string> = { name, description, version, date, author }
+  const fields = Object.entries(values).filter(([, value]) => value !== '')
+    .map(([field, value]) => createXmlElement(field, value))
   return `${DECLARATION}<datafile>\n${renderXml(createXmlElement('header', fields))}`
 }
 

@@ -5,7 +5,8 @@ import type { DatRenameView } from '../schemas.ts'
 import type { MisnamedRom } from './rename-rows.ts'
 
 /** Returns the reason why a ROM cannot get its name by a DAT; null if it can. Names in DATs are not trusted. */
-function findRefusal ({ new_name: name, is_folder: isFolder, is_taken: isTaken }: MisnamedRom, rules: ExclusionRules): string | null {
+function findRefusal (rom: MisnamedRom, rules: ExclusionRules): string | null {
+  const { new_name: name, is_folder: isFolder, is_taken: isTaken } = rom
   if (isTaken) return `another ROM has or gets the name '${name}'; delete or rename that one first`
   try {
     return toFileName(name, isFolder, rules) === name ? null : `'${name}' is no name that a file can have`

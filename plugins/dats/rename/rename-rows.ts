@@ -16,6 +16,9 @@ export interface MisnamedRom {
   is_taken: boolean
 }
 
+/** One page: the ROMs after an id, or after a number of ROMs. */
+interface Page { after?: number, limit: number, offset?: number }
+
 /** The selected ROMs of a DAT. */
 export interface RenameSelection { datId: number, romIds: readonly number[] | null }
 
@@ -28,7 +31,7 @@ const isBeside = sql`r.platform_id = w.platform_id and r.library_id = w.library_
 
 /** Loads ROMs that have another name than their game in a DAT, by id. */
 export async function selectMisnamed (
-  { db, caller }: Context<AnyCaller>, selection: RenameSelection, { after = 0, limit, offset = 0 }: { after?: number, limit: number, offset?: number }
+  { db, caller }: Context<AnyCaller>, selection: RenameSelection, { after = 0, limit, offset = 0 }: Page
 ): Promise<MisnamedRom[]> {
   const { rows } = await sql<MisnamedRom>`
     with wanted as (

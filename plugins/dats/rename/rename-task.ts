@@ -24,6 +24,9 @@ interface RenameMeta {
   refused: DatRenameView[]
 }
 
+/** @throws ApiError NOT_FOUND */
+type RequireDat = (context: Context<null>, id: number) => Promise<unknown>
+
 /** Renames one ROM on disk and in the database, by the same rules as an edit. @throws ApiError */
 async function renameOne (app: FastifyInstance, rom: MisnamedRom): Promise<void> {
   const { fs_name: oldName, is_taken: _checked, ...renaming } = rom
@@ -36,7 +39,7 @@ async function renameOne (app: FastifyInstance, rom: MisnamedRom): Promise<void>
 }
 
 /** Defines the task that gives ROMs the names of their games in a DAT. */
-export function defineRename (app: FastifyInstance, requireDat: (context: Context<null>, id: number) => Promise<unknown>): TaskDefinition {
+export function defineRename (app: FastifyInstance, requireDat: RequireDat): TaskDefinition {
   const server = () => ({ db: app.db, caller: null })
 
   async function attempt (rom: MisnamedRom, isDry: boolean): Promise<DatRenameView> {
@@ -56,7 +59,12 @@ export function defineRename (app: FastifyInstance, requireDat: (context: Contex
     await requireDat(server(), datId)
     const selection = { datId, romIds }
     const meta: RenameMeta = {
-      dry_run: isDry, total: await countMisnamed(server(), selection), renamed_count: 0, renamed: [], refused_count: 0, refused: []
+      dry_run: isDry,
+      total: await countMisnamed(server(), selection),
+      renamed_count: 0,
+      renamed: [],
+      refused_count: 0,
+      refused: []
     }
     for (let after = 0; ;) {
       const roms = await selectMisnamed(server(), selection, { after, limit: PAGE })

@@ -27,7 +27,8 @@ const toDat = (name: string, games: readonly string[], version = '') =>
 
 /** Returns made-up content that is unique to a text. */
 const content = (text: string) => Buffer.from(`${text} `.repeat(50))
-const file = (name: string, text = name, more: Partial<Content> = {}): Content => ({ name, bytes: content(text), ...more })
+const file = (name: string, text = name, more: Partial<Content> = {}): Content =>
+  ({ name, bytes: content(text), ...more })
 
 interface Meta {
   loaded_count: number
@@ -43,7 +44,7 @@ const get = async (url: string, headers = admin) => (await app.inject({ url, hea
 /** Uploads files as a form. */
 async function upload (files: Record<string, string | Uint8Array>, query = '') {
   const form = new FormData()
-  for (const [name, bytes] of Object.entries(files)) form.append('files', new Blob([bytes as string]), name)
+  for (const [name, bytes] of Object.entries(files)) form.append('files', new Blob([bytes]), name)
   const request = new Request('http://localhost', { method: 'POST', body: form })
   return await app.inject({
     method: 'POST',
@@ -90,7 +91,9 @@ async function statuses (folder: string): Promise<Record<string, string | null>>
   return Object.fromEntries(rows.map(({ fs_name: name, status }) => [name, status]))
 }
 
-const names = async (url: string) => (await get(url) as unknown as { items: { name?: string, fs_name?: string }[] }).items
+interface Page { items: { name?: string, fs_name?: string }[] }
+
+const names = async (url: string) => (await get(url) as unknown as Page).items
   .map(({ name, fs_name: fsName }) => fsName ?? name)
 
 t.test('each ROM of a platform is verified, misnamed, bad or unknown', async (t) => {
@@ -262,7 +265,7 @@ t.test('have, missing and extra games of a caller know nothing of hidden ROMs', 
   const kid = await test.createUser('kid')
   const [{ id: kidId = 0 } = {}] = await sql<{ id: number }>("select id from users where username = 'kid'")
   t.match(await get(`/api/dats/${id}`, kid), { have_count: 2, miss_count: 0, extra_count: 1 })
-  await sql(`insert into hidden_entities (entity, entity_id, user_id) select 'roms', id, $1 from roms where fs_name like 'Hidden%'`, [kidId])
+  await sql("insert into hidden_entities (entity, entity_id, user_id) select 'roms', id, $1 from roms where fs_name like 'Hidden%'", [kidId])
   t.match(await get(`/api/dats/${id}`, kid), { have_count: 1, miss_count: 1, extra_count: 0 })
   const seen = async (url: string) => await get(url, kid) as unknown as { items: object[], total: number }
   t.match(await seen(`/api/dats/${id}/games`), { items: [{ name: 'Seen', rom_ids: [Number] }, { name: 'Hidden', rom_ids: [] }], total: 2 })
@@ -270,7 +273,7 @@ t.test('have, missing and extra games of a caller know nothing of hidden ROMs', 
   t.match(await seen(`/api/dats/${id}/extras`), { items: [], total: 0 })
   t.match((await app.inject({ url: `/api/dats/${id}/fixdat`, headers: kid })).body, /name="Hidden.j64"/)
   t.match(await get(`/api/dats/${id}`), { have_count: 2 }, 'an administrator still sees all')
-  await sql(`insert into hidden_entities (entity, entity_id, user_id) select 'platforms', id, $1 from platforms where fs_slug = 'jaguar'`, [kidId])
+  await sql("insert into hidden_entities (entity, entity_id, user_id) select 'platforms', id, $1 from platforms where fs_slug = 'jaguar'", [kidId])
   t.equal((await app.inject({ url: `/api/dats/${id}`, headers: kid })).statusCode, 404, 'a DAT of a hidden platform')
   t.notOk((await get('/api/dats', kid) as unknown as { id: number }[]).some((dat) => dat.id === id))
   for (const [method, url] of [['PATCH', `/api/dats/${id}`], ['DELETE', `/api/dats/${id}`], ['POST', '/api/dats']] as const) {
@@ -302,7 +305,7 @@ t.test('ROMs get their names by a DAT, after a preview', async (t) => {
   await sql("insert into rom_users (rom_id, user_id, rating) select $1, id, 7 from users where username = 'admin'", [romId])
   t.match(await statuses('n64'), { 'hostile.z64': 'verified', 'reserved.z64': 'verified', 'one.z64': 'misnamed' }, 'a name that no file can have is not expected')
   const preview = await app.inject({ method: 'POST', url: `/api/dats/${id}/renames/preview`, headers: admin })
-  const planned = preview.json<{ items: { fs_name: string, new_name: string, refusal: string | null }[], total: number }>()
+  const planned = preview.json<{ items: { fs_name: string, refusal: string | null }[], total: number }>()
   const plan = [
     { fs_name: 'Folder old', new_name: 'Folder (USA)', refusal: null },
     { fs_name: 'one.z64', new_name: 'One (USA).z64', refusal: null },

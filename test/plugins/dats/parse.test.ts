@@ -44,7 +44,11 @@ const file: fc.Arbitrary<DatFile> = fc.record({
 const dat: fc.Arbitrary<Dat> = fc.record({
   header: fc.record({ name: text, description: text, version: text, date: text, author: text }, PLAIN),
   games: fc.array(fc.record({
-    name, clone_of: orNull(name), id: fc.constant(null), clone_of_id: fc.constant(null), files: fc.array(file, { minLength: 1, maxLength: 4 })
+    name,
+    clone_of: orNull(name),
+    id: fc.constant(null),
+    clone_of_id: fc.constant(null),
+    files: fc.array(file, { minLength: 1, maxLength: 4 })
   }, PLAIN), { maxLength: 5 })
 }, PLAIN)
 
