@@ -1,4 +1,5 @@
-import { createReadStream, createWriteStream } from 'node:fs'
+import { createWriteStream } from 'node:fs'
+import { open } from 'node:fs/promises'
 import { basename } from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
@@ -82,12 +83,11 @@ function printLoad (meta: Task['meta']): boolean {
 
 /** @throws StartError if the file cannot be read */
 async function addDat (app: App, path: string, slugs: readonly string[] | null): Promise<Task> {
-  try {
-    return await app.dats.add(basename(path), createReadStream(path), slugs)
-  } catch (err) {
-    if (err instanceof Error && 'syscall' in err) throw new StartError(`${path} cannot be read: ${err.message}`, { cause: err })
-    throw err
-  }
+  const file = await open(path).catch((err: unknown) => {
+    const reason = err instanceof Error ? err.message : String(err)
+    throw new StartError(`${path} cannot be read: ${reason}. Give the path of a DAT.`, { cause: err })
+  })
+  return await app.dats.add(basename(path), file.createReadStream(), slugs)
 }
 
 /** Runs `svc dat add`. @returns the exit code */

@@ -14,9 +14,12 @@ export interface FolderFile {
   problem: string | null
 }
 
-export async function selectFolderFiles (db: Db): Promise<FolderFile[]> {
-  return (await db.query<FolderFile>('select path, file_size_bytes::float8 as file_size_bytes, modified_ms::float8 as modified_ms, ' +
-    'problem from dat_folder_files')).rows
+/** @property has_dat true if a stored DAT comes from the file */
+export type KnownFile = FolderFile & { has_dat: boolean }
+
+export async function selectFolderFiles (db: Db): Promise<KnownFile[]> {
+  return (await db.query<KnownFile>(`select path, file_size_bytes::float8 as file_size_bytes, modified_ms::float8 as modified_ms,
+    problem, exists (select from dats where folder_path = path) as has_dat from dat_folder_files`)).rows
 }
 
 export async function upsertFolderFile (db: Db, file: FolderFile): Promise<void> {
@@ -42,6 +45,8 @@ export async function deleteDat (db: Db, id: number): Promise<boolean> {
     await tx.query(MARK_CHANGED, [dat.platform_slugs])
     for (const table of ['dat_files', 'dat_games']) await tx.query(`delete from ${table} where dat_id = $1`, [id])
     await tx.query('delete from dats where id = $1', [id])
+    // A file with another version of the DAT is read again.
+    await tx.query('delete from dat_folder_files f where not exists (select from dats where folder_path = f.path)')
     return true
   })
 }

@@ -1,7 +1,7 @@
 import { PLATFORMS, type PlatformFacts } from '@svc/plugin-sdk'
-import families from '../platforms/data/families.json' with { type: 'json' }
+import { FAMILY_NAMES } from '../platforms/families.ts'
 
-const FAMILIES = Object.keys(families).map(simplify)
+const FAMILIES = FAMILY_NAMES.map(simplify)
 
 /** Letters and digits alone, in lower case: `NeoGeo Pocket` and `Neo Geo Pocket` are equal. */
 function simplify (text: string): string {

@@ -7,10 +7,24 @@ declare module 'fastify' {
   interface FastifyInstance { dats: ReturnType<typeof createDats> }
 }
 
+const NOT_COMPARED = 'the library could not be compared with the DAT files'
+
 const plugin: FeaturePlugin = async (app, { config, role }) => {
   const closing = new AbortController()
   app.decorate('dats', createDats(app, config))
   app.addHook('preClose', async () => { closing.abort(new Error('The worker is shutting down')) })
+
+  /** Compares ROMs that changed. A failure stops no scan and no edit, because the next comparison repeats the work. */
+  async function compare (signal: AbortSignal): Promise<boolean> {
+    try {
+      await app.dats.compare(signal)
+      return true
+    } catch (err) {
+      signal.throwIfAborted()
+      app.log.warn({ err }, NOT_COMPARED)
+      return false
+    }
+  }
 
   app.scans.addBeforeScan(async () => {
     await app.dats.readFolder(closing.signal).catch((err: unknown) => {
@@ -18,13 +32,13 @@ const plugin: FeaturePlugin = async (app, { config, role }) => {
     })
   })
   app.scans.addAfterScan(async (_platformIds, signal) => {
-    await app.dats.compare(signal)
-    return []
+    const isCompared = await compare(signal)
+    return isCompared ? [] : [{ platform: '', path: '', reason: `${NOT_COMPARED}; see the log of the server` }]
   })
-  app.editing.addAfterEdit(() => app.dats.compare(closing.signal))
+  app.editing.addAfterEdit(async () => { await compare(closing.signal) })
   // A scan that ended early ran no steps after it.
   app.tasks.onEnd(async ({ type, status }) => {
-    if (type === 'conversion' || (type === 'scan' && status !== 'finished')) await app.dats.compare(closing.signal)
+    if (type === 'conversion' || (type === 'scan' && status !== 'finished')) await compare(closing.signal)
   })
   if (role === 'worker') watchDatFolder(app, datFolder(config), () => app.tasks.startByItself(FOLDER_TASK))
 }

@@ -7,7 +7,7 @@ import { countEdit } from '../library-versions/version-rows.ts'
 import type { AnyCaller } from '../platforms/visibility.ts'
 import type { Task } from '../tasks/entities.ts'
 import { datsConfig } from './config.ts'
-import { type DatRow, type DatSelection, deleteDat, selectDats, updatePlatforms } from './dat-rows.ts'
+import { type DatRow, deleteDat, selectDats, updatePlatforms } from './dat-rows.ts'
 import { writeFixdat } from './lists/fixdat.ts'
 import { selectCounts, selectExtras, selectGames } from './lists/list-rows.ts'
 import { createLoadTasks, FOLDER_TASK } from './load/load-tasks.ts'
@@ -37,53 +37,21 @@ async function requireDat (context: Context<AnyCaller>, id: number): Promise<Dat
   return dat
 }
 
-/** Creates the service of DAT files. */
-export function createDats (app: FastifyInstance, config: Config) {
-  const uploads = uploadFolder(config.data_dir)
-  const tasks = createLoadTasks(app, { dir: datFolder(config), uploads })
-  app.tasks.define(defineRename(app, requireDat))
-
-  async function view (context: Context<AnyCaller>, selection: DatSelection): Promise<DatView[]> {
-    const rows = await selectDats(context, selection)
-    const counts = await selectCounts(app.longReads, context.caller, rows.map(({ id }) => id))
-    return rows.map((row) => toDatView(row, counts.get(row.id)))
-  }
-
+/** Creates the part of the service that reads DATs. */
+function createReads (app: FastifyInstance) {
   async function get (context: Context<AnyCaller>, id: number): Promise<DatView> {
     const dat = await requireDat(context, id)
     return toDatView(dat, (await selectCounts(app.longReads, context.caller, [id])).get(id))
   }
 
-  app.jobs.define(COMPARE_QUEUE, {
-    concurrency: 1,
-    timeoutSeconds: COMPARE_SECONDS,
-    run: async (_input, signal) => {
-      await compareLibrary(app.db, signal, async () => {})
-      await countEdit(app.db)
-      return null
-    }
-  })
-
-  /** Has the scan worker compare the library again, because a DAT changed. */
-  const compareLater = () => app.jobs.send(COMPARE_QUEUE, {})
-
-  async function start (
-    staged: readonly StagedDat[], slugs: readonly string[] | null, userId: number | null
-  ): Promise<Task> {
-    try {
-      return await tasks.start({ staged: [...staged], platform_slugs: slugs === null ? null : [...slugs] }, userId)
-    } catch (err) {
-      await discardStaged(uploads, staged)
-      throw err
-    }
-  }
-
   return {
     get,
-    readFolder: tasks.readFolder,
 
-    list: (context: Context<AnyCaller>, platformId?: number): Promise<DatView[]> =>
-      view(context, platformId === undefined ? {} : { platformId }),
+    async list (context: Context<AnyCaller>, platformId?: number): Promise<DatView[]> {
+      const rows = await selectDats(context, platformId === undefined ? {} : { platformId })
+      const counts = await selectCounts(app.longReads, context.caller, rows.map(({ id }) => id))
+      return rows.map((row) => toDatView(row, counts.get(row.id)))
+    },
 
     async listGames (context: Context<AnyCaller>, id: number, query: ListGamesQuery) {
       const { game_count: all, have_count: have, miss_count: missing } = await get(context, id)
@@ -109,7 +77,46 @@ export function createDats (app: FastifyInstance, config: Config) {
       const roms = await selectMisnamed(context, selection, { limit, offset })
       const items = roms.map((rom) => planRename(rom, app.library.rules))
       return { items, total: await countMisnamed(context, selection), limit, offset }
-    },
+    }
+  }
+}
+
+/** Defines the job that compares the library after a change of DATs. @returns a function that queues the job */
+function defineComparison (app: FastifyInstance): () => Promise<unknown> {
+  app.jobs.define(COMPARE_QUEUE, {
+    concurrency: 1,
+    timeoutSeconds: COMPARE_SECONDS,
+    run: async (_input, signal) => {
+      await compareLibrary(app.db, signal, async () => {})
+      await countEdit(app.db)
+      return null
+    }
+  })
+  return () => app.jobs.send(COMPARE_QUEUE, {})
+}
+
+/** Creates the service of DAT files. */
+export function createDats (app: FastifyInstance, config: Config) {
+  const uploads = uploadFolder(config.data_dir)
+  const tasks = createLoadTasks(app, { dir: datFolder(config), uploads })
+  const compareLater = defineComparison(app)
+  const reads = createReads(app)
+  app.tasks.define(defineRename(app, requireDat))
+
+  async function start (
+    staged: readonly StagedDat[], slugs: readonly string[] | null, userId: number | null
+  ): Promise<Task> {
+    try {
+      return await tasks.start({ staged: [...staged], platform_slugs: slugs === null ? null : [...slugs] }, userId)
+    } catch (err) {
+      await discardStaged(uploads, staged)
+      throw err
+    }
+  }
+
+  return {
+    ...reads,
+    readFolder: tasks.readFolder,
 
     /** Stages the files of a form, and starts the task that loads them. */
     async upload (request: FastifyRequest, slugs: readonly string[] | null): Promise<Task> {
@@ -129,13 +136,15 @@ export function createDats (app: FastifyInstance, config: Config) {
       const { name } = await requireDat(context, id)
       await updatePlatforms(context.db, id, slugs ?? findPlatformSlugs(name), slugs !== null)
       await compareLater()
-      return await get(context, id)
+      return await reads.get(context, id)
     },
 
     /** @throws ApiError CONFLICT for a DAT of the folder, which the next scan would load again */
     async remove (context: Context<AnyCaller>, id: number): Promise<void> {
       const { folder_path: path } = await requireDat(context, id)
-      if (path !== null) throw conflict(`The DAT comes from '${path}' in the folder of DATs; delete that file, then run the task ${FOLDER_TASK}`)
+      if (path !== null) {
+        throw conflict(`The DAT comes from '${path}' in the folder of DATs; delete that file, then run the task ${FOLDER_TASK}`)
+      }
       await deleteDat(context.db, id)
       await compareLater()
     },

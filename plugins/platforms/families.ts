@@ -3,6 +3,9 @@ import families from './data/families.json' with { type: 'json' }
 /** The maker of a platform, or a common name of its makers. */
 interface Family { family_name: string, family_slug: string }
 
+/** The names of all families. */
+export const FAMILY_NAMES = Object.keys(families)
+
 export function createFamily (name: string): Family {
   return { family_name: name, family_slug: name.toLowerCase().replace(/[^a-z0-9]+/g, '-').replace(/^-|-$/g, '') }
 }

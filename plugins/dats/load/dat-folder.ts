@@ -13,12 +13,13 @@ const FILES_MAX = 10_000
 
 type FileState = Pick<FolderFile, 'path' | 'file_size_bytes' | 'modified_ms'>
 
-/** Lists the DATs and archives in a folder and its folders. Links are skipped. A missing folder has none. */
-async function listFiles (dir: string): Promise<FileState[]> {
+/** Lists the DATs and archives in a folder and its folders, without links; null if there is no folder. */
+async function listFiles (dir: string): Promise<FileState[] | null> {
   const entries = await readdir(dir, { recursive: true, withFileTypes: true }).catch((err: unknown) => {
-    if (isNotFoundError(err)) return []
+    if (isNotFoundError(err)) return null
     throw err
   })
+  if (entries === null) return null
   const files = entries.filter((entry) => entry.isFile() && isDatName(entry.name) && !entry.name.startsWith('.')).slice(0, FILES_MAX)
   return await Promise.all(files.map(async ({ parentPath, name }) => {
     const path = join(parentPath, name)
@@ -31,21 +32,21 @@ const isSame = (a: FileState, b: FileState | undefined) =>
   a.file_size_bytes === b?.file_size_bytes && a.modified_ms === b.modified_ms
 
 /**
- * Loads new and changed files of the folder of DATs, and deletes DATs whose files are gone.
- *
- * @returns true if a DAT changed
+ * Loads new and changed files of the folder of DATs, and deletes DATs whose files are gone. A missing folder changes
+ * nothing, because its disk may not be mounted.
  */
 export async function readDatFolder (
   { db, pool, dir }: { db: Db, pool: pg.Pool, dir: string }, report: LoadReport, signal: AbortSignal
-): Promise<boolean> {
+): Promise<void> {
   const files = await listFiles(dir)
+  if (files === null) return
   const known = new Map((await selectFolderFiles(db)).map((file) => [file.path, file]))
   const paths = new Set(files.map(({ path }) => path))
   const gone = [...known.keys()].filter((path) => !paths.has(path))
   if (gone.length > 0) await deleteFolderFiles(db, gone)
-  // A file that was refused for a newer one is read again when that one is gone.
+  // A file with another version of a DAT is read again when the stored version is gone.
   const changed = files.filter((file) => !isSame(file, known.get(file.path)) ||
-    (gone.length > 0 && known.get(file.path)?.problem != null))
+    (gone.length > 0 && known.get(file.path)?.has_dat === false))
   for (const file of changed) {
     signal.throwIfAborted()
     const own = createLoadReport()
@@ -56,5 +57,4 @@ export async function readDatFolder (
     const { problems, older } = own.meta
     await upsertFolderFile(db, { ...file, problem: [...problems, ...older][0]?.problem ?? null })
   }
-  return gone.length > 0 || changed.length > 0
 }

@@ -33,7 +33,7 @@ export function createLoadTasks (app: FastifyInstance, { dir, uploads }: DatFold
     await countEdit(app.db)
   }
 
-  const readFolder = (report: LoadReport, signal: AbortSignal): Promise<boolean> =>
+  const readFolder = (report: LoadReport, signal: AbortSignal): Promise<void> =>
     inOrder(() => readDatFolder({ db: app.db, pool: app.pg, dir }, report, signal))
 
   async function runFolder ({ signal, report: write }: TaskRun): Promise<void> {

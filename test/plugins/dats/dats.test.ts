@@ -183,7 +183,7 @@ t.test('scans, edits and deletions keep the status right', async (t) => {
   t.match(await get(`/api/dats/${id}`), { have_count: 1, miss_count: 1 })
 })
 
-t.test('a newer version replaces a DAT, an older one does not, and the chosen platform stays', async (t) => {
+t.test('a newer version replaces a DAT and keeps its chosen platform', async (t) => {
   const [first] = (await load({ 'a.dat': toDat('My list (2024-01-01)', [toGame('A', [file('a.bin')])]) })).meta.loaded
   t.match(await get(`/api/dats/${first?.id}`), { platform_slugs: [], version: '', platform_ids: [] })
   const choice = await app.inject({ method: 'PATCH', url: `/api/dats/${first?.id}`, headers: admin, payload: { platform_slugs: ['lynx'] } })

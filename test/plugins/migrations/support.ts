@@ -66,6 +66,15 @@ const CONTENT: Record<string, readonly string[]> = {
     // The triggers store a deleted ROM, and the field locks of a ROM.
     'delete from roms where id = 2',
     "update roms set own_fields = '{name}', name = 'My Ärger', edits = 2 where id = 1"
+  ],
+  '20261123180000-dats': [
+    "insert into dats (key, name, version, platform_slugs, game_count, file_count) values ('nintendo', 'Nintendo (1)', '1', '{snes,sfam}', 1, 1)",
+    "insert into dat_folder_files (path, file_size_bytes, modified_ms, problem) values ('broken.dat', 3, 4, 'line 1')",
+    "insert into dat_games (dat_id, position, name, needed) values (1, 0, 'Ärger (Europe)', 1)",
+    `insert into dat_files (dat_id, game, position, name, file_size_bytes, sha1_hash, status, is_needed)
+      values (1, 0, 0, 'Ärger (Europe).sfc', 524288, 'aa', 'verified', true)`,
+    "insert into dat_matches (dat_id, game, rom_id, is_complete, is_best, expected_name) values (1, 0, 1, true, true, 'Ärger (Europe).sfc')",
+    "insert into rom_dumps (rom_id, status, compared_at) values (1, 'misnamed', '2026-01-01Z')"
   ]
 }
 
