@@ -22,6 +22,8 @@ import type { DatView, ListGamesQuery, PageQuery } from './schemas.ts'
 import { toDatView } from './views.ts'
 
 const COMPARE_QUEUE = 'dats-compare'
+/** ROMs that a scan or an edit compares before it ends. */
+const COMPARED_AT_ONCE = 2_000
 /** Enough time for a million ROMs on a busy machine. */
 const COMPARE_SECONDS = 3_600
 
@@ -149,9 +151,14 @@ export function createDats (app: FastifyInstance, config: Config) {
       await compareLater()
     },
 
-    /** Compares ROMs that changed with the DATs of their platforms. */
+    /**
+     * Compares ROMs that changed with the DATs of their platforms. A job compares the rest of many, so that a scan of a
+     * new library does not wait.
+     */
     async compare (signal: AbortSignal): Promise<void> {
-      if (await hasDats(app.db)) await compareLibrary(app.db, signal, async () => {})
+      if (!await hasDats(app.db)) return
+      const compared = await compareLibrary(app.db, signal, async () => {}, COMPARED_AT_ONCE)
+      if (compared >= COMPARED_AT_ONCE) await compareLater()
     }
   }
 }

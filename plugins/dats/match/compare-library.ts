@@ -5,20 +5,22 @@ import { compareRoms, deleteUnusedDumps, selectChanged } from './match-rows.ts'
 const BATCH = 1_000
 
 /**
- * Compares all ROMs that changed, or whose DATs changed, since their last comparison.
+ * Compares ROMs that changed, or whose DATs changed, since their last comparison: all, or about as many as given.
  *
  * @returns the number of compared ROMs
  */
 export async function compareLibrary (
-  db: Db, signal: AbortSignal, onBatch: (compared: number) => Promise<void>
+  db: Db, signal: AbortSignal, onBatch: (compared: number) => Promise<void>, most = Infinity
 ): Promise<number> {
   await deleteUnusedDumps(db)
   let compared = 0
-  for (;;) {
+  for (let after = 0; ;) {
     signal.throwIfAborted()
-    const ids = await selectChanged(db, BATCH)
-    if (ids.length === 0) return compared
+    const ids = await selectChanged(db, after, BATCH)
+    const last = ids.at(-1)
+    if (last === undefined || compared >= most) return compared
     await compareRoms(db, ids)
+    after = last
     compared += ids.length
     await onBatch(compared)
   }

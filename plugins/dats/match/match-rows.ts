@@ -19,12 +19,17 @@ const HAS_DAT = 'exists (select from dats t where p.slug = any(t.platform_slugs)
 
 /** Selects ROMs of platforms with a DAT that changed since their last comparison. */
 const SELECT_CHANGED = `select r.id from platforms p join roms r on r.platform_id = p.id left join rom_dumps d on d.rom_id = r.id
-  where ${HAS_DAT} and d.compared_at is distinct from r.updated_at
-  order by r.id limit $1`
+  where ${HAS_DAT} and d.compared_at is distinct from r.updated_at and r.id > $1
+  order by r.id limit $2`
 
 /** Deletes results of platforms whose last DAT is gone. */
 const DELETE_UNUSED = `delete from rom_dumps d using roms r join platforms p on p.id = r.platform_id
   where r.id = d.rom_id and not ${HAS_DAT}`
+
+/** The part of a name after its last dot. No regular expression without regard to case, because those are slow. */
+const lastPart = (name: string) => `lower(substring(${name} from '[^.]*$'))`
+const ARCHIVES = "'zip', '7z', 'rar', 'tar', 'tgz', 'tbz2', 'txz'"
+const COMPRESSED = "'gz', 'bz2', 'xz'"
 
 /**
  * The contents of ROMs: their files, and the members of archives in place of the archives. A compressed file has the
@@ -33,7 +38,7 @@ const DELETE_UNUSED = `delete from rom_dumps d using roms r join platforms p on 
 const ITEMS = `items as materialized (
     select r.id as rom_id, r.platform_id, f.id as file_id, m.n as member, regexp_replace(coalesce(m.name, f.file_name), '^.*/', '') as name,
       m.n is not null as is_member,
-      case when m.n is not null then m.size when f.file_name ~* '\\.(zip|7z|rar|tar|tgz|tbz2|txz|gz|bz2|xz)$' then null
+      case when m.n is not null then m.size when ${lastPart('f.file_name')} in (${ARCHIVES}, ${COMPRESSED}) then null
         else f.file_size_bytes end as size,
       coalesce(m.crc_hash, f.crc_hash) as crc_hash, coalesce(m.md5_hash, f.md5_hash) as md5_hash,
       coalesce(m.sha1_hash, f.sha1_hash) as sha1_hash, f.ra_hash, f.chd_sha1_hash
@@ -45,10 +50,12 @@ const ITEMS = `items as materialized (
 
 /**
  * Files of DATs with the hash of an item: by SHA-1, by MD5 if the DAT has no SHA-1, else by CRC-32 and size. The hash
- * of RetroAchievements is the MD5 of a cartridge without its header, in the byte order of most DATs.
+ * of RetroAchievements is the MD5 of a cartridge without its header, in the byte order of most DATs. The lateral join
+ * looks up each hash by an index; otherwise the database would read all files of all DATs for each batch.
  */
 const hit = (on: string, isExact: boolean) => `select i.rom_id, i.platform_id, i.file_id, i.member, ${isExact} as is_exact,
-    d.dat_id, d.game, d.position, d.status, d.is_needed, d.is_disk, d.name, d.file_size_bytes from items i join dat_files d on ${on}`
+    d.dat_id, d.game, d.position, d.status, d.is_needed, d.is_disk, d.name, d.file_size_bytes
+    from items i cross join lateral (select * from dat_files d where ${on} offset 0) d`
 const HITS = `found as (
     ${hit("d.sha1_hash = i.sha1_hash and d.sha1_hash <> '' and not d.is_disk", true)}
     union all ${hit("d.md5_hash = i.md5_hash and d.md5_hash <> '' and d.sha1_hash = ''", true)}
@@ -61,11 +68,9 @@ const HITS = `found as (
     join dats t on t.id = h.dat_id join platforms p on p.id = h.platform_id and p.slug = any(t.platform_slugs)
     where h.file_size_bytes is distinct from 0 and h.status <> 'nodump')`
 
-/** The extension of an archive, or of a compressed file, which stays when a ROM gets its name from a DAT. */
-const ARCHIVE_EXTENSION = "substring(r.fs_name from '(?i)(\\.(?:tar\\.(?:gz|bz2|xz)|zip|7z|rar|tar|tgz|tbz2|txz|gz|bz2|xz))$')"
-
 /** True for a name that every system allows: one part, not hidden, not reserved. The rename checks the name again. */
-const SAFE = "name !~ '[/\\\\<>:\"|?*]|^[.]|[. ]$' and name !~* '^(con|prn|aux|nul|com[0-9]|lpt[0-9])([.]|$)' and octet_length(name) <= 200"
+const SAFE = `name !~ '[/\\\\<>:"|?*]|^[.]|[. ]$' and octet_length(name) <= 200
+      and lower(name) !~ '^(con|prn|aux|nul|com[0-9]|lpt[0-9])([.]|$)'`
 
 /**
  * The games that a ROM has files of. `expected` is the name of the ROM by the DAT: of the game for a folder and an
@@ -74,22 +79,25 @@ const SAFE = "name !~ '[/\\\\<>:\"|?*]|^[.]|[. ]$' and name !~* '^(con|prn|aux|n
 const GAMES = `games as (
     select h.rom_id, h.dat_id, h.game, count(distinct h.position) filter (where h.is_needed) as matched,
       count(distinct (h.file_id, h.member)) as items, bool_or(h.status = 'baddump') as is_bad, bool_and(h.is_exact) as is_exact,
-      bool_and(h.is_disk) as is_disk,
-      min(h.name) as file_name
+      bool_and(h.is_disk) as is_disk, min(h.name) as file_name
     from hits h group by h.rom_id, h.dat_id, h.game
   ), totals as (
     select h.rom_id, h.dat_id, count(distinct (h.file_id, h.member)) as items from hits h group by h.rom_id, h.dat_id
   ), named as (
-    select s.*, g.clone_of, r.fs_name, g.needed > 0 and (s.matched >= g.needed or s.is_disk) as is_complete, s.items = t.items as is_whole, case
+    select s.*, g.clone_of, r.fs_name, g.needed > 0 and (s.matched >= g.needed or s.is_disk) as is_complete,
+      s.items = t.items as is_whole, case
         when r.is_folder then g.name
-        when ${ARCHIVE_EXTENSION} ~* '\\.(gz|bz2|xz)$' and ${ARCHIVE_EXTENSION} !~* '^\\.tar' then s.file_name || ${ARCHIVE_EXTENSION}
-        when ${ARCHIVE_EXTENSION} is not null then g.name || ${ARCHIVE_EXTENSION}
-        when r.fs_extension ~* '^chd$' then s.file_name || '.' || r.fs_extension
+        when k.kind in (${ARCHIVES}) then g.name || right(r.fs_name, length(k.kind) + 1)
+        when k.kind in (${COMPRESSED}) and lower(r.fs_extension) like '%tar.' || k.kind
+          then g.name || right(r.fs_name, length(k.kind) + 5)
+        when k.kind in (${COMPRESSED}) then s.file_name || right(r.fs_name, length(k.kind) + 1)
+        when k.kind = 'chd' then s.file_name || '.' || r.fs_extension
         when s.is_exact then s.file_name
         when r.fs_extension = '' then regexp_replace(s.file_name, '\\.[^.]*$', '')
         else regexp_replace(s.file_name, '\\.[^.]*$', '') || '.' || r.fs_extension end as name
     from games s join dat_games g on g.dat_id = s.dat_id and g.position = s.game
-    join totals t on t.rom_id = s.rom_id and t.dat_id = s.dat_id join roms r on r.id = s.rom_id)`
+    join totals t on t.rom_id = s.rom_id and t.dat_id = s.dat_id join roms r on r.id = s.rom_id
+    cross join lateral (select ${lastPart('r.fs_extension')} as kind) k)`
 
 /** The best game comes first: complete, of this name, with most files, no clone. */
 const RANKED = `ranked as (
@@ -107,11 +115,15 @@ const INSERT_MATCHES = `with ${ITEMS}, ${HITS}, ${GAMES}, ${RANKED}
  * names is used only for a name of the same collation.
  */
 const OTHERS = `others as (
-    select distinct i.rom_id from items i join roms r on r.id = i.rom_id join platforms p on p.id = r.platform_id
-    join dats t on p.slug = any(t.platform_slugs)
-    join dat_games g on g.dat_id = t.id and g.name = (case when r.is_folder then r.fs_name else r.fs_name_no_ext end) collate "default"
-    join dat_files d on d.dat_id = g.dat_id and d.game = g.position and d.is_needed and d.name = i.name
-    where i.sha1_hash <> '' or i.md5_hash <> '')`
+    select distinct c.rom_id from (
+      select r.id as rom_id, p.slug, (case when r.is_folder then r.fs_name else r.fs_name_no_ext end) collate "default" as game
+      from roms r join platforms p on p.id = r.platform_id
+      where r.id = any($1::int[]) and not exists (select from dat_matches m where m.rom_id = r.id and m.is_best)
+    ) c join dats t on c.slug = any(t.platform_slugs)
+    cross join lateral (select g.position from dat_games g where g.dat_id = t.id and g.name = c.game offset 0) g
+    cross join lateral (
+      select d.name from dat_files d where d.dat_id = t.id and d.game = g.position and d.is_needed offset 0) d
+    join items i on i.rom_id = c.rom_id and i.name = d.name and (i.sha1_hash <> '' or i.md5_hash <> ''))`
 
 const UPSERT_STATUS = `with ${ITEMS}, ${OTHERS}, best as (
     select m.rom_id, bool_or(m.is_complete and not m.is_bad) as is_good,
@@ -129,9 +141,9 @@ export async function hasDats (db: Db): Promise<boolean> {
   return (await db.query('select 1 from dats limit 1')).rowCount !== 0
 }
 
-/** Loads ids of ROMs that changed, or whose DATs changed, since they were compared. */
-export async function selectChanged (db: Db, limit: number): Promise<number[]> {
-  return (await db.query<{ id: number }>(SELECT_CHANGED, [limit])).rows.map(({ id }) => id)
+/** Loads the next ids of ROMs that changed, or whose DATs changed, since they were compared. */
+export async function selectChanged (db: Db, after: number, limit: number): Promise<number[]> {
+  return (await db.query<{ id: number }>(SELECT_CHANGED, [after, limit])).rows.map(({ id }) => id)
 }
 
 export async function deleteUnusedDumps (db: Db): Promise<void> {
