@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { crc32 } from 'node:zlib'
 import t from 'tap'
 import { openDat } from '../../../plugins/dats/parse/read-dat.ts'
+import { runSvc } from '../../e2e/server.ts'
 import { until } from '../../until.ts'
 import { makeZip } from '../hashing/fixtures.ts'
 import { buildScanTest } from '../scans/support.ts'
@@ -195,6 +196,18 @@ t.test('a newer version replaces a DAT and keeps its chosen platform', async (t)
   t.match(older, { status: 'finished', meta: { loaded_count: 0, older: [{ problem: /older than the stored version 2024-02-01/ }] } })
 })
 
+t.test('the platform of an upload can be chosen, and lists are narrowed to a platform', async (t) => {
+  await add('vectrex', { 'Mine.vec': content('Mine.vec') })
+  const id = await loadDat('Anything', [toGame('Mine', [file('Mine.vec')])], '?platform_slugs=vectrex')
+  t.same(await statuses('vectrex'), { 'Mine.vec': 'verified' })
+  const [{ id: platform = 0 } = {}] = await sql<{ id: number }>("select id from platforms where fs_slug = 'vectrex'")
+  t.match(await get(`/api/dats?platform_id=${platform}`), [{ id, platform_ids: [platform], have_count: 1 }])
+  t.same(await get('/api/dats?platform_id=999999'), [])
+  const back = await app.inject({ method: 'PATCH', url: `/api/dats/${id}`, headers: admin, payload: { platform_slugs: null } })
+  t.match(back.json(), { platform_slugs: [], is_platform_chosen: false })
+  await until(async () => (await statuses('vectrex'))['Mine.vec'] === null, 'the comparison without the platform')
+})
+
 t.test('a broken DAT is refused with its line, and the stored version stays', async (t) => {
   const good = toDat('Sega - Dreamcast', [toGame('A', [file('a.bin')])])
   const { meta: { loaded: [dat] } } = await load({ 'good.dat': good })
@@ -241,6 +254,20 @@ t.test('a scan follows the folder of DATs', async (t) => {
   await rm(path)
   await scan({ platform_fs_slugs: ['gba'] })
   t.same(await statuses('gba'), { 'Kirby.gba': null, 'Metroid.gba': null })
+})
+
+t.test('a file of the folder comes back when the newer version is deleted', async (t) => {
+  const dir = join(dataDir, 'dats')
+  await writeFile(join(dir, 'old.dat'), toDat('Sega - Game Gear (2020-01-01)', [toGame('Old', [file('Old.gg')])]))
+  await runTask('update_dats')
+  const id = await loadDat('Sega - Game Gear (2021-01-01)', [toGame('New', [file('New.gg')])])
+  t.match(await get(`/api/dats/${id}`), { name: 'Sega - Game Gear (2021-01-01)', folder_path: null })
+  t.equal((await remove(id)).statusCode, 204)
+  await rm(join(dir, 'broken.dat'))
+  t.match((await runTask('update_dats')).meta.loaded, [{ name: 'Sega - Game Gear (2020-01-01)' }])
+  await rm(dir, { recursive: true })
+  await runTask('update_dats')
+  t.equal((await sql("select from dats where folder_path = 'old.dat'")).length, 1, 'a missing folder deletes nothing')
 })
 
 t.test('a fixdat holds the missing games as they stand in the DAT', async (t) => {
@@ -326,4 +353,24 @@ t.test('ROMs get their names by a DAT, after a preview', async (t) => {
   t.match(await get(`/api/roms/${romId}`), { fs_name: 'One (USA).z64', dump_status: 'verified', rom_user: { rating: 7 } }, 'the ROM is the same')
   const refusal = await app.inject({ method: 'POST', url: '/api/tasks/run/rename_by_dat', headers: admin, payload: { dat_id: 999_999 } })
   t.equal(refusal.statusCode, 404)
+})
+
+t.test('svc dat loads, lists, renames and deletes', async (t) => {
+  await add('wonderswan', { 'wrong.ws': content('swan') })
+  const folder = t.testdir({
+    'swan.dat': toDat('Bandai - WonderSwan', [toGame('Swan', [file('Swan.ws', 'swan')]), toGame('Gone', [file('Gone.ws')])]),
+    'broken.dat': '<datafile>\n<game>'
+  })
+  const env = { SVC_DATA_DIR: dataDir, SVC_LIBRARY_DIR: libraryDir, SVC_DATABASE_URL: test.databaseUrl, SVC_AUTH_SECRET_KEY: 'a key for tests only' }
+  const svc = async (...args: string[]) => await runSvc(t, ['dat', ...args], env).ended
+  t.match(await svc('add', join(folder, 'swan.dat'), join(folder, 'broken.dat')), {
+    code: 1, output: /Loaded Bandai - WonderSwan: 2 games\n[^]*Refused broken\.dat: line 2: not well-formed XML/
+  })
+  t.match(await svc('add', join(folder, 'absent.dat')), { code: 1, output: /^svc: .*absent\.dat cannot be read: ENOENT.*Give the path of a DAT\.$/m })
+  const [{ id = 0 } = {}] = await sql<{ id: number }>("select id from dats where key = 'bandai - wonderswan'")
+  t.match(await svc('list'), { code: 0, output: new RegExp(`^${id}  Bandai - WonderSwan \\(wonderswan\\): 1 have, 1 missing, 0 extra$`, 'm') })
+  t.match(await svc('rename', String(id), '--dry-run'), { code: 0, output: 'wrong.ws → Swan.ws\n' })
+  t.match(await svc('rename', String(id)), { code: 0, output: 'wrong.ws → Swan.ws\n1 renamed, 0 refused.\n' })
+  t.match(await svc('fixdat', String(id)), { code: 0, output: /<game name="Gone">/ })
+  t.match(await svc('remove', String(id), '999999'), { code: 1, output: new RegExp(`Deleted DAT ${id}\\.`) })
 })
