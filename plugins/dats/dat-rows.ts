@@ -1,10 +1,13 @@
 import { sql } from 'kysely'
 import type { Context } from '../../core/access/context.ts'
 import { selectMilliseconds } from '../../core/database/columns.ts'
-import type { Db } from '../../core/database/db.ts'
+import type { Db, Queryable } from '../../core/database/db.ts'
 import { inTransaction } from '../../core/database/transaction.ts'
 import { type AnyCaller, isPlatformVisible } from '../platforms/visibility.ts'
-import { COMPARISON_LOCK, MARK_CHANGED } from './match/match-rows.ts'
+import { dropResults } from './match/match-rows.ts'
+import { GAMES_MAX } from './parse/dat-limits.ts'
+
+const DELETED_GAMES = 20_000
 
 /** A file in the folder of DATs, as it was when it was read. */
 export interface FolderFile {
@@ -36,28 +39,42 @@ export async function deleteFolderFiles (db: Db, paths: readonly string[]): Prom
   await db.query('delete from dat_folder_files where path = any($1::text[])', [paths])
 }
 
-/** Deletes a DAT and has the ROMs of its platforms compared again. @returns false if there is no such DAT */
-export async function deleteDat (db: Db, id: number): Promise<boolean> {
-  return await inTransaction(db, async (tx) => {
-    await tx.query(COMPARISON_LOCK)
-    const { rows: [dat] } = await tx.query<{ platform_slugs: string[] }>('select platform_slugs from dats where id = $1 for update', [id])
-    if (dat === undefined) return false
-    await tx.query(MARK_CHANGED, [dat.platform_slugs])
-    for (const table of ['dat_files', 'dat_games']) await tx.query(`delete from ${table} where dat_id = $1`, [id])
+/** Deletes the games of a DAT, in statements that each end within their time limit. */
+export async function deleteGames (tx: Queryable, id: number): Promise<void> {
+  for (let from = 0; from < GAMES_MAX; from += DELETED_GAMES) {
+    const range = [id, from, from + DELETED_GAMES]
+    await tx.query('delete from dat_files where dat_id = $1 and game >= $2 and game < $3', range)
+    const { rowCount } = await tx.query('delete from dat_games where dat_id = $1 and position >= $2 and position < $3', range)
+    if (rowCount === 0) return
+  }
+}
+
+/** Loads and locks the platforms of a DAT; null if there is no such DAT. A comparison may store matches meanwhile. */
+async function lockPlatforms (tx: Db, id: number): Promise<string[] | null> {
+  const { rows: [dat] } = await tx.query<{ platform_slugs: string[] }>(
+    'select platform_slugs from dats where id = $1 for no key update', [id])
+  return dat?.platform_slugs ?? null
+}
+
+/** Deletes a DAT and has the ROMs of its platforms compared again. */
+export async function deleteDat (db: Db, id: number): Promise<void> {
+  await inTransaction(db, async (tx) => {
+    const slugs = await lockPlatforms(tx, id)
+    if (slugs === null) return
+    await deleteGames(tx, id)
+    await dropResults(tx, id, slugs)
     await tx.query('delete from dats where id = $1', [id])
     // A file with another version of the DAT is read again.
     await tx.query('delete from dat_folder_files f where not exists (select from dats where folder_path = f.path)')
-    return true
   })
 }
 
 /** Changes the platforms of a DAT, and has the ROMs of the former and the new ones compared again. */
 export async function updatePlatforms (db: Db, id: number, slugs: readonly string[], isChosen: boolean): Promise<void> {
   await inTransaction(db, async (tx) => {
-    await tx.query(COMPARISON_LOCK)
-    const { rows: [former] } = await tx.query<{ platform_slugs: string[] }>('select platform_slugs from dats where id = $1 for update', [id])
-    await tx.query(MARK_CHANGED, [[...former?.platform_slugs ?? [], ...slugs]])
+    const former = await lockPlatforms(tx, id)
     await tx.query('update dats set platform_slugs = $2, is_platform_chosen = $3 where id = $1', [id, slugs, isChosen])
+    await dropResults(tx, id, [...former ?? [], ...slugs])
   })
 }
 

@@ -14,8 +14,8 @@ import {
 const tags = ['dats']
 const reads = { scopes: ['roms.read', 'platforms.read'] as const }
 const writes = { scopes: ['platforms.write'] as const, admin: true }
-/** The database time of a fixdat, which reads a DAT in many short statements. */
-const FIXDAT_MS = 600_000
+/** The database time of work on a whole DAT, in many short statements. */
+const WHOLE_DAT_MS = 600_000
 
 /** The schema of a DAT, only for the API document, because it is streamed. */
 const XmlResponse = { description: 'A DAT file', content: { 'application/xml': { schema: Type.String() } } }
@@ -75,7 +75,7 @@ const routes: Routes = async (app) => {
       operationId: 'deleteDat', tags, summary: 'Delete a DAT file; ROMs stay', params: IdParams,
       response: { 204: Type.Null(), 404: ErrorSchema, 409: ErrorSchema }
     },
-    config: { ...writes, audit: 'dat.deleted' }
+    config: { ...writes, audit: 'dat.deleted', databaseMs: WHOLE_DAT_MS }
   }, async (request, reply) => {
     await app.dats.remove(contextOf(request), request.params.id)
     return await reply.code(204).send(null)
@@ -102,7 +102,7 @@ const routes: Routes = async (app) => {
       operationId: 'getFixdat', tags, summary: 'Download a DAT file of the games that you miss, as Logiqx XML', params: IdParams,
       response: { 200: XmlResponse, 404: ErrorSchema }
     },
-    config: { ...reads, databaseMs: FIXDAT_MS }
+    config: { ...reads, databaseMs: WHOLE_DAT_MS }
   }, async (request, reply) => {
     const { name, text } = await app.dats.createFixdat(contextOf(request), request.params.id)
     return sendXml(reply, name, text)

@@ -1,6 +1,6 @@
 import type pg from 'pg'
-import { COMPARISON_LOCK, MARK_CHANGED } from '../match/match-rows.ts'
-import { GAMES_MAX } from '../parse/dat-limits.ts'
+import { deleteGames } from '../dat-rows.ts'
+import { dropResults } from '../match/match-rows.ts'
 import type { DatHeader } from '../parse/dat-types.ts'
 import { copyRows } from './copy-rows.ts'
 
@@ -46,7 +46,6 @@ export interface FileRow {
 const GAME_COLUMNS = ['position', 'name', 'clone_of', 'needed'] as const
 const FILE_COLUMNS = ['game', 'position', 'name', 'file_size_bytes', 'crc_hash', 'md5_hash', 'sha1_hash', 'status', 'merge',
   'is_disk', 'is_needed'] as const
-const DELETED_GAMES = 20_000
 
 const UPSERT_DAT = `insert into dats (key, name, description, version, date, author, folder_path, platform_slugs, is_platform_chosen)
   values ($1, $2, $3, $4, $5, $6, $7, $8, $9)
@@ -85,10 +84,10 @@ export async function inOwnTransaction<T> (pool: pg.Pool, work: (client: pg.Clie
   }
 }
 
-/** Loads and locks the stored version of a DAT; null if there is none. */
+/** Loads and locks the stored version of a DAT; null if there is none. A comparison may store matches meanwhile. */
 export async function lockFormer (client: pg.ClientBase, key: string): Promise<FormerDat | null> {
   const { rows } = await client.query<FormerDat>(
-    'select name, version, date, platform_slugs, is_platform_chosen from dats where key = $1 for update', [key])
+    'select name, version, date, platform_slugs, is_platform_chosen from dats where key = $1 for no key update', [key])
   return rows[0] ?? null
 }
 
@@ -101,17 +100,6 @@ export async function upsertDat (client: pg.ClientBase, dat: DatValues): Promise
   const id = row?.id ?? 0
   await deleteGames(client, id)
   return id
-}
-
-/** Deletes the games of the former version, in statements that each end within their time limit. */
-async function deleteGames (client: pg.ClientBase, id: number): Promise<void> {
-  await client.query('delete from dat_matches where dat_id = $1', [id])
-  for (let from = 0; from < GAMES_MAX; from += DELETED_GAMES) {
-    const range = [id, from, from + DELETED_GAMES]
-    await client.query('delete from dat_files where dat_id = $1 and game >= $2 and game < $3', range)
-    const { rowCount } = await client.query('delete from dat_games where dat_id = $1 and position >= $2 and position < $3', range)
-    if (rowCount === 0) return
-  }
 }
 
 /** Copies games and files of a DAT. */
@@ -144,6 +132,5 @@ export async function finishDat (
   // The database has no statistics of new rows, and would read all files of all DATs to compare one ROM.
   await client.query('analyze dat_games, dat_files')
   await client.query('update dats set game_count = $2, file_count = $3 where id = $1', [datId, games, files])
-  await client.query(COMPARISON_LOCK)
-  await client.query(MARK_CHANGED, [slugs])
+  await dropResults(client, datId, slugs)
 }

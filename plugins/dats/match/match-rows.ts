@@ -1,4 +1,4 @@
-import type { Db } from '../../../core/database/db.ts'
+import type { Db, Queryable } from '../../../core/database/db.ts'
 import { inTransaction } from '../../../core/database/transaction.ts'
 
 /** A number that nothing else uses as key of an advisory lock. */
@@ -8,10 +8,10 @@ const LOCK = 7_364_123
  * Waits until no comparison runs, and delays the next one until the transaction ends. A comparison that began before a
  * change of DATs would otherwise store its result after {@link MARK_CHANGED}.
  */
-export const COMPARISON_LOCK = `select pg_advisory_xact_lock(${LOCK})`
+const COMPARISON_LOCK = `select pg_advisory_xact_lock(${LOCK})`
 
 /** Has all ROMs of platforms compared again. */
-export const MARK_CHANGED = `update rom_dumps d set compared_at = '1970-01-01Z' from roms r join platforms p on p.id = r.platform_id
+const MARK_CHANGED = `update rom_dumps d set compared_at = '1970-01-01Z' from roms r join platforms p on p.id = r.platform_id
   where r.id = d.rom_id and p.slug = any($1::text[])`
 
 /** True for a platform `p` with a DAT. */
@@ -135,6 +135,16 @@ const UPSERT_STATUS = `with ${ITEMS}, ${OTHERS}, best as (
   from roms r left join best b on b.rom_id = r.id left join others o on o.rom_id = r.id where r.id = any($1::int[])
   order by r.id
   on conflict (rom_id) do update set status = excluded.status, compared_at = excluded.compared_at`
+
+/**
+ * Deletes the matches of a DAT that changed, and has the ROMs of platforms compared again. The last step before the
+ * commit, because comparisons wait for the rest of the transaction.
+ */
+export async function dropResults (tx: Queryable, datId: number, slugs: readonly string[]): Promise<void> {
+  await tx.query(COMPARISON_LOCK)
+  await tx.query('delete from dat_matches where dat_id = $1', [datId])
+  await tx.query(MARK_CHANGED, [slugs])
+}
 
 /** True if there is a DAT. */
 export async function hasDats (db: Db): Promise<boolean> {
