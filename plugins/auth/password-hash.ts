@@ -1,4 +1,5 @@
 import { hash, verify } from '@node-rs/argon2'
+import { hash as hashBcrypt, verify as verifyBcrypt } from '@node-rs/bcrypt'
 import PQueue from 'p-queue'
 import { ApiError, badRequest } from '../../core/errors.ts'
 
@@ -44,10 +45,67 @@ export async function checkPassword (password: string): Promise<void> {
 
 export const hashPassword = (password: string) => enqueue(() => hash(normalize(password), OPTIONS))
 
-/** Verifies a password. It takes as long for an unknown account (`null`) as for a known one. */
-export async function verifyPassword (passwordHash: string | null, password: string): Promise<boolean> {
+/** A bcrypt hash that an import stored. Its cost is the binary logarithm of the number of rounds. */
+const BCRYPT = /^\$2[aby]\$(?<cost>\d\d)\$[./A-Za-z0-9]{53}$/
+/** The least and the highest cost that an import accepts: a check of the highest takes about a second. */
+const BCRYPT_COSTS = { least: 4, most: 14 } as const
+/** bcrypt ignores all further bytes. */
+const BCRYPT_BYTES = 72
+/** A hash with parameters that cost no more than ours by far, because each check takes so much memory and time. */
+const ARGON2 = /^\$argon2id\$v=19\$m=(?<memory>\d{1,5}),t=[1-8],p=[1-4]\$[A-Za-z0-9+/]{11,86}\$[A-Za-z0-9+/]{22,86}$/
+
+const bcryptCostOf = (passwordHash: string): number | null => {
+  const cost = BCRYPT.exec(passwordHash)?.groups?.cost
+  return cost === undefined ? null : Number(cost)
+}
+
+/** True if the hash of another server can be verified here at a reasonable cost. */
+export function isVerifiable (passwordHash: string): boolean {
+  const cost = bcryptCostOf(passwordHash)
+  return cost === null ? ARGON2.test(passwordHash) : cost >= BCRYPT_COSTS.least && cost <= BCRYPT_COSTS.most
+}
+
+/** True if the hash is an imported one, which a sign-in replaces. */
+export const isImportedHash = (passwordHash: string): boolean => bcryptCostOf(passwordHash) !== null
+
+const bcryptDummies = new Map<number, Promise<string>>()
+
+/** Returns a hash of this cost that no account has. */
+function findBcryptDummy (cost: number): Promise<string> {
+  const known = bcryptDummies.get(cost)
+  if (known !== undefined) return known
+  const made = hashBcrypt('no account has this password', { cost })
+  bcryptDummies.set(cost, made)
+  return made
+}
+
+/** Verifies a password as other servers do: as typed, without normalization, cut to 72 bytes. */
+async function matchesBcrypt (passwordHash: string, password: string): Promise<boolean> {
+  const bytes = Buffer.from(password).subarray(0, BCRYPT_BYTES)
+  // bcrypt ends a password at NUL, which no password of another server contains.
+  return await enqueue(() => verifyBcrypt(bytes, passwordHash)) && !password.includes('\0')
+}
+
+async function matchesArgon2 (passwordHash: string | null, password: string): Promise<boolean> {
   dummy ??= hash('no account has this password', OPTIONS)
   const storedHash = passwordHash ?? await dummy
-  const matches = await enqueue(() => verify(storedHash, normalize(password)))
-  return matches && passwordHash !== null
+  return await enqueue(() => verify(storedHash, normalize(password))) && passwordHash !== null
+}
+
+/**
+ * Verifies a password. It takes as long for an unknown account (`null`) as for a known one: each check makes one
+ * argon2 verification, and one bcrypt verification for each cost that an imported hash of this server has.
+ */
+export async function verifyPassword (
+  passwordHash: string | null, password: string, importedCosts: readonly number[] = []
+): Promise<boolean> {
+  const ownCost = passwordHash === null ? null : bcryptCostOf(passwordHash)
+  let matches = await matchesArgon2(ownCost === null ? passwordHash : null, password)
+  const costs = new Set(ownCost === null ? importedCosts : [...importedCosts, ownCost])
+  for (const cost of costs) {
+    const isOwn = cost === ownCost && passwordHash !== null
+    const matched = await matchesBcrypt(isOwn ? passwordHash : await findBcryptDummy(cost), password)
+    matches ||= isOwn && matched
+  }
+  return matches
 }

@@ -77,3 +77,17 @@ export async function deleteResetLink (
     and purpose = 'reset' and user_id = $2 and expires_at > now() returning data->>'email' as email`, [tokenHash, userId])).rows
   return spent
 }
+
+/** Selects the costs of the bcrypt hashes that an import stored and no sign-in has replaced yet. */
+export async function selectImportedCosts (db: Db): Promise<number[]> {
+  const { rows } = await db.query<{ cost: number }>(`select distinct substr(password_hash, 5, 2)::int as cost from users
+    where password_hash like '$2_$__$%' order by cost`)
+  return rows.map(({ cost }) => cost)
+}
+
+/** Replaces the hash of a password, unless the password changed meanwhile. */
+export async function replaceHash (
+  db: Db, userId: number, change: { from: string, to: string }
+): Promise<void> {
+  await db.query('update users set password_hash = $3 where id = $1 and password_hash = $2', [userId, change.from, change.to])
+}

@@ -2,7 +2,8 @@ import type { FastifyInstance } from 'fastify'
 import { ApiError } from '../../../core/errors.ts'
 import { networkOf } from '../../../core/config/networks.ts'
 import { User } from '../../users/entities.ts'
-import { verifyPassword } from '../password-hash.ts'
+import { hashPassword, isImportedHash, verifyPassword } from '../password-hash.ts'
+import { replaceHash, selectImportedCosts } from '../rows.ts'
 import { HOUR_SECONDS, type SignInKeys, signInKeys, signInLimits } from '../throttle/limits.ts'
 import { createThrottle, tooManyRequests } from '../throttle-rows.ts'
 import { createKeyedQueue } from '../keyed-queue.ts'
@@ -37,20 +38,29 @@ export function createSignIn (app: FastifyInstance) {
     await app.audit.record({ event: 'sign_in.throttled', username: name, address, details: { wait_seconds: wait } })
   }
 
+  /** Replaces an imported hash by one of this server, now that the password is known. */
+  async function renewHash (user: User, password: string): Promise<User> {
+    const from = user.password_hash ?? null
+    if (from === null || !isImportedHash(from)) return user
+    await replaceHash(app.db, user.id, { from, to: await hashPassword(password) })
+    return await app.db.em.findOne(User, { id: user.id }, { refresh: true }) ?? user
+  }
+
   async function checkClaim (claim: Claim): Promise<Verdict> {
     const keys = signInKeys(claim.username, claim.address)
     const tries = await throttle.readAttempts(Object.values(keys), HOUR_SECONDS)
     const wait = Math.max(tries.get(keys.address)?.wait_seconds ?? 0, tries.get(keys.pair)?.wait_seconds ?? 0)
     if (wait > 0) throw tooManyRequests(wait)
     const user = await findUser(claim.username)
-    const isPasswordRight = await verifyPassword(user?.password_hash ?? null, claim.password)
+    const passwordHash = user?.password_hash ?? null
+    const isPasswordRight = await verifyPassword(passwordHash, claim.password, await selectImportedCosts(app.db))
     if (user === null || !isPasswordRight || !user.enabled) {
       await countFailure(claim, keys, tries.get(keys.account)?.count ?? 0)
       return { status: isPasswordRight ? 'disabled' : 'wrong' }
     }
     // Forgive the typing errors for this account, but not the tries of the address on other accounts.
     if (tries.has(keys.pair)) await throttle.subtract(keys.pair, keys.address)
-    return { status: 'right', user }
+    return { status: 'right', user: await renewHash(user, claim.password) }
   }
 
   /**
