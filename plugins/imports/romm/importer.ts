@@ -1,0 +1,17 @@
+import type { ImporterDefinition } from '../contract.ts'
+
+/** Reads an installation of RomM 4.0 or later: its database or a dump of it, and its folders. */
+export const rommImporter: ImporterDefinition = {
+  key: 'romm',
+  title: 'RomM',
+  options: {
+    database_url: {
+      description: 'Address of RomM\'s database: mariadb://user:password@host:3306/romm, mysql://… or postgresql://…',
+      secret: true
+    },
+    dump: { description: 'File of mysqldump, mariadb-dump or plain pg_dump, also packed by gzip, instead of the database' },
+    base_path: { description: 'RomM\'s folder with assets and resources; without it no file is imported' }
+  },
+
+  open: async (settings, context) => (await import('./open.ts')).openRomm(settings, context)
+}

@@ -1,0 +1,43 @@
+import { errorCode } from '../../../../core/files/fs-error.ts'
+
+export const OPEN_TIMEOUT_MS = 15_000
+/** The most characters of one query's values. A server that sends more is broken or hostile. */
+const MAX_CHARACTERS = 512 * 1024 * 1024
+
+type TextRow = Readonly<Record<string, string | null>>
+type Start = (onRow: (row: TextRow, disconnect: () => void) => void, onEnd: (err?: Error) => void) => void
+
+/** Collects the rows of one query; disconnects from a server that sends more than asked for. */
+export function collectRows (start: Start, maxRows: number): Promise<TextRow[]> {
+  return new Promise((resolve, reject) => {
+    const rows: TextRow[] = []
+    let characters = 0
+    start((row, disconnect) => {
+      rows.push(row)
+      for (const value of Object.values(row)) characters += value?.length ?? 0
+      if (rows.length <= maxRows && characters <= MAX_CHARACTERS) return
+      reject(new Error('The database sent more rows than the import asked for. Check that the address names RomM\'s database'))
+      disconnect()
+    }, (err) => { if (err === undefined) resolve(rows); else reject(err) })
+  })
+}
+
+/** Groups rows of `table_name` and `column_name` by table. */
+export function groupColumns (rows: readonly TextRow[]): Map<string, Set<string>> {
+  const tables = new Map<string, Set<string>>()
+  for (const row of rows) {
+    const { table_name: table, column_name: column } = row
+    if (table == null || column == null) continue
+    const columns = tables.get(table) ?? new Set<string>()
+    tables.set(table, columns.add(column))
+  }
+  return tables
+}
+
+/** Names the server and the database without user and password. */
+export function openError (url: URL, cause: unknown): Error {
+  const reason = cause instanceof Error && cause.message !== '' ? cause.message : errorCode(cause)
+  const name = `${url.host}${url.pathname}`
+  return new Error(`RomM's database at ${name} cannot be read: ${reason}. Check address, user, password and database name`,
+    { cause })
+}

@@ -1,0 +1,167 @@
+import pg from 'pg'
+import t from 'tap'
+import { FileAbsentError } from '../../../plugins/imports/contract.ts'
+import { openRomm } from '../../../plugins/imports/romm/open.ts'
+import { createRommDatabase, writeRommFiles } from './fixtures/romm-postgres.ts'
+import { ROMM_DEVICE, ROMM_PASSWORD_HASH, ROMM_TOKEN_HASH, ROWS_4, ROWS_5 } from './fixtures/romm-rows.ts'
+import { ROMM_4, ROMM_5 } from './fixtures/romm-schema.ts'
+import { createContext, listAll, readText } from './support.ts'
+
+t.test('RomM 5.2 in PostgreSQL', async (t) => {
+  const folder = t.testdir({ work: {}, romm: {} })
+  await writeRommFiles(`${folder}/romm`)
+  const url = await createRommDatabase(t, ROMM_5, ROWS_5)
+  const context = createContext(`${folder}/work`)
+  const importer = await openRomm({ database_url: url, base_path: `${folder}/romm` }, context)
+  t.teardown(() => importer.close())
+  const all = await listAll(importer)
+
+  t.equal(importer.title, 'RomM 5.2 (0107) in PostgreSQL')
+  t.match(importer.identity, /^romm:[0-9a-f]{16}$/)
+  t.strictSame(importer.absent, {})
+
+  t.test('a former role is a group here only while its grants are unchanged', async (t) => {
+    t.strictSame(all.group.map(({ name }) => name), ['Editor (legacy)', 'Kids'])
+    t.match(all.user, [
+      { username: 'admin', role: 'admin', group_id: null, group_name: null },
+      { username: 'bob', role: 'user', group_id: null, group_name: 'Members' },
+      { username: "o'hara\\", role: 'user', group_id: '3', group_name: null }
+    ])
+  })
+
+  t.test('an account keeps its hash, its settings and what only it may do', async (t) => {
+    const [admin, bob, ohara] = all.user
+    t.match(admin, {
+      id: '1', password_hash: ROMM_PASSWORD_HASH, is_enabled: true, ra_username: 'adminRA', ui_settings: { theme: 'dark' },
+      last_login: '2026-03-01T10:00:00Z', created_at: '2026-03-01T10:00:00Z', updated_at: '2026-03-02T11:30:15.25Z'
+    })
+    t.match(bob, { email: null, password_hash: null, avatar: null, ra_username: null, ui_settings: null })
+    t.match(ohara, { is_enabled: false, overrides: [{ entity: 'roms', action: 'delete', own_only: false, is_granted: true }] })
+    t.strictSame(all.hidden, [
+      { entity: 'platforms', entity_id: '4', user_id: '3', group_id: null },
+      { entity: 'roms', entity_id: '11', user_id: null, group_id: '3' }
+    ])
+  })
+
+  t.test('a ROM has its files, ids, hand edits and media', async (t) => {
+    const [chrono, discs] = all.rom
+    t.match(chrono, {
+      id: '10', platform_id: '3', fs_name: 'Chrono (USA).sfc', fs_size_bytes: 5_000_000_000, sha1: null,
+      name: 'Chrono “Élan” 🎮', summary: 'First line\nSecond\tline \\ with \'quotes\'',
+      files: [{ id: '100', path: 'Chrono (USA).sfc', size_bytes: 5_000_000_000, crc: 'deadbeef' }],
+      locked: ['name', 'summary'],
+      cover: { file: { path: 'resources/roms/3/10/cover/big.png' }, url: null },
+      screenshots: [{ file: { path: 'resources/roms/3/10/screenshots/0.jpg' }, url: 'https://igdb.example/0.jpg' }]
+    })
+    t.strictSame(chrono?.provider_ids, { igdb: '1802', ra: '319', gamelist: '007' }, 'an id of 0 is none')
+    t.strictSame(chrono?.manual_metadata, { genres: ['Role-playing'] }, 'empty lists are no edits')
+    t.strictSame(chrono?.media, { box3d: { file: { path: 'resources/roms/3/10/box3d/box3d.png', size_bytes: null }, url: 'https://ss.example/3d' } })
+    t.match(discs, {
+      name: null, fs_size_bytes: null, manual_metadata: null, locked: [], cover: null, media: {}, provider_ids: {},
+      files: [{ path: 'disc 1.chd' }, { path: 'soundtrack/01 Intro.mp3' }]
+    })
+  })
+
+  t.test('marks, notes, devices, sessions and tokens are listed', async (t) => {
+    t.match(all.mark, [
+      { rom_id: '10', user_id: '1', status: 'completed_100', rating: 9, last_played: '2026-02-03T04:05:06.789Z' },
+      { rom_id: '11', user_id: '2', status: null, hidden: true }
+    ])
+    t.match(all.note, [{ title: 'Boss', content: 'Use fire.', tags: ['tips'] }])
+    t.equal(all.note.length, 1, 'a note without content is skipped')
+    t.match(all.device, [{
+      id: ROMM_DEVICE, device_id: ROMM_DEVICE, sync_mode: 'push_pull', mac_address: null, sync_config: { ssh_password: 'hunter2' }
+    }])
+    t.match(all.device_sync, [{ device_id: ROMM_DEVICE, asset_id: '7', last_synced_at: '2026-03-01T10:00:00Z' }])
+    t.match(all.sync_session, [{ status: 'in_progress', operations_planned: 3 }])
+    t.match(all.play_session, [{ duration_ms: 3_906_789, end_time: '2026-02-03T04:05:06.789Z' }])
+    t.match(all.token, [{ token_hash: ROMM_TOKEN_HASH, scopes: ['roms.read', 'assets.read', 'assets.write'] }])
+  })
+
+  t.test('assets come saves first, and files whose row was dropped last', async (t) => {
+    t.match(all.asset, [
+      { kind: 'save', id: '7', rom_id: '10', slot: 'main', md5: '0f7c66e61ba24dfcd5681718de694b41', device_id: ROMM_DEVICE },
+      { kind: 'save', id: '8', file_name: 'gone.srm', emulator: null },
+      { kind: 'state', id: '7', rom_fs_name: 'Chrono (USA).sfc', platform_fs_slug: 'snes' },
+      { kind: 'screenshot', id: '7' },
+      { kind: 'save', rom_id: null, user_id: '2', platform_fs_slug: 'snes', file_name: 'Lost.srm', emulator: 'snes9x' }
+    ])
+    const [save, gone, , , stray] = all.asset
+    t.equal(await readText(await importer.open(save?.file ?? t.fail())), 'save of chrono')
+    t.equal(await readText(await importer.open(stray?.file ?? t.fail())), 'a save without a row')
+    await t.rejects(importer.open(gone?.file ?? t.fail()), FileAbsentError)
+  })
+
+  t.test('collections, playlists and favourite tracks name ROMs and files', async (t) => {
+    t.match(all.collection, [
+      { name: 'Best', rom_ids: ['10', '11'], is_favorite: false, cover: { file: { path: 'resources/collections/1/cover/big.png' } } },
+      { name: 'favourites', rom_ids: ['10'], is_favorite: true, cover: null }
+    ])
+    t.match(all.smart_collection, [{ filter_criteria: { genres: ['Role-playing'] } }])
+    t.match(all.playlist, [{
+      tracks: [{ rom_id: '11', path: 'disc 1.chd' }, { rom_id: '11', path: 'soundtrack/01 Intro.mp3' }]
+    }])
+    t.match(all.favorite_track, [{ user_id: '1', track: { rom_id: '11', path: 'soundtrack/01 Intro.mp3' } }])
+  })
+
+  t.test('a hidden entity of another kind is skipped and reported', async (t) => {
+    t.match(context.skipped, [{ kind: 'hidden', id: '3', reason: /firmware/ }])
+  })
+})
+
+t.test('RomM 4.0 with hardly a value set', async (t) => {
+  const folder = t.testdir({ work: {}, romm: {} })
+  const url = await createRommDatabase(t, ROMM_4, ROWS_4)
+  const context = createContext(`${folder}/work`)
+  const importer = await openRomm({ database_url: url.replace('postgres:', 'postgresql+psycopg:'), base_path: `${folder}/romm` }, context)
+  t.teardown(() => importer.close())
+  const all = await listAll(importer)
+
+  t.match(importer.title, 'RomM 4.0 (0045)')
+  t.match(importer.absent, { device: 'RomM 4.0 has no table devices', token: String, play_session: String, group: String })
+  t.match(all.user, [
+    { username: 'root', role: 'admin', group_name: null },
+    { username: 'ed', role: 'user', group_name: 'Editors', password_hash: null },
+    { username: 'vi', role: 'user', group_name: 'Members', created_at: null }
+  ], 'roles become groups')
+  t.match(all.note, [{ id: 'rom_user:1', title: 'My Note', content: 'old note', is_public: true }], 'notes were columns of marks')
+  t.match(all.mark, [{ rating: 10, completion: 0 }, { rating: 0, is_main_sibling: false }], 'values are kept in their range')
+  t.match(all.collection, [{ is_favorite: true, rom_ids: ['2'] }], 'favourites were known by their name')
+  t.match(all.asset, [{ id: '1', rom_id: '1', emulator: null, slot: null }, { id: '2', rom_id: null, rom_fs_name: null }])
+  await t.rejects(importer.open(all.asset[0]?.file ?? t.fail()), FileAbsentError, 'a path that leaves its folder is absent')
+  t.match(context.skipped, [
+    { kind: 'user', id: '7', name: 'lost', reason: /role/ }, { kind: 'platform', id: '2', reason: /fs_slug/ }
+  ])
+})
+
+t.test('versions', async (t) => {
+  const context = createContext(t.testdir())
+  const url = await createRommDatabase(t, ROMM_4, ROWS_4)
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  t.teardown(() => client.end())
+  const open = async (version: string) => {
+    await client.query('update alembic_version set version_num = $1', [version])
+    const importer = await openRomm({ database_url: url }, context)
+    await importer.close()
+    return importer.title
+  }
+  await t.rejects(open('0044_hashless'), /revision 0044.*older than RomM 4\.0.*Update RomM/s, 'a database before 4.0 is refused')
+  await t.rejects(open('1a2b3c4d'), /unknown revision "1a2b3c4d"/, 'a revision of a pre-release is refused')
+  t.match(await open('0120_audit_events'), 'newer than 5.2')
+  t.match(context.warnings, [/revision 0120, which is newer/], 'a newer database is read with a warning')
+  await client.query('drop table alembic_version')
+  await t.rejects(openRomm({ database_url: url }, context), /holds no RomM/)
+})
+
+t.test('a database that cannot be reached is named without its password', async (t) => {
+  const context = createContext(t.testdir())
+  for (const protocol of ['postgresql', 'mariadb']) {
+    const url = `${protocol}://romm:s3cret@127.0.0.1:1/romm`
+    const failed = await openRomm({ database_url: url }, context).catch((err: unknown) => String(err))
+    t.match(failed, /database at 127\.0\.0\.1:1\/romm cannot be read: .*ECONNREFUSED.*Check address/s)
+    t.notMatch(failed, 's3cret')
+  }
+  await t.rejects(openRomm({ database_url: 'sqlite:///romm.db' }, context), /must begin with mariadb/)
+  await t.rejects(openRomm({}, context), /none is given/)
+})
