@@ -1,7 +1,10 @@
+import { rm, writeFile } from 'node:fs/promises'
+import { gzipSync } from 'node:zlib'
 import pg from 'pg'
 import t from 'tap'
-import { FileAbsentError } from '../../../plugins/imports/contract.ts'
+import { FileAbsentError, type ImporterSettings } from '../../../plugins/imports/contract.ts'
 import { openRomm } from '../../../plugins/imports/romm/open.ts'
+import { DUMP_STYLES, renderRommDump } from './fixtures/romm-dump.ts'
 import { createRommDatabase, writeRommFiles } from './fixtures/romm-postgres.ts'
 import { ROMM_DEVICE, ROMM_PASSWORD_HASH, ROMM_TOKEN_HASH, ROWS_4, ROWS_5 } from './fixtures/romm-rows.ts'
 import { ROMM_4, ROMM_5 } from './fixtures/romm-schema.ts'
@@ -132,6 +135,35 @@ t.test('RomM 4.0 with hardly a value set', async (t) => {
   t.match(context.skipped, [
     { kind: 'user', id: '7', name: 'lost', reason: /role/ }, { kind: 'platform', id: '2', reason: /fs_slug/ }
   ])
+})
+
+t.test('dumps', async (t) => {
+  const folder = t.testdir({ romm: {}, ...Object.fromEntries(DUMP_STYLES.map((style) => [style, {}])) })
+  await writeRommFiles(`${folder}/romm`)
+  for (const [tables, rows] of [[ROMM_4, ROWS_4], [ROMM_5, ROWS_5]] as const) {
+    const url = await createRommDatabase(t, tables, rows)
+    const read = async (settings: ImporterSettings, work: string) => {
+      const context = createContext(`${folder}/${work}`)
+      const importer = await openRomm({ ...settings, base_path: `${folder}/romm` }, context)
+      const all = await listAll(importer)
+      await importer.close()
+      const { title, identity, absent } = importer
+      return { all, title, identity, absent, skipped: context.skipped }
+    }
+    const { title, ...expected } = await read({ database_url: url }, 'romm')
+    for (const style of DUMP_STYLES) {
+      const path = `${folder}/${style}/dump.sql.gz`
+      await writeFile(path, gzipSync(renderRommDump(style, tables, rows)))
+      const actual = await read({ dump: path }, style)
+      const program = style === 'mysqldump' ? 'MariaDB or MySQL' : 'PostgreSQL'
+      t.equal(actual.title, title.replace(/in .*/, `in a dump of ${program}`))
+      t.strictSame({ ...actual, title }, { ...expected, title }, `${style} gives the records of the database`)
+      await rm(`${folder}/${style}/dump.sqlite`)
+    }
+  }
+  const cut = renderRommDump('mysqldump', ROMM_5, ROWS_5).replace(/-- Dump completed.*/s, '')
+  await writeFile(`${folder}/cut.sql`, cut)
+  await t.rejects(openRomm({ dump: `${folder}/cut.sql` }, createContext(`${folder}/mysqldump`)), /ends before its last line/)
 })
 
 t.test('versions', async (t) => {

@@ -19,6 +19,22 @@ const OTHER_FORMATS = [
   { start: 'BZh', remedy: 'it is packed by bzip2. Unpack it first: bzip2 -d <dump>' }
 ]
 
+/** The last comment of each program, which it writes unless comments are off. */
+const END_MARKS: Record<Dialect, RegExp> = {
+  mysql: /^-- Dump completed/m,
+  postgres: /^-- PostgreSQL database (?:cluster )?dump complete/m
+}
+
+/**
+ * Refuses a dump that was cut between two statements, which the parser cannot notice.
+ *
+ * @throws DumpError
+ */
+export function checkEnd (dialect: Dialect, start: string, end: string): void {
+  if (!/^-- (?:MySQL|MariaDB|PostgreSQL)\b.* dump\b/m.test(start) || END_MARKS[dialect].test(end)) return
+  throw new DumpError('The dump ends before its last line, "-- … dump complete". Make it again, or copy it again completely')
+}
+
 /** Yields the text of a dump, unpacked if it is packed by gzip. */
 export async function * openDumpText (path: string, signal: AbortSignal): AsyncGenerator<string> {
   const handle = await open(path).catch((err: unknown) => {

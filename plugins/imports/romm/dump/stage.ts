@@ -3,7 +3,7 @@ import { DatabaseSync, type SQLOutputValue, type StatementSync } from 'node:sqli
 import { requireFreeSpace } from '../../../../core/files/free-space.ts'
 import type { ImporterContext } from '../../contract.ts'
 import { createTableReader, type TableReader } from '../tables/table-reader.ts'
-import { detectDialect, openDumpText } from './open-text.ts'
+import { checkEnd, detectDialect, openDumpText } from './open-text.ts'
 import { type Column, createDumpParser, DumpError, type DumpHandlers } from './parser.ts'
 import type { Dialect } from './tokens.ts'
 
@@ -19,6 +19,9 @@ const INTEGER_TYPE = /int|serial/
 const UNUSED = /^(?:igdb|moby|ra|hasheous|flashpoint|hltb|steam|demozoo|pouet|csdb)_metadata$|^generated_/
 /** Free space is checked each time after so many characters. */
 const CHECK_CHARACTERS = 64 * 1024 * 1024
+
+/** Enough for the last comments of a dump. */
+const END_CHARACTERS = 1_000
 
 const quote = (name: string) => `"${name.replaceAll('"', '""')}"`
 
@@ -45,9 +48,10 @@ export async function openDump (path: string, { workFolder, signal }: ImporterCo
 async function load (
   chunks: AsyncIterable<string>, stage: DumpHandlers, workFolder: string, signal: AbortSignal
 ): Promise<Dialect> {
-  const { dialect, text } = await readStart(chunks)
+  const { dialect, start, text } = await readStart(chunks)
   const parser = createDumpParser(dialect, stage)
   let characters = 0
+  let end = ''
   for await (const chunk of text) {
     signal.throwIfAborted()
     characters += chunk.length
@@ -56,8 +60,10 @@ async function load (
       characters = 0
     }
     parser.write(chunk)
+    end = (end + chunk).slice(-END_CHARACTERS)
   }
   parser.end()
+  checkEnd(dialect, start, end)
   return dialect
 }
 
@@ -70,7 +76,7 @@ async function readStart (chunks: AsyncIterable<string>) {
     yield start
     yield * { [Symbol.asyncIterator]: () => iterator }
   }
-  return { dialect: detectDialect(start), text: text() }
+  return { dialect: detectDialect(start), start, text: text() }
 }
 
 interface Stage extends DumpHandlers {
