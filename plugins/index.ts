@@ -18,6 +18,7 @@ import feeds from './feeds/feature.ts'
 import firmware from './firmware/feature.ts'
 import hashing from './hashing/feature.ts'
 import heartbeat from './heartbeat/feature.ts'
+import imports from './imports/feature.ts'
 import installs from './installs/feature.ts'
 import libraries from './libraries/feature.ts'
 import library from './library/feature.ts'
@@ -107,6 +108,7 @@ export const featureList: FeatureList = {
     logs,
     metrics,
     backup,
+    imports,
     doctor,
     web
   ],

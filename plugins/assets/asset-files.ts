@@ -55,6 +55,35 @@ async function makeFolder (path: string): Promise<void> {
   for (let made = path; made.length >= first.length; made = dirname(made)) await syncFolder(dirname(made))
 }
 
+/** Creates the hashes and the first bytes of content that arrives in pieces. */
+function createContentDigest () {
+  const [sha1, md5] = [createHash('sha1'), createHash('md5')]
+  let head = Buffer.alloc(0)
+  return {
+    see (chunk: Buffer): void {
+      if (head.length < HEAD_BYTES) head = Buffer.concat([head, chunk.subarray(0, HEAD_BYTES - head.length)])
+      sha1.update(chunk)
+      md5.update(chunk)
+    },
+    finish: () => ({ sha1: sha1.digest('hex'), md5: md5.digest('hex'), head })
+  }
+}
+
+/** Reads content as `stage` would and stores nothing, for a plan. The hash of a zip is that of its bytes. */
+export async function measureContent (name: string, content: Readable): Promise<StagedFile> {
+  const digest = createContentDigest()
+  let size = 0
+  for await (const chunk of content as AsyncIterable<Buffer>) {
+    digest.see(chunk)
+    size += chunk.length
+  }
+  const { md5, ...facts } = digest.finish()
+  const publish = async (folder: string, fileName: string) => await Promise.resolve(`${folder}/${fileName}`)
+  return {
+    ...facts, given_name: name, file_size_bytes: size, content_hash: md5, path: '', publish, discard: async () => { await Promise.resolve() }
+  }
+}
+
 /** Returns the handle of a staged file. @param base the assets folder */
 function toStaged (base: string, userFolder: string, staged: Omit<StagedFile, 'publish' | 'discard'>): StagedFile {
   return {
@@ -86,14 +115,9 @@ export function createFiles (config: Config) {
   }
 
   async function write (handle: FileHandle, content: Readable) {
-    const [sha1, md5] = [createHash('sha1'), createHash('md5')]
-    let head = Buffer.alloc(0)
-    const size = await writeUpload(handle, content, limits, (chunk) => {
-      if (head.length < HEAD_BYTES) head = Buffer.concat([head, chunk.subarray(0, HEAD_BYTES - head.length)])
-      sha1.update(chunk)
-      md5.update(chunk)
-    })
-    return { file_size_bytes: size, sha1: sha1.digest('hex'), md5: md5.digest('hex'), head }
+    const digest = createContentDigest()
+    const size = await writeUpload(handle, content, limits, digest.see)
+    return { file_size_bytes: size, ...digest.finish() }
   }
 
   return {

@@ -13,6 +13,7 @@ import { assetNotFound, getOwn, getOwnOrDeleted, summarize } from './read-assets
 import { selectOwnIds } from './rows.ts'
 import type { VersionInput, VersionView } from './schemas.ts'
 import { requireFile } from './upload-form.ts'
+import { createAssetImports } from './uploads/import-asset.ts'
 import { createChanges } from './uploads/change-assets.ts'
 import { readMtime } from './uploads/read-upload.ts'
 import { createThumbnailStore } from './uploads/thumbnail-store.ts'
@@ -37,6 +38,7 @@ export function createAssets (app: FastifyInstance, config: Config, files: Files
     ...createContents(files, devices),
     ...createSaveViews(devices),
     changes,
+    imports: createAssetImports(files, writes),
     viewState,
     viewScreenshot,
     listStates,

@@ -3,6 +3,9 @@ import type { GrantAction, GrantEntity } from '../../core/access/grants.ts'
 import type { Scope } from '../../core/access/scopes.ts'
 import type { Task } from './entities.ts'
 
+/** The queue of all tasks in the catalogue. Other tasks are in the queue of their type. */
+export const TASK_QUEUE = 'tasks'
+
 /** The input of one run of a task. */
 export interface TaskRun<Payload = Record<string, unknown>> {
   id: string

@@ -7,7 +7,7 @@ import type { Db } from '../../core/database/db.ts'
 import { conflict, notFound } from '../../core/errors.ts'
 import { tasksConfig } from './config.ts'
 import { createCatalogue } from './catalogue.ts'
-import type { EndListener, Runner, StartOptions } from './definitions.ts'
+import { type EndListener, type Runner, type StartOptions, TASK_QUEUE } from './definitions.ts'
 import { Task } from './entities.ts'
 import { TaskRuns } from './runs.ts'
 import { type TaskGroups, TaskGroupsSchema } from './schemas.ts'
@@ -15,8 +15,6 @@ import { getTask, stopTask, stopTasksOf } from './stop-task.ts'
 
 export type { TaskDefinition, TaskRun } from './definitions.ts'
 
-/** The queue of all tasks in the catalogue. Other tasks are in the queue of their type. */
-const TASK_QUEUE = 'tasks'
 const CONCURRENCY = 2
 const CATALOGUE_QUEUE = 'task-catalogue'
 const CATALOGUE_MS = 5_000

@@ -100,6 +100,7 @@ export function createWrites (app: FastifyInstance, config: Config, files: Files
 
   return {
     run: createWriteRunner(app.log, files),
+    freeSpace,
 
     async create (writing: WriteContext, given: NewAsset, file: StagedFile, after: Date | null): Promise<Asset> {
       const { tx, now, publish } = writing

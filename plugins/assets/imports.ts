@@ -1,0 +1,1 @@
+export type { ImportedAsset, ImportedContent } from './uploads/import-asset.ts'

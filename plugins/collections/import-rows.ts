@@ -1,0 +1,37 @@
+import type { Db } from '../../core/database/db.ts'
+import { type InsertRow, insertRows } from '../../core/database/insert-rows.ts'
+
+const COMMON = {
+  user_id: 'int', name: 'text', description: 'text', is_public: 'boolean', created_at: 'timestamptz', updated_at: 'timestamptz'
+} as const
+const COLLECTIONS = { name: 'collections', columns: { ...COMMON, is_favorite: 'boolean', url_cover: 'text' } } as const
+const SMART = { name: 'smart_collections', columns: { ...COMMON, filter_criteria: 'jsonb' } } as const
+
+export type ImportedCollection = InsertRow<keyof typeof COLLECTIONS.columns>
+export type ImportedSmartCollection = InsertRow<keyof typeof SMART.columns>
+
+/** Inserts a collection. @returns null if its user has one of this name */
+export async function insertImportedCollection (tx: Db, row: ImportedCollection): Promise<number | null> {
+  return (await insertRows(tx, COLLECTIONS, [row]))[0] ?? null
+}
+
+/** Inserts a smart collection. @returns null if its user has one of this name */
+export async function insertImportedSmart (tx: Db, row: ImportedSmartCollection): Promise<number | null> {
+  return (await insertRows(tx, SMART, [row]))[0] ?? null
+}
+
+/** Finds a user's collection of a name, or the list of favourites. */
+export async function findCollection (
+  db: Db, table: 'collections' | 'smart_collections', of: { user_id: number, name: string, is_favorite: boolean }
+): Promise<number | null> {
+  const isMeant = table === 'collections' ? '(name = $2 or $3 and is_favorite) order by (is_favorite = $3) desc, id' : 'name = $2 and $3 is not null'
+  const { rows } = await db.query<{ id: number }>(`select id from ${table} where user_id = $1 and ${isMeant}`,
+    [of.user_id, of.name, of.is_favorite])
+  return rows[0]?.id ?? null
+}
+
+/** Adds members to a collection. */
+export async function insertImportedMembers (tx: Db, id: number, romIds: readonly number[]): Promise<void> {
+  await tx.query(`insert into collection_roms (collection_id, rom_id) select c.id, g.rom_id
+    from collections c, unnest($2::int[]) as g (rom_id) where c.id = $1 on conflict do nothing`, [id, romIds])
+}

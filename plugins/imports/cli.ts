@@ -1,0 +1,110 @@
+import { readFile } from 'node:fs/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { withWorker } from '../../core/cli/app.ts'
+import type { Config } from '../../core/config/config.ts'
+import { StartError } from '../../core/errors.ts'
+import type { Features } from '../../core/feature.ts'
+import type { App } from '../../core/typebox.ts'
+import { findAccount } from '../users/import-rows.ts'
+import { readSettings } from './config.ts'
+import type { ImporterDefinition, ImporterSettings } from './contract.ts'
+import { formatReport } from './report.ts'
+
+/** The flags of the command; those of the importer are in camel case. */
+export interface ImportOptions {
+  dryRun?: boolean
+  user?: string
+  json?: boolean
+  wait: boolean
+  [flag: string]: unknown
+}
+
+const USAGE = 2
+/** The exit code of a program that Ctrl-C ended: 128 + SIGINT. */
+const INTERRUPTED = 130
+const POLL_MS = 400
+/** A line of progress is written at most this often. */
+const LINE_MS = 2_000
+
+const toCamelCase = (name: string) => name.replaceAll(/_(\w)/g, (_match, letter: string) => letter.toUpperCase())
+
+async function readSecret (flag: string, file: string): Promise<string> {
+  try {
+    return (await readFile(file, 'utf8')).trim()
+  } catch (err) {
+    throw new StartError(`The file '${file}' of ${flag} cannot be read: ${err instanceof Error ? err.message : String(err)}`, { exitCode: USAGE })
+  }
+}
+
+/** Returns the settings of the configuration, with those of the flags in their place. @throws StartError */
+async function collectSettings (
+  config: Config, { key, options }: ImporterDefinition, flags: ImportOptions
+): Promise<ImporterSettings> {
+  const settings: Record<string, string> = {}
+  for (const [name, value] of Object.entries(readSettings(config, key))) if (value !== undefined) settings[name] = value
+  for (const [name, option] of Object.entries(options)) {
+    const isSecret = option.secret === true
+    const value = flags[toCamelCase(isSecret ? `${name}_file` : name)]
+    if (typeof value !== 'string') continue
+    settings[name] = isSecret ? await readSecret(`--${name.replaceAll('_', '-')}-file`, value) : value
+  }
+  const missing = Object.entries(options).find(([name, option]) => option.required === true && settings[name] === undefined)
+  if (missing !== undefined) {
+    const [name] = missing
+    throw new StartError(`The import from ${key} needs --${name.replaceAll('_', '-')}: ${missing[1].description}. See svc import ${key} --help.`,
+      { exitCode: USAGE })
+  }
+  return settings
+}
+
+async function findUserId (app: App, name: string | undefined): Promise<number | null> {
+  if (name === undefined) return null
+  const user = await findAccount(app.db, { username: name.toLowerCase() })
+  if (user === null) throw new StartError(`There is no user '${name}' here. Create the account first, with svc user create.`, { exitCode: USAGE })
+  return user.id
+}
+
+/** Shows the progress of a task until it ends. @returns its status; null if `signal` ended the watching first */
+async function follow (app: App, id: string, signal: AbortSignal, write: (text: string) => void): Promise<string | null> {
+  let writtenAt = -Infinity
+  while (!signal.aborted) {
+    const { status, meta } = await app.tasks.get(app.db, id)
+    if (!['queued', 'started', 'deferred', 'scheduled'].includes(status)) return status
+    if (performance.now() - writtenAt >= LINE_MS) {
+      writtenAt = performance.now()
+      const { current, listed } = meta
+      write(`Import ${status}: ${typeof listed === 'number' ? listed : 0} records read` +
+        `${typeof current === 'string' ? `, now ${current}` : ''}.\n`)
+    }
+    await sleep(POLL_MS, undefined, { signal }).catch(() => undefined)
+  }
+  return null
+}
+
+/** Runs an import and prints its report. @returns the exit code */
+export async function runImport (
+  app: App, importer: ImporterDefinition, settings: ImporterSettings, flags: ImportOptions
+): Promise<number> {
+  const task = await app.imports.request({
+    importer: importer.key, settings, dry_run: flags.dryRun === true, user_id: await findUserId(app, flags.user)
+  }, null)
+  process.stderr.write(`Import ${task.id} is queued.\n`)
+  if (!flags.wait) return 0
+  const leave = new AbortController()
+  process.once('SIGINT', () => { leave.abort() })
+  const status = await follow(app, task.id, leave.signal, (text) => { process.stderr.write(text) })
+  if (status === null) {
+    process.stderr.write(`\nsvc: this command ends; the import ${task.id} continues in the server\n`)
+    return INTERRUPTED
+  }
+  const { report } = await app.imports.get(app.db, task.id)
+  process.stdout.write(flags.json === true ? `${JSON.stringify(report)}\n` : formatReport(report))
+  return status === 'finished' ? 0 : 1
+}
+
+/** Runs `svc import <key>`. @returns the exit code */
+export async function importLibrary (features: Features, importer: ImporterDefinition, flags: ImportOptions): Promise<number> {
+  const { config } = await features.loadConfig()
+  const settings = await collectSettings(config, importer, flags)
+  return await withWorker(features, config, (app) => runImport(app, importer, settings, flags))
+}

@@ -1,0 +1,13 @@
+import { defineFeature } from '../../core/feature.ts'
+import { addImportCommands } from './commands.ts'
+
+export default defineFeature({
+  name: 'imports',
+  needs: ['database', 'auth-core', 'tasks', 'audit', 'users', 'permissions', 'platforms', 'library', 'roms', 'scans', 'assets', 'devices'],
+  config: () => import('./config.ts'),
+  entities: () => import('./entities.ts'),
+  tags: { imports: 'Imports of libraries from other programs, with their reports' },
+  commands: addImportCommands,
+  plugin: () => import('./plugin.ts'),
+  routes: () => import('./routes.ts')
+})

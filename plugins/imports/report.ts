@@ -1,0 +1,84 @@
+import { type RecordKind, RECORD_KINDS, type Skipped } from './contract.ts'
+import type { ImportReport } from './schemas.ts'
+
+/** The most named records and sentences in a report; the counts include all. */
+const NAMED_MAX = 2_000
+const TEXT_MAX = 500
+
+const cut = (text: string) => text.length > TEXT_MAX ? `${text.slice(0, TEXT_MAX - 1)}…` : text
+
+/** What became of one record. */
+export type Outcome = 'new' | 'present' | 'version'
+
+/** Collects the results of an import. */
+export function createReport (facts: Pick<ImportReport, 'importer' | 'source' | 'dry_run'>) {
+  const report: ImportReport = {
+    ...facts, status: 'running', error: null, counts: {}, absent: {}, skipped: [], skipped_count: 0, warnings: []
+  }
+  const warned = new Set<string>()
+
+  function countsOf (kind: RecordKind) {
+    const known = report.counts[kind]
+    if (known !== undefined) return known
+    const counts = { listed: 0, new: 0, present: 0, version: 0, skipped: 0 }
+    report.counts[kind] = counts
+    return counts
+  }
+
+  return {
+    report,
+    /** The number of records that were read so far. */
+    get listed (): number { return RECORD_KINDS.reduce((sum, kind) => sum + (report.counts[kind]?.listed ?? 0), 0) },
+    list (kind: RecordKind): void { countsOf(kind).listed++ },
+    count (kind: RecordKind, outcome: Outcome, amount = 1): void { countsOf(kind)[outcome] += amount },
+
+    /** Drops the counts of kinds that are read a second time. */
+    forget (kinds: readonly RecordKind[]): void {
+      for (const kind of kinds) Reflect.deleteProperty(report.counts, kind)
+      report.skipped = report.skipped.filter(({ kind }) => !kinds.some((one) => one === kind))
+      report.skipped_count = RECORD_KINDS.reduce((sum, kind) => sum + (report.counts[kind]?.skipped ?? 0), 0)
+    },
+
+    skip ({ kind, id, name, reason }: Skipped): void {
+      countsOf(kind).skipped++
+      report.skipped_count++
+      if (report.skipped.length >= NAMED_MAX) return
+      report.skipped.push({ kind, id, name: name === null ? null : cut(name), reason: cut(reason) })
+    },
+
+    /** Adds a sentence, once. */
+    warn (text: string): void {
+      const sentence = cut(text)
+      if (warned.has(sentence) || warned.size >= NAMED_MAX) return
+      warned.add(sentence)
+      report.warnings.push(sentence)
+    }
+  }
+}
+export type Report = ReturnType<typeof createReport>
+
+const plural = (amount: number, noun: string) => `${amount} ${noun}${amount === 1 ? '' : 's'}`
+
+/** Writes a report as text for a person. */
+export function formatReport ({ source, status, error, dry_run: isDry, counts, absent, skipped, skipped_count: skippedCount, warnings }: ImportReport): string {
+  const head = isDry ? `Plan of an import from ${source}; nothing was stored.` : `Import from ${source}: ${status}.`
+  const rows = RECORD_KINDS.flatMap((kind) => {
+    const found = counts[kind]
+    if (found === undefined) return []
+    const { listed, new: added, present, version, skipped: left } = found
+    const parts = [`${added} new`, `${present} here already`, ...(version > 0 ? [plural(version, 'former version')] : []), `${left} skipped`]
+    return [`  ${kind}: ${listed} read, ${parts.join(', ')}`]
+  })
+  const lists = [
+    ...Object.entries(absent).map(([kind, reason]) => `  ${kind}: ${reason}`),
+    ...skipped.map(({ kind, id, name, reason }) => `  ${kind} ${id ?? ''}${name === null ? '' : ` '${name}'`}: ${reason}`)
+  ]
+  const rest = skippedCount - skipped.length
+  return [
+    head,
+    ...(error === null ? [] : [`Failed: ${error}`]),
+    ...rows,
+    ...(lists.length === 0 ? [] : ['Not imported:', ...lists, ...(rest > 0 ? [`  and ${rest} more`] : [])]),
+    ...(warnings.length === 0 ? [] : ['Notice:', ...warnings.map((text) => `  ${text}`)])
+  ].join('\n') + '\n'
+}

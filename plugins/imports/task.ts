@@ -1,0 +1,103 @@
+import { mkdir, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { FastifyInstance } from 'fastify'
+import type { Config } from '../../core/config/config.ts'
+import { createPathMask } from '../../core/config/path-mask.ts'
+import type { DeletionRight, TaskDefinition, TaskRun } from '../tasks/definitions.ts'
+import { type Report, createReport } from './report.ts'
+import { upsertRun } from './rows.ts'
+import { runImport } from './run-import.ts'
+import { type ImportPayload, ImportPayloadSchema } from './schemas.ts'
+import { TASK_NAME } from './service.ts'
+
+/** The timeout of a run. The next run continues. */
+const TIMEOUT_SECONDS = 86_400
+const REPORT_EVERY_MS = 1_000
+
+/** An import creates accounts. */
+const CREATES_ACCOUNTS: DeletionRight = { scope: 'users.write', grant: ['users', 'write'] }
+
+/** Stores the report of a run, and the counts as the progress of its task. */
+function createProgress (app: FastifyInstance, run: TaskRun<ImportPayload>, report: Report) {
+  let storedAt = -Infinity
+
+  async function store (current: string | null): Promise<void> {
+    storedAt = performance.now()
+    const { counts, skipped_count: skipped } = report.report
+    await run.report({ import: { ...run.payload, settings: undefined }, current, counts, skipped_count: skipped, listed: report.listed })
+    await upsertRun(app.db, { id: run.id, importer: run.payload.importer, dry_run: run.payload.dry_run }, report.report)
+  }
+
+  return {
+    store,
+    async storeSometimes (current: string): Promise<void> {
+      if (performance.now() - storedAt >= REPORT_EVERY_MS) await store(current)
+    }
+  }
+}
+
+/** Defines the task that imports the library of another program. */
+export function defineImport (app: FastifyInstance, config: Config): TaskDefinition {
+  const folder = join(config.data_dir, 'imports')
+  const mask = createPathMask(config)
+
+  async function work (run: TaskRun<ImportPayload>, report: Report, onProgress: (kind: string) => Promise<void>): Promise<void> {
+    const { payload, signal } = run
+    const definition = app.imports.find(payload.importer)
+    const workFolder = join(folder, run.id)
+    // A killed worker leaves its folder, and only one import runs at a time.
+    await rm(folder, { recursive: true, force: true })
+    await mkdir(workFolder, { recursive: true, mode: 0o700 })
+    try {
+      const importer = await definition.open(app.imports.openSettings(payload), {
+        signal, log: app.log, workFolder, skip: report.skip, warn: report.warn
+      })
+      report.report.source = importer.title
+      try {
+        await runImport({
+          importer, report, signal, app, config, userId: payload.user_id, isDryRun: payload.dry_run, onProgress
+        })
+      } finally {
+        await importer.close()
+      }
+    } finally {
+      await rm(folder, { recursive: true, force: true })
+    }
+  }
+
+  async function perform (given: TaskRun): Promise<void> {
+    const run = given as TaskRun<ImportPayload>
+    const { importer, dry_run: isDry } = run.payload
+    const report = createReport({ importer, source: app.imports.find(importer).title, dry_run: isDry })
+    const progress = createProgress(app, run, report)
+    await progress.store(null)
+    try {
+      await work(run, report, progress.storeSometimes)
+      report.report.status = 'finished'
+    } catch (err) {
+      const isStopped = run.signal.aborted
+      report.report.status = isStopped ? 'stopped' : 'failed'
+      if (!isStopped) report.report.error = mask(err instanceof Error ? err.message : String(err)).slice(0, 1_000)
+      throw err
+    } finally {
+      await progress.store(null)
+    }
+  }
+
+  return {
+    name: TASK_NAME,
+    title: 'Import a library',
+    description: 'Imports accounts, marks, saves and collections from another program. Started by svc import or POST /api/imports.',
+    type: 'generic',
+    group: 'manual',
+    enabled: true,
+    // Only the ways above seal the settings and check the person.
+    manual_run: false,
+    cron_string: '',
+    destructive: CREATES_ACCOUNTS,
+    isSingle: true,
+    timeoutSeconds: TIMEOUT_SECONDS,
+    arguments: ImportPayloadSchema,
+    run: perform
+  }
+}
