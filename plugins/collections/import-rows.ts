@@ -20,13 +20,13 @@ export async function insertImportedSmart (tx: Db, row: ImportedSmartCollection)
   return (await insertRows(tx, SMART, [row]))[0] ?? null
 }
 
-/** Finds a user's collection of a name, or the list of favourites. */
+/** Finds a user's collection of a name; for a list of favourites, the user's present one. */
 export async function findCollection (
-  db: Db, table: 'collections' | 'smart_collections', of: { user_id: number, name: string, is_favorite: boolean }
+  db: Db, of: { user_id: number, name: string, is_favorite: boolean }
 ): Promise<number | null> {
-  const isMeant = table === 'collections' ? '(name = $2 or $3 and is_favorite) order by (is_favorite = $3) desc, id' : 'name = $2 and $3 is not null'
-  const { rows } = await db.query<{ id: number }>(`select id from ${table} where user_id = $1 and ${isMeant}`,
-    [of.user_id, of.name, of.is_favorite])
+  const { rows } = await db.query<{ id: number }>(`select id from collections
+    where user_id = $1 and (name = $2 or $3::boolean and is_favorite) order by (is_favorite = $3::boolean) desc, id limit 1`,
+  [of.user_id, of.name, of.is_favorite])
   return rows[0]?.id ?? null
 }
 

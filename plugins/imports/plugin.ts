@@ -1,5 +1,4 @@
 import type { FeaturePlugin } from '../../core/feature.ts'
-import { IMPORTERS } from './importers.ts'
 import { type Imports, createImports } from './service.ts'
 import { defineImport } from './task.ts'
 
@@ -8,7 +7,7 @@ declare module 'fastify' {
 }
 
 const plugin: FeaturePlugin = async (app, { config }) => {
-  app.decorate('imports', createImports(app, IMPORTERS))
+  app.decorate('imports', createImports(app))
   app.tasks.define(defineImport(app, config))
 }
 

@@ -3,10 +3,11 @@ import type { FastifyInstance } from 'fastify'
 import type { Db } from '../../core/database/db.ts'
 import { badRequest, notFound } from '../../core/errors.ts'
 import { formatDate } from '../../core/typebox.ts'
-import { type Task } from '../tasks/entities.ts'
+import type { Task } from '../tasks/entities.ts'
 import { TASK_QUEUE } from '../tasks/definitions.ts'
 import type { ImporterDefinition, ImporterSettings } from './contract.ts'
 import { ImportRun } from './entities.ts'
+import { IMPORTERS } from './importers.ts'
 import { type ImportPayload, ImportReportSchema, type ImportRunView } from './schemas.ts'
 
 export const TASK_NAME = 'import_library'
@@ -34,22 +35,15 @@ function toView (run: ImportRun): ImportRunView {
   }
 }
 
-/** @param importers the programs whose libraries can be imported */
-export function createImports (app: FastifyInstance, importers: readonly ImporterDefinition[]) {
-  const known = [...importers]
+/** @throws ApiError BAD_REQUEST */
+export function findImporter (key: string): ImporterDefinition {
+  const importer = IMPORTERS.find((one) => one.key === key)
+  if (importer !== undefined) return importer
+  throw badRequest(`There is no importer '${key}'. The importers are: ${IMPORTERS.map((one) => one.key).join(', ')}`)
+}
 
-  function find (key: string): ImporterDefinition {
-    const importer = known.find((one) => one.key === key)
-    if (importer !== undefined) return importer
-    throw badRequest(`There is no importer '${key}'. The importers are: ${known.map((one) => one.key).join(', ')}`)
-  }
-
+export function createImports (app: FastifyInstance) {
   return {
-    find,
-
-    /** Adds an importer to those of the server. */
-    add (importer: ImporterDefinition): void { known.push(importer) },
-
     /**
      * Queues an import.
      *
@@ -57,7 +51,7 @@ export function createImports (app: FastifyInstance, importers: readonly Importe
      * waits or runs, UNAVAILABLE without a scan worker
      */
     async request (wish: ImportWish, userId: number | null): Promise<Task> {
-      const { title, options } = find(wish.importer)
+      const { title, options } = findImporter(wish.importer)
       const unknown = Object.keys(wish.settings).find((name) => options[name] === undefined)
       if (unknown !== undefined) throw badRequest(`'${unknown}' is not a setting of the importer '${wish.importer}'`)
       if (wish.user_id !== null) await app.users.get(app.db, wish.user_id)

@@ -8,7 +8,7 @@ import { type Report, createReport } from './report.ts'
 import { upsertRun } from './rows.ts'
 import { runImport } from './run-import.ts'
 import { type ImportPayload, ImportPayloadSchema } from './schemas.ts'
-import { TASK_NAME } from './service.ts'
+import { TASK_NAME, findImporter } from './service.ts'
 
 /** The timeout of a run. The next run continues. */
 const TIMEOUT_SECONDS = 86_400
@@ -43,7 +43,7 @@ export function defineImport (app: FastifyInstance, config: Config): TaskDefinit
 
   async function work (run: TaskRun<ImportPayload>, report: Report, onProgress: (kind: string) => Promise<void>): Promise<void> {
     const { payload, signal } = run
-    const definition = app.imports.find(payload.importer)
+    const definition = findImporter(payload.importer)
     const workFolder = join(folder, run.id)
     // A killed worker leaves its folder, and only one import runs at a time.
     await rm(folder, { recursive: true, force: true })
@@ -68,7 +68,7 @@ export function defineImport (app: FastifyInstance, config: Config): TaskDefinit
   async function perform (given: TaskRun): Promise<void> {
     const run = given as TaskRun<ImportPayload>
     const { importer, dry_run: isDry } = run.payload
-    const report = createReport({ importer, source: app.imports.find(importer).title, dry_run: isDry })
+    const report = createReport({ importer, source: findImporter(importer).title, dry_run: isDry })
     const progress = createProgress(app, run, report)
     await progress.store(null)
     try {

@@ -11,6 +11,8 @@ import type { ImportRecord } from '../contract.ts'
 import { type Batch, type Stored, type Writer, insertResolved, oneByOne, toTime, toTimes } from './writer.ts'
 
 const RA_NAME_MAX = 26
+const USERNAME_MIN = 3
+const USERNAME_MAX = 255
 
 const entities: readonly string[] = GRANT_ENTITIES
 const actions: readonly string[] = GRANT_ACTIONS
@@ -77,22 +79,26 @@ function readHash ({ services }: Batch, { username, password_hash: hash }: Impor
   return null
 }
 
+/** Returns the name in its stored form; a name that is not allowed here gets `_` for other characters. */
+function toUsername (given: string): string {
+  const allowed = given.replaceAll(/[^A-Za-z0-9_-]/g, '_').slice(0, USERNAME_MAX).padEnd(USERNAME_MIN, '_')
+  return readUsername(allowed)
+}
+
 /** A name that an account has here already means the same person. The account keeps its password and rights. */
 async function writeUser (batch: Batch, record: ImportRecord<'user'>): Promise<Stored> {
   const { tx, services } = batch
   const owner = `User '${record.username}'`
-  let username
-  try {
-    username = readUsername(record.username)
-  } catch (err) {
-    if (err instanceof ApiError) return { reason: err.message }
-    throw err
-  }
+  const username = toUsername(record.username)
   const existing = await findAccount(tx, { username })
+  if (existing !== null && username !== record.username.toLowerCase()) {
+    return { reason: `the name has characters that are not allowed here, and another account is called '${username}'; rename one of them, then import again` }
+  }
   if (existing !== null) {
     services.warn(`${owner} has an account here, which gets the imported files and keeps its own password and rights`)
     return { id: existing.id, as: 'present' }
   }
+  if (username !== record.username.toLowerCase()) services.warn(`${owner} signs in as '${username}', because the name has characters that are not allowed here`)
   const settings = record.ui_settings === null ? null : readOrWarn(services, owner, () => readSettings(record.ui_settings))
   const [keptId = null] = await services.keptIds.choose(tx, 'users', [record.id])
   const folder = crypto.randomUUID()

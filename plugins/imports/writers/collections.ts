@@ -8,8 +8,6 @@ import type { ImportRecord } from '../contract.ts'
 import { selectImported } from '../rows.ts'
 import { type Batch, type Stored, type Writer, noUser, oneByOne, toTimes } from './writer.ts'
 
-const EMPTY_NAME_REASON = 'another collection got this name at the same moment; import again'
-
 /** Returns the members that are in the library here. */
 async function findMembers ({ refs, services }: Batch, record: ImportRecord<'collection'>): Promise<number[]> {
   const found = await refs.find('rom', record.rom_ids)
@@ -25,7 +23,7 @@ async function writeCollection (batch: Batch, record: ImportRecord<'collection'>
   if (user === null) return noUser(record.user_id)
   const members = await findMembers(batch, record)
   const { name, is_favorite: isFavorite } = record
-  const existing = await findCollection(tx, 'collections', { user_id: user, name, is_favorite: isFavorite })
+  const existing = await findCollection(tx, { user_id: user, name, is_favorite: isFavorite })
   if (existing !== null) {
     await insertImportedMembers(tx, existing, members)
     return { id: existing, as: 'present' }
@@ -41,7 +39,7 @@ async function writeCollection (batch: Batch, record: ImportRecord<'collection'>
     url_cover: record.cover?.url ?? null,
     ...toTimes(record)
   })
-  if (id === null) return { reason: EMPTY_NAME_REASON }
+  if (id === null) return { reason: 'another collection got this name at the same moment; import again' }
   await insertImportedMembers(tx, id, members)
   return { id, as: 'new' }
 }
@@ -91,8 +89,6 @@ async function writeSmart (batch: Batch, record: ImportRecord<'smart_collection'
   const user = (await refs.users([record]))(record)
   if (user === null) return noUser(record.user_id)
   const { name } = record
-  const existing = await findCollection(tx, 'smart_collections', { user_id: user, name, is_favorite: false })
-  if (existing !== null) return { reason: 'the user has a smart collection of this name here already, which stays' }
   const [keptId = null] = await services.keptIds.choose(tx, 'smart_collections', [record.id])
   const id = await insertImportedSmart(tx, {
     id: keptId,
@@ -103,7 +99,7 @@ async function writeSmart (batch: Batch, record: ImportRecord<'smart_collection'
     filter_criteria: await translateCriteria(batch, record),
     ...toTimes(record)
   })
-  return id === null ? { reason: EMPTY_NAME_REASON } : { id, as: 'new' }
+  return id === null ? { reason: 'the user has a smart collection of this name here already, which stays' } : { id, as: 'new' }
 }
 
 export const smartCollectionWriter: Writer<'smart_collection'> = {
