@@ -82,9 +82,9 @@ function readMatches (
     return isIdOf(key, id) ? [[key, id]] : []
   })
   const isWanted = (key: string) => !stored.has(key) || record.locked.includes(key)
-  const fields = {
-    ...(record.name === null ? {} : { name: record.name }), ...(record.summary === null ? {} : { summary: record.summary })
-  }
+  // A value that a person set is locked, unless providers give the same one.
+  const isFound = (name: 'name' | 'summary') => record[name] !== null && !record.locked.includes(name)
+  const fields = { ...(isFound('name') ? { name: record.name } : {}), ...(isFound('summary') ? { summary: record.summary } : {}) }
   return new Map(ids.filter(([key]) => isWanted(key)).map(([key, id], place) =>
     [key, { id, ...(place === 0 ? fields : {}) } as ProviderMatch]))
 }

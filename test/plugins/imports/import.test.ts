@@ -1,39 +1,321 @@
+import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { Buffer } from 'node:buffer'
 import t, { type Test } from 'tap'
+import sharp from 'sharp'
+import type { ImportReport } from '../../../plugins/imports/schemas.ts'
+import { createReport } from '../../../plugins/imports/report.ts'
+import { runImport } from '../../../plugins/imports/run-import.ts'
+import type { Importer } from '../../../plugins/imports/contract.ts'
 import { until } from '../../until.ts'
 import { type TestApp, shareTestApp } from '../../support.ts'
 import { createRommDatabase, writeRommFiles } from './fixtures/romm-postgres.ts'
 import { ROMM_DEVICE, ROMM_PASSWORD, ROMM_TOKEN, ROWS_5 } from './fixtures/romm-rows.ts'
 import { ROMM_5 } from './fixtures/romm-schema.ts'
-import type { ImportReport } from '../../../plugins/imports/schemas.ts'
+import { createMemoryImporter, make } from './memory-importer.ts'
 
-const fresh = shareTestApp(t, { worker: true, env: { SVC_TOKEN_PREFIXES: 'svc_,rmm_' } })
+const fresh = shareTestApp(t, { worker: true, env: { SVC_TOKEN_PREFIXES: 'rmm_' } })
 
 const LIBRARY = {
   roms: {
-    snes: { 'Chrono (USA).sfc': 'a cartridge' },
+    snes: { 'Chrono (USA).sfc': 'a cartridge', 'Game 1.sfc': 'one', 'Game 2.sfc': 'two' },
     psx: { 'Discs of Time': { 'disc 1.chd': 'a disc', soundtrack: { '01 Intro.mp3': 'music' } } }
   }
 }
+const ENDED = ['finished', 'failed', 'stopped']
 
-/** Runs an import by its task. @returns its report */
-async function importRomm ({ app }: TestApp, settings: Record<string, string>, isDry = false): Promise<ImportReport> {
+/** Starts a task and waits for its end. */
+async function finish ({ app }: TestApp, task: { id: string }): Promise<void> {
+  await until(async () => ENDED.includes((await app.tasks.get(app.db, task.id)).status), 'the task ends')
+}
+
+async function scan (test: TestApp): Promise<void> {
+  await finish(test, await test.app.scans.request({ type: 'quick', platforms: [], platform_fs_slugs: [], roms_ids: [], apis: [] }, null))
+}
+
+/** Runs an import from RomM by its task. @returns its report */
+async function importRomm (test: TestApp, settings: Record<string, string>, isDry = false): Promise<ImportReport> {
+  const { app } = test
   const task = await app.imports.request({ importer: 'romm', settings, dry_run: isDry, user_id: null }, null)
-  await until(async () => ['finished', 'failed', 'stopped'].includes((await app.tasks.get(app.db, task.id)).status), 'the import ends')
+  await finish(test, task)
   return (await app.imports.get(app.db, task.id)).report
 }
 
 async function createRomm (t: Test): Promise<Record<string, string>> {
-  const url = await createRommDatabase(t, ROMM_5, ROWS_5)
-  const basePath = join(t.testdirName, 'romm')
+  const basePath = t.testdir({ romm: {} }) + '/romm'
   await writeRommFiles(basePath)
-  return { database_url: url, base_path: basePath }
+  const picture = await sharp({ create: { width: 4, height: 4, channels: 3, background: 'red' } }).png().toBuffer()
+  const user = join(basePath, 'assets/users/557365723a31')
+  await writeFile(join(user, 'screenshots/snes/10/snes9x/Chrono.state.png'), picture)
+  await writeFile(join(user, 'profile/avatar.png'), picture)
+  for (const folder of ['roms/3/10/cover', 'collections/1/cover']) {
+    await mkdir(join(basePath, 'resources', folder), { recursive: true })
+    await writeFile(join(basePath, 'resources', folder, 'big.png'), picture)
+  }
+  return { database_url: await createRommDatabase(t, ROMM_5, ROWS_5), base_path: basePath }
 }
 
-t.test('an import from RomM brings accounts, files and marks', async (t) => {
+/** Imports records from memory. */
+async function importRecords (
+  { app, config }: TestApp, importer: Importer, { isDryRun = false, userId = null, signal = new AbortController().signal }: {
+    isDryRun?: boolean, userId?: number | null, signal?: AbortSignal
+  } = {}
+): Promise<ImportReport> {
+  const report = createReport({ importer: 'memory', source: importer.title, dry_run: isDryRun })
+  await runImport({ importer, report, signal, app, config, userId, isDryRun, onProgress: () => Promise.resolve() })
+  return report.report
+}
+
+/** Tables that describe running work, not what was imported. */
+const MOVING = ['tasks', 'import_runs', 'workers', 'library_versions', 'library_counts', 'audit_events', 'sign_in_attempts', 'notifications',
+  'log_lines', 'migrations', 'plugin_snapshots', 'stats_snapshots']
+
+/** Returns the content of all tables. */
+async function readTables ({ app }: TestApp): Promise<Record<string, unknown>> {
+  const { rows } = await app.pg.query<{ name: string }>(`select tablename::text as name from pg_tables
+    where schemaname = 'public' and tablename <> all($1) order by 1`, [MOVING])
+  const tables: Record<string, unknown> = {}
+  for (const { name } of rows) {
+    const content = await app.pg.query<{ row: unknown }>(`select to_jsonb(x) as row from ${name} x order by to_jsonb(x)::text`)
+    if (content.rows.length > 0) tables[name] = content.rows.map(({ row }) => row)
+  }
+  return tables
+}
+
+const basic = (username: string, password: string) => `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`
+const reasonsOf = (report: ImportReport) => report.skipped.map(({ kind, id, reason }) => `${kind} ${id ?? ''}: ${reason}`)
+
+t.test('an import from RomM brings accounts, files and marks with their ids', async (t) => {
   const test = await fresh(t, { library: LIBRARY, withoutAdmin: true })
-  const report = await importRomm(test, await createRomm(t))
-  console.log(JSON.stringify(report, null, 1))
-  t.equal(report.status, 'finished')
-  void ROMM_DEVICE, ROMM_PASSWORD, ROMM_TOKEN
+  const { app } = test
+  const settings = await createRomm(t)
+  const report = await importRomm(test, settings)
+  t.equal(report.status, 'finished', report.error ?? '')
+  t.match(report.counts, { user: { new: 3 }, rom: { present: 2 }, asset: { new: 3 }, token: { new: 1 }, collection: { new: 2 } })
+  t.notMatch(JSON.stringify(report), /hunter2|\$2b\$|postgres:\/\//, 'the report holds no secret')
+
+  const signIn = await app.inject({ url: '/api/users/me', headers: { authorization: basic('admin', ROMM_PASSWORD) } })
+  t.match(signIn.json(), { id: 1, username: 'admin', role: 'admin', ra_username: 'adminRA' }, 'the password of RomM signs in')
+  const { rows: [stored] } = await app.pg.query<{ password_hash: string }>('select password_hash from users where id = 1')
+  t.match(stored?.password_hash, /^\$argon2id\$/, 'the first sign-in replaces the hash')
+  const again = await app.inject({ url: '/api/users/me', headers: { authorization: basic('admin', ROMM_PASSWORD) } })
+  t.equal(again.statusCode, 200)
+  t.equal((await app.inject({ url: '/api/users/me', headers: { authorization: basic('admin', 'wrong') } })).statusCode, 401)
+
+  const token = { authorization: `Bearer ${ROMM_TOKEN}` }
+  const save = await app.inject({ url: '/api/saves/7/content', headers: token })
+  t.same([save.statusCode, save.body], [200, 'save of chrono'], 'the token of RomM works, and the save has its id and bytes')
+  const rom = await app.inject({ url: '/api/roms/10', headers: token })
+  t.match(rom.json(), { id: 10, platform_id: 3, fs_name: 'Chrono (USA).sfc', igdb_id: 1802 }, 'ROM and platform keep their ids')
+
+  const { rows: saves } = await app.pg.query(`select a.id, a.kind, a.slot, a.emulator, a.is_public, a.updated_at, d.device_id
+    from assets a left join devices d on d.id = a.origin_device_id order by a.kind`)
+  t.match(saves, [
+    { id: 7, kind: 'save', slot: 'main', emulator: 'snes9x', is_public: true, device_id: ROMM_DEVICE, updated_at: new Date('2026-03-02T11:30:15.250Z') },
+    { kind: 'screenshot' }, { kind: 'state', emulator: 'snes9x' }
+  ])
+  const { rows: marks } = await app.pg.query('select rom_id, user_id, rating, completion, status, last_played from rom_users order by rom_id')
+  t.match(marks, [{ rom_id: 10, user_id: 1, rating: 9, completion: 80, status: 'completed_100' }, { rom_id: 11, user_id: 2 }])
+  const { rows: [device] } = await app.pg.query<{ sync_config: { ssh_password: string } }>('select sync_config, is_ssh_trusted from devices')
+  t.match(device, { is_ssh_trusted: false })
+  t.not(device?.sync_config.ssh_password, 'hunter2', 'the password of the device is sealed')
+
+  const before = await readTables(test)
+  const second = await importRomm(test, settings)
+  t.equal(second.status, 'finished')
+  t.same(await readTables(test), before, 'a second import changes nothing')
+  t.match(second.counts, { user: { new: 0, present: 3 }, asset: { new: 0 }, mark: { new: 0 }, token: { new: 0 } })
+})
+
+t.test('a dry run stores nothing and reports the same counts', async (t) => {
+  const test = await fresh(t, { library: LIBRARY })
+  await scan(test)
+  const settings = await createRomm(t)
+  const before = await readTables(test)
+  const plan = await importRomm(test, settings, true)
+  t.equal(plan.status, 'finished', plan.error ?? '')
+  t.same(await readTables(test), before)
+  const real = await importRomm(test, settings)
+  t.same(plan.counts, real.counts)
+})
+
+t.test('an import that stops halfway completes when it runs again', async (t) => {
+  const test = await fresh(t, { library: LIBRARY })
+  await scan(test)
+  const records = {
+    user: [make.user({ id: '1' }), make.user({ id: '2' })],
+    platform: [make.platform({ id: '1' })],
+    rom: [make.rom({ id: '1' }), make.rom({ id: '2' })],
+    mark: [make.mark({ rating: 7 }), make.mark({ rom_id: '2', user_id: '2', rating: 3 })],
+    asset: [1, 2, 3, 4].map((id) => make.asset({ id: String(id) })),
+    collection: [make.collection({ id: '1', rom_ids: ['1', '2'] })]
+  }
+  const files = { '1.srm': 'one', '2.srm': 'two', '3.srm': 'three', '4.srm': 'four' }
+  const stopped = ['user', 'rom', 'mark', 'asset', 'collection'] as const
+  for (const kind of stopped) {
+    const stop = new AbortController()
+    const importer = createMemoryImporter(records, { files, onRecord: (one) => { if (one === kind) stop.abort(new Error('stopped')) } })
+    await t.rejects(importRecords(test, importer, { signal: stop.signal }), { message: 'stopped' })
+  }
+  const report = await importRecords(test, createMemoryImporter(records, { files }))
+  t.same(report.skipped, [])
+  const { rows: [counts] } = await test.app.pg.query(`select (select count(*)::int from users where username like 'user%') as users,
+    (select count(*)::int from rom_users) as marks, (select count(*)::int from assets) as assets,
+    (select count(*)::int from collection_roms) as members`)
+  t.same(counts, { users: 2, marks: 2, assets: 4, members: 2 })
+})
+
+t.test('an account of the same name here keeps its password, role and marks', async (t) => {
+  const test = await fresh(t, { library: LIBRARY })
+  const { app, admin } = test
+  await scan(test)
+  const { rows: [rom] } = await app.pg.query<{ id: number }>("select id from roms where fs_name = 'Game 1.sfc'")
+  await app.inject({ method: 'PUT', url: `/api/roms/${rom?.id ?? 0}/props`, headers: admin, payload: { data: { rating: 2 } } })
+  const { rows: before } = await app.pg.query("select * from users where username = 'admin'")
+  const report = await importRecords(test, createMemoryImporter({
+    user: [
+      make.user({ id: '1', username: 'admin', role: 'user', is_enabled: false, password_hash: `$2b$12$${'a'.repeat(53)}` }),
+      make.user({ id: '2', username: 'ad min' }), make.user({ id: '3', username: 'ad_min' })
+    ],
+    platform: [make.platform({ id: '1' })],
+    rom: [make.rom({ id: '1' })],
+    mark: [make.mark({ rating: 9 })]
+  }))
+  t.same((await app.pg.query("select * from users where username = 'admin'")).rows, before)
+  t.match((await app.pg.query('select rating from rom_users')).rows, [{ rating: 2 }])
+  t.same(reasonsOf(report), ['mark 1/1: the user has marks for this ROM here already, which stay'])
+  t.match(report.counts, { user: { new: 1, present: 2 } })
+})
+
+t.test('an import keeps a save here and adds other content as a former version', async (t) => {
+  const test = await fresh(t, { library: LIBRARY })
+  await scan(test)
+  const common = { user: [make.user({ id: '1' })], platform: [make.platform({ id: '1' })], rom: [make.rom({ id: '1' })] }
+  const files = { 'a.srm': 'first', 'b.srm': 'second' }
+  const asset = (path: string) => [make.asset({ id: '1', file_name: 'Game.srm', file: { path, size_bytes: 99 } })]
+  const first = await importRecords(test, createMemoryImporter({ ...common, asset: asset('a.srm') }, { files }))
+  t.match(first.warnings, [/no password/, /'a.srm' has 5 bytes and 99/])
+  const second = await importRecords(test, createMemoryImporter({ ...common, asset: asset('b.srm') }, { files, identity: 'memory:2' }))
+  t.match(second.counts, { asset: { new: 0, version: 1 } })
+  const { rows } = await test.app.pg.query('select a.content_hash, v.content_hash as former from assets a join asset_versions v on v.asset_id = a.id')
+  t.same(rows, [{ content_hash: '8b04d5e3775d298e78455efc5ca404d5', former: 'a9f0e61a137d86aa9db53465e0801612' }])
+})
+
+t.test('a ROM that is renamed here is found by its content', async (t) => {
+  const test = await fresh(t, { library: LIBRARY })
+  await scan(test)
+  const { rows: [file] } = await test.app.pg.query<{ id: number, sha1_hash: string, fs_size_bytes: string }>(
+    "select id, sha1_hash, fs_size_bytes from roms where fs_name = 'Chrono (USA).sfc'")
+  const chrono = { fs_size_bytes: Number(file?.fs_size_bytes), sha1: (file?.sha1_hash ?? '').toUpperCase() }
+  const report = await importRecords(test, createMemoryImporter({
+    user: [make.user({ id: '1' })],
+    platform: [make.platform({ id: '1' }), make.platform({ id: '2', fs_slug: 'nowhere' })],
+    rom: [
+      make.rom({ id: '1', fs_name: 'Old name.sfc', ...chrono }), make.rom({ id: '2', fs_name: 'Gone.sfc', fs_size_bytes: 3 }),
+      make.rom({ id: '3', platform_id: '2', fs_name: 'Game 1.sfc' })
+    ],
+    mark: [make.mark({ rating: 4 })]
+  }))
+  t.match((await test.app.pg.query('select rom_id, rating from rom_users')).rows, [{ rom_id: file?.id, rating: 4 }])
+  t.match(reasonsOf(report), [/^platform 2: no library here has a platform folder 'nowhere'/, /^rom 2: no file/, /^rom 3: no file/])
+})
+
+t.test('provider ids become matches, and values of people become field locks', async (t) => {
+  const test = await fresh(t, { library: LIBRARY })
+  const { app, admin } = test
+  await scan(test)
+  await importRecords(test, createMemoryImporter({
+    platform: [make.platform({ id: '1' })],
+    rom: [
+      make.rom({
+        id: '1', name: 'My Game', summary: 'Found text', provider_ids: { igdb: '7', moby: 'seven', nobody: '1' }, locked: ['name', 'igdb'],
+        manual_metadata: { genres: ['Puzzle'], companies: 4, unknown: 'x' }
+      }),
+      make.rom({ id: '2', name: 'Found Name', provider_ids: { ss: '8' } })
+    ]
+  }))
+  const { rows } = await app.pg.query("select name, own_fields, manual_metadata, genres from roms where fs_name like 'Game%' order by fs_name")
+  t.same(rows, [
+    { name: 'My Game', own_fields: ['igdb_id', 'name'], manual_metadata: { genres: ['Puzzle'] }, genres: ['Puzzle'] },
+    { name: 'Found Name', own_fields: [], manual_metadata: null, genres: [] }
+  ])
+  const { rows: [rom] } = await app.pg.query<{ id: number }>("select id from roms where fs_name = 'Game 1.sfc'")
+  t.match((await app.inject({ url: `/api/roms/${rom?.id ?? 0}`, headers: admin })).json(), { igdb_id: 7, moby_id: null, is_identified: true })
+})
+
+t.test('a collection gets members whose files come later', async (t) => {
+  const test = await fresh(t, { library: { roms: { snes: { 'Game 1.sfc': 'one' } } } })
+  await scan(test)
+  const importer = createMemoryImporter({
+    user: [make.user({ id: '1' })],
+    platform: [make.platform({ id: '7' })],
+    rom: [make.rom({ id: '1', platform_id: '7' }), make.rom({ id: '2', platform_id: '7' })],
+    collection: [make.collection({ id: '1', rom_ids: ['1', '2'] })],
+    smart_collection: [make.smart_collection({ id: '1', filter_criteria: { platform_ids: [7, 8], collection_id: 99, genres: ['Puzzle'] } })]
+  })
+  const count = async () => (await test.app.pg.query('select 1 from collection_roms')).rowCount
+  await importRecords(test, importer)
+  t.equal(await count(), 1)
+  const { rows: [smart] } = await test.app.pg.query('select filter_criteria from smart_collections')
+  const { rows: [platform] } = await test.app.pg.query<{ id: number }>('select id from platforms')
+  t.same(smart, { filter_criteria: { platform_ids: [platform?.id], collection_id: 2147483647, genres: ['Puzzle'] } })
+  await writeFile(join(test.libraryDir, 'roms/snes/Game 2.sfc'), 'two')
+  await scan(test)
+  await importRecords(test, importer)
+  t.equal(await count(), 2)
+})
+
+t.test('unusable records are left out with a reason and the others are stored', async (t) => {
+  const test = await fresh(t, { library: LIBRARY })
+  await scan(test)
+  const report = await importRecords(test, createMemoryImporter({
+    user: [
+      make.user({ id: '1', email: 'a@example.org' }), make.user({ id: '2', username: 'other', email: 'a@example.org' }),
+      { ...make.user({ id: '3' }), username: 5 }, make.user({ id: '4', username: 'x\0y' }), make.user({ id: '5', last_login: '2026-99-01T00:00:00Z' })
+    ],
+    platform: [make.platform({ id: '1' })],
+    rom: [make.rom({ id: '1' })],
+    device: [make.device({ id: 'd', sync_config: { ssh_password: 'x'.repeat(20_000) } }), make.device({ id: 'e', user_id: '9' })],
+    asset: [
+      make.asset({ id: '1', file_name: '../../etc/passwd' }), make.asset({ id: '2', file_name: '..' }), make.asset({ id: '3' }),
+      make.asset({ id: '4', kind: 'screenshot', file_name: 'page.png' })
+    ],
+    token: [
+      make.token({ id: '1', scopes: ['roms.read', 'nonsense'] }), make.token({ id: '2', device_id: 'e' }),
+      make.token({ id: '3', expires_at: '2020-01-01T00:00:00Z' }), make.token({ id: '4', scopes: ['nonsense'] })
+    ],
+    mark: [make.mark({ user_id: null }), make.mark({ rating: 99, completion: 4_000 })]
+  }, { files: { '1.srm': 'a', '2.srm': 'b', '4.srm': '<html>' } }))
+  t.match(reasonsOf(report), [
+    /^user 3: its field \/username/, /^user 4: its field \/username/, /^user 5: its last_login '2026-99/, /^mark 1\/: it belongs to the person who imports/,
+    /^device e: its user 9/, /^asset save 2: /, /^asset save 3: its file is absent/, /^asset screenshot 4: .*not a picture/,
+    /^token 2: its device e was not imported/, /^token 3: it expired/, /^token 4: this server has none of its scopes/
+  ])
+  const { rows } = await test.app.pg.query('select file_name, disk_path from assets')
+  t.match(rows, [{ file_name: 'passwd', disk_path: /^users\/[\w-]+\/saves\/snes\/\d+\/\w+-passwd$/ }])
+  t.match((await test.app.pg.query('select rating, completion from rom_users')).rows, [{ rating: 10, completion: 100 }])
+})
+
+t.test('only an administrator who signed in starts an import and reads reports', async (t) => {
+  const test = await fresh(t, { library: LIBRARY })
+  const { app, admin, createUser } = test
+  const start = (headers: object, payload: object = { importer: 'romm' }) => app.inject({ method: 'POST', url: '/api/imports', headers, payload })
+  const member = await createUser('member')
+  t.equal((await start(member)).statusCode, 403)
+  t.equal((await app.inject({ url: '/api/imports', headers: member })).statusCode, 403)
+  const { raw_token: raw } = (await app.inject({
+    method: 'POST', url: '/api/client-tokens', headers: admin,
+    payload: { name: 'all', scopes: ['tasks.run', 'users.write', 'platforms.write', 'roms.write', 'assets.write', 'devices.write', 'collections.write'] }
+  })).json<{ raw_token: string }>()
+  t.equal((await start({ authorization: `Bearer ${raw}` })).statusCode, 403, 'a token is not enough')
+  t.equal((await start(admin, { importer: 'nothing' })).statusCode, 400)
+  const run = await app.inject({ method: 'POST', url: '/api/tasks/run/import_library', headers: admin, payload: {} })
+  t.equal(run.statusCode, 400, 'the task has no other way to start')
+  const started = await start(admin, { importer: 'romm', dry_run: true })
+  t.equal(started.statusCode, 202, started.body)
+  const { task_id: id } = started.json<{ task_id: string }>()
+  await finish(test, { id })
+  const report = await app.inject({ url: `/api/imports/${id}`, headers: admin })
+  t.match(report.json(), { id, importer: 'romm', dry_run: true, report: { status: 'failed', error: /database_url|dump/ } })
+  t.match((await app.inject({ url: '/api/imports', headers: admin })).json(), [{ id }])
 })
