@@ -96,21 +96,8 @@ function createStoredFiles (resourcesDir: string) {
   }
 }
 
-/** Stores pictures, documents and films in the resources folder. Each is complete before it gets its final name. */
-export function createArtworkFiles ({ origins, resourcesDir, staging }: Services) {
-  /** Downloads to a temporary name. That file is deleted at the end unless `store` moved it. */
-  async function downloadAndStore<T> (
-    piece: ArtworkFile, acceptType: (type: string) => boolean, store: (part: string) => Promise<T>
-  ): Promise<T> {
-    const part = await onDisk(staging.next)
-    try {
-      await origins.writeTo(piece, part, acceptType)
-      return await store(part)
-    } finally {
-      await rm(part, { force: true })
-    }
-  }
-
+/** Publishes complete files of the staging folder, which are on the same disk and are moved. */
+export function createPublisher ({ resourcesDir, staging }: Omit<Services, 'origins'>) {
   async function publishSmall (content: Buffer, path: string): Promise<string> {
     const part = await onDisk(staging.next)
     try {
@@ -130,6 +117,35 @@ export function createArtworkFiles ({ origins, resourcesDir, staging }: Services
     } catch (err) {
       await rm(join(resourcesDir, small), { force: true })
       throw err
+    }
+  }
+
+  return {
+    /** Publishes a cover and its small copy, both or neither. @throws ArtworkError for a file that is no picture */
+    publishCover,
+
+    /** @throws ArtworkError for a PDF by name that is none by content */
+    async publishDocument (part: string, path: string): Promise<string> {
+      if (extname(path) === '.pdf') await checkDocument(part)
+      return await publishFile(resourcesDir, part, path)
+    }
+  }
+}
+
+/** Stores pictures, documents and films in the resources folder. Each is complete before it gets its final name. */
+export function createArtworkFiles ({ origins, resourcesDir, staging }: Services) {
+  const { publishCover, publishDocument } = createPublisher({ resourcesDir, staging })
+
+  /** Downloads to a temporary name. That file is deleted at the end unless `store` moved it. */
+  async function downloadAndStore<T> (
+    piece: ArtworkFile, acceptType: (type: string) => boolean, store: (part: string) => Promise<T>
+  ): Promise<T> {
+    const part = await onDisk(staging.next)
+    try {
+      await origins.writeTo(piece, part, acceptType)
+      return await store(part)
+    } finally {
+      await rm(part, { force: true })
     }
   }
 
@@ -154,10 +170,7 @@ export function createArtworkFiles ({ origins, resourcesDir, staging }: Services
     publishCover,
 
     downloadDocument: (piece: ArtworkFile, path: string): Promise<string> =>
-      downloadAndStore(piece, acceptsDocument, async (part) => {
-        await checkDocument(part)
-        return await publishFile(resourcesDir, part, path)
-      }),
+      downloadAndStore(piece, acceptsDocument, (part) => publishDocument(part, path)),
 
     downloadFilm: (piece: ArtworkFile, path: string): Promise<string> =>
       downloadAndStore(piece, acceptsFilm, async (part) => {

@@ -1,3 +1,4 @@
+import type { Readable } from 'node:stream'
 import type { FastifyInstance } from 'fastify'
 import type { Context } from '../../core/access/context.ts'
 import type { Db } from '../../core/database/db.ts'
@@ -34,6 +35,15 @@ export function createCollectionEdits (app: FastifyInstance, covers: Covers) {
   }
 
   return {
+    /** Sets the cover of a collection to a picture. @throws ApiError BAD_REQUEST for a file that is no picture */
+    async setPicture (db: Db, id: number, name: string, content: Readable): Promise<void> {
+      const cover = await covers.upload(name, content)
+      await setCover(db, id, cover).catch(async (err: unknown) => {
+        await cover.discard()
+        throw err
+      })
+    },
+
     async create (
       context: Context, form: CollectionForm, { cover: uploaded, ...switches }: CreateOptions
     ): Promise<CollectionView> {

@@ -35,3 +35,9 @@ export async function insertImportedMembers (tx: Db, id: number, romIds: readonl
   await tx.query(`insert into collection_roms (collection_id, rom_id) select c.id, g.rom_id
     from collections c, unnest($2::int[]) as g (rom_id) where c.id = $1 on conflict do nothing`, [id, romIds])
 }
+
+/** True if a collection has a picture, or is gone. */
+export async function hasPicture (db: Db, id: number): Promise<boolean> {
+  const { rows } = await db.query('select 1 from collections where id = $1 and path_cover_large is null', [id])
+  return rows.length === 0
+}

@@ -11,12 +11,17 @@ const CLEAN_UP_MS = 60 * 60_000
 /** The parts of the feature that only its routes use. */
 export interface CollectionParts { collections: Collections, forms: Forms }
 
+declare module 'fastify' {
+  interface FastifyInstance { collections: Pick<Collections, 'setPicture'> }
+}
+
 const plugin: FeaturePlugin<CollectionParts> = async (app, { config, role }) => {
   const http = createHttpClient({ name: 'covers', userAgent: USER_AGENT, log: app.log })
   app.addHook('onClose', () => http.close())
   app.resources.guardCollections(hasVisibleCollection)
   const covers = createCovers(config, http)
   const collections = createCollections(app, covers)
+  app.decorate('collections', { setPicture: collections.setPicture })
   app.decorateRequest('cover', null)
   if (role === 'worker') {
     const timer = setInterval(() => {

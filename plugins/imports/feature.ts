@@ -3,7 +3,9 @@ import { addImportCommands } from './commands.ts'
 
 export default defineFeature({
   name: 'imports',
-  needs: ['database', 'auth-core', 'tasks', 'audit', 'users', 'permissions', 'platforms', 'library', 'roms', 'scans', 'assets', 'devices'],
+  needs: [
+    'database', 'auth-core', 'tasks', 'audit', 'users', 'permissions', 'platforms', 'library', 'roms', 'scans', 'assets', 'devices', 'collections'
+  ],
   config: () => import('./config.ts'),
   entities: () => import('./entities.ts'),
   tags: { imports: 'Imports of libraries from other programs, with their reports' },

@@ -4,7 +4,7 @@ import { inTransaction } from '../../core/database/transaction.ts'
 import { countEdit } from '../library-versions/version-rows.ts'
 import { findPlatforms, reservePlatforms } from '../platforms/import-rows.ts'
 import { hasRoms, reserveRoms } from '../roms/import-rows.ts'
-import type { ImportRecord, Importer, RecordKind } from './contract.ts'
+import type { ImportRecord, Importer, RecordKind, Skipped } from './contract.ts'
 import { createKeptIds } from './kept-ids.ts'
 import { readBatches } from './read-records.ts'
 import { createReferences } from './references.ts'
@@ -18,6 +18,7 @@ import {
 } from './writers/devices.ts'
 import { platformWriter, romWriter } from './writers/library.ts'
 import { markWriter, noteWriter } from './writers/marks.ts'
+import { createPictureWriter } from './writers/pictures.ts'
 import type { Batch, ImportServices, Stored, Writer } from './writers/writer.ts'
 
 /** One import of a source. */
@@ -30,6 +31,8 @@ export interface ImportJob {
   app: ImportServices['app']
   config: ImportServices['config']
   isDryRun: boolean
+  /** The id of the task, which names its folder of unfinished files. */
+  taskId: string
   /** Stores the report while the import runs. */
   onProgress (kind: RecordKind): Promise<void>
 }
@@ -94,14 +97,19 @@ async function createKinds (job: ImportJob, db: Db) {
     }
   }
 
-  async function importKind<Kind extends RecordKind> (writer: Writer<Kind>): Promise<void> {
+  /** @param after runs after each batch is committed */
+  async function importKind<Kind extends RecordKind> (
+    writer: Writer<Kind>, after?: (batch: Batch, records: readonly ImportRecord<Kind>[], signal: AbortSignal) => Promise<Skipped[]>
+  ): Promise<void> {
     for await (const records of readBatches(importer, writer.kind, report, signal)) {
       await importBatch(writer, records)
+      for (const skipped of await after?.(toBatch(db), records, signal) ?? []) report.skip(skipped)
       await job.onProgress(writer.kind)
     }
   }
 
   const writeAssets = createAssetWriter(importer, services)
+  const pictures = createPictureWriter(importer, services, job.taskId)
 
   async function importAssets (): Promise<void> {
     for await (const records of readBatches(importer, 'asset', report, signal)) {
@@ -122,9 +130,11 @@ async function createKinds (job: ImportJob, db: Db) {
   }
 
   return {
+    close: pictures.close,
+
     async importAccounts (): Promise<void> {
       await importKind(groupWriter)
-      await importKind(userWriter)
+      await importKind(userWriter, pictures.writeAvatars)
     },
 
     /** Lets ROMs keep their ids: the first scan gives a reserved id to the file that it was reserved for. */
@@ -162,7 +172,7 @@ async function createKinds (job: ImportJob, db: Db) {
 
     async importRest (): Promise<void> {
       await importKind(platformWriter)
-      await importKind(romWriter)
+      await importKind(romWriter, pictures.writeCovers)
       await importKind(hiddenWriter)
       await importKind(markWriter)
       await importKind(noteWriter)
@@ -172,7 +182,7 @@ async function createKinds (job: ImportJob, db: Db) {
       await importKind(syncSessionWriter)
       await importKind(playSessionWriter)
       await importKind(tokenWriter)
-      await importKind(collectionWriter)
+      await importKind(collectionWriter, pictures.writeCollectionCovers)
       await importKind(smartCollectionWriter)
       await importKind(playlistWriter)
       await importKind(favoriteTrackWriter)
@@ -202,15 +212,16 @@ async function scan ({ app, signal }: ImportJob): Promise<void> {
 async function runForReal (job: ImportJob): Promise<void> {
   const { app } = job
   const kinds = await createKinds(job, app.db)
-  await kinds.importAccounts()
-  if (!await hasRoms(app.db)) {
-    const [library] = await app.library.list()
-    if (library !== undefined) await kinds.reserveIds(library.id)
-    await scan(job)
-  }
   try {
+    await kinds.importAccounts()
+    if (!await hasRoms(app.db)) {
+      const [library] = await app.library.list()
+      if (library !== undefined) await kinds.reserveIds(library.id)
+      await scan(job)
+    }
     await kinds.importRest()
   } finally {
+    await kinds.close()
     await countEdit(app.db)
   }
 }

@@ -55,7 +55,7 @@ export function defineImport (app: FastifyInstance, config: Config): TaskDefinit
       report.report.source = importer.title
       try {
         await runImport({
-          importer, report, signal, app, config, userId: payload.user_id, isDryRun: payload.dry_run, onProgress
+          importer, report, signal, app, config, userId: payload.user_id, isDryRun: payload.dry_run, taskId: run.id, onProgress
         })
       } finally {
         await importer.close()

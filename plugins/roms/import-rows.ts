@@ -92,3 +92,11 @@ export async function findFilesOfRoms (
   const ids = new Map(rows.map(({ place, id }) => [place, id]))
   return files.map((_file, index) => ids.get(index + 1) ?? null)
 }
+
+/** The platform and the manual of a ROM. */
+export interface RomPlace { platform_id: number, path_manual: string | null }
+
+export async function selectPlaces (db: Db, ids: readonly number[]): Promise<Map<number, RomPlace>> {
+  const { rows } = await db.query<RomPlace & { id: number }>('select id, platform_id, path_manual from roms where id = any($1::int[])', [ids])
+  return new Map(rows.map(({ id, ...place }) => [id, place]))
+}

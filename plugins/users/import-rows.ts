@@ -25,3 +25,9 @@ export async function findAccount (
   const { rows } = await db.query<{ id: number, role: string }>(`select id, role from users where ${column} = $1`, [value])
   return rows[0] ?? null
 }
+
+/** Sets the picture of an account that has none. @returns false if the account has one, or is gone */
+export async function setFirstAvatar (tx: Db, userId: number, path: string): Promise<boolean> {
+  const { rowCount } = await tx.query("update users set avatar_path = $2 where id = $1 and avatar_path = ''", [userId, path])
+  return rowCount > 0
+}

@@ -15,7 +15,7 @@ import { type SetupCode, createSetupCode } from './invites/setup-code.ts'
 declare module 'fastify' {
   interface FastifyInstance {
     users: ReturnType<typeof createUsers> & Roles & SetupCode & Pick<AccountDeletions, 'onDelete'> &
-      { openAvatar: Avatars['open'] }
+      { openAvatar: Avatars['open'], stageAvatar: Avatars['stage'] }
   }
 }
 
@@ -60,7 +60,8 @@ const plugin: FeaturePlugin<UserParts> = async (app, { config, role }) => {
     ...roles,
     ...createSetupCode(app),
     onDelete: deletions.onDelete,
-    openAvatar: avatars.open
+    openAvatar: avatars.open,
+    stageAvatar: avatars.stage
   })
   if (role === 'web') addFirstAdmin(app, config)
   return { avatars, accounts, achievements, changes, deletions }

@@ -62,7 +62,7 @@ async function importRecords (
   } = {}
 ): Promise<ImportReport> {
   const report = createReport({ importer: 'memory', source: importer.title, dry_run: isDryRun })
-  await runImport({ importer, report, signal, app, config, userId, isDryRun, onProgress: () => Promise.resolve() })
+  await runImport({ importer, report, signal, app, config, userId, isDryRun, taskId: 'memory', onProgress: () => Promise.resolve() })
   return report.report
 }
 
@@ -119,6 +119,17 @@ t.test('an import from RomM brings accounts, files and marks with their ids', as
   const { rows: [device] } = await app.pg.query<{ sync_config: { ssh_password: string } }>('select sync_config, is_ssh_trusted from devices')
   t.match(device, { is_ssh_trusted: false })
   t.not(device?.sync_config.ssh_password, 'hunter2', 'the password of the device is sealed')
+
+  const avatar = await app.inject({ url: '/api/users/1/avatar', headers: token })
+  t.equal(avatar.statusCode, 200)
+  const cover = rom.json<{ path_cover_large: string }>().path_cover_large
+  t.equal((await app.inject({ url: cover, headers: token })).headers['content-type'], 'image/png', 'an uploaded cover is imported')
+  const { rows: [locks] } = await app.pg.query('select own_fields from roms where id = 10')
+  t.same(locks, { own_fields: ['name', 'summary', 'url_cover'] }, 'and locked')
+  const { rows: collections } = await app.pg.query('select id, name, is_favorite, path_cover_large from collections order by id')
+  t.match(collections, [
+    { id: 1, name: 'Best', path_cover_large: 'collections/1/cover/big.png' }, { id: 2, is_favorite: true, path_cover_large: null }
+  ])
 
   const before = await readTables(test)
   const second = await importRomm(test, settings)
@@ -299,7 +310,7 @@ t.test('unusable records are left out with a reason and the others are stored', 
 t.test('only an administrator who signed in starts an import and reads reports', async (t) => {
   const test = await fresh(t, { library: LIBRARY })
   const { app, admin, createUser } = test
-  const start = (headers: object, payload: object = { importer: 'romm' }) => app.inject({ method: 'POST', url: '/api/imports', headers, payload })
+  const start = (headers: { authorization: string }, payload: object = { importer: 'romm' }) => app.inject({ method: 'POST', url: '/api/imports', headers, payload })
   const member = await createUser('member')
   t.equal((await start(member)).statusCode, 403)
   t.equal((await app.inject({ url: '/api/imports', headers: member })).statusCode, 403)
