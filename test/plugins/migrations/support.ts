@@ -75,6 +75,10 @@ const CONTENT: Record<string, readonly string[]> = {
       values (1, 0, 0, 'Ärger (Europe).sfc', 524288, 'aa', 'verified', true)`,
     "insert into dat_matches (dat_id, game, rom_id, is_complete, is_best, expected_name) values (1, 0, 1, true, true, 'Ärger (Europe).sfc')",
     "insert into rom_dumps (rom_id, status, compared_at) values (1, 'misnamed', '2026-01-01Z')"
+  ],
+  '20261123110000-imports': [
+    "insert into imported_ids (source, kind, old_id, new_id) values ('romm:1', 'rom', '10', 1)",
+    "insert into import_runs (id, importer, report) values ('00000000-0000-4000-8000-000000000003', 'romm', '{\"status\": \"finished\"}')"
   ]
 }
 
