@@ -48,7 +48,8 @@ async function collectSettings (
     if (typeof value !== 'string') continue
     settings[name] = isSecret ? await readSecret(`--${name.replaceAll('_', '-')}-file`, value) : value
   }
-  const missing = Object.entries(options).find(([name, option]) => option.required === true && settings[name] === undefined)
+  const missing = Object.entries(options)
+    .find(([name, option]) => option.required === true && settings[name] === undefined)
   if (missing !== undefined) {
     const [name] = missing
     throw new StartError(`The import from ${key} needs --${name.replaceAll('_', '-')}: ${missing[1].description}. See svc import ${key} --help.`,
@@ -65,7 +66,9 @@ async function findUserId (app: App, name: string | undefined): Promise<number |
 }
 
 /** Shows the progress of a task until it ends. @returns its status; null if `signal` ended the watching first */
-async function follow (app: App, id: string, signal: AbortSignal, write: (text: string) => void): Promise<string | null> {
+async function follow (
+  app: App, id: string, signal: AbortSignal, write: (text: string) => void
+): Promise<string | null> {
   let writtenAt = -Infinity
   while (!signal.aborted) {
     const { status, meta } = await app.tasks.get(app.db, id)
@@ -103,7 +106,9 @@ export async function runImport (
 }
 
 /** Runs `svc import <key>`. @returns the exit code */
-export async function importLibrary (features: Features, importer: ImporterDefinition, flags: ImportOptions): Promise<number> {
+export async function importLibrary (
+  features: Features, importer: ImporterDefinition, flags: ImportOptions
+): Promise<number> {
   const { config } = await features.loadConfig()
   const settings = await collectSettings(config, importer, flags)
   return await withWorker(features, config, (app) => runImport(app, importer, settings, flags))

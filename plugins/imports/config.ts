@@ -5,10 +5,12 @@ import type { ImporterDefinition, ImporterSettings } from './contract.ts'
 import { IMPORTERS } from './importers.ts'
 
 function toSection ({ key, title, options }: ImporterDefinition): TSchema {
-  const settings = Object.entries(options).map(([name, { description, secret = false }]) => [name, Type.Optional(Type.String({
-    minLength: 1, maxLength: 4_096, description, env: `IMPORT_${key}_${name}`.toUpperCase(), ...(secret ? { writeOnly: true } : {})
-  }))])
-  return Section(Object.fromEntries(settings) as Record<string, TSchema>, `Import from ${title}`)
+  const settings = Object.entries(options).map(([name, { description, secret = false }]): [string, TSchema] => {
+    const env = `IMPORT_${key}_${name}`.toUpperCase()
+    const text = Type.String({ minLength: 1, maxLength: 4_096, description, env, ...(secret ? { writeOnly: true } : {}) })
+    return [name, Type.Optional(text)]
+  })
+  return Section(Object.fromEntries(settings), `Import from ${title}`)
 }
 
 const sections = Object.fromEntries(IMPORTERS.map((importer) => [importer.key, toSection(importer)]))

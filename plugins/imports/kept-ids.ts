@@ -1,6 +1,6 @@
 import { findLastId } from '../../core/database/insert-rows.ts'
 import type { Db } from '../../core/database/db.ts'
-import { selectUsedIds, storeLastId } from './rows.ts'
+import { advanceIds, selectUsedIds, storeLastId } from './rows.ts'
 
 /** The tables whose rows keep their ids if this server never gave these ids. Apps store such ids. */
 const TABLES = ['users', 'platforms', 'roms', 'collections', 'smart_collections', 'assets'] as const
@@ -31,9 +31,7 @@ export async function createKeptIds (db: Db, source: string): Promise<KeptIds> {
       const numbers = wanted.filter((id) => id !== null)
       if (numbers.length === 0) return wanted
       const used = await selectUsedIds(tx, table, numbers)
-      await tx.query(`select setval(pg_get_serial_sequence('${table}', 'id'),
-        greatest($1::bigint, (select coalesce(pg_sequence_last_value(pg_get_serial_sequence('${table}', 'id')::regclass), 1))))`,
-      [Math.max(...numbers)])
+      await advanceIds(tx, table, Math.max(...numbers))
       return wanted.map((id) => id !== null && used.has(id) ? null : id)
     }
   }

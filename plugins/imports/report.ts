@@ -60,7 +60,8 @@ export type Report = ReturnType<typeof createReport>
 const plural = (amount: number, noun: string) => `${amount} ${noun}${amount === 1 ? '' : 's'}`
 
 /** Writes a report as text for a person. */
-export function formatReport ({ source, status, error, dry_run: isDry, counts, absent, skipped, skipped_count: skippedCount, warnings }: ImportReport): string {
+export function formatReport (report: ImportReport): string {
+  const { source, status, error, dry_run: isDry, counts, absent, skipped, skipped_count: skippedCount, warnings } = report
   const head = isDry ? `Plan of an import from ${source}; nothing was stored.` : `Import from ${source}: ${status}.`
   const rows = RECORD_KINDS.flatMap((kind) => {
     const found = counts[kind]

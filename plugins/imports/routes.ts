@@ -24,7 +24,8 @@ const routes: FeatureRoutes = async (app, { config }) => {
     // An import creates accounts with passwords, so a token is not enough.
     requireSignIn(caller)
     const { importer, dry_run: isDry = false, user_id: userId = null } = request.body
-    const task = await app.imports.request({ importer, settings: readSettings(config, importer), dry_run: isDry, user_id: userId }, caller.id)
+    const settings = readSettings(config, importer)
+    const task = await app.imports.request({ importer, settings, dry_run: isDry, user_id: userId }, caller.id)
     return await reply.code(202).send({ task_id: task.id })
   })
 

@@ -10,7 +10,8 @@ export async function selectImported (
 ): Promise<Map<string, Imported>> {
   const { rows } = await db.query<Imported & { old_id: string }>(`select old_id, new_id, created_at from imported_ids
     where source = $1 and kind = $2 and old_id = any($3::text[])`, [source, kind, oldIds])
-  return new Map(rows.map(({ old_id: id, new_id: newId, created_at: at }) => [id, { new_id: newId, created_at: new Date(at) }]))
+  return new Map(rows.map(({ old_id: oldId, new_id: id, created_at: at }) =>
+    [oldId, { new_id: id, created_at: new Date(at) }]))
 }
 
 /** Stores the new ids of imported records. */
@@ -45,4 +46,10 @@ export async function upsertRun (
   await db.query(`insert into import_runs (id, importer, dry_run, report) values ($1::uuid, $2, $3, $4::jsonb)
     on conflict (id) do update set report = excluded.report, updated_at = now()`,
   [run.id, run.importer, run.dry_run, toDatabaseJson(report)])
+}
+
+/** Makes the next id of a table one after this one, unless it is later already. */
+export async function advanceIds (tx: Db, table: string, id: number): Promise<void> {
+  await tx.query(`select setval(pg_get_serial_sequence('${table}', 'id'),
+    greatest($1::bigint, (select coalesce(pg_sequence_last_value(pg_get_serial_sequence('${table}', 'id')::regclass), 1))))`, [id])
 }

@@ -1,7 +1,7 @@
 import { Value } from '@sinclair/typebox/value'
 import type { FastifyInstance } from 'fastify'
 import type { Db } from '../../core/database/db.ts'
-import { badRequest, notFound } from '../../core/errors.ts'
+import { badRequest, conflict, notFound } from '../../core/errors.ts'
 import { formatDate } from '../../core/typebox.ts'
 import type { Task } from '../tasks/entities.ts'
 import { TASK_QUEUE } from '../tasks/definitions.ts'
@@ -47,8 +47,8 @@ export function createImports (app: FastifyInstance) {
     /**
      * Queues an import.
      *
-     * @throws ApiError BAD_REQUEST for an unknown importer, NOT_FOUND for an unknown user, CONFLICT while another import
-     * waits or runs, UNAVAILABLE without a scan worker
+     * @throws ApiError BAD_REQUEST for an unknown importer, NOT_FOUND for an unknown user, CONFLICT while another
+     * import waits or runs, UNAVAILABLE without a scan worker
      */
     async request (wish: ImportWish, userId: number | null): Promise<Task> {
       const { title, options } = findImporter(wish.importer)
@@ -74,10 +74,10 @@ export function createImports (app: FastifyInstance) {
       })
     },
 
-    /** Returns the settings of a queued import. @throws Error if the server's key has changed since */
+    /** Returns the settings of a queued import. @throws ApiError CONFLICT if the server's key has changed since */
     openSettings ({ settings }: ImportPayload): ImporterSettings {
       const text = app.secrets.open(SETTINGS_SEAL, settings)
-      if (text === null) throw new Error('The settings of the import cannot be opened, because the key of the server has changed; start the import again')
+      if (text === null) throw conflict('The settings of the import cannot be opened, because the key of the server has changed; start the import again')
       return JSON.parse(text) as ImporterSettings
     },
 

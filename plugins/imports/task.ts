@@ -24,8 +24,9 @@ function createProgress (app: FastifyInstance, run: TaskRun<ImportPayload>, repo
   async function store (current: string | null): Promise<void> {
     storedAt = performance.now()
     const { counts, skipped_count: skipped } = report.report
-    await run.report({ import: { ...run.payload, settings: undefined }, current, counts, skipped_count: skipped, listed: report.listed })
-    await upsertRun(app.db, { id: run.id, importer: run.payload.importer, dry_run: run.payload.dry_run }, report.report)
+    const { importer, dry_run: isDry } = run.payload
+    await run.report({ importer, dry_run: isDry, current, listed: report.listed, skipped_count: skipped, counts })
+    await upsertRun(app.db, { id: run.id, importer, dry_run: isDry }, report.report)
   }
 
   return {
@@ -41,10 +42,13 @@ export function defineImport (app: FastifyInstance, config: Config): TaskDefinit
   const folder = join(config.data_dir, 'imports')
   const mask = createPathMask(config)
 
-  async function work (run: TaskRun<ImportPayload>, report: Report, onProgress: (kind: string) => Promise<void>): Promise<void> {
-    const { payload, signal } = run
+  async function work (
+    run: TaskRun<ImportPayload>, report: Report, onProgress: (kind: string) => Promise<void>
+  ): Promise<void> {
+    const { id: taskId, payload, signal } = run
+    const { user_id: userId, dry_run: isDryRun } = payload
     const definition = findImporter(payload.importer)
-    const workFolder = join(folder, run.id)
+    const workFolder = join(folder, taskId)
     // A killed worker leaves its folder, and only one import runs at a time.
     await rm(folder, { recursive: true, force: true })
     await mkdir(workFolder, { recursive: true, mode: 0o700 })
@@ -55,7 +59,7 @@ export function defineImport (app: FastifyInstance, config: Config): TaskDefinit
       report.report.source = importer.title
       try {
         await runImport({
-          importer, report, signal, app, config, userId: payload.user_id, isDryRun: payload.dry_run, taskId: run.id, onProgress
+          importer, report, signal, app, config, userId, isDryRun, taskId, onProgress
         })
       } finally {
         await importer.close()

@@ -59,7 +59,9 @@ export function createAssetImports (files: Files, writes: Writes) {
 
   async function storeIn (writing: WriteContext, given: ImportedAsset, file: StagedFile): Promise<ImportedContent> {
     const { lineage, rom_fs_name: name, platform_fs_slug: platform } = given
-    const game = lineage.rom_id === null ? { rom: null, rom_fs_name: name, platform_fs_slug: platform } : { rom: lineage.rom_id }
+    const game = lineage.rom_id === null
+      ? { rom: null, rom_fs_name: name, platform_fs_slug: platform }
+      : { rom: lineage.rom_id }
     const peers = await writing.tx.em.find(Asset,
       { ...game, user: lineage.user_id, kind: lineage.kind, file_name: given.file_name, deleted_at: null }, { orderBy: { id: 'asc' } })
     const twins = peers.filter((peer) => isSamePlace(peer, given))

@@ -99,7 +99,8 @@ async function writeUser (batch: Batch, record: ImportRecord<'user'>): Promise<S
     return { id: existing.id, as: 'present' }
   }
   if (username !== record.username.toLowerCase()) services.warn(`${owner} signs in as '${username}', because the name has characters that are not allowed here`)
-  const settings = record.ui_settings === null ? null : readOrWarn(services, owner, () => readSettings(record.ui_settings))
+  const { ui_settings: given } = record
+  const settings = given === null ? null : readOrWarn(services, owner, () => readSettings(given))
   const [keptId = null] = await services.keptIds.choose(tx, 'users', [record.id])
   const folder = crypto.randomUUID()
   const id = await insertImportedUser(tx, {

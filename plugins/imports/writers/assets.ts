@@ -1,4 +1,3 @@
-import type { Readable } from 'node:stream'
 import { ApiError } from '../../../core/errors.ts'
 import type { Db } from '../../../core/database/db.ts'
 import type { ImportedAsset, ImportedContent } from '../../assets/imports.ts'
@@ -59,9 +58,11 @@ async function resolve (
 /** The result of one asset. */
 export type AssetOutcome = { record: AssetRecord } & ({ as: ImportedContent['as'] } | { reason: string })
 
+interface Content { file_size_bytes: number, content_hash: string | null, head: Buffer }
+
 /** Adds a sentence if the bytes are not those that the source described. */
 function compareContent (
-  { warn }: ImportServices, { kind, file, md5 }: AssetRecord, content: { file_size_bytes: number, content_hash: string | null, head: Buffer }
+  { warn }: ImportServices, { kind, file, md5 }: AssetRecord, content: Content
 ): void {
   const isZip = content.head.toString('latin1', 0, ZIP_MARK.length) === ZIP_MARK
   if (file.size_bytes !== null && file.size_bytes !== content.file_size_bytes) {
@@ -81,12 +82,8 @@ export function createAssetWriter (importer: Pick<Importer, 'open'>, services: I
   const { app, isDryRun, source } = services
   const { imports } = app.assets
 
-  async function open (record: AssetRecord): Promise<Readable> {
-    return await importer.open(record.file)
-  }
-
   async function storeOne (db: Db, { record, asset }: ResolvedAsset): Promise<ImportedContent['as']> {
-    const content = await open(record)
+    const content = await importer.open(record.file)
     const staged = isDryRun
       ? await imports.measure(record.file_name, content)
       : await imports.stage(db, asset.lineage.user_id, record.file_name, content)
@@ -112,7 +109,9 @@ export function createAssetWriter (importer: Pick<Importer, 'open'>, services: I
     }
   }
 
-  return async function write (batch: Batch, records: readonly AssetRecord[], signal: AbortSignal): Promise<AssetOutcome[]> {
+  return async function write (
+    batch: Batch, records: readonly AssetRecord[], signal: AbortSignal
+  ): Promise<AssetOutcome[]> {
     const outcomes: AssetOutcome[] = []
     for (const resolved of await resolve(batch, records)) {
       signal.throwIfAborted()

@@ -122,7 +122,8 @@ async function writePlaylist (batch: Batch, record: ImportRecord<'playlist'>): P
   const missing = files.filter((id) => id === null).length
   if (missing > 0) services.warn(`Playlist '${record.name}': ${missing} of ${files.length} tracks are not in the library here`)
   const { name, description, is_public: isPublic } = record
-  const id = await insertImportedPlaylist(tx, { user_id: user, name, description, is_public: isPublic, ...toTimes(record) })
+  const row = { user_id: user, name, description, is_public: isPublic, ...toTimes(record) }
+  const id = await insertImportedPlaylist(tx, row)
   if (id === null) return { reason: 'the user has a playlist of this name here already, which stays' }
   await insertEntries(tx, id, [...new Set(files.filter((file) => file !== null))])
   return { id, as: 'new' }

@@ -84,9 +84,11 @@ export const deviceSyncWriter: Writer<'device_sync'> = {
       const [device, save] = [devices.get(record.device_id), saves.get(record.asset_id)]
       if (device === undefined) return { reason: `its device ${record.device_id} was not imported` }
       if (save === undefined) return { reason: `its save ${record.asset_id} was not imported` }
-      return { row: {
-        device_id: device, asset_id: save, last_synced_at: toTime(record.last_synced_at) ?? '', is_untracked: record.is_untracked
-      } }
+      return {
+        row: {
+          device_id: device, asset_id: save, last_synced_at: toTime(record.last_synced_at) ?? '', is_untracked: record.is_untracked
+        }
+      }
     }, async (rows) => {
       const areNew = await insertImportedSyncs(tx, rows)
       return rows.map((row, index) => areNew[index] === true ? row.asset_id : null)
@@ -112,20 +114,22 @@ export const syncSessionWriter: Writer<'sync_session'> = {
       if (device === undefined) return { reason: `its device ${record.device_id} was not imported` }
       if (user === null) return noUser(record.user_id)
       const times = toTimes(record)
-      return { row: {
-        user_id: user,
-        device_id: device,
-        status: ENDED[record.status],
-        operations_planned: toCount(record.operations_planned),
-        operations_completed: toCount(record.operations_completed),
-        operations_failed: toCount(record.operations_failed),
-        error_message: record.error_message,
-        initiated_at: toTime(record.initiated_at) ?? times.created_at,
-        completed_at: toTime(record.completed_at) ?? times.updated_at,
-        session_id: crypto.randomUUID(),
-        downloads: [],
-        ...times
-      } }
+      return {
+        row: {
+          user_id: user,
+          device_id: device,
+          status: ENDED[record.status],
+          operations_planned: toCount(record.operations_planned),
+          operations_completed: toCount(record.operations_completed),
+          operations_failed: toCount(record.operations_failed),
+          error_message: record.error_message,
+          initiated_at: toTime(record.initiated_at) ?? times.created_at,
+          completed_at: toTime(record.completed_at) ?? times.updated_at,
+          session_id: crypto.randomUUID(),
+          downloads: [],
+          ...times
+        }
+      }
     }, (rows) => insertImportedSessions(tx, rows), 'this server has the session already')
   }
 }
@@ -148,18 +152,20 @@ export const playSessionWriter: Writer<'play_session'> = {
       if (end < start) return { reason: 'it ends before it starts' }
       if (end.getTime() > Date.now()) return { reason: `it ends in the future, at ${record.end_time}` }
       const [device, rom] = [devices.get(record.device_id ?? '') ?? null, roms.get(record.rom_id ?? '') ?? null]
-      return { row: {
-        user_id: user,
-        device_id: device,
-        rom_id: rom,
-        sync_session_id: sessions.get(record.sync_session_id ?? '') ?? null,
-        identity: `${device ?? ''}/${rom ?? ''}/${start.toISOString()}`,
-        save_slot: record.save_slot,
-        start_time: start.toISOString(),
-        end_time: end.toISOString(),
-        duration_ms: Math.min(record.duration_ms, end.getTime() - start.getTime()),
-        ...toTimes(record)
-      } }
+      return {
+        row: {
+          user_id: user,
+          device_id: device,
+          rom_id: rom,
+          sync_session_id: sessions.get(record.sync_session_id ?? '') ?? null,
+          identity: `${device ?? ''}/${rom ?? ''}/${start.toISOString()}`,
+          save_slot: record.save_slot,
+          start_time: start.toISOString(),
+          end_time: end.toISOString(),
+          duration_ms: Math.min(record.duration_ms, end.getTime() - start.getTime()),
+          ...toTimes(record)
+        }
+      }
     }, (rows) => insertImportedPlays(tx, rows), 'this server has the play session already')
   }
 }
@@ -183,16 +189,18 @@ export const tokenWriter: Writer<'token'> = {
       if (scopes.length === 0) return { reason: 'this server has none of its scopes' }
       const expiresAt = toTime(record.expires_at)
       if (expiresAt !== null && Date.parse(expiresAt) < Date.now()) return { reason: `it expired at ${expiresAt}` }
-      return { row: {
-        user_id: user,
-        device_id: device ?? null,
-        name: record.name,
-        token_hash: record.token_hash,
-        scopes,
-        expires_at: expiresAt,
-        last_used_at: toTime(record.last_used_at),
-        created_at: toTime(record.created_at) ?? new Date().toISOString()
-      } }
+      return {
+        row: {
+          user_id: user,
+          device_id: device ?? null,
+          name: record.name,
+          token_hash: record.token_hash,
+          scopes,
+          expires_at: expiresAt,
+          last_used_at: toTime(record.last_used_at),
+          created_at: toTime(record.created_at) ?? new Date().toISOString()
+        }
+      }
     }, (rows) => insertImportedTokens(tx, rows), 'this server has the token already')
   }
 }

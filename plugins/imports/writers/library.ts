@@ -10,7 +10,7 @@ import { type StoredRom, loadStoredRoms } from '../../matching/stored-rows.ts'
 import { fillPlatformTexts, findPlatforms } from '../../platforms/import-rows.ts'
 import { createIdCheck } from '../../plugins/providers.ts'
 import type { ManualMetadata } from '../../roms/entities.ts'
-import { MANUAL_FIELDS } from '../../roms/game-fields.ts'
+import type { MANUAL_FIELDS } from '../../roms/game-fields.ts'
 import { pairRoms } from '../../roms/import-rows.ts'
 import type { ImportRecord } from '../contract.ts'
 import type { Batch, Stored, Writer } from './writer.ts'
@@ -121,7 +121,9 @@ function toWrite (record: ImportedRom, { rom, stored }: StoredRom, rules: MatchR
 }
 
 /** Stores provider ids as matches, and values that people set as field locks. */
-async function writeGames ({ tx, services: { app, config } }: Batch, pairs: ReadonlyMap<number, ImportedRom>): Promise<void> {
+async function writeGames (
+  { tx, services: { app, config } }: Batch, pairs: ReadonlyMap<number, ImportedRom>
+): Promise<void> {
   const { providers } = app.registry
   const rules = { isIdOf: createIdCheck(app.registry), providers, priorities: readPriorities(config, providers) }
   const stored = await loadStoredRoms(tx, [...pairs.keys()])

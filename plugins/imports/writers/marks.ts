@@ -22,27 +22,29 @@ export const markWriter: Writer<'mark'> = {
       const [rom, user] = [roms.get(record.rom_id), userOf(record)]
       if (rom === undefined) return noRom(record.rom_id)
       if (user === null) return noUser(record.user_id)
-      return { row: {
-        rom_id: rom,
-        user_id: user,
-        last_played: toTime(record.last_played),
-        is_main_sibling: record.is_main_sibling,
-        backlogged: record.backlogged,
-        now_playing: record.now_playing,
-        hidden: record.hidden,
-        rating: Math.min(record.rating, RATING_MAX),
-        difficulty: Math.min(record.difficulty, RATING_MAX),
-        completion: Math.min(record.completion, COMPLETION_MAX),
-        status: record.status,
-        ...toTimes(record)
-      } }
+      return {
+        row: {
+          rom_id: rom,
+          user_id: user,
+          last_played: toTime(record.last_played),
+          is_main_sibling: record.is_main_sibling,
+          backlogged: record.backlogged,
+          now_playing: record.now_playing,
+          hidden: record.hidden,
+          rating: Math.min(record.rating, RATING_MAX),
+          difficulty: Math.min(record.difficulty, RATING_MAX),
+          completion: Math.min(record.completion, COMPLETION_MAX),
+          status: record.status,
+          ...toTimes(record)
+        }
+      }
     }, (rows) => insertImportedMarks(tx, rows), 'the user has marks for this ROM here already, which stay')
   }
 }
 
 const TITLE_MAX = 400
 
-/** Returns a title that the user does not have yet, for a note about another ROM of the source that is the same here. */
+/** Returns a title for a note whose own title the user has already. */
 const toSecondTitle = (title: string) => `${title.slice(0, TITLE_MAX)} (imported)`
 
 export const noteWriter: Writer<'note'> = {
@@ -71,6 +73,7 @@ async function writeNotes (
     if (rom === undefined) return noRom(record.rom_id)
     if (user === null) return noUser(record.user_id)
     const { title, content, is_public: isPublic, tags } = record
-    return { row: { rom_id: rom, user_id: user, title: toTitle(title), content, is_public: isPublic, tags, ...toTimes(record) } }
+    const row = { rom_id: rom, user_id: user, title: toTitle(title), content, is_public: isPublic, tags }
+    return { row: { ...row, ...toTimes(record) } }
   }, (rows) => insertImportedNotes(tx, rows), TAKEN)
 }

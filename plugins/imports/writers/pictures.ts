@@ -1,58 +1,19 @@
-import { createWriteStream } from 'node:fs'
-import { rm } from 'node:fs/promises'
-import { randomUUID } from 'node:crypto'
-import { extname, join } from 'node:path'
-import type { Readable } from 'node:stream'
-import { pipeline } from 'node:stream/promises'
 import { ApiError } from '../../../core/errors.ts'
+import type { Readable } from 'node:stream'
 import type { Db } from '../../../core/database/db.ts'
 import { inTransaction } from '../../../core/database/transaction.ts'
-import { artworkFolder } from '../../artwork/artwork.ts'
 import { ArtworkError } from '../../artwork/failures.ts'
-import { createPublisher } from '../../artwork/files.ts'
-import { ARTWORK_MAX_BYTES, createStaging } from '../../artwork/staging.ts'
 import { hasPicture } from '../../collections/import-rows.ts'
-import { applyEdit } from '../../editing/apply-edit.ts'
-import { writeMatches } from '../../matching/match-rows.ts'
-import { readPriorities } from '../../matching/merge-matches.ts'
-import { isIdentified } from '../../matching/matches.ts'
-import { loadStoredRoms } from '../../matching/stored-rows.ts'
-import { MANUAL } from '../../rom-files/kinds.ts'
-import { writeManual } from '../../rom-files/rows.ts'
-import { selectPlaces } from '../../roms/import-rows.ts'
 import { setFirstAvatar } from '../../users/import-rows.ts'
 import { User } from '../../users/entities.ts'
-import { type FileRef, FileAbsentError, type ImportRecord, type Importer, type RecordKind, type Skipped } from '../contract.ts'
-import { insertImported, selectImported } from '../rows.ts'
+import { FileAbsentError, type ImportRecord, type Importer, type Skipped } from '../contract.ts'
+import { selectImported } from '../rows.ts'
+import { HAS_ONE, type Picture, limitContent, rememberPicture } from './picture.ts'
+import { createRomPictures } from './rom-pictures.ts'
 import type { Batch, ImportServices } from './writer.ts'
 
 /** Far more than an avatar needs; it is read into memory. */
 const AVATAR_MAX_BYTES = 16 * 1024 ** 2
-
-const tooLarge = (bytes: number) => new ArtworkError(`it has more than ${bytes} bytes`)
-
-/** Passes content on up to a limit. */
-async function * limitContent (content: Readable, bytes: number): AsyncGenerator<Buffer> {
-  let size = 0
-  for await (const chunk of content as AsyncIterable<Buffer>) {
-    size += chunk.length
-    if (size > bytes) throw tooLarge(bytes)
-    yield chunk
-  }
-}
-
-/** One file that a person added in the source, and the function that stores it for a row of this server. */
-interface Picture {
-  /** The kind under which the import remembers the file. */
-  as: string
-  kind: RecordKind
-  oldId: string
-  newId: number
-  file: FileRef
-  store (db: Db, picture: Picture, content: Readable): Promise<string | null>
-}
-
-const HAS_ONE = 'a person chose another one here, which stays'
 
 function explain (err: unknown): string | null {
   if (err instanceof FileAbsentError) return 'it is absent'
@@ -63,26 +24,8 @@ function explain (err: unknown): string | null {
 
 /** Creates the import of pictures and manuals that people added. Those of providers come again with a scan. */
 export function createPictureWriter (importer: Pick<Importer, 'open'>, services: ImportServices, taskId: string) {
-  const { app, config, isDryRun, source } = services
-  const { providers } = app.registry
-  const resourcesDir = join(config.data_dir, 'resources')
-  const staging = createStaging(app.db, resourcesDir, taskId)
-  const publisher = createPublisher({ resourcesDir, staging })
-
-  const remember = async (db: Db, { as, oldId, newId }: Picture) => {
-    await insertImported(db, source, [{ kind: as, old_id: oldId, new_id: newId }])
-  }
-
-  /** Writes content to a temporary file, which is deleted unless `publish` moves it. */
-  async function withPart<T> (content: Readable, publish: (part: string) => Promise<T>): Promise<T> {
-    const part = await staging.next()
-    try {
-      await pipeline(limitContent(content, ARTWORK_MAX_BYTES), createWriteStream(part, { flags: 'wx' }))
-      return await publish(part)
-    } finally {
-      await rm(part, { force: true })
-    }
-  }
+  const { app, isDryRun, source } = services
+  const roms = createRomPictures(services, taskId)
 
   async function storeAvatar (db: Db, picture: Picture, content: Readable): Promise<string | null> {
     const chunks: Buffer[] = []
@@ -93,7 +36,7 @@ export function createPictureWriter (importer: Pick<Importer, 'open'>, services:
     try {
       return await inTransaction(db, async (tx) => {
         if (!await setFirstAvatar(tx, picture.newId, staged.path)) return HAS_ONE
-        await remember(tx, picture)
+        await rememberPicture(tx, source, picture)
         await staged.publish()
         return null
       })
@@ -105,49 +48,7 @@ export function createPictureWriter (importer: Pick<Importer, 'open'>, services:
   async function storeCollectionCover (db: Db, picture: Picture, content: Readable): Promise<string | null> {
     if (await hasPicture(db, picture.newId)) return HAS_ONE
     await app.collections.setPicture(db, picture.newId, picture.file.path, content)
-    await remember(db, picture)
-    return null
-  }
-
-  /** Sets the cover of a ROM and locks it, as an upload by a person does. */
-  async function storeCover (db: Db, picture: Picture, content: Readable): Promise<string | null> {
-    const id = picture.newId
-    const [stored, place] = [(await loadStoredRoms(db, [id])).get(id), (await selectPlaces(db, [id])).get(id)]
-    if (stored === undefined || place === undefined) return 'its ROM was deleted meanwhile'
-    const { rom, stored: matches } = stored
-    if (rom.own_fields.includes('url_cover')) return HAS_ONE
-    const name = `own-${randomUUID()}`
-    const folder = `${artworkFolder(place.platform_id, id)}/cover`
-    const cover = await withPart(content, (part) =>
-      publisher.publishCover(part, { large: `${folder}/${name}`, small: `${folder}/${name}-small` }))
-    const { merged, ...edit } = applyEdit(rom, { matches, ids: [], records: [] }, { texts: {}, cover: cover.large, unlock: [] },
-      readPriorities(config, providers))
-    const isWritten = await inTransaction(db, async (tx) => {
-      const written = await writeMatches(tx, [{
-        rom_id: id, edits: rom.edits, matches: new Map(), explanations: new Map(), dropped: [],
-        merged: { ...merged, is_identified: isIdentified(matches, providers) }, edit: { ...edit, cover }
-      }])
-      if (written.length > 0) await remember(tx, picture)
-      return written.length > 0
-    })
-    if (isWritten) return null
-    for (const path of [cover.large, cover.small]) await rm(join(resourcesDir, path), { force: true })
-    return 'another person changed the ROM at the same moment; import again'
-  }
-
-  async function storeManual (db: Db, picture: Picture, content: Readable): Promise<string | null> {
-    const id = picture.newId
-    const type = extname(picture.file.path).toLowerCase()
-    if (!MANUAL.extensions.includes(type.slice(1))) return `a manual of the type '${type}' is not supported`
-    const place = (await selectPlaces(db, [id])).get(id)
-    if (place === undefined) return 'its ROM was deleted meanwhile'
-    if (place.path_manual !== null && place.path_manual !== '') return HAS_ONE
-    const path = `${artworkFolder(place.platform_id, id)}/manual/${id}${type}`
-    await withPart(content, (part) => publisher.publishDocument(part, path))
-    await inTransaction(db, async (tx) => {
-      await writeManual(tx, id, path)
-      await remember(tx, picture)
-    })
+    await rememberPicture(db, source, picture)
     return null
   }
 
@@ -189,14 +90,14 @@ export function createPictureWriter (importer: Pick<Importer, 'open'>, services:
     },
 
     async writeCovers (batch: Batch, records: readonly ImportRecord<'rom'>[], signal: AbortSignal): Promise<Skipped[]> {
-      const roms = await batch.refs.find('rom', records.map(({ id }) => id))
+      const romIds = await batch.refs.find('rom', records.map(({ id }) => id))
       return await storeAll(batch, records.flatMap(({ id, cover, manual }) => {
-        const newId = roms.get(id)
+        const newId = romIds.get(id)
         if (newId === undefined) return []
         const of = { kind: 'rom', oldId: id, newId } as const
         return [
-          ...(cover?.url === null ? [{ ...of, as: 'rom_cover', file: cover.file, store: storeCover }] : []),
-          ...(manual?.url === null ? [{ ...of, as: 'rom_manual', file: manual.file, store: storeManual }] : [])
+          ...(cover?.url === null ? [{ ...of, as: 'rom_cover', file: cover.file, store: roms.storeCover }] : []),
+          ...(manual?.url === null ? [{ ...of, as: 'rom_manual', file: manual.file, store: roms.storeManual }] : [])
         ]
       }), signal)
     },
@@ -211,6 +112,7 @@ export function createPictureWriter (importer: Pick<Importer, 'open'>, services:
       }), signal)
     },
 
-    close: staging.remove
+    close: roms.close
   }
 }
+export type PictureWriter = ReturnType<typeof createPictureWriter>

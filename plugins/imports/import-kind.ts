@@ -1,0 +1,93 @@
+import type { Db } from '../../core/database/db.ts'
+import { inTransaction } from '../../core/database/transaction.ts'
+import type { ImportRecord, Importer, RecordKind, Skipped } from './contract.ts'
+import { readBatches } from './read-records.ts'
+import { createReferences } from './references.ts'
+import type { Report } from './report.ts'
+import { type Imported, insertImported, selectImported } from './rows.ts'
+import type { Batch, ImportServices, Stored, Writer } from './writers/writer.ts'
+
+/** One import on one handle of the database. */
+export interface ImportContext {
+  db: Db
+  importer: Importer
+  report: Report
+  signal: AbortSignal
+  services: ImportServices
+  /** The user of records without one. */
+  userId: number | null
+  /** Stores the report while the import runs. */
+  onProgress (kind: RecordKind): Promise<void>
+}
+
+/** Runs after a batch is committed. @returns what it left out */
+type AfterBatch<Kind extends RecordKind> =
+  (batch: Batch, records: readonly ImportRecord<Kind>[], signal: AbortSignal) => Promise<Skipped[]>
+
+/** True for an error that PostgreSQL gives a value: of its type, or of a constraint. */
+const isOfValue = (err: unknown) =>
+  err instanceof Error && 'code' in err && typeof err.code === 'string' && /^2[23]/.test(err.code)
+
+export const toBatch = ({ services, userId }: ImportContext, tx: Db): Batch =>
+  ({ tx, services, refs: createReferences(tx, services.source, userId) })
+
+/** Writes records in one transaction. A record that the database refuses is left out, and the others are written. */
+async function writeGuarded<Kind extends RecordKind> (
+  context: ImportContext, tx: Db, writer: Writer<Kind>, records: readonly ImportRecord<Kind>[]
+): Promise<Stored[]> {
+  const { app } = context.services
+  try {
+    return await tx.transact((part) => writer.write(toBatch(context, part), records))
+  } catch (err) {
+    if (!isOfValue(err)) throw err
+    app.log.warn({ err, kind: writer.kind, records: records.length }, 'the database refused records of an import')
+    if (records.length === 1) return [{ reason: `the database refused it: ${err instanceof Error ? err.message : ''}` }]
+  }
+  const stored: Stored[] = []
+  for (const record of records) stored.push(...await writeGuarded(context, tx, writer, [record]))
+  return stored
+}
+
+const toKnown = <Kind extends RecordKind>(record: ImportRecord<Kind>, imported: Imported | undefined) =>
+  imported === undefined ? [] : [{ record, id: imported.new_id, at: imported.created_at }]
+
+/** Stores the new records of a batch and their ids in one transaction. */
+async function storeBatch<Kind extends RecordKind> (
+  context: ImportContext, writer: Writer<Kind>, records: readonly ImportRecord<Kind>[]
+) {
+  const { db, services: { source } } = context
+  const { kind } = writer
+  return await inTransaction(db, async (tx) => {
+    const imported = await selectImported(tx, source, kind, records.map(writer.idOf))
+    const open = records.filter((record) => !imported.has(writer.idOf(record)))
+    const stored = open.length === 0 ? [] : await writeGuarded(context, tx, writer, open)
+    const ids = stored.flatMap((one, index) => {
+      const record = open[index]
+      return 'reason' in one || record === undefined ? [] : [{ kind, old_id: writer.idOf(record), new_id: one.id }]
+    })
+    await insertImported(tx, source, ids)
+    const known = records.flatMap((record) => toKnown(record, imported.get(writer.idOf(record))))
+    if (known.length > 0) await writer.complete?.(toBatch(context, tx), known)
+    return { open, stored, known: known.length }
+  })
+}
+
+/** Imports all records of a kind. */
+export async function importKind<Kind extends RecordKind> (
+  context: ImportContext, writer: Writer<Kind>, after?: AfterBatch<Kind>
+): Promise<void> {
+  const { importer, report, signal, db } = context
+  const { kind } = writer
+  for await (const records of readBatches(importer, kind, report, signal)) {
+    const { open, stored, known } = await storeBatch(context, writer, records)
+    report.count(kind, 'present', known)
+    for (const [index, one] of stored.entries()) {
+      const record = open[index]
+      if (record === undefined) continue
+      if ('reason' in one) report.skip({ kind, id: writer.idOf(record), name: writer.nameOf(record), reason: one.reason })
+      else report.count(kind, one.as)
+    }
+    for (const skipped of await after?.(toBatch(context, db), records, signal) ?? []) report.skip(skipped)
+    await context.onProgress(kind)
+  }
+}
