@@ -7,8 +7,8 @@ import { IMPORTERS } from './importers.ts'
 function toSection ({ key, title, options }: ImporterDefinition): TSchema {
   const settings = Object.entries(options).map(([name, { description, secret = false }]): [string, TSchema] => {
     const env = `IMPORT_${key}_${name}`.toUpperCase()
-    const text = Type.String({ minLength: 1, maxLength: 4_096, description, env, ...(secret ? { writeOnly: true } : {}) })
-    return [name, Type.Optional(text)]
+    const masked = secret ? { writeOnly: true } : {}
+    return [name, Type.Optional(Type.String({ minLength: 1, maxLength: 4_096, description, env, ...masked }))]
   })
   return Section(Object.fromEntries(settings), `Import from ${title}`)
 }

@@ -61,8 +61,8 @@ const plural = (amount: number, noun: string) => `${amount} ${noun}${amount === 
 
 /** Writes a report as text for a person. */
 export function formatReport (report: ImportReport): string {
-  const { source, status, error, dry_run: isDry, counts, absent, skipped, skipped_count: skippedCount, warnings } = report
-  const head = isDry ? `Plan of an import from ${source}; nothing was stored.` : `Import from ${source}: ${status}.`
+  const { source, status, error, counts, absent, skipped, warnings } = report
+  const head = report.dry_run ? `Plan of an import from ${source}; nothing was stored.` : `Import from ${source}: ${status}.`
   const rows = RECORD_KINDS.flatMap((kind) => {
     const found = counts[kind]
     if (found === undefined) return []
@@ -74,7 +74,7 @@ export function formatReport (report: ImportReport): string {
     ...Object.entries(absent).map(([kind, reason]) => `  ${kind}: ${reason}`),
     ...skipped.map(({ kind, id, name, reason }) => `  ${kind} ${id ?? ''}${name === null ? '' : ` '${name}'`}: ${reason}`)
   ]
-  const rest = skippedCount - skipped.length
+  const rest = report.skipped_count - skipped.length
   return [
     head,
     ...(error === null ? [] : [`Failed: ${error}`]),
