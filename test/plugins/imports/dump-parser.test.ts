@@ -126,6 +126,8 @@ t.test('files', async (t) => {
   await t.rejects(read(`${folder}/cut.sql.gz`), /packed dump is damaged.*Copy it again/)
   await writeFile(`${folder}/custom.dump`, 'PGDMP\x01\x0e')
   await t.rejects(read(`${folder}/custom.dump`), /pg_restore --no-owner --file/)
+  await writeFile(`${folder}/latin1.sql`, Buffer.from('select 1;é', 'latin1'))
+  await t.rejects(read(`${folder}/latin1.sql`), /not UTF-8.*utf8mb4/)
   await t.rejects(read(`${folder}/absent.sql`), /cannot be opened: ENOENT/)
   await t.rejects(read(folder), /is no file/)
   await writeFile(`${folder}/bomb.gz`, gzipSync(Buffer.alloc(80 * 1024 * 1024)))

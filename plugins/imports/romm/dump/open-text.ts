@@ -84,8 +84,18 @@ async function * unpack (packed: Readable, size: number): AsyncGenerator<Buffer>
 async function * decode (chunks: AsyncIterable<Buffer>): AsyncGenerator<string> {
   let decoder: TextDecoder | null = null
   for await (const chunk of chunks) {
-    decoder ??= new TextDecoder(chunk[0] === 0xff && chunk[1] === 0xfe ? 'utf-16le' : 'utf-8')
-    yield decoder.decode(chunk, { stream: true })
+    decoder ??= new TextDecoder(chunk[0] === 0xff && chunk[1] === 0xfe ? 'utf-16le' : 'utf-8', { fatal: true })
+    yield decodeChunk(decoder, chunk)
   }
-  yield decoder?.decode() ?? ''
+  if (decoder !== null) yield decodeChunk(decoder)
+}
+
+/** Decodes a chunk, or without one the end of the text. @throws DumpError for bytes that are no text */
+function decodeChunk (decoder: TextDecoder, chunk?: Buffer): string {
+  try {
+    return chunk === undefined ? decoder.decode() : decoder.decode(chunk, { stream: true })
+  } catch (err) {
+    throw new DumpError('The dump is not UTF-8, so that names would be damaged. ' +
+      'Make it again with --default-character-set=utf8mb4, or for PostgreSQL with --encoding=UTF8', { cause: err })
+  }
 }
