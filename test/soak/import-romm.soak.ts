@@ -52,7 +52,9 @@ interface Server {
   dump (database: string, options: readonly string[]): Promise<string>
 }
 
-async function startServer (program: string, args: readonly string[], options: { uid?: number }, isReady: () => Promise<unknown>) {
+async function startServer (
+  program: string, args: readonly string[], options: { uid?: number }, isReady: () => Promise<unknown>
+) {
   const server = spawn(program, args, { stdio: 'ignore', ...options })
   const exited = once(server, 'exit')
   t.teardown(async () => {
