@@ -5,7 +5,7 @@ import { createXmlElement, renderXml } from '@svc/plugin-sdk/xml'
 import { FileAbsentError } from '../../../plugins/imports/contract.ts'
 import { normalizePath } from '../../../plugins/imports/gamelist/entries.ts'
 import { openGamelists } from '../../../plugins/imports/gamelist/open.ts'
-import { createContext, listAll, readText } from './support.ts'
+import { createContext, listAll, readFile } from './support.ts'
 
 const game = (fields: Record<string, string>, attributes: Record<string, string> = {}) =>
   createXmlElement('game', Object.entries(fields).map(([name, text]) => createXmlElement(name, text)), attributes)
@@ -54,7 +54,7 @@ t.test('Batocera and RetroBat keep gamelist.xml and media beside the ROMs', asyn
   }], 'a game without marks has none')
   t.equal(all.mark.length, 1)
   t.match(all.collection, [{ is_favorite: true, user_id: null, rom_ids: ['snes/Absolute.sfc', 'snes/Chrono.sfc'] }])
-  t.equal(await readText(await importer.open(all.rom[1]?.cover?.file ?? t.fail())), 'box')
+  t.equal(await readFile(importer, all.rom[1]?.cover?.file), 'box')
   t.match(context.skipped, [
     { kind: 'rom', name: 'snes: ../psx/Away.bin', reason: /out of the system/ },
     { kind: 'rom', name: 'snes: ', reason: /out of the system/ },
@@ -97,7 +97,7 @@ t.test('ES-DE keeps gamelists and media in folders of its own', async (t) => {
   t.strictSame(Object.keys(all.rom[0]?.media ?? {}), ['video'])
   t.match(all.mark, [{ rom_id: 'snes/sub', status: 'finished' }])
   t.strictSame(all.collection, [], 'without favourites there is no collection')
-  t.equal(await readText(await importer.open(all.rom[0]?.manual?.file ?? t.fail())), 'manual')
+  t.equal(await readFile(importer, all.rom[0]?.manual?.file), 'manual')
   for (const path of ['media/snes/marquees/Plain.png', 'media/../secret/Plain.png', 'roms/absent', 'elsewhere/x']) {
     await t.rejects(importer.open({ path, size_bytes: null }), FileAbsentError, path)
   }

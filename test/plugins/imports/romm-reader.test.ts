@@ -8,7 +8,7 @@ import { DUMP_STYLES, renderRommDump } from './fixtures/romm-dump.ts'
 import { createRommDatabase, writeRommFiles } from './fixtures/romm-postgres.ts'
 import { ROMM_DEVICE, ROMM_PASSWORD_HASH, ROMM_TOKEN_HASH, ROWS_4, ROWS_5 } from './fixtures/romm-rows.ts'
 import { ROMM_4, ROMM_5 } from './fixtures/romm-schema.ts'
-import { createContext, listAll, readText } from './support.ts'
+import { createContext, listAll, readFile } from './support.ts'
 
 t.test('RomM 5.2 in PostgreSQL', async (t) => {
   const folder = t.testdir({ work: {}, romm: {} })
@@ -90,9 +90,9 @@ t.test('RomM 5.2 in PostgreSQL', async (t) => {
       { kind: 'save', rom_id: null, user_id: '2', platform_fs_slug: 'snes', file_name: 'Lost.srm', emulator: 'snes9x' }
     ])
     const [save, gone, , , stray] = all.asset
-    t.equal(await readText(await importer.open(save?.file ?? t.fail())), 'save of chrono')
-    t.equal(await readText(await importer.open(stray?.file ?? t.fail())), 'a save without a row')
-    await t.rejects(importer.open(gone?.file ?? t.fail()), FileAbsentError)
+    t.equal(await readFile(importer, save?.file), 'save of chrono')
+    t.equal(await readFile(importer, stray?.file), 'a save without a row')
+    await t.rejects(readFile(importer, gone?.file), FileAbsentError)
   })
 
   t.test('collections, playlists and favourite tracks name ROMs and files', async (t) => {
@@ -131,7 +131,7 @@ t.test('RomM 4.0 with hardly a value set', async (t) => {
   t.match(all.mark, [{ rating: 10, completion: 0 }, { rating: 0, is_main_sibling: false }], 'values are kept in their range')
   t.match(all.collection, [{ is_favorite: true, rom_ids: ['2'] }], 'favourites were known by their name')
   t.match(all.asset, [{ id: '1', rom_id: '1', emulator: null, slot: null }, { id: '2', rom_id: null, rom_fs_name: null }])
-  await t.rejects(importer.open(all.asset[0]?.file ?? t.fail()), FileAbsentError, 'a path that leaves its folder is absent')
+  await t.rejects(readFile(importer, all.asset[0]?.file), FileAbsentError, 'a path that leaves its folder is absent')
   t.match(context.skipped, [
     { kind: 'user', id: '7', name: 'lost', reason: /role/ }, { kind: 'platform', id: '2', reason: /fs_slug/ }
   ])

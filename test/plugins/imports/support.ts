@@ -1,7 +1,7 @@
 import { Value } from '@sinclair/typebox/value'
 import { pino } from 'pino'
 import {
-  type Importer, type ImporterContext, type ImportRecord, RECORD_KINDS, type RecordKind, RECORDS, type Skipped
+  type FileRef, type Importer, type ImporterContext, type ImportRecord, RECORD_KINDS, type RecordKind, RECORDS, type Skipped
 } from '../../../plugins/imports/contract.ts'
 
 /** The help that an import gives to a reader, with everything that the reader reports. */
@@ -45,8 +45,10 @@ export async function listAll (importer: Importer): Promise<Records> {
   return all as Records
 }
 
-export async function readText (chunks: AsyncIterable<Uint8Array>): Promise<string> {
+/** Reads a file of a record as text. @throws FileAbsentError as the importer does */
+export async function readFile (importer: Pick<Importer, 'open'>, file: FileRef | null | undefined): Promise<string> {
+  if (file == null) throw new Error('The record names no file')
   const parts: Uint8Array[] = []
-  for await (const chunk of chunks) parts.push(chunk)
+  for await (const chunk of await importer.open(file) as AsyncIterable<Uint8Array>) parts.push(chunk)
   return Buffer.concat(parts).toString()
 }
