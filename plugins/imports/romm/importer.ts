@@ -1,6 +1,6 @@
 import type { ImporterDefinition } from '../contract.ts'
 
-/** Reads an installation of RomM 4.0 or later: its database or a dump of it, and its folders. */
+/** Reads an installation of RomM 4.0 or later: its database or a dump of it, and its folders; or its API. */
 export const rommImporter: ImporterDefinition = {
   key: 'romm',
   title: 'RomM',
@@ -10,7 +10,9 @@ export const rommImporter: ImporterDefinition = {
       secret: true
     },
     dump: { description: 'File of mysqldump, mariadb-dump or plain pg_dump, also packed by gzip, instead of the database' },
-    base_path: { description: 'RomM\'s folder with assets and resources; without it no file is imported' }
+    base_path: { description: 'RomM\'s folder with assets and resources; without it no file is imported' },
+    address: { description: 'Address of a running RomM, such as https://romm.example, instead of its database' },
+    token: { description: 'Client token of a RomM account for the address, or its user:password', secret: true }
   },
 
   open: async (settings, context) => (await import('./open.ts')).openRomm(settings, context)

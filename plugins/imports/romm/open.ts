@@ -10,11 +10,12 @@ import { readVersion } from './version.ts'
 
 /** @throws Error with a remedy if the settings name no source, or it cannot be read. */
 export async function openRomm (settings: ImporterSettings, context: ImporterContext): Promise<Importer> {
-  const given = ['database_url', 'dump'].filter((name) => settings[name] !== undefined)
+  const given = ['database_url', 'dump', 'address'].filter((name) => settings[name] !== undefined)
   if (given.length !== 1) {
     throw new Error(`An import from RomM reads one source, and ${given.length === 0 ? 'none is' : `${given.join(' and ')} are`} given. ` +
-      'Give --database-url or --dump')
+      'Give one of --database-url, --dump and --address')
   }
+  if (settings.address !== undefined) return await (await import('./api/open.ts')).openApi(settings, context)
   const tables = await openTables(settings, context)
   try {
     return await createImporter(tables, toFolders(settings.base_path), context)
