@@ -91,7 +91,8 @@ export function createRommClient (settings: ImporterSettings, { log, signal, war
     async openContent (paths) {
       for (const path of paths) {
         try {
-          const chunks = http.stream(address + path, { ...options, maxBytes: CONTENT_MAX_BYTES })[Symbol.asyncIterator]()
+          const content = http.stream(address + path, { ...options, maxBytes: CONTENT_MAX_BYTES })
+          const chunks = content[Symbol.asyncIterator]()
           // The status is known with the first bytes.
           const first = await chunks.next()
           return Readable.from(prepend(first, chunks), { objectMode: false })
@@ -106,7 +107,8 @@ export function createRommClient (settings: ImporterSettings, { log, signal, war
   }
 }
 
-const isNotOffered = (err: unknown): err is HttpStatusError => err instanceof HttpStatusError && NOT_OFFERED.has(err.status)
+const isNotOffered = (err: unknown): err is HttpStatusError =>
+  err instanceof HttpStatusError && NOT_OFFERED.has(err.status)
 
 function parseAddress (address: string): URL {
   const url = URL.parse(address)
