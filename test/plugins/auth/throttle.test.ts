@@ -1,12 +1,46 @@
+import { hash as hashBcrypt } from '@node-rs/bcrypt'
 import t from 'tap'
 import { signInKeys } from '../../../plugins/auth/throttle/limits.ts'
-import { verifyPassword } from '../../../plugins/auth/password-hash.ts'
+import { isVerifiable, verifyPassword } from '../../../plugins/auth/password-hash.ts'
 import { buildTestApp } from '../../support.ts'
 import { basicHeaders } from './support.ts'
 import { until } from '../../until.ts'
 
 t.test('the password of an unknown account is checked against a dummy hash', async (t) => {
   t.equal(await verifyPassword(null, 'no account has this password'), false)
+})
+
+t.test('an imported bcrypt hash verifies the first 72 bytes of the password', async (t) => {
+  const long = 'ä'.repeat(36)
+  for (const version of ['2a', '2b', '2y'] as const) {
+    const stored = await hashBcrypt(long, { cost: 4, version })
+    t.equal(await verifyPassword(stored, `${long} and more`, [4]), true, version)
+    t.equal(await verifyPassword(stored, 'ä'.repeat(35), [4]), false)
+    t.equal(await verifyPassword(stored, `${long}\0`, [4]), false)
+  }
+})
+
+t.test('hashes that take too long to verify, or of other kinds, are not imported', async (t) => {
+  const end = 'a'.repeat(53)
+  t.same([`$2b$12$${end}`, `$2y$04$${end}`, `$2b$31$${end}`, `$2b$03$${end}`, `$1$${end}`, '', end].map(isVerifiable),
+    [true, true, false, false, false, false, false])
+  const [salt, key] = ['c2FsdHNhbHRzYWx0', 'a'.repeat(43)]
+  t.same([`$argon2id$v=19$m=65536,t=3,p=4$${salt}$${key}`, `$argon2id$v=19$m=4194304,t=3,p=4$${salt}$${key}`].map(isVerifiable), [true, false])
+})
+
+t.test('a check takes as long for an unknown account while imported hashes remain', async (t) => {
+  const stored = [await hashBcrypt('a password', { cost: 11 }), null]
+  const shortest = [Infinity, Infinity]
+  // In turns, so that other programs delay both.
+  for (let round = 0; round < 6; round++) {
+    for (const [index, one] of stored.entries()) {
+      const startedAt = performance.now()
+      await verifyPassword(one, 'wrong', [11])
+      shortest[index] = Math.min(shortest[index] ?? Infinity, performance.now() - startedAt)
+    }
+  }
+  const [known = 0, unknown = 0] = shortest
+  t.ok(known / unknown > 1 / 3 && known / unknown < 3, `${known} ms and ${unknown} ms`)
 })
 
 t.test('guessing passwords', async (t) => {
