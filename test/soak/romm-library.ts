@@ -45,7 +45,8 @@ function makeRows (roms: number, saves: number): RommRows {
     collections: numbers(USERS).map((id) => ({
       id, user_id: id, name: 'Best', description: '', is_public: true, is_favorite: false, ...times
     })),
-    collections_roms: numbers(roms).filter((id) => id % 10 === 0).map((id) => ({ collection_id: userOf(id), rom_id: id, ...times }))
+    collections_roms: numbers(roms).filter((id) => id % 10 === 0)
+      .map((id) => ({ collection_id: userOf(id), rom_id: id, ...times }))
   }
 }
 
