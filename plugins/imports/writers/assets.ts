@@ -1,3 +1,4 @@
+import PQueue from 'p-queue'
 import { ApiError } from '../../../core/errors.ts'
 import type { Db } from '../../../core/database/db.ts'
 import type { ImportedAsset, ImportedContent } from '../../assets/imports.ts'
@@ -8,6 +9,8 @@ import { type Batch, type ImportServices, noUser, toTimes } from './writer.ts'
 
 type AssetRecord = ImportRecord<'asset'>
 const ZIP_MARK = 'PK\x03\x04'
+/** Most assets that are stored at once, because each waits several times for the disk. A dry run has one connection. */
+const ASSETS_AT_ONCE = 6
 const MD5 = /^[0-9a-f]{32}$/
 
 /** An asset with the rows of this server that it refers to. */
@@ -112,12 +115,18 @@ export function createAssetWriter (importer: Pick<Importer, 'open'>, services: I
   return async function write (
     batch: Batch, records: readonly AssetRecord[], signal: AbortSignal
   ): Promise<AssetOutcome[]> {
-    const outcomes: AssetOutcome[] = []
-    for (const resolved of await resolve(batch, records)) {
-      signal.throwIfAborted()
-      outcomes.push('reason' in resolved ? resolved : await storeOrExplain(batch.tx, resolved))
+    const resolved = await resolve(batch, records)
+    const queue = new PQueue({ concurrency: isDryRun ? 1 : ASSETS_AT_ONCE })
+    try {
+      return await queue.addAll(resolved.map((one) => async () => {
+        signal.throwIfAborted()
+        return 'reason' in one ? one : await storeOrExplain(batch.tx, one)
+      }))
+    } finally {
+      // Nothing is written after the import has ended.
+      queue.clear()
+      await queue.onIdle()
     }
-    return outcomes
   }
 }
 export type AssetWriter = ReturnType<typeof createAssetWriter>
