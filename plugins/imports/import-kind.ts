@@ -48,6 +48,17 @@ async function writeGuarded<Kind extends RecordKind> (
   return stored
 }
 
+/**
+ * Returns the id under which the row of a record is found again. Two users may import the same records without a user,
+ * such as those of a gamelist.
+ */
+function keyOf<Kind extends RecordKind> (
+  { userId }: ImportContext, writer: Writer<Kind>, record: ImportRecord<Kind>
+): string {
+  const isOfNamedUser = writer.kind !== 'hidden' && 'user_id' in record && record.user_id === null
+  return isOfNamedUser && userId !== null ? `${writer.idOf(record)}@${userId}` : writer.idOf(record)
+}
+
 const toKnown = <Kind extends RecordKind>(record: ImportRecord<Kind>, imported: Imported | undefined) =>
   imported === undefined ? [] : [{ record, id: imported.new_id, at: imported.created_at }]
 
@@ -58,15 +69,15 @@ async function storeBatch<Kind extends RecordKind> (
   const { db, services: { source } } = context
   const { kind } = writer
   return await inTransaction(db, async (tx) => {
-    const imported = await selectImported(tx, source, kind, records.map(writer.idOf))
-    const open = records.filter((record) => !imported.has(writer.idOf(record)))
+    const imported = await selectImported(tx, source, kind, records.map((record) => keyOf(context, writer, record)))
+    const open = records.filter((record) => !imported.has(keyOf(context, writer, record)))
     const stored = open.length === 0 ? [] : await writeGuarded(context, tx, writer, open)
     const ids = stored.flatMap((one, index) => {
       const record = open[index]
-      return 'reason' in one || record === undefined ? [] : [{ kind, old_id: writer.idOf(record), new_id: one.id }]
+      return 'reason' in one || record === undefined ? [] : [{ kind, old_id: keyOf(context, writer, record), new_id: one.id }]
     })
     await insertImported(tx, source, ids)
-    const known = records.flatMap((record) => toKnown(record, imported.get(writer.idOf(record))))
+    const known = records.flatMap((record) => toKnown(record, imported.get(keyOf(context, writer, record))))
     if (known.length > 0) await writer.complete?.(toBatch(context, tx), known)
     return { open, stored, known: known.length }
   })

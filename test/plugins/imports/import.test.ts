@@ -4,6 +4,7 @@ import { Buffer } from 'node:buffer'
 import t, { type Test } from 'tap'
 import sharp from 'sharp'
 import type { ImportReport } from '../../../plugins/imports/schemas.ts'
+import type { ImportWish } from '../../../plugins/imports/service.ts'
 import { createReport } from '../../../plugins/imports/report.ts'
 import { runImport } from '../../../plugins/imports/run-import.ts'
 import type { Importer } from '../../../plugins/imports/contract.ts'
@@ -33,13 +34,16 @@ async function scan (test: TestApp): Promise<void> {
   await finish(test, await test.app.scans.request({ type: 'quick', platforms: [], platform_fs_slugs: [], roms_ids: [], apis: [] }, null))
 }
 
-/** Runs an import from RomM by its task. @returns its report */
-async function importRomm (test: TestApp, settings: Record<string, string>, isDry = false): Promise<ImportReport> {
+/** Runs an import by its task. @returns its report */
+async function importBy (test: TestApp, wish: Partial<ImportWish> & Pick<ImportWish, 'importer' | 'settings'>): Promise<ImportReport> {
   const { app } = test
-  const task = await app.imports.request({ importer: 'romm', settings, dry_run: isDry, user_id: null }, null)
+  const task = await app.imports.request({ dry_run: false, user_id: null, ...wish }, null)
   await finish(test, task)
   return (await app.imports.get(app.db, task.id)).report
 }
+
+const importRomm = (test: TestApp, settings: Record<string, string>, isDry = false) =>
+  importBy(test, { importer: 'romm', settings, dry_run: isDry })
 
 async function createRomm (t: Test): Promise<Record<string, string>> {
   const basePath = t.testdir({ romm: {} }) + '/romm'
@@ -303,6 +307,38 @@ t.test('unusable records are left out with a reason and the others are stored', 
   const { rows } = await test.app.pg.query('select file_name, disk_path from assets')
   t.match(rows, [{ file_name: 'passwd', disk_path: /^users\/[\w-]+\/saves\/snes\/\d+\/\w+-passwd$/ }])
   t.match((await test.app.pg.query('select rating, completion from rom_users')).rows, [{ rating: 10, completion: 100 }])
+})
+
+t.test('an import from gamelists brings ratings, hidden marks and favourites of the named user', async (t) => {
+  const game = (path: string, more: string) => `<game><path>./${path}</path>${more}</game>`
+  const gamelist = `<gameList>${game('Game 1.sfc', '<rating>0.8</rating><favorite>true</favorite><playcount>3</playcount><lastplayed>20260102T030405</lastplayed>')}` +
+    `${game('Game 2.sfc', '<hidden>true</hidden>')}${game('Nowhere.sfc', '<favorite>true</favorite>')}</gameList>`
+  const test = await fresh(t, { library: { roms: { snes: { ...LIBRARY.roms.snes, 'gamelist.xml': gamelist } } } })
+  await scan(test)
+  const { app } = test
+  const settings = { folder: join(test.libraryDir, 'roms') }
+  const nobody = await importBy(test, { importer: 'gamelist', settings })
+  t.match(reasonsOf(nobody).filter((reason) => reason.startsWith('mark')), [/name the user with --user/, /name the user/])
+  const { rows: [user] } = await app.pg.query<{ id: number }>("select id from users where username = 'admin'")
+  const report = await importBy(test, { importer: 'gamelist', settings, user_id: user?.id ?? null })
+  t.equal(report.status, 'finished', report.error ?? '')
+  const { rows } = await app.pg.query(`select r.fs_name, m.rating, m.hidden, m.last_played from rom_users m join roms r on r.id = m.rom_id
+    order by r.fs_name`)
+  t.match(rows, [
+    { fs_name: 'Game 1.sfc', rating: 8, hidden: false, last_played: new Date('2026-01-02T03:04:05Z') }, { fs_name: 'Game 2.sfc', hidden: true }
+  ])
+  const { rows: favorites } = await app.pg.query(`select r.fs_name from collection_roms l join collections c on c.id = l.collection_id and c.is_favorite
+    join roms r on r.id = l.rom_id`)
+  t.same(favorites, [{ fs_name: 'Game 1.sfc' }])
+  t.match(report.warnings, [/Play counts/])
+  const before = await readTables(test)
+  await importBy(test, { importer: 'gamelist', settings, user_id: user?.id ?? null })
+  t.same(await readTables(test), before)
+
+  await test.createUser('second')
+  const { rows: [second] } = await app.pg.query<{ id: number }>("select id from users where username = 'second'")
+  const other = await importBy(test, { importer: 'gamelist', settings, user_id: second?.id ?? null })
+  t.match(other.counts, { mark: { new: 2 }, collection: { new: 1 } }, 'another user gets marks of their own')
 })
 
 t.test('only an administrator who signed in starts an import and reads reports', async (t) => {
