@@ -53,3 +53,8 @@ export async function advanceIds (tx: Db, table: string, id: number): Promise<vo
   await tx.query(`select setval(pg_get_serial_sequence('${table}', 'id'),
     greatest($1::bigint, (select coalesce(pg_sequence_last_value(pg_get_serial_sequence('${table}', 'id')::regclass), 1))))`, [id])
 }
+
+/** Lets a transaction wait for the source between two statements, however long that takes. */
+export async function allowIdleTransaction (tx: Db): Promise<void> {
+  await tx.query('set local idle_in_transaction_session_timeout = 0')
+}

@@ -7,6 +7,7 @@ import { importAssets } from './import-assets.ts'
 import { type ImportContext, importKind } from './import-kind.ts'
 import { createKeptIds } from './kept-ids.ts'
 import { reserveIds } from './reserve-ids.ts'
+import { allowIdleTransaction } from './rows.ts'
 import { groupWriter, hiddenWriter, userWriter } from './writers/accounts.ts'
 import { collectionWriter, favoriteTrackWriter, playlistWriter, smartCollectionWriter } from './writers/collections.ts'
 import {
@@ -33,11 +34,14 @@ class DryRunEnded extends Error {
   override readonly name = 'DryRunEnded'
 }
 
-async function createContext (job: ImportJob, db: Db): Promise<ImportContext> {
+/** @param findDb returns the handle for one piece of work */
+async function createContext (job: ImportJob, findDb: () => Db): Promise<ImportContext> {
   const { importer, report, app, config, isDryRun } = job
   const source = importer.identity
-  const keptIds = await createKeptIds(db, source)
-  return { ...job, db, services: { app, config, isDryRun, source, keptIds, warn: report.warn } }
+  const keptIds = await createKeptIds(findDb(), source)
+  const services: ImportServices = { app, config, isDryRun, source, keptIds, warn: report.warn }
+  // A handle collects the entities that it loads, so one handle for the whole import would become slower and slower.
+  return { ...job, get db () { return findDb() }, services }
 }
 
 async function importAccounts (context: ImportContext, pictures: PictureWriter): Promise<void> {
@@ -82,7 +86,7 @@ async function scan ({ app, signal }: ImportJob): Promise<void> {
 /** Imports everything. Scans first if the library was never scanned. */
 async function runForReal (job: ImportJob): Promise<void> {
   const { app } = job
-  const context = await createContext(job, app.db)
+  const context = await createContext(job, () => app.db)
   const pictures = createPictureWriter(job.importer, context.services, job.taskId)
   try {
     await importAccounts(context, pictures)
@@ -106,7 +110,8 @@ async function runDry (job: ImportJob): Promise<void> {
   }
   try {
     await app.db.transact(async (tx) => {
-      const context = await createContext(job, tx)
+      await allowIdleTransaction(tx)
+      const context = await createContext(job, () => tx)
       const pictures = createPictureWriter(job.importer, context.services, job.taskId)
       await importAccounts(context, pictures)
       await importRest(context, pictures)

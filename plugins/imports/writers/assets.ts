@@ -120,7 +120,10 @@ export function createAssetWriter (importer: Pick<Importer, 'open'>, services: I
     try {
       return await queue.addAll(resolved.map((one) => async () => {
         signal.throwIfAborted()
-        return 'reason' in one ? one : await storeOrExplain(batch.tx, one)
+        if ('reason' in one) return one
+        // A handle collects the entities that it loads, and each asset needs only its own.
+        if (isDryRun) batch.tx.em.clear()
+        return await storeOrExplain(isDryRun ? batch.tx : app.db, one)
       }))
     } finally {
       // Nothing is written after the import has ended.
