@@ -10,8 +10,11 @@ import type { Folders } from './folders.ts'
 import { createMediaFinder } from './media.ts'
 import { type Game, listSystems, readGames } from './systems.ts'
 
-/** The kinds that gamelists have. */
-const KINDS = new Set<RecordKind>(['platform', 'rom', 'mark', 'collection'])
+/** Kinds that people look for and that gamelists do not have. */
+const ABSENT: Partial<Record<RecordKind, string>> = {
+  asset: 'gamelists name no saves; sync the devices, or upload the files',
+  play_session: 'gamelists count plays and do not record when they were'
+}
 const MAX_ID = 255
 const MAX_RATING = 10
 
@@ -31,7 +34,7 @@ export async function openGamelists (settings: ImporterSettings, context: Import
   return {
     identity: `gamelist:${folders.folder}`,
     title: `gamelist.xml of ${systems.length} ${systems.length === 1 ? 'system' : 'systems'}`,
-    absent: Object.fromEntries(RECORD_KINDS.filter((kind) => !KINDS.has(kind)).map((kind) => [kind, 'gamelist.xml has none'])),
+    absent: ABSENT,
     list<Kind extends RecordKind> (kind: Kind) {
       return lists[kind]()
     },

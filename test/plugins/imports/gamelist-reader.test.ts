@@ -36,7 +36,7 @@ t.test('Batocera and RetroBat keep gamelist.xml and media beside the ROMs', asyn
   const all = await listAll(importer)
 
   t.equal(importer.identity, `gamelist:${folder}/roms`)
-  t.match(importer.absent, { user: String, asset: String, token: String })
+  t.match(importer.absent, { asset: String, play_session: String })
   t.strictSame(all.platform.map(({ id }) => id), ['broken', 'snes'])
   t.match(all.rom, [
     { id: 'snes/Absolute.sfc', fs_name: 'Absolute.sfc', name: null, cover: null },

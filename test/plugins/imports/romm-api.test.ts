@@ -38,7 +38,10 @@ const ME = { id: 2, username: 'bob', role: 'user', enabled: true, email: '', ava
 const ROMS = Array.from({ length: 150 }, (_, index) => ({
   id: index + 1, platform_id: 3, fs_name: `game ${index}.sfc`, fs_path: 'roms/snes', name: `Game ${index}`, igdb_id: index,
   path_cover_large: index === 0 ? '/assets/romm/resources/roms/3/1/cover/big.png?ts=2026' : '', has_notes: index === 1,
-  files: [{ id: 1000 + index, rom_id: index + 1, file_name: `game ${index}.sfc`, file_path: 'roms/snes', file_size_bytes: 5 }],
+  files: [{
+    id: 1000 + index, rom_id: index + 1, file_name: `game ${index}.sfc`, file_path: 'roms/snes', file_size_bytes: 5,
+    category: index === 149 ? 'soundtrack' : 'game'
+  }],
   rom_user: index === 0
     ? { id: 9, rom_id: 1, user_id: 2, rating: 7, status: 'finished', is_main_sibling: false, ...times }
     : { id: -1, rom_id: -1, user_id: -1 }
@@ -71,6 +74,9 @@ const FULL = at({
     { id: 2, user_id: 1, name: 'Of another', is_public: true, rom_ids: [3] }
   ],
   '/api/collections/smart': [{ id: 1, user_id: 2, name: 'S', filter_criteria: { genres: ['RPG'] } }],
+  '/api/music/playlists': [{ id: 4, user_id: 2, name: 'Mix' }],
+  '/api/music/playlists/4/tracks': { items: [{ rom_file_id: 1149, rom_id: 150 }, { rom_file_id: 9, rom_id: 9 }] },
+  '/api/music/favorites': { items: [{ rom_file_id: 1149, rom_id: 150 }] },
   '/assets/romm/resources/roms/3/1/cover/big.png': Buffer.from('cover')
 })
 
@@ -100,6 +106,9 @@ t.test('an account reads its own things and the library', async (t) => {
   t.match(all.collection, [{ name: 'Favourites', is_favorite: true, rom_ids: ['1', '2'] }], 'older releases have favourites by name')
   t.equal(all.collection.length, 1)
   t.match(all.smart_collection, [{ filter_criteria: { genres: ['RPG'] } }])
+  const track = { rom_id: '150', path: 'game 149.sfc' }
+  t.match(all.playlist, [{ name: 'Mix', tracks: [track] }])
+  t.match(all.favorite_track, [{ user_id: '2', track }])
   t.match(all.asset, [
     { kind: 'save', id: '7', slot: 'main', rom_fs_name: 'game 0.sfc', platform_fs_slug: 'snes' }, { kind: 'screenshot', id: '8' }
   ])

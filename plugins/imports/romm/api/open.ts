@@ -9,8 +9,7 @@ import { createApiTables } from './tables.ts'
 const ABSENT: Partial<Record<RecordKind, string>> = {
   hidden: 'RomM\'s API does not show who may not see what',
   sync_session: 'RomM\'s API does not list them',
-  token: 'RomM\'s API does not show the hashes of tokens',
-  favorite_track: 'RomM\'s API shows them without the path of their file'
+  token: 'RomM\'s API does not show the hashes of tokens'
 }
 
 /**

@@ -4,7 +4,8 @@ import type { Item, RommClient } from './client.ts'
 
 /** ROMs of one request. Each brings the metadata of all providers. */
 const PAGE = 100
-const SESSION_PAGE = 1_000
+/** Small items of one request, and the most tracks of a playlist that are read. */
+const SMALL_PAGE = 1_000
 const RESOURCES = /^\/assets\/\w+\/resources\//
 
 /** The answers of an API as tables, and the routes of the files that they name. */
@@ -121,8 +122,8 @@ export function createApiTables (client: RommClient, me: Item): ApiTables {
 
   async function * readSessions (): AsyncGenerator<Item[]> {
     const seen = new Set<unknown>()
-    for (let offset = 0; ; offset += SESSION_PAGE) {
-      const page = await client.getList('/api/play-sessions', { limit: SESSION_PAGE, offset })
+    for (let offset = 0; ; offset += SMALL_PAGE) {
+      const page = await client.getList('/api/play-sessions', { limit: SMALL_PAGE, offset })
       const items = page.filter(({ id }) => !seen.has(id))
       if (items.length === 0) return
       for (const { id } of items) seen.add(id)
@@ -150,11 +151,13 @@ export function createApiTables (client: RommClient, me: Item): ApiTables {
     play_sessions: readSessions,
     collections: once(async () => byId(await own('/api/collections')).map(toCollection)),
     smart_collections: once(async () => byId(await own('/api/collections/smart'))),
-    music_playlists: once(async () => byId(await own('/api/music/playlists')))
+    music_playlists: once(async () => byId(await own('/api/music/playlists'))),
+    music_favorite_tracks: once(async () => (await client.getList('/api/music/favorites', { limit: SMALL_PAGE }))
+      .map((track) => ({ ...track, user_id: me.id })))
   }
 
   /** The lists behind the tables that are read by the rows that they belong to. */
-  const parts: Readonly<Record<string, (ids: readonly string[]) => Promise<Item[]>>> = {
+  const parts: Readonly<Record<string, (ids: readonly string[], column: string) => Promise<Item[]>>> = {
     permission_group_grants: async () => (await client.getList('/api/permissions/groups'))
       .flatMap(({ id, grants }) => toItems(grants).map((grant) => ({ ...grant, group_id: id }))),
     collections_roms: async () => (await own('/api/collections'))
@@ -162,7 +165,7 @@ export function createApiTables (client: RommClient, me: Item): ApiTables {
     music_playlist_tracks: async (ids) => {
       const lists = []
       for (const id of ids) {
-        const items = await client.getList(`/api/music/playlists/${id}/tracks`, { limit: SESSION_PAGE })
+        const items = await client.getList(`/api/music/playlists/${id}/tracks`, { limit: SMALL_PAGE })
         lists.push(items.map((item, position) => ({ ...item, playlist_id: id, position })))
       }
       return lists.flat()
@@ -171,7 +174,11 @@ export function createApiTables (client: RommClient, me: Item): ApiTables {
       await loadAllRoms()
       return [...roms.values()]
     },
-    rom_files: async () => [...pageFiles, ...tracks.values()]
+    rom_files: async (_ids, column) => {
+      if (column === 'rom_id') return pageFiles
+      await loadAllRoms()
+      return [...tracks.values()]
+    }
   }
 
   return {
@@ -183,7 +190,7 @@ export function createApiTables (client: RommClient, me: Item): ApiTables {
     },
     async readWhere (table, columns, column, values) {
       const wanted = new Set(values)
-      const items = await parts[table]?.(values) ?? []
+      const items = await parts[table]?.(values, column) ?? []
       const unique = new Map(items.map((item) => [item.id ?? item, item])).values()
       return [...unique].filter((item) => wanted.has(String(item[column]))).map((item) => toRow(item, columns))
     },

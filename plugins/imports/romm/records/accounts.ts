@@ -1,7 +1,7 @@
 import type { ImportRecord } from '../../contract.ts'
 import { fileIn } from '../files.ts'
 import { readValues, type Values } from '../values.ts'
-import { groupBy, need, readBatches, readRecords, type RommSource, TIMES, timesOf } from './source.ts'
+import { groupBy, need, readBatches, readRecords, type RommSource, TIMES, timesOf, UnreadableRecordError } from './source.ts'
 
 type Grant = ImportRecord<'group'>['grants'][number]
 
@@ -58,9 +58,11 @@ export async function * listUsers (source: RommSource): AsyncGenerator<ImportRec
 export async function * listHidden (source: RommSource): AsyncGenerator<ImportRecord<'hidden'>> {
   yield * readRecords(source, { kind: 'hidden', table: 'hidden_entities', columns: HIDDEN_COLUMNS }, (row) => {
     const entity = need(row.word('entity'), 'entity')
-    if (entity !== 'platforms' && entity !== 'roms') need(null, `entity, which is "${entity}",`)
+    if (entity !== 'platforms' && entity !== 'roms') {
+      throw new UnreadableRecordError(`only platforms and ROMs are hidden here, not ${entity}`)
+    }
     return {
-      entity: entity as 'platforms' | 'roms',
+      entity,
       entity_id: need(row.text('entity_id'), 'entity_id'),
       user_id: row.text('user_id'),
       group_id: row.text('group_id')
