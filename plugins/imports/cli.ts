@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises'
+import { resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { withWorker } from '../../core/cli/app.ts'
 import type { Config } from '../../core/config/config.ts'
@@ -46,7 +47,8 @@ async function collectSettings (
     const isSecret = option.secret === true
     const value = flags[toCamelCase(isSecret ? `${name}_file` : name)]
     if (typeof value !== 'string') continue
-    settings[name] = isSecret ? await readSecret(`--${name.replaceAll('_', '-')}-file`, value) : value
+    const path = option.isPath === true ? resolve(value) : value
+    settings[name] = isSecret ? await readSecret(`--${name.replaceAll('_', '-')}-file`, value) : path
   }
   const missing = Object.entries(options)
     .find(([name, option]) => option.required === true && settings[name] === undefined)

@@ -383,6 +383,8 @@ export interface ImporterOption {
   readonly secret?: true
   /** True if the import cannot run without it. */
   readonly required?: true
+  /** True for a path, which the command line resolves from its own folder. */
+  readonly isPath?: true
 }
 
 export type ImporterSettings = Readonly<Record<string, string | undefined>>

@@ -9,8 +9,11 @@ export const rommImporter: ImporterDefinition = {
       description: 'Address of RomM\'s database: mariadb://user:password@host:3306/romm, mysql://… or postgresql://…',
       secret: true
     },
-    dump: { description: 'File of mysqldump, mariadb-dump or plain pg_dump, also packed by gzip, instead of the database' },
-    base_path: { description: 'RomM\'s folder with assets and resources; without it no file is imported' },
+    dump: {
+      description: 'File of mysqldump, mariadb-dump or plain pg_dump, also packed by gzip, instead of the database',
+      isPath: true
+    },
+    base_path: { description: 'RomM\'s folder with assets and resources; without it no file is imported', isPath: true },
     address: { description: 'Address of a running RomM, such as https://romm.example, instead of its database' },
     token: { description: 'Client token of a RomM account for the address, or its user:password', secret: true }
   },

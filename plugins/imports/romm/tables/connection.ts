@@ -34,10 +34,25 @@ export function groupColumns (rows: readonly TextRow[]): Map<string, Set<string>
   return tables
 }
 
+/** Returns the query of an open connection, whose errors name the server and the database. */
+export function nameErrors<Values extends unknown[]> (
+  url: URL, query: (...values: Values) => Promise<TextRow[]>
+): (...values: Values) => Promise<TextRow[]> {
+  return async (...values) => {
+    try {
+      return await query(...values)
+    } catch (err) {
+      const reason = err instanceof Error ? err.message : String(err)
+      throw new Error(`RomM's database at ${nameOf(url)} failed: ${reason}. Import again: what was imported stays`, { cause: err })
+    }
+  }
+}
+
 /** Names the server and the database without user and password. */
+const nameOf = (url: URL) => `${url.host}${url.pathname}`
+
 export function openError (url: URL, cause: unknown): Error {
   const reason = cause instanceof Error && cause.message !== '' ? cause.message : errorCode(cause)
-  const name = `${url.host}${url.pathname}`
-  return new Error(`RomM's database at ${name} cannot be read: ${reason}. Check address, user, password and database name`,
+  return new Error(`RomM's database at ${nameOf(url)} cannot be read: ${reason}. Check address, user, password and database name`,
     { cause })
 }

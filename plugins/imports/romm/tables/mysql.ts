@@ -1,5 +1,5 @@
 import type { TypeCastField } from 'mysql2'
-import { collectRows, groupColumns, OPEN_TIMEOUT_MS, openError } from './connection.ts'
+import { collectRows, groupColumns, nameErrors, OPEN_TIMEOUT_MS, openError } from './connection.ts'
 import { createTableReader, type TableReader } from './table-reader.ts'
 
 const COLUMNS = `select c.table_name as table_name, c.column_name as column_name
@@ -40,7 +40,7 @@ export async function openMysql (url: URL): Promise<TableReader> {
       columns,
       quote: (name) => `\`${name.replaceAll('`', '``')}\``,
       placeholder: () => '?',
-      query,
+      query: nameErrors(url, query),
       close: async () => { connection.destroy() }
     })
   } catch (err) {

@@ -1,5 +1,5 @@
 import pg from 'pg'
-import { collectRows, groupColumns, OPEN_TIMEOUT_MS, openError } from './connection.ts'
+import { collectRows, groupColumns, nameErrors, OPEN_TIMEOUT_MS, openError } from './connection.ts'
 import { createTableReader, type TableReader } from './table-reader.ts'
 
 /** Returns every value as the text that PostgreSQL prints. */
@@ -39,7 +39,7 @@ export async function openPostgres (url: URL): Promise<TableReader> {
       columns,
       quote: (name) => `"${name.replaceAll('"', '""')}"`,
       placeholder: (n) => `$${n}`,
-      query,
+      query: nameErrors(url, query),
       close: () => client.end()
     })
   } catch (err) {
