@@ -335,6 +335,11 @@ export interface Skipped {
   reason: string
 }
 
+/** A source that cannot be opened or read on. The message ends with the remedy. */
+export class SourceError extends Error {
+  override name = 'SourceError'
+}
+
 /** A file that the source names and does not have. */
 export class FileAbsentError extends Error {
   override name = 'FileAbsentError'
@@ -398,7 +403,7 @@ export interface ImporterDefinition {
   readonly options: Readonly<Record<string, ImporterOption>>
   /**
    * @param settings one text for each option that was given.
-   * @throws Error with a remedy if the source cannot be opened or is too old.
+   * @throws SourceError if the source cannot be opened or is too old.
    */
   open(settings: ImporterSettings, context: ImporterContext): Promise<Importer>
 }

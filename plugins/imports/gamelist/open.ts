@@ -4,7 +4,7 @@ import type { Readable } from 'node:stream'
 import { isNothingThere, openInside } from '../../../core/files/safe-path.ts'
 import {
   FileAbsentError, type FileRef, type Importer, type ImporterContext, type ImporterSettings, type ImportRecord,
-  RECORD_KINDS, type RecordKind
+  RECORD_KINDS, type RecordKind, SourceError
 } from '../contract.ts'
 import type { Folders } from './folders.ts'
 import { createMediaFinder } from './media.ts'
@@ -18,7 +18,7 @@ const ABSENT: Partial<Record<RecordKind, string>> = {
 const MAX_ID = 255
 const MAX_RATING = 10
 
-/** @throws Error with a remedy if a folder cannot be read or has no gamelist. */
+/** @throws SourceError if a folder cannot be read or has no gamelist. */
 export async function openGamelists (settings: ImporterSettings, context: ImporterContext): Promise<Importer> {
   const folders: Folders = {
     folder: await resolveFolder(settings.folder, '--folder'),
@@ -27,7 +27,7 @@ export async function openGamelists (settings: ImporterSettings, context: Import
   }
   const systems = await listSystems(folders)
   if (systems.length === 0) {
-    throw new Error(`No folder in ${JSON.stringify(folders.folder)} has a gamelist.xml. Name the folder that holds a folder for ` +
+    throw new SourceError(`No folder in ${JSON.stringify(folders.folder)} has a gamelist.xml. Name the folder that holds a folder for ` +
       'each system; for ES-DE also its folder of gamelists')
   }
   const lists = createLists(folders, systems, context)
@@ -47,9 +47,9 @@ async function resolveFolder (path: string | undefined, option: string): Promise
   try {
     const real = await realpath(path ?? '')
     if ((await stat(real)).isDirectory()) return real
-    throw new Error('it is no folder')
+    throw new SourceError('it is no folder')
   } catch (err) {
-    throw new Error(`The folder ${JSON.stringify(path ?? '')} of ${option} cannot be read: ${(err as Error).message}. ` +
+    throw new SourceError(`The folder ${JSON.stringify(path ?? '')} of ${option} cannot be read: ${(err as Error).message}. ` +
       'Check the path and the rights of the server\'s user', { cause: err })
   }
 }

@@ -1,18 +1,18 @@
 import { createHash } from 'node:crypto'
 import { join } from 'node:path'
-import type { Importer, ImporterContext, ImporterSettings } from '../contract.ts'
+import { type Importer, type ImporterContext, type ImporterSettings, SourceError } from '../contract.ts'
 import { type Folders, openFile } from './files.ts'
 import { findAbsentKinds, LISTS } from './records/lists.ts'
 import { createSource } from './records/source.ts'
-import type { TableReader } from './tables/table-reader.ts'
+import type { TableReader } from './tables/table-rows.ts'
 import { readValues } from './values.ts'
 import { readVersion } from './version.ts'
 
-/** @throws Error with a remedy if the settings name no source, or it cannot be read. */
+/** @throws SourceError if the settings name no source, or it cannot be read. */
 export async function openRomm (settings: ImporterSettings, context: ImporterContext): Promise<Importer> {
   const given = ['database_url', 'dump', 'address'].filter((name) => settings[name] !== undefined)
   if (given.length !== 1) {
-    throw new Error(`An import from RomM reads one source, and ${given.length === 0 ? 'none is' : `${given.join(' and ')} are`} given. ` +
+    throw new SourceError(`An import from RomM reads one source, and ${given.length === 0 ? 'none is' : `${given.join(' and ')} are`} given. ` +
       'Give one of --database-url, --dump and --address')
   }
   if (settings.address !== undefined) return await (await import('./api/open.ts')).openApi(settings, context)
@@ -26,18 +26,18 @@ export async function openRomm (settings: ImporterSettings, context: ImporterCon
 }
 
 async function openTables ({ dump, database_url: address = '' }: ImporterSettings, context: ImporterContext): Promise<TableReader> {
-  if (dump !== undefined) return await (await import('./dump/stage.ts')).openDump(dump, context)
+  if (dump !== undefined) return await (await import('./dump/open-dump.ts')).openDump(dump, context)
   const url = URL.parse(address)
   // SQLAlchemy, which RomM uses, names the driver too: `mariadb+mariadbconnector://`.
   switch (url?.protocol.replace(/\+\w+:$|:$/, '')) {
     case 'postgres':
     case 'postgresql':
-      return await (await import('./tables/postgres.ts')).openPostgres(url)
+      return await (await import('./tables/postgres-rows.ts')).openPostgres(url)
     case 'mariadb':
     case 'mysql':
-      return await (await import('./tables/mysql.ts')).openMysql(url)
+      return await (await import('./tables/mysql-rows.ts')).openMysql(url)
     default:
-      throw new Error('The address of RomM\'s database must begin with mariadb://, mysql:// or postgresql://. ' +
+      throw new SourceError('The address of RomM\'s database must begin with mariadb://, mysql:// or postgresql://. ' +
         'Write special characters of the password as %XX')
   }
 }
@@ -72,5 +72,5 @@ async function readIdentity (tables: TableReader): Promise<string> {
     const created = readValues(first, () => {}).time('created_at') ?? first.created_at
     return `romm:${createHash('sha256').update(`${first.id} ${created}`).digest('hex').slice(0, 16)}`
   }
-  throw new Error('RomM\'s database has no accounts. Check that the address or dump is the one RomM uses')
+  throw new SourceError('RomM\'s database has no accounts. Check that the address or dump is the one RomM uses')
 }

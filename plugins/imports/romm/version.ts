@@ -1,4 +1,5 @@
-import type { TableReader } from './tables/table-reader.ts'
+import { SourceError } from '../contract.ts'
+import type { TableReader } from './tables/table-rows.ts'
 
 /** The revision of RomM 4.0, from which on assets lie below the id of their ROM. */
 const OLDEST = 45
@@ -19,7 +20,7 @@ export interface RommVersion {
   readonly isNewer: boolean
 }
 
-/** @throws Error if the database is not RomM's or is older than 4.0. */
+/** @throws SourceError if the database is not RomM's or is older than 4.0. */
 export async function readVersion (tables: TableReader): Promise<RommVersion> {
   const versions: string[] = []
   for await (const rows of tables.read('alembic_version', ['version_num'], ['version_num'])) {
@@ -28,15 +29,15 @@ export async function readVersion (tables: TableReader): Promise<RommVersion> {
   const numbers = versions.map((version) => Number(/^\d{4}(?!\d)/.exec(version)?.[0] ?? Number.NaN))
   const number = Math.max(...numbers)
   if (!tables.hasTable('users') || !tables.hasTable('roms') || versions.length === 0) {
-    throw new Error(`${tables.title} holds no RomM: the tables users, roms and alembic_version must exist and be readable. ` +
+    throw new SourceError(`${tables.title} holds no RomM: the tables users, roms and alembic_version must exist and be readable. ` +
       'Check the name of the database, and for PostgreSQL that the tables are in the schema of the user')
   }
   if (Number.isNaN(number)) {
-    throw new Error(`RomM's database has the unknown revision "${versions.join(', ').slice(0, 100)}". ` +
+    throw new SourceError(`RomM's database has the unknown revision "${versions.join(', ').slice(0, 100)}". ` +
       'Update RomM to a release from 4.0 on, start it once, and import again')
   }
   if (number < OLDEST) {
-    throw new Error(`RomM's database has the revision ${format(number)}, which is older than RomM 4.0 (${format(OLDEST)}). ` +
+    throw new SourceError(`RomM's database has the revision ${format(number)}, which is older than RomM 4.0 (${format(OLDEST)}). ` +
       'Update RomM to a release from 4.0 on, start it once, and import again')
   }
   const release = RELEASES.find(([last]) => number <= last)?.[1] ?? 'newer than 5.2'

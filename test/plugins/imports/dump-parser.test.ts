@@ -3,7 +3,7 @@ import { gzipSync } from 'node:zlib'
 import fc from 'fast-check'
 import t from 'tap'
 import { openDumpText } from '../../../plugins/imports/romm/dump/open-text.ts'
-import { createDumpParser, type Column } from '../../../plugins/imports/romm/dump/parser.ts'
+import { type Column, DumpParser } from '../../../plugins/imports/romm/dump/parser.ts'
 import type { Dialect } from '../../../plugins/imports/romm/dump/tokens.ts'
 import { DUMP_STYLES, type DumpStyle, type DumpTable, type DumpValue, renderDump } from './fixtures/romm-dump.ts'
 
@@ -13,7 +13,7 @@ const dialectOf = (style: DumpStyle): Dialect => style === 'mysqldump' ? 'mysql'
 function parse (dialect: Dialect, pieces: readonly string[], wants = (table: string) => table !== 'other') {
   const rows: Record<string, Record<string, string | null>[]> = {}
   const columns: Record<string, readonly Column[]> = {}
-  const parser = createDumpParser(dialect, {
+  const parser = new DumpParser(dialect, {
     wants,
     onTable: (table, defined) => {
       rows[table] = []

@@ -3,7 +3,7 @@ import { HttpStatusError } from '@svc/plugin-sdk'
 import { originOf } from '../../../../core/http/addresses.ts'
 import { createHttpClient } from '../../../../core/http/client.ts'
 import { USER_AGENT } from '../../../../core/loader/services.ts'
-import { FileAbsentError, type ImporterContext, type ImporterSettings } from '../../contract.ts'
+import { FileAbsentError, type ImporterContext, type ImporterSettings, SourceError } from '../../contract.ts'
 import { isObject } from '../values.ts'
 
 /** An object of an answer, whose fields nobody has checked. */
@@ -13,7 +13,7 @@ export type Item = Readonly<Record<string, unknown>>
 export interface RommClient {
   /** The address without user, query and slash at its end. */
   readonly address: string
-  /** Returns an answer that must be an object. @throws Error with a remedy */
+  /** Returns an answer that must be an object. @throws SourceError */
   getObject (path: string): Promise<Item>
   /** Returns an object that may be gone; null if it is. */
   findObject (path: string): Promise<Item | null>
@@ -35,7 +35,7 @@ export function createRommClient (settings: ImporterSettings, { log, signal, war
   const url = parseAddress(settings.address ?? '')
   const token = settings.token ?? ''
   if (token === '') {
-    throw new Error('An import by address needs a client token of a RomM account, or its user:password. Give it with --token-file')
+    throw new SourceError('An import by address needs a client token of a RomM account, or its user:password. Give it with --token-file')
   }
   const address = `${url.origin}${url.pathname.replace(/\/+$/, '')}`
   const http = createHttpClient({
@@ -55,10 +55,10 @@ export function createRommClient (settings: ImporterSettings, { log, signal, war
       try {
         const answer = await get(path)
         if (isObject(answer)) return answer
-        throw new Error('its answer is not that of RomM')
+        throw new SourceError('its answer is not that of RomM')
       } catch (err) {
         signal.throwIfAborted()
-        throw new Error(`RomM at ${address} cannot be read: ${explain(err)}`, { cause: err })
+        throw new SourceError(`RomM at ${address} cannot be read: ${explain(err)}`, { cause: err })
       }
     },
 
@@ -77,7 +77,7 @@ export function createRommClient (settings: ImporterSettings, { log, signal, war
         const answer = await get(path, query)
         const items: unknown = isObject(answer) ? answer.items : answer
         if (Array.isArray(items)) return items.filter(isObject)
-        throw new Error(`RomM at ${address} answered ${path} with something that is no list. Check the address`)
+        throw new SourceError(`RomM at ${address} answered ${path} with something that is no list. Check the address`)
       } catch (err) {
         if (!isNotOffered(err)) throw err
         if (!warned.has(path)) {
@@ -113,10 +113,10 @@ const isNotOffered = (err: unknown): err is HttpStatusError =>
 function parseAddress (address: string): URL {
   const url = URL.parse(address)
   if (url === null || !['http:', 'https:'].includes(url.protocol)) {
-    throw new Error(`The address ${JSON.stringify(address)} of RomM is no http or https address. Give it as https://romm.example`)
+    throw new SourceError(`The address ${JSON.stringify(address)} of RomM is no http or https address. Give it as https://romm.example`)
   }
   if (url.username !== '' || url.password !== '') {
-    throw new Error('The address of RomM contains a password. Give user:password as the token instead')
+    throw new SourceError('The address of RomM contains a password. Give user:password as the token instead')
   }
   return url
 }

@@ -1,4 +1,6 @@
-import { FileAbsentError, type Importer, type ImporterContext, type ImporterSettings, type RecordKind } from '../../contract.ts'
+import {
+  FileAbsentError, type Importer, type ImporterContext, type ImporterSettings, type RecordKind, SourceError
+} from '../../contract.ts'
 import { LISTS } from '../records/lists.ts'
 import { createSource } from '../records/source.ts'
 import { isObject } from '../values.ts'
@@ -15,7 +17,7 @@ const ABSENT: Partial<Record<RecordKind, string>> = {
 /**
  * Opens a running RomM by its address and a token, for what this account may read.
  *
- * @throws Error with a remedy
+ * @throws SourceError
  */
 export async function openApi (settings: ImporterSettings, context: ImporterContext): Promise<Importer> {
   const client = createRommClient(settings, context)
@@ -23,7 +25,7 @@ export async function openApi (settings: ImporterSettings, context: ImporterCont
     const version = await readRelease(client)
     const me = await client.getObject('/api/users/me')
     if (typeof me.username !== 'string' || typeof me.id !== 'number') {
-      throw new Error(`RomM at ${client.address} did not say whose token it is. Check the address`)
+      throw new SourceError(`RomM at ${client.address} did not say whose token it is. Check the address`)
     }
     const tables = createApiTables(client, me)
     const source = createSource(tables, { assets: null, resources: null }, context)

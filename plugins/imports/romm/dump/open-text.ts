@@ -2,8 +2,8 @@ import { open } from 'node:fs/promises'
 import { pipeline, type Readable } from 'node:stream'
 import { TextDecoder } from 'node:util'
 import { createGunzip } from 'node:zlib'
+import { SourceError } from '../../contract.ts'
 import type { Dialect } from './tokens.ts'
-import { DumpError } from './parser.ts'
 
 const CHUNK_BYTES = 256 * 1024
 /** The most bytes of text that a packed byte may become. SQL with repeated columns shrinks to a fiftieth at most. */
@@ -28,26 +28,26 @@ const END_MARKS: Record<Dialect, RegExp> = {
 /**
  * Refuses a dump that was cut between two statements, which the parser cannot notice.
  *
- * @throws DumpError
+ * @throws SourceError
  */
 export function checkEnd (dialect: Dialect, start: string, end: string): void {
   if (!/^-- (?:MySQL|MariaDB|PostgreSQL)\b.* dump\b/m.test(start) || END_MARKS[dialect].test(end)) return
-  throw new DumpError('The dump ends before its last line, "-- … dump complete". Make it again, or copy it again completely')
+  throw new SourceError('The dump ends before its last line, "-- … dump complete". Make it again, or copy it again completely')
 }
 
 /** Yields the text of a dump, unpacked if it is packed by gzip. */
 export async function * openDumpText (path: string, signal: AbortSignal): AsyncGenerator<string> {
   const handle = await open(path).catch((err: unknown) => {
-    throw new DumpError(`The dump ${JSON.stringify(path)} cannot be opened: ${(err as Error).message}. ` +
+    throw new SourceError(`The dump ${JSON.stringify(path)} cannot be opened: ${(err as Error).message}. ` +
       'Check the path and the rights of the server\'s user', { cause: err })
   })
   try {
     const stats = await handle.stat()
-    if (!stats.isFile()) throw new DumpError(`${JSON.stringify(path)} is no file. Name the file of the dump`)
+    if (!stats.isFile()) throw new SourceError(`${JSON.stringify(path)} is no file. Name the file of the dump`)
     const { buffer, bytesRead } = await handle.read(Buffer.alloc(8), 0, 8, 0)
     const head = buffer.subarray(0, bytesRead).toString('latin1')
     const other = OTHER_FORMATS.find(({ start }) => head.startsWith(start))
-    if (other !== undefined) throw new DumpError(`The dump ${JSON.stringify(path)} is not read: ${other.remedy}`)
+    if (other !== undefined) throw new SourceError(`The dump ${JSON.stringify(path)} is not read: ${other.remedy}`)
     const bytes = handle.createReadStream({ start: 0, autoClose: false, highWaterMark: CHUNK_BYTES, signal })
     yield * decode(head.startsWith('\x1f\x8b') ? unpack(bytes, stats.size) : bytes)
   } finally {
@@ -62,7 +62,7 @@ export function detectDialect (start: string): Dialect {
   return /`\w+`/.test(start) ? 'mysql' : 'postgres'
 }
 
-/** @throws DumpError for damaged data, and for data that grow as no dump does. */
+/** @throws SourceError for damaged data, and for data that grow as no dump does. */
 async function * unpack (packed: Readable, size: number): AsyncGenerator<Buffer> {
   const gunzip = createGunzip({ chunkSize: CHUNK_BYTES })
   pipeline(packed, gunzip, () => {})
@@ -70,13 +70,13 @@ async function * unpack (packed: Readable, size: number): AsyncGenerator<Buffer>
   try {
     for await (const chunk of gunzip as AsyncIterable<Buffer>) {
       bytes += chunk.length
-      if (bytes > RATIO_FROM_BYTES && bytes > size * MAX_RATIO) throw new DumpError('The packed dump grows more than any dump does')
+      if (bytes > RATIO_FROM_BYTES && bytes > size * MAX_RATIO) throw new SourceError('The packed dump grows more than any dump does')
       yield chunk
     }
   } catch (err) {
     packed.destroy()
-    if (err instanceof DumpError || packed.errored !== null) throw err
-    throw new DumpError(`The packed dump is damaged: ${(err as Error).message}. Copy it again completely`, { cause: err })
+    if (err instanceof SourceError || packed.errored !== null) throw err
+    throw new SourceError(`The packed dump is damaged: ${(err as Error).message}. Copy it again completely`, { cause: err })
   }
 }
 
@@ -90,12 +90,12 @@ async function * decode (chunks: AsyncIterable<Buffer>): AsyncGenerator<string> 
   if (decoder !== null) yield decodeChunk(decoder)
 }
 
-/** Decodes a chunk, or without one the end of the text. @throws DumpError for bytes that are no text */
+/** Decodes a chunk, or without one the end of the text. @throws SourceError for bytes that are no text */
 function decodeChunk (decoder: TextDecoder, chunk?: Buffer): string {
   try {
     return chunk === undefined ? decoder.decode() : decoder.decode(chunk, { stream: true })
   } catch (err) {
-    throw new DumpError('The dump is not UTF-8, so that names would be damaged. ' +
+    throw new SourceError('The dump is not UTF-8, so that names would be damaged. ' +
       'Make it again with --default-character-set=utf8mb4, or for PostgreSQL with --encoding=UTF8', { cause: err })
   }
 }

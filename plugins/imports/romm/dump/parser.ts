@@ -1,4 +1,6 @@
-import { readCopyField, readToken, type Dialect, type Token } from './tokens.ts'
+import { SourceError } from '../../contract.ts'
+import { isSign, type Reading, TokenStream, wordOf } from './token-stream.ts'
+import { type Dialect, readCopyField, type Token } from './tokens.ts'
 
 /** A column as a dump declares it; the type is empty if the dump has no definition of the table. */
 export interface Column {
@@ -14,286 +16,199 @@ export interface DumpHandlers {
   onRow (table: string, columns: readonly string[], values: readonly (string | null)[]): void
 }
 
-export interface DumpParser {
-  write (chunk: string): void
-  /** @throws DumpError if the text ends within a statement. */
-  end (): void
-}
-
-/** A dump that is no SQL, is cut short or is damaged. */
-export class DumpError extends Error {
-  override readonly name = 'DumpError'
-}
-
-/** The most characters of one row or statement head. The longest rows of RomM hold a megabyte of metadata. */
-const MAX_PENDING = 64 * 1024 * 1024
 const MAX_COLUMNS = 1_000
 /** First words of the parts of CREATE TABLE that are no columns. */
 const NO_COLUMNS = new Set(['PRIMARY', 'KEY', 'UNIQUE', 'CONSTRAINT', 'FULLTEXT', 'SPATIAL', 'CHECK', 'INDEX', 'FOREIGN',
   'EXCLUDE', 'LIKE', 'PERIOD'])
 const END_OF_COPY = /^\\\.\r?$/
+const END_OF_ROUTINES = /^(?:DELIMITER\s)?\s*;\s*$/i
 
 /**
- * Creates a parser of the text that `mysqldump`, `mariadb-dump` and plain `pg_dump` write: CREATE TABLE, INSERT and
- * COPY. Other statements are skipped. Memory holds one row at a time.
+ * Parses the text that `mysqldump`, `mariadb-dump` and plain `pg_dump` write: CREATE TABLE, INSERT and COPY. Other
+ * statements are skipped.
  */
-export function createDumpParser (dialect: Dialect, handlers: DumpHandlers): DumpParser {
-  const definitions = new Map<string, readonly Column[]>()
-  const announced = new Set<string>()
-  let text = ''
-  let at = 0
-  let isLast = false
+export class DumpParser {
+  readonly #handlers: DumpHandlers
+  readonly #stream: TokenStream
+  readonly #definitions = new Map<string, readonly Column[]>()
+  readonly #announced = new Set<string>()
+  readonly #running: Reading
 
-  /** Waits for more text. @throws DumpError at the end of the dump, and for a row without end */
-  function * wait (): Generator<undefined, void> {
-    if (isLast) throw new DumpError('The dump ends in the middle of a statement. Make it again, or copy it again completely')
-    if (text.length - at > MAX_PENDING) {
-      throw new DumpError(`A row or statement of the dump has more than ${MAX_PENDING} characters. Make the dump again with ` +
-        'mysqldump, mariadb-dump or pg_dump')
-    }
-    yield
+  constructor (dialect: Dialect, handlers: DumpHandlers) {
+    this.#handlers = handlers
+    this.#stream = new TokenStream(dialect)
+    this.#running = this.#parse()
+    this.#running.next()
   }
 
-  /** Reads the next token that is no space; null at the end of the dump. */
-  function * next (): Generator<undefined, Token | null> {
-    while (true) {
-      const token = at === text.length ? null : readToken(text, at, dialect, isLast)
-      if (token === null) {
-        if (isLast && at === text.length) return null
-        yield * wait()
-      } else {
-        at = token.end
-        if (token.type !== 'space') return token
-      }
+  /** @throws SourceError for a damaged dump */
+  write (chunk: string): void {
+    this.#stream.add(chunk)
+    this.#running.next()
+  }
+
+  /** @throws SourceError if the text ends within a statement */
+  end (): void {
+    this.#stream.end()
+    this.#running.next()
+    // A table without rows is known only from its definition.
+    for (const [table, columns] of this.#definitions) {
+      if (!this.#announced.has(table) && this.#handlers.wants(table)) this.#handlers.onTable(table, columns)
     }
   }
 
-  const isSign = (token: Token | null, sign: string) => token?.type === 'sign' && token.text() === sign
-  const wordOf = (token: Token | null) => token?.type === 'word' ? token.text().toUpperCase() : ''
-
-  function * parse (): Generator<undefined, void> {
-    for (let token = yield * next(); token !== null; token = yield * next()) {
+  * #parse (): Reading {
+    const stream = this.#stream
+    for (let token = yield * stream.next(); token !== null; token = yield * stream.next()) {
       if (isSign(token, ';')) continue
-      if (isSign(token, '\\')) yield * skipLine()
-      else yield * parseStatement(token)
+      // A command of psql, such as `\connect`.
+      if (isSign(token, '\\')) yield * stream.readLine()
+      else yield * this.#parseStatement(token)
     }
   }
 
-  function * parseStatement (first: Token): Generator<undefined, void> {
+  * #parseStatement (first: Token): Reading {
     switch (wordOf(first)) {
       case 'INSERT':
       case 'REPLACE':
-        return yield * parseInsert()
+        return yield * this.#parseInsert()
       case 'COPY':
-        return yield * parseCopy()
+        return yield * this.#parseCopy()
       case 'CREATE':
-        return yield * parseCreate()
+        return yield * this.#parseCreate()
       case 'DELIMITER':
-        return yield * skipRoutines()
+        return yield * this.#skipRoutines()
       default:
-        yield * skipStatement()
+        yield * this.#stream.skipStatement()
     }
-  }
-
-  function * skipStatement (): Generator<undefined, void> {
-    for (let token = yield * next(); token !== null; token = yield * next()) if (isSign(token, ';')) return
-  }
-
-  /** Reads to the end of the line; null at the end of the dump. */
-  function * readLine (): Generator<undefined, string | null> {
-    let end = text.indexOf('\n', at)
-    while (end === -1 && !isLast) { // eslint-disable-line no-unmodified-loop-condition -- end() sets it meanwhile
-      yield * wait()
-      end = text.indexOf('\n', at)
-    }
-    if (end === -1 && at === text.length) return null
-    const line = text.slice(at, end === -1 ? text.length : end)
-    at = end === -1 ? text.length : end + 1
-    return line
-  }
-
-  function * skipLine (): Generator<undefined, void> {
-    yield * readLine()
   }
 
   /** Skips triggers and routines, whose statements end with another delimiter, up to `DELIMITER ;`. */
-  function * skipRoutines (): Generator<undefined, void> {
-    for (let line = yield * readLine(); line !== null; line = yield * readLine()) {
-      if (/^(?:DELIMITER\s)?\s*;\s*$/i.test(line)) return
+  * #skipRoutines (): Reading {
+    for (let line = yield * this.#stream.readLine(); line !== null; line = yield * this.#stream.readLine()) {
+      if (END_OF_ROUTINES.test(line)) return
     }
   }
 
+  /** Returns the first token that is none of the words. */
+  * #skipWords (words: readonly string[], first?: Token | null): Reading<Token | null> {
+    let token = first === undefined ? yield * this.#stream.next() : first
+    while (words.includes(wordOf(token))) token = yield * this.#stream.next()
+    return token
+  }
+
   /** Reads `a.b.c` and returns `c`, and the token after it. */
-  function * readTableName (first: Token | null): Generator<undefined, { table: string, after: Token | null }> {
+  * #readTableName (first: Token | null): Reading<{ table: string, after: Token | null }> {
     let table = first?.text() ?? ''
-    let after = yield * next()
+    let after = yield * this.#stream.next()
     while (isSign(after, '.')) {
-      table = (yield * next())?.text() ?? ''
-      after = yield * next()
+      table = (yield * this.#stream.next())?.text() ?? ''
+      after = yield * this.#stream.next()
     }
     return { table, after }
   }
 
   /** Reads the names of a column list after its opening parenthesis. */
-  function * readColumnList (): Generator<undefined, string[]> {
+  * #readColumnList (): Reading<string[]> {
     const names: string[] = []
-    for (let token = yield * next(); token !== null && !isSign(token, ')'); token = yield * next()) {
+    let token = yield * this.#stream.next()
+    while (token !== null && !isSign(token, ')')) {
       if (token.type !== 'sign') names.push(token.text())
+      token = yield * this.#stream.next()
     }
     return names
   }
 
-  function * parseCreate (): Generator<undefined, void> {
-    let token = yield * next()
-    while (['TEMPORARY', 'UNLOGGED', 'GLOBAL', 'LOCAL'].includes(wordOf(token))) token = yield * next()
-    if (wordOf(token) !== 'TABLE') return isSign(token, ';') ? undefined : yield * skipStatement()
-    token = yield * next()
-    while (['IF', 'NOT', 'EXISTS'].includes(wordOf(token))) token = yield * next()
-    const { table, after } = yield * readTableName(token)
-    if (!isSign(after, '(')) return isSign(after, ';') ? undefined : yield * skipStatement()
-    const columns = yield * readDefinition()
-    if (definitions.has(table) && handlers.wants(table)) {
-      throw new DumpError(`The dump defines the table ${table} twice. Make a dump of RomM's database alone`)
+  * #parseCreate (): Reading {
+    const kind = yield * this.#skipWords(['TEMPORARY', 'UNLOGGED', 'GLOBAL', 'LOCAL'])
+    if (wordOf(kind) !== 'TABLE') return yield * this.#stream.skipAfter(kind)
+    const { table, after } = yield * this.#readTableName(yield * this.#skipWords(['IF', 'NOT', 'EXISTS']))
+    if (!isSign(after, '(')) return yield * this.#stream.skipAfter(after)
+    const columns = yield * this.#readDefinition()
+    if (this.#definitions.has(table) && this.#handlers.wants(table)) {
+      throw new SourceError(`The dump defines the table ${table} twice. Make a dump of RomM's database alone`)
     }
-    definitions.set(table, columns)
-    yield * skipStatement()
+    this.#definitions.set(table, columns)
+    yield * this.#stream.skipStatement()
   }
 
   /** Reads the columns of CREATE TABLE after its opening parenthesis, up to the closing one. */
-  function * readDefinition (): Generator<undefined, Column[]> {
+  * #readDefinition (): Reading<Column[]> {
     const columns: Column[] = []
     let depth = 1
     let part: Token[] = []
     while (depth > 0) {
-      const token = yield * next()
-      if (token === null) throw new DumpError('The dump ends in the middle of a table. Copy it again completely')
+      const token = yield * this.#stream.next()
+      if (token === null) throw new SourceError('The dump ends in the middle of a table. Copy it again completely')
       if (isSign(token, '(')) depth += 1
       if (isSign(token, ')')) depth -= 1
       if (depth === 0 || (depth === 1 && isSign(token, ','))) {
-        const [name, type] = part
-        if (name?.type === 'name' || (name?.type === 'word' && !NO_COLUMNS.has(wordOf(name)))) {
-          columns.push({ name: name.text(), type: type?.text().toLowerCase() ?? '' })
-        }
+        columns.push(...toColumn(part))
         part = []
       } else if (part.length < 2) part.push(token)
     }
-    if (columns.length > MAX_COLUMNS) throw new DumpError(`A table of the dump has ${columns.length} columns. It is no dump of RomM`)
+    if (columns.length > MAX_COLUMNS) {
+      throw new SourceError(`A table of the dump has ${columns.length} columns. It is no dump of RomM`)
+    }
     return columns
   }
 
-  /** Tells the handlers of a table before its first row, and returns the names of its columns. */
-  function announce (table: string, listed: readonly string[]): readonly string[] {
-    const defined = definitions.get(table) ?? listed.map((name) => ({ name, type: '' }))
+  /** Reports a table before its first row, and returns the names of its columns. */
+  #announce (table: string, listed: readonly string[]): readonly string[] {
+    const defined = this.#definitions.get(table) ?? listed.map((name) => ({ name, type: '' }))
     if (defined.length === 0) {
-      throw new DumpError(`The dump has rows of the table ${table} and no definition of it. Make a dump with definitions`)
+      throw new SourceError(`The dump has rows of the table ${table} and no definition of it. Make a dump with definitions`)
     }
-    if (!announced.has(table)) handlers.onTable(table, defined)
-    announced.add(table)
+    if (!this.#announced.has(table)) this.#handlers.onTable(table, defined)
+    this.#announced.add(table)
     return listed.length > 0 ? listed : defined.map(({ name }) => name)
   }
 
-  function emit (table: string, columns: readonly string[], values: readonly (string | null)[]) {
+  #emit (table: string, columns: readonly string[], values: readonly (string | null)[]): void {
     if (values.length !== columns.length) {
-      throw new DumpError(`A row of the table ${table} has ${values.length} values for ${columns.length} columns: the dump is damaged. ` +
-        'Make it again')
+      throw new SourceError(`A row of the table ${table} has ${values.length} values for ${columns.length} columns: ` +
+        'the dump is damaged. Make it again')
     }
-    handlers.onRow(table, columns, values)
+    this.#handlers.onRow(table, columns, values)
   }
 
-  function * parseInsert (): Generator<undefined, void> {
-    let token = yield * next()
-    while (['IGNORE', 'DELAYED', 'LOW_PRIORITY', 'INTO'].includes(wordOf(token))) token = yield * next()
-    const name = yield * readTableName(token)
-    let after = name.after
-    let listed: string[] = []
-    if (isSign(after, '(')) {
-      listed = yield * readColumnList()
-      after = yield * next()
-    }
-    while (['OVERRIDING', 'SYSTEM', 'USER', 'VALUE'].includes(wordOf(after))) after = yield * next()
-    if (wordOf(after) !== 'VALUES') return isSign(after, ';') ? undefined : yield * skipStatement()
-    if (!handlers.wants(name.table)) return yield * skipStatement()
-    yield * parseTuples(name.table, announce(name.table, listed))
+  * #parseInsert (): Reading {
+    const name = yield * this.#readTableName(yield * this.#skipWords(['IGNORE', 'DELAYED', 'LOW_PRIORITY', 'INTO']))
+    const hasList = isSign(name.after, '(')
+    const listed = hasList ? yield * this.#readColumnList() : []
+    const after = yield * this.#skipWords(['OVERRIDING', 'SYSTEM', 'USER', 'VALUE'], hasList ? undefined : name.after)
+    if (wordOf(after) !== 'VALUES') return yield * this.#stream.skipAfter(after)
+    if (!this.#handlers.wants(name.table)) return yield * this.#stream.skipStatement()
+    yield * this.#parseTuples(name.table, this.#announce(name.table, listed))
   }
 
-  function * parseTuples (table: string, columns: readonly string[]): Generator<undefined, void> {
+  * #parseTuples (table: string, columns: readonly string[]): Reading {
     while (true) {
-      const before = yield * next()
+      const before = yield * this.#stream.next()
       if (before === null || isSign(before, ';')) return
       if (isSign(before, ',')) continue
-      if (!isSign(before, '(')) return yield * skipStatement()
-      let tuple = readTuple()
-      while (tuple === null) {
-        yield * wait()
-        tuple = readTuple()
-      }
-      emit(table, columns, tuple)
+      if (!isSign(before, '(')) return yield * this.#stream.skipStatement()
+      this.#emit(table, columns, yield * this.#stream.readTuple())
     }
   }
 
-  /** Reads the values up to the closing parenthesis; null, at the same position, if the text ends before it. */
-  function readTuple (): (string | null)[] | null {
-    const values: (string | null)[] = []
-    let value: string | null | undefined
-    let depth = 1
-    let position = at
-    while (true) {
-      const token = position === text.length ? null : readToken(text, position, dialect, isLast)
-      if (token === null) return null
-      position = token.end
-      if (token.type === 'sign') {
-        const sign = token.text()
-        if (sign === '(') depth += 1
-        if (sign === ')') depth -= 1
-        if (depth === 0 || (depth === 1 && sign === ',')) {
-          values.push(value ?? null)
-          value = undefined
-        }
-        if (depth === 0) {
-          at = position
-          return values
-        }
-      } else if (value === undefined && token.type !== 'space') value = readValue(token)
-    }
-  }
-
-  function * parseCopy (): Generator<undefined, void> {
-    const { table, after } = yield * readTableName(yield * next())
-    const listed = isSign(after, '(') ? yield * readColumnList() : []
-    yield * skipStatement()
-    yield * skipLine()
-    const columns = handlers.wants(table) ? announce(table, listed) : null
-    for (let line = yield * readLine(); line !== null; line = yield * readLine()) {
+  * #parseCopy (): Reading {
+    const stream = this.#stream
+    const { table, after } = yield * this.#readTableName(yield * stream.next())
+    const listed = isSign(after, '(') ? yield * this.#readColumnList() : []
+    yield * stream.skipStatement()
+    yield * stream.readLine()
+    const columns = this.#handlers.wants(table) ? this.#announce(table, listed) : null
+    for (let line = yield * stream.readLine(); line !== null; line = yield * stream.readLine()) {
       if (END_OF_COPY.test(line)) return
-      if (columns !== null) emit(table, columns, line.split('\t').map(readCopyField))
+      if (columns !== null) this.#emit(table, columns, line.split('\t').map(readCopyField))
     }
-    throw new DumpError(`The dump ends in the middle of the table ${table}. Make it again, or copy it again completely`)
-  }
-
-  const running = parse()
-  running.next()
-  return {
-    write (chunk) {
-      text = text.slice(at) + chunk
-      at = 0
-      running.next()
-    },
-    end () {
-      isLast = true
-      running.next()
-      // A table without rows is known only from its definition.
-      for (const [table, columns] of definitions) {
-        if (!announced.has(table) && handlers.wants(table)) handlers.onTable(table, columns)
-      }
-    }
+    throw new SourceError(`The dump ends in the middle of the table ${table}. Make it again, or copy it again completely`)
   }
 }
 
-/** Returns a value of INSERT as text; undefined for a word before the value, such as `_binary`. */
-function readValue (token: Token): string | null | undefined {
-  const text = token.text()
-  if (token.type !== 'word') return text
-  if (text.startsWith('_')) return undefined
-  if (/^(?:null|default)$/i.test(text)) return null
-  return /^0x[0-9a-f]+$/i.test(text) ? Buffer.from(text.slice(2), 'hex').toString() : text
+/** Returns the column that a part of CREATE TABLE declares; none for keys and conditions. */
+function toColumn ([name, type]: readonly Token[]): Column[] {
+  const isColumn = name?.type === 'name' || (name?.type === 'word' && !NO_COLUMNS.has(wordOf(name)))
+  return isColumn && name !== undefined ? [{ name: name.text(), type: type?.text().toLowerCase() ?? '' }] : []
 }

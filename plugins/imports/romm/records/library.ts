@@ -1,7 +1,7 @@
 import { MEDIA_KINDS } from '@svc/plugin-sdk'
 import type { ImportRecord, Media } from '../../contract.ts'
 import { fileIn } from '../files.ts'
-import type { Row } from '../tables/table-reader.ts'
+import type { Row } from '../tables/table-rows.ts'
 import { isObject, readValues, type Values } from '../values.ts'
 import { groupBy, need, readBatches, readRecords, type RommSource, TIMES, timesOf } from './source.ts'
 

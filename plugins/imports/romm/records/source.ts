@@ -1,6 +1,6 @@
 import type { ImporterContext, RecordKind } from '../../contract.ts'
 import type { Folders } from '../files.ts'
-import type { Row, TableReader } from '../tables/table-reader.ts'
+import type { Row, TableReader } from '../tables/table-rows.ts'
 import { readValues, type Values } from '../values.ts'
 
 /** An open installation of RomM. */

@@ -1,4 +1,5 @@
 import { errorCode } from '../../../../core/files/fs-error.ts'
+import { SourceError } from '../../contract.ts'
 
 export const OPEN_TIMEOUT_MS = 15_000
 /** The most characters of one query's values. A server that sends more is broken or hostile. */
@@ -16,7 +17,7 @@ export function collectRows (start: Start, maxRows: number): Promise<TextRow[]> 
       rows.push(row)
       for (const value of Object.values(row)) characters += value?.length ?? 0
       if (rows.length <= maxRows && characters <= MAX_CHARACTERS) return
-      reject(new Error('The database sent more rows than the import asked for. Check that the address names RomM\'s database'))
+      reject(new SourceError('The database sent more rows than the import asked for. Check that the address names RomM\'s database'))
       disconnect()
     }, (err) => { if (err === undefined) resolve(rows); else reject(err) })
   })
@@ -43,7 +44,7 @@ export function nameErrors<Values extends unknown[]> (
       return await query(...values)
     } catch (err) {
       const reason = err instanceof Error ? err.message : String(err)
-      throw new Error(`RomM's database at ${nameOf(url)} failed: ${reason}. Import again: what was imported stays`, { cause: err })
+      throw new SourceError(`RomM's database at ${nameOf(url)} failed: ${reason}. Import again: what was imported stays`, { cause: err })
     }
   }
 }
@@ -51,8 +52,8 @@ export function nameErrors<Values extends unknown[]> (
 /** Names the server and the database without user and password. */
 const nameOf = (url: URL) => `${url.host}${url.pathname}`
 
-export function openError (url: URL, cause: unknown): Error {
+export function openError (url: URL, cause: unknown): SourceError {
   const reason = cause instanceof Error && cause.message !== '' ? cause.message : errorCode(cause)
-  return new Error(`RomM's database at ${nameOf(url)} cannot be read: ${reason}. Check address, user, password and database name`,
+  return new SourceError(`RomM's database at ${nameOf(url)} cannot be read: ${reason}. Check address, user, password and database name`,
     { cause })
 }

@@ -1,6 +1,6 @@
 import type { TypeCastField } from 'mysql2'
 import { collectRows, groupColumns, nameErrors, OPEN_TIMEOUT_MS, openError } from './connection.ts'
-import { createTableReader, type TableReader } from './table-reader.ts'
+import { createTableReader, type TableReader } from './table-rows.ts'
 
 const COLUMNS = `select c.table_name as table_name, c.column_name as column_name
   from information_schema.columns c join information_schema.tables t

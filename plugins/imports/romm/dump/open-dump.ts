@@ -1,10 +1,10 @@
 import { join } from 'node:path'
 import { DatabaseSync, type SQLOutputValue, type StatementSync } from 'node:sqlite'
 import { requireFreeSpace } from '../../../../core/files/free-space.ts'
-import type { ImporterContext } from '../../contract.ts'
-import { createTableReader, type TableReader } from '../tables/table-reader.ts'
+import { type ImporterContext, SourceError } from '../../contract.ts'
+import { createTableReader, type TableReader } from '../tables/table-rows.ts'
 import { checkEnd, detectDialect, openDumpText } from './open-text.ts'
-import { type Column, createDumpParser, DumpError, type DumpHandlers } from './parser.ts'
+import { type Column, type DumpHandlers, DumpParser } from './parser.ts'
 import type { Dialect } from './tokens.ts'
 
 /** The tables that an import reads. */
@@ -28,7 +28,7 @@ const quote = (name: string) => `"${name.replaceAll('"', '""')}"`
 /**
  * Reads a dump into a temporary SQLite file, which gives its rows by key as a server would, with bounded memory.
  *
- * @throws DumpError
+ * @throws SourceError
  */
 export async function openDump (path: string, { workFolder, signal }: ImporterContext): Promise<TableReader> {
   const database = new DatabaseSync(join(workFolder, 'dump.sqlite'))
@@ -49,7 +49,7 @@ async function load (
   chunks: AsyncIterable<string>, stage: DumpHandlers, workFolder: string, signal: AbortSignal
 ): Promise<Dialect> {
   const { dialect, start, text } = await readStart(chunks)
-  const parser = createDumpParser(dialect, stage)
+  const parser = new DumpParser(dialect, stage)
   let characters = 0
   let end = ''
   for await (const chunk of text) {
@@ -131,7 +131,7 @@ function attempt<T> (run: () => T, table: string): T {
   try {
     return run()
   } catch (err) {
-    throw new DumpError(`The table ${table} of the dump is not understood: ${(err as Error).message}. ` +
+    throw new SourceError(`The table ${table} of the dump is not understood: ${(err as Error).message}. ` +
       'Make the dump again with mysqldump, mariadb-dump or pg_dump', { cause: err })
   }
 }

@@ -1,6 +1,6 @@
 import pg from 'pg'
 import { collectRows, groupColumns, nameErrors, OPEN_TIMEOUT_MS, openError } from './connection.ts'
-import { createTableReader, type TableReader } from './table-reader.ts'
+import { createTableReader, type TableReader } from './table-rows.ts'
 
 /** Returns every value as the text that PostgreSQL prints. */
 const AS_TEXT = { getTypeParser: () => (value: unknown) => value }

@@ -63,7 +63,7 @@ export function createTableReader (connection: TableConnection): TableReader {
       const rows = await connection.query(sql, repeatKey(last), BATCH_ROWS)
       const final = rows.at(-1)
       if (final === undefined) return
-      yield rows.map((row) => complete(row, columns))
+      yield rows.map((row) => toRow(row, columns))
       if (rows.length < BATCH_ROWS) return
       last = key.map((name) => final[name] ?? '')
     }
@@ -90,7 +90,7 @@ export function createTableReader (connection: TableConnection): TableReader {
       const part = values.slice(start, start + BATCH_VALUES)
       const list = part.map((_, index) => placeholder(index + 1)).join(', ')
       const sql = `${select(table, selected)} where ${quote(column)} in (${list})`
-      for (const row of await connection.query(sql, part, MAX_CHILDREN)) found.push(complete(row, columns))
+      for (const row of await connection.query(sql, part, MAX_CHILDREN)) found.push(toRow(row, columns))
     }
     return found
   }
@@ -110,8 +110,14 @@ function repeatKey (last: readonly string[]): string[] {
   return last.flatMap((_, index) => last.slice(0, index + 1))
 }
 
-function complete<Column extends string> (
-  row: Readonly<Record<string, string | null>>, columns: readonly Column[]
+/** Turns an object into a row of text, with null for what it lacks. */
+export function toRow<Column extends string> (
+  item: Readonly<Record<string, unknown>>, columns: readonly Column[]
 ): Row<Column> {
-  return Object.fromEntries(columns.map((name) => [name, row[name] ?? null])) as Record<Column, string | null>
+  return Object.fromEntries(columns.map((name) => [name, toText(item[name])])) as Record<Column, string | null>
+}
+
+function toText (value: unknown): string | null {
+  if (value === null || value === undefined) return null
+  return typeof value === 'string' ? value : JSON.stringify(value)
 }
