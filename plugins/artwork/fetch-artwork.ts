@@ -10,7 +10,7 @@ import type { StoredArtwork } from './rows.ts'
 
 /** Concurrent downloads of badges per ROM. */
 const BADGES_AT_ONCE = 4
-const FILM_KINDS: readonly MediaKind[] = ['video', 'video_normalized']
+export const FILM_KINDS: readonly MediaKind[] = ['video', 'video_normalized']
 
 /** A ROM whose artwork may be missing. */
 export type ArtworkSubject = Pick<Rom, 'id' | 'url_cover' | 'path_cover_large' | 'path_cover_small' | 'url_screenshots' |

@@ -124,6 +124,18 @@ export function createPublisher ({ resourcesDir, staging }: Omit<Services, 'orig
     /** Publishes a cover and its small copy, both or neither. @throws ArtworkError for a file that is no picture */
     publishCover,
 
+    /** @param stem path in the resources folder, without extension @returns the path with extension */
+    async publishImage (part: string, stem: string): Promise<string> {
+      const { extension } = await readImage(part)
+      return await publishFile(resourcesDir, part, `${stem}.${extension}`)
+    },
+
+    /** @throws ArtworkError for a file that is no film */
+    async publishFilm (part: string, path: string): Promise<string> {
+      await checkFilm(part)
+      return await publishFile(resourcesDir, part, path)
+    },
+
     /** @throws ArtworkError for a PDF by name that is none by content */
     async publishDocument (part: string, path: string): Promise<string> {
       if (extname(path) === '.pdf') await checkDocument(part)
@@ -134,7 +146,7 @@ export function createPublisher ({ resourcesDir, staging }: Omit<Services, 'orig
 
 /** Stores pictures, documents and films in the resources folder. Each is complete before it gets its final name. */
 export function createArtworkFiles ({ origins, resourcesDir, staging }: Services) {
-  const { publishCover, publishDocument } = createPublisher({ resourcesDir, staging })
+  const { publishCover, publishDocument, publishFilm, publishImage } = createPublisher({ resourcesDir, staging })
 
   /** Downloads to a temporary name. That file is deleted at the end unless `store` moved it. */
   async function downloadAndStore<T> (
@@ -157,10 +169,7 @@ export function createArtworkFiles ({ origins, resourcesDir, staging }: Services
      * @returns the path with extension
      */
     downloadImage: (piece: ArtworkFile, stem: string): Promise<string> =>
-      downloadAndStore(piece, acceptsImage, async (part) => {
-        const { extension } = await readImage(part)
-        return await publishFile(resourcesDir, part, `${stem}.${extension}`)
-      }),
+      downloadAndStore(piece, acceptsImage, (part) => publishImage(part, stem)),
 
     /** Stores a cover and its small copy, both or neither. */
     downloadCover: (piece: ArtworkFile, stems: CoverStems) =>
@@ -173,10 +182,7 @@ export function createArtworkFiles ({ origins, resourcesDir, staging }: Services
       downloadAndStore(piece, acceptsDocument, (part) => publishDocument(part, path)),
 
     downloadFilm: (piece: ArtworkFile, path: string): Promise<string> =>
-      downloadAndStore(piece, acceptsFilm, async (part) => {
-        await checkFilm(part)
-        return await publishFile(resourcesDir, part, path)
-      })
+      downloadAndStore(piece, acceptsFilm, (part) => publishFilm(part, path))
   }
 }
 export type ArtworkFiles = ReturnType<typeof createArtworkFiles>

@@ -22,6 +22,20 @@ export async function updateArtwork (
   return rowCount === 1
 }
 
+/** Stores a medium of a ROM that has none of its kind. @returns false if the ROM has one */
+export async function setFirstMedium (tx: Db, id: number, kind: string, path: string): Promise<boolean> {
+  const { rowCount } = await tx.query(`update roms set media = media || jsonb_build_object($2::text, jsonb_build_object('url', '', 'path', $3::text)),
+    updated_at = now() where id = $1 and media -> $2::text ->> 'path' is null`, [id, kind, path])
+  return rowCount > 0
+}
+
+/** Adds a screenshot to a ROM for which no provider gave any. @returns false if a provider did */
+export async function addFirstScreenshot (tx: Db, id: number, path: string): Promise<boolean> {
+  const { rowCount } = await tx.query(`update roms set path_screenshots = path_screenshots || $2::text, updated_at = now()
+    where id = $1 and url_screenshots = '{}'`, [id, path])
+  return rowCount > 0
+}
+
 /** Clears artwork, except media that a person set. */
 const CLEAR = `update roms set url_screenshots = '{}', path_screenshots = '{}', media = '{}',
     url_cover = case when own_fields && '{url_cover}' then url_cover end,

@@ -1,6 +1,10 @@
+import { createWriteStream } from 'node:fs'
+import { rm } from 'node:fs/promises'
 import type { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
 import type { Db } from '../../../core/database/db.ts'
 import { ArtworkError } from '../../artwork/failures.ts'
+import { ARTWORK_MAX_BYTES, type Staging } from '../../artwork/staging.ts'
 import type { FileRef, RecordKind } from '../contract.ts'
 import { insertImported } from '../rows.ts'
 
@@ -13,6 +17,19 @@ export interface Picture {
   newId: number
   file: FileRef
   store (db: Db, picture: Picture, content: Readable): Promise<string | null>
+}
+
+/** Writes content to a temporary file, which is deleted unless `publish` moves it. */
+export async function withPart<T> (
+  staging: Staging, content: Readable, publish: (part: string) => Promise<T>
+): Promise<T> {
+  const part = await staging.next()
+  try {
+    await pipeline(limitContent(content, ARTWORK_MAX_BYTES), createWriteStream(part, { flags: 'wx' }))
+    return await publish(part)
+  } finally {
+    await rm(part, { force: true })
+  }
 }
 
 export const HAS_ONE = 'a person chose another one here, which stays'

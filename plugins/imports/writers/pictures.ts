@@ -1,14 +1,17 @@
 import { ApiError } from '../../../core/errors.ts'
+import { join } from 'node:path'
 import type { Readable } from 'node:stream'
 import type { Db } from '../../../core/database/db.ts'
 import { inTransaction } from '../../../core/database/transaction.ts'
 import { ArtworkError } from '../../artwork/failures.ts'
+import { createStaging } from '../../artwork/staging.ts'
 import { hasPicture } from '../../collections/import-rows.ts'
 import { setFirstAvatar } from '../../users/import-rows.ts'
 import { User } from '../../users/entities.ts'
 import { FileAbsentError, type ImportRecord, type Importer, type Skipped } from '../contract.ts'
 import { selectImported } from '../rows.ts'
 import { HAS_ONE, type Picture, limitContent, rememberPicture } from './picture.ts'
+import { MEDIUM, createRomMedia } from './rom-media.ts'
 import { createRomPictures } from './rom-pictures.ts'
 import type { Batch, ImportServices } from './writer.ts'
 
@@ -25,7 +28,9 @@ function explain (err: unknown): string | null {
 /** Creates the import of pictures and manuals that people added. Those of providers come again with a scan. */
 export function createPictureWriter (importer: Pick<Importer, 'open'>, services: ImportServices, taskId: string) {
   const { app, isDryRun, source } = services
-  const roms = createRomPictures(services, taskId)
+  const staging = createStaging(app.db, join(services.config.data_dir, 'resources'), taskId)
+  const roms = createRomPictures(services, staging)
+  const media = createRomMedia(services, staging)
 
   async function storeAvatar (db: Db, picture: Picture, content: Readable): Promise<string | null> {
     const chunks: Buffer[] = []
@@ -91,13 +96,19 @@ export function createPictureWriter (importer: Pick<Importer, 'open'>, services:
 
     async writeCovers (batch: Batch, records: readonly ImportRecord<'rom'>[], signal: AbortSignal): Promise<Skipped[]> {
       const romIds = await batch.refs.find('rom', records.map(({ id }) => id))
-      return await storeAll(batch, records.flatMap(({ id, cover, manual }) => {
+      return await storeAll(batch, records.flatMap(({ id, cover, manual, screenshots, media: others }) => {
         const newId = romIds.get(id)
         if (newId === undefined) return []
         const of = { kind: 'rom', oldId: id, newId } as const
         return [
           ...(cover?.url === null ? [{ ...of, as: 'rom_cover', file: cover.file, store: roms.storeCover }] : []),
-          ...(manual?.url === null ? [{ ...of, as: 'rom_manual', file: manual.file, store: roms.storeManual }] : [])
+          ...(manual?.url === null ? [{ ...of, as: 'rom_manual', file: manual.file, store: roms.storeManual }] : []),
+          ...screenshots.flatMap(({ file, url }, index) => url === null
+            ? [{ ...of, oldId: `${id}/${index}`, as: 'rom_screenshot', file, store: media.storeScreenshot }]
+            : []),
+          ...Object.entries(others).flatMap(([kind, { file, url }]) => url === null
+            ? [{ ...of, as: MEDIUM + kind, file, store: media.storeMedium }]
+            : [])
         ]
       }), signal)
     },
@@ -112,7 +123,7 @@ export function createPictureWriter (importer: Pick<Importer, 'open'>, services:
       }), signal)
     },
 
-    close: roms.close
+    close: staging.remove
   }
 }
 export type PictureWriter = ReturnType<typeof createPictureWriter>

@@ -1,14 +1,12 @@
-import { createWriteStream } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { randomUUID } from 'node:crypto'
 import { extname, join } from 'node:path'
 import type { Readable } from 'node:stream'
-import { pipeline } from 'node:stream/promises'
 import type { Db } from '../../../core/database/db.ts'
 import { inTransaction } from '../../../core/database/transaction.ts'
 import { artworkFolder } from '../../artwork/artwork.ts'
 import { createPublisher } from '../../artwork/files.ts'
-import { ARTWORK_MAX_BYTES, createStaging } from '../../artwork/staging.ts'
+import type { Staging } from '../../artwork/staging.ts'
 import { applyEdit } from '../../editing/apply-edit.ts'
 import { writeMatches } from '../../matching/match-rows.ts'
 import { readPriorities } from '../../matching/merge-matches.ts'
@@ -17,28 +15,16 @@ import { loadStoredRoms } from '../../matching/stored-rows.ts'
 import { MANUAL } from '../../rom-files/kinds.ts'
 import { writeManual } from '../../rom-files/rows.ts'
 import { selectPlaces } from '../../roms/import-rows.ts'
-import { HAS_ONE, type Picture, limitContent, rememberPicture } from './picture.ts'
+import { HAS_ONE, type Picture, rememberPicture, withPart } from './picture.ts'
 import type { ImportServices } from './writer.ts'
 
 const ROM_GONE = 'its ROM was deleted meanwhile'
 
 /** Creates the import of covers and manuals of ROMs, which become field locks as uploads by people do. */
-export function createRomPictures ({ app, config, source }: ImportServices, taskId: string) {
+export function createRomPictures ({ app, config, source }: ImportServices, staging: Staging) {
   const { providers } = app.registry
   const resourcesDir = join(config.data_dir, 'resources')
-  const staging = createStaging(app.db, resourcesDir, taskId)
   const publisher = createPublisher({ resourcesDir, staging })
-
-  /** Writes content to a temporary file, which is deleted unless `publish` moves it. */
-  async function withPart<T> (content: Readable, publish: (part: string) => Promise<T>): Promise<T> {
-    const part = await staging.next()
-    try {
-      await pipeline(limitContent(content, ARTWORK_MAX_BYTES), createWriteStream(part, { flags: 'wx' }))
-      return await publish(part)
-    } finally {
-      await rm(part, { force: true })
-    }
-  }
 
   async function storeCover (db: Db, picture: Picture, content: Readable): Promise<string | null> {
     const id = picture.newId
@@ -48,7 +34,7 @@ export function createRomPictures ({ app, config, source }: ImportServices, task
     if (rom.own_fields.includes('url_cover')) return HAS_ONE
     const name = `own-${randomUUID()}`
     const folder = `${artworkFolder(place.platform_id, id)}/cover`
-    const cover = await withPart(content, (part) =>
+    const cover = await withPart(staging, content, (part) =>
       publisher.publishCover(part, { large: `${folder}/${name}`, small: `${folder}/${name}-small` }))
     const call = { texts: {}, cover: cover.large, unlock: [] }
     const priorities = readPriorities(config, providers)
@@ -74,7 +60,7 @@ export function createRomPictures ({ app, config, source }: ImportServices, task
     if (place === undefined) return ROM_GONE
     if (place.path_manual !== null && place.path_manual !== '') return HAS_ONE
     const path = `${artworkFolder(place.platform_id, id)}/manual/${id}${type}`
-    await withPart(content, (part) => publisher.publishDocument(part, path))
+    await withPart(staging, content, (part) => publisher.publishDocument(part, path))
     await inTransaction(db, async (tx) => {
       await writeManual(tx, id, path)
       await rememberPicture(tx, source, picture)
@@ -82,5 +68,5 @@ export function createRomPictures ({ app, config, source }: ImportServices, task
     return null
   }
 
-  return { storeCover, storeManual, close: staging.remove }
+  return { storeCover, storeManual }
 }

@@ -256,6 +256,36 @@ t.test('provider ids become matches, and values of people become field locks', a
   t.match((await app.inject({ url: `/api/roms/${rom?.id ?? 0}`, headers: admin })).json(), { igdb_id: 7, moby_id: null, is_identified: true })
 })
 
+t.test('pictures that people added are imported once, and others are left to a scan', async (t) => {
+  const test = await fresh(t, { library: LIBRARY })
+  const { app, admin } = test
+  await scan(test)
+  const picture = await sharp({ create: { width: 4, height: 4, channels: 3, background: 'blue' } }).png().toBuffer()
+  const file = (path: string) => ({ file: { path, size_bytes: null }, url: null })
+  const importer = createMemoryImporter({
+    platform: [make.platform({ id: '1' })],
+    rom: [
+      make.rom({ id: '1', screenshots: [file('a.png'), file('a.png')], manual: file('a.pdf'), media: { box2d: file('a.png'), video: file('a.mp4') } }),
+      make.rom({ id: '2', cover: file('page.png'), manual: file('a.exe'), media: { box2d: { ...file('a.png'), url: 'https://x.example/a.png' } } })
+    ]
+  }, { files: { 'a.png': picture, 'a.pdf': '%PDF-1.7', 'a.mp4': 'film', 'page.png': '<html>', 'a.exe': 'MZ' } })
+  const report = await importRecords(test, importer)
+  t.match(reasonsOf(report).sort(), [
+    /^rom 1: its file: media of the kind 'video' are not stored here; add it to scan.media/,
+    /^rom 2: its file: Input file contains unsupported/, /^rom 2: .*type '.exe'/
+  ])
+  interface Stored { path_screenshots: string[], path_manual: string, media: { box2d: { path: string } } }
+  const { rows: [rom] } = await app.pg.query<Stored>(
+    "select path_screenshots, path_manual, media from roms where fs_name = 'Game 1.sfc'")
+  t.match(rom, { path_screenshots: [/own-.*\.png$/, /own-.*\.png$/], path_manual: /\.pdf$/, media: { box2d: { path: /own-.*\.png$/ } } })
+  for (const path of [...rom?.path_screenshots ?? [], rom?.path_manual ?? '', rom?.media.box2d.path ?? '']) {
+    t.equal((await app.inject({ url: `/assets/romm/resources/${path}`, headers: admin })).statusCode, 200, path)
+  }
+  const before = await readTables(test)
+  await importRecords(test, importer)
+  t.same(await readTables(test), before)
+})
+
 t.test('a collection gets members whose files come later', async (t) => {
   const test = await fresh(t, { library: { roms: { snes: { 'Game 1.sfc': 'one' } } } })
   await scan(test)
