@@ -20,7 +20,6 @@ import { until } from '../until.ts'
 const execute = promisify(execFile)
 const PACKAGES = ['mariadb-server', 'mariadb-client', 'postgresql']
 const INSTALL_MS = 300_000
-const MAX_OUTPUT = 1024 ** 3
 const isRoot = process.getuid?.() === 0
 const INSTALLATIONS = [['4', ROMM_4, ROWS_4], ['5', ROMM_5, ROWS_5]] as const
 
@@ -119,9 +118,7 @@ async function startPostgres (folder: string): Promise<Server> {
     createDatabase: (database) => run('postgres', [`create database ${database}`]),
     async dump (database, given) {
       const path = join(folder, `${database}.sql`)
-      await writeFile(path, '')
-      const { stdout } = await execute(join(bin, 'pg_dump'), [...given, urlOf(database)], { maxBuffer: MAX_OUTPUT })
-      await writeFile(path, stdout)
+      await execute(join(bin, 'pg_dump'), [...given, `--file=${path}`, urlOf(database)])
       return path
     }
   }

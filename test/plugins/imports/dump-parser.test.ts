@@ -2,6 +2,7 @@ import { writeFile } from 'node:fs/promises'
 import { gzipSync } from 'node:zlib'
 import fc from 'fast-check'
 import t from 'tap'
+import { SourceError } from '../../../plugins/imports/contract.ts'
 import { openDumpText } from '../../../plugins/imports/romm/dump/open-text.ts'
 import { type Column, DumpParser } from '../../../plugins/imports/romm/dump/parser.ts'
 import type { Dialect } from '../../../plugins/imports/romm/dump/tokens.ts'
@@ -111,6 +112,19 @@ t.test('a dump that is cut short or damaged is refused with a remedy', async (t)
   t.throws(() => parse('mysql', [sql, sql]), /table users twice.*RomM's database alone/)
   t.throws(() => parse('mysql', ['INSERT INTO `users` VALUES (3);']), /no definition of it.*with definitions/)
   t.throws(() => parse('postgres', ['COPY users (id) FROM stdin;\n1\n']), /middle of the table users/)
+})
+
+t.test('any text is read or refused with a remedy', async (t) => {
+  const word = fc.constantFrom('CREATE TABLE ', 'INSERT INTO ', 'COPY ', 'users', ' VALUES ', '(', ')', ',', ';', "'", '"', '`', '$$', '$a$',
+    '\\', '\n', '\\.', '--', '/*', '*/', '#', '0x', "E'", "b'1'", 'DELIMITER ;;', ' FROM stdin;\n', '\t', '1', '-', '.', 'NULL', 'é')
+  fc.assert(fc.property(fc.array(word, { maxLength: 40 }), fc.constantFrom<Dialect>('mysql', 'postgres'), (words, dialect) => {
+    try {
+      parse(dialect, words)
+    } catch (err) {
+      if (!(err instanceof SourceError)) throw err
+      t.match(err.message, /\. [A-Z]/)
+    }
+  }), { numRuns: 2_000 })
 })
 
 t.test('files', async (t) => {

@@ -53,7 +53,7 @@ export class DumpParser {
     this.#running.next()
     // A table without rows is known only from its definition.
     for (const [table, columns] of this.#definitions) {
-      if (!this.#announced.has(table) && this.#handlers.wants(table)) this.#handlers.onTable(table, columns)
+      if (!this.#announced.has(table)) this.#handlers.onTable(table, columns)
     }
   }
 
@@ -123,9 +123,10 @@ export class DumpParser {
     const kind = yield * this.#skipWords(['TEMPORARY', 'UNLOGGED', 'GLOBAL', 'LOCAL'])
     if (wordOf(kind) !== 'TABLE') return yield * this.#stream.skipAfter(kind)
     const { table, after } = yield * this.#readTableName(yield * this.#skipWords(['IF', 'NOT', 'EXISTS']))
-    if (!isSign(after, '(')) return yield * this.#stream.skipAfter(after)
+    const isWanted = isSign(after, '(') && this.#handlers.wants(table)
+    if (!isWanted) return yield * this.#stream.skipAfter(after)
     const columns = yield * this.#readDefinition()
-    if (this.#definitions.has(table) && this.#handlers.wants(table)) {
+    if (this.#definitions.has(table)) {
       throw new SourceError(`The dump defines the table ${table} twice. Make a dump of RomM's database alone`)
     }
     this.#definitions.set(table, columns)
