@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import type { FastifyInstance } from 'fastify'
 import type { Config } from '../../core/config/config.ts'
 import { createPathMask } from '../../core/config/path-mask.ts'
-import type { DeletionRight, TaskDefinition, TaskRun } from '../tasks/definitions.ts'
+import type { TaskDefinition, TaskRun } from '../tasks/definitions.ts'
 import { type Report, createReport } from './report.ts'
 import { upsertRun } from './rows.ts'
 import { runImport } from './run-import.ts'
@@ -13,9 +13,6 @@ import { TASK_NAME, findImporter } from './service.ts'
 /** The timeout of a run. The next run continues. */
 const TIMEOUT_SECONDS = 86_400
 const REPORT_EVERY_MS = 1_000
-
-/** An import creates accounts. */
-const CREATES_ACCOUNTS: DeletionRight = { scope: 'users.write', grant: ['users', 'write'] }
 
 /** Stores the report of a run, and the counts as the progress of its task. */
 function createProgress (app: FastifyInstance, run: TaskRun<ImportPayload>, report: Report) {
@@ -98,7 +95,7 @@ export function defineImport (app: FastifyInstance, config: Config): TaskDefinit
     // Only the ways above seal the settings and check the person.
     manual_run: false,
     cron_string: '',
-    destructive: CREATES_ACCOUNTS,
+    destructive: false,
     isSingle: true,
     timeoutSeconds: TIMEOUT_SECONDS,
     arguments: ImportPayloadSchema,

@@ -25,6 +25,23 @@ function explain (err: unknown): string | null {
   return err instanceof Error && !('code' in err) ? err.message : null
 }
 
+type Stores = Readonly<Record<'storeCover' | 'storeManual' | 'storeScreenshot' | 'storeMedium', Picture['store']>>
+
+/** Lists the files of a ROM that people added. */
+function listPictures ({ id, cover, manual, screenshots, media }: ImportRecord<'rom'>, newId: number, stores: Stores): Picture[] {
+  const of = { kind: 'rom', oldId: id, newId } as const
+  return [
+    ...(cover?.url === null ? [{ ...of, as: 'rom_cover', file: cover.file, store: stores.storeCover }] : []),
+    ...(manual?.url === null ? [{ ...of, as: 'rom_manual', file: manual.file, store: stores.storeManual }] : []),
+    ...screenshots.flatMap(({ file, url }, index) => url === null
+      ? [{ ...of, oldId: `${id}/${index}`, as: 'rom_screenshot', file, store: stores.storeScreenshot }]
+      : []),
+    ...Object.entries(media).flatMap(([kind, { file, url }]) => url === null
+      ? [{ ...of, as: MEDIUM + kind, file, store: stores.storeMedium }]
+      : [])
+  ]
+}
+
 /** Creates the import of pictures and manuals that people added. Those of providers come again with a scan. */
 export function createPictureWriter (importer: Pick<Importer, 'open'>, services: ImportServices, taskId: string) {
   const { app, isDryRun, source } = services
@@ -96,20 +113,9 @@ export function createPictureWriter (importer: Pick<Importer, 'open'>, services:
 
     async writeCovers (batch: Batch, records: readonly ImportRecord<'rom'>[], signal: AbortSignal): Promise<Skipped[]> {
       const romIds = await batch.refs.find('rom', records.map(({ id }) => id))
-      return await storeAll(batch, records.flatMap(({ id, cover, manual, screenshots, media: others }) => {
-        const newId = romIds.get(id)
-        if (newId === undefined) return []
-        const of = { kind: 'rom', oldId: id, newId } as const
-        return [
-          ...(cover?.url === null ? [{ ...of, as: 'rom_cover', file: cover.file, store: roms.storeCover }] : []),
-          ...(manual?.url === null ? [{ ...of, as: 'rom_manual', file: manual.file, store: roms.storeManual }] : []),
-          ...screenshots.flatMap(({ file, url }, index) => url === null
-            ? [{ ...of, oldId: `${id}/${index}`, as: 'rom_screenshot', file, store: media.storeScreenshot }]
-            : []),
-          ...Object.entries(others).flatMap(([kind, { file, url }]) => url === null
-            ? [{ ...of, as: MEDIUM + kind, file, store: media.storeMedium }]
-            : [])
-        ]
+      return await storeAll(batch, records.flatMap((record) => {
+        const newId = romIds.get(record.id)
+        return newId === undefined ? [] : listPictures(record, newId, { ...roms, ...media })
       }), signal)
     },
 

@@ -256,7 +256,7 @@ t.test('provider ids become matches, and values of people become field locks', a
   t.match((await app.inject({ url: `/api/roms/${rom?.id ?? 0}`, headers: admin })).json(), { igdb_id: 7, moby_id: null, is_identified: true })
 })
 
-t.test('pictures that people added are imported once, and others are left to a scan', async (t) => {
+t.test('pictures that people added are imported once', async (t) => {
   const test = await fresh(t, { library: LIBRARY })
   const { app, admin } = test
   await scan(test)
@@ -339,7 +339,7 @@ t.test('unusable records are left out with a reason and the others are stored', 
   t.match((await test.app.pg.query('select rating, completion from rom_users')).rows, [{ rating: 10, completion: 100 }])
 })
 
-t.test('an import from gamelists brings ratings, hidden marks and favourites of the named user', async (t) => {
+t.test('an import from gamelists brings ratings and favourites of the named user', async (t) => {
   const game = (path: string, more: string) => `<game><path>./${path}</path>${more}</game>`
   const gamelist = `<gameList>${game('Game 1.sfc', '<rating>0.8</rating><favorite>true</favorite><playcount>3</playcount><lastplayed>20260102T030405</lastplayed>')}` +
     `${game('Game 2.sfc', '<hidden>true</hidden>')}${game('Nowhere.sfc', '<favorite>true</favorite>')}</gameList>`
