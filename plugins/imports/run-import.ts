@@ -38,7 +38,7 @@ class DryRunEnded extends Error {
 async function createContext (job: ImportJob, findDb: () => Db): Promise<ImportContext> {
   const { importer, report, app, config, isDryRun } = job
   const source = importer.identity
-  const keptIds = await createKeptIds(findDb(), source)
+  const keptIds = await createKeptIds(findDb(), source, isDryRun)
   const services: ImportServices = { app, config, isDryRun, source, keptIds, warn: report.warn }
   // A handle collects the entities that it loads, so one handle for the whole import would become slower and slower.
   return { ...job, get db () { return findDb() }, services }

@@ -24,10 +24,9 @@ async function resolve (
   const devices = await refs.find('device', records.map((record) => record.device_id))
   const userOf = await refs.users(records)
   const names = await selectNamesOfRoms(tx, [...roms.values()])
-  const saves = records.filter(({ kind }) => kind === 'save')
-  const keptIds = await services.keptIds.choose(tx, 'assets', saves.map(({ id }) => id))
-  const idOf = new Map(saves.map((record, index) => [record, keptIds[index] ?? null]))
-  return records.map((record) => {
+  // States and screenshots have numbers of their own in the source, so they get new ones here.
+  const keptIds = await services.keptIds.choose(tx, 'assets', records.map(({ kind, id }) => kind === 'save' ? id : ''))
+  return records.map((record, index) => {
     const user = userOf(record)
     if (user === null) {
       const refused = noUser(record.user_id)
@@ -41,7 +40,7 @@ async function resolve (
     return {
       record,
       asset: {
-        id: idOf.get(record) ?? null,
+        id: keptIds[index] ?? null,
         lineage: { user_id: user, rom_id: known === undefined ? null : rom ?? null, kind: record.kind },
         platform_fs_slug: platform,
         rom_fs_name: name,

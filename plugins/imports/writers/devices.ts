@@ -178,7 +178,9 @@ export const tokenWriter: Writer<'token'> = {
     const devices = await refs.find('device', records.map((record) => record.device_id))
     const userOf = await refs.users(records)
     const prefixes = tokenPrefixes(services.config)
-    services.warn(`Imported tokens work if auth.token_prefixes in config.yml has their prefix, such as rmm_; it has ${prefixes.join(', ')}`)
+    if (prefixes.length === 1) {
+      services.warn('Imported tokens work after auth.token_prefixes in config.yml gets their prefix, such as rmm_, and a restart')
+    }
     return await insertResolved(records, (record) => {
       const user = userOf(record)
       if (user === null) return noUser(record.user_id)
