@@ -13,3 +13,7 @@ export type ImportedPlaylist = { readonly [Name in keyof typeof PLAYLISTS.column
 export async function insertImportedPlaylist (tx: Db, row: ImportedPlaylist): Promise<number | null> {
   return (await insertRows(tx, PLAYLISTS, [row]))[0] ?? null
 }
+
+/** True if a playlist was not deleted since its import. */
+export const hasPlaylist = async (db: Db, id: number): Promise<boolean> =>
+  (await db.query('select 1 from music_playlists where id = $1', [id])).rows.length > 0

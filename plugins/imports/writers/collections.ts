@@ -1,7 +1,7 @@
 import {
   findCollection, insertImportedCollection, insertImportedMembers, insertImportedSmart
 } from '../../collections/import-rows.ts'
-import { insertImportedPlaylist } from '../../music/import-rows.ts'
+import { hasPlaylist, insertImportedPlaylist } from '../../music/import-rows.ts'
 import { insertEntries, insertFavorites } from '../../music/playlist-rows.ts'
 import { findFilesOfRoms } from '../../roms/import-rows.ts'
 import type { ImportRecord } from '../contract.ts'
@@ -130,7 +130,22 @@ async function writePlaylist (batch: Batch, record: ImportRecord<'playlist'>): P
 }
 
 export const playlistWriter: Writer<'playlist'> = {
-  kind: 'playlist', idOf: ({ id }) => id, nameOf: ({ name }) => name, write: oneByOne(writePlaylist)
+  kind: 'playlist',
+  idOf: ({ id }) => id,
+  nameOf: ({ name }) => name,
+  write: oneByOne(writePlaylist),
+
+  /** Adds tracks whose ROMs came into the library after the playlist was imported. */
+  async complete (batch, known) {
+    const { tx, services } = batch
+    for (const { record, id, at } of known) {
+      const roms = await selectImported(tx, services.source, 'rom', record.tracks.map((track) => track.rom_id))
+      const isLater = (track: Track) => (roms.get(track.rom_id)?.created_at ?? at) > at
+      const files = await findTracks(batch, record.tracks.filter(isLater))
+      const found = files.filter((file) => file !== null)
+      if (found.length > 0 && await hasPlaylist(tx, id)) await insertEntries(tx, id, [...new Set(found)])
+    }
+  }
 }
 
 async function writeFavorite (batch: Batch, record: ImportRecord<'favorite_track'>): Promise<Stored> {
