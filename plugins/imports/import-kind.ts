@@ -4,7 +4,7 @@ import type { ImportRecord, Importer, RecordKind, Skipped } from './contract.ts'
 import { readBatches } from './read-records.ts'
 import { createReferences } from './references.ts'
 import type { Report } from './report.ts'
-import { type Imported, insertImported, selectImported } from './rows.ts'
+import { type Imported, insertImported, selectImported, touchImported } from './rows.ts'
 import type { Batch, ImportServices, Stored, Writer } from './writers/writer.ts'
 
 /** One import on one handle of the database. */
@@ -78,7 +78,8 @@ async function storeBatch<Kind extends RecordKind> (
     })
     await insertImported(tx, source, ids)
     const known = records.flatMap((record) => toKnown(record, imported.get(keyOf(context, writer, record))))
-    if (known.length > 0) await writer.complete?.(toBatch(context, tx), known)
+    const completed = known.length === 0 ? [] : await writer.complete?.(toBatch(context, tx), known) ?? []
+    await touchImported(tx, source, kind, completed)
     return { open, stored, known: known.length }
   })
 }

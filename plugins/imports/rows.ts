@@ -24,6 +24,13 @@ export async function insertImported (
   [source, toDatabaseJson(records)])
 }
 
+/** Marks rows as imported now, so that what a person removes from them later stays removed. */
+export async function touchImported (tx: Db, source: string, kind: string, newIds: readonly number[]): Promise<void> {
+  if (newIds.length === 0) return
+  await tx.query('update imported_ids set created_at = now() where source = $1 and kind = $2 and new_id = any($3::int[])',
+    [source, kind, newIds])
+}
+
 /**
  * Returns the last id that a table had given when the first import of a source began. Later ids were free at that
  * time, so records of the source can keep theirs.

@@ -52,11 +52,15 @@ export const collectionWriter: Writer<'collection'> = {
 
   /** Adds members whose files came into the library after the collection was imported. */
   async complete ({ tx, services }, known) {
+    const completed: number[] = []
     for (const { record, id, at } of known) {
       const roms = await selectImported(tx, services.source, 'rom', record.rom_ids)
       const later = [...roms.values()].filter((rom) => rom.created_at > at).map((rom) => rom.new_id)
-      if (later.length > 0) await insertImportedMembers(tx, id, later)
+      if (later.length === 0) continue
+      await insertImportedMembers(tx, id, later)
+      completed.push(id)
     }
+    return completed
   }
 }
 
@@ -138,13 +142,17 @@ export const playlistWriter: Writer<'playlist'> = {
   /** Adds tracks whose ROMs came into the library after the playlist was imported. */
   async complete (batch, known) {
     const { tx, services } = batch
+    const completed: number[] = []
     for (const { record, id, at } of known) {
       const roms = await selectImported(tx, services.source, 'rom', record.tracks.map((track) => track.rom_id))
       const isLater = (track: Track) => (roms.get(track.rom_id)?.created_at ?? at) > at
       const files = await findTracks(batch, record.tracks.filter(isLater))
       const found = files.filter((file) => file !== null)
-      if (found.length > 0 && await hasPlaylist(tx, id)) await insertEntries(tx, id, [...new Set(found)])
+      if (found.length === 0 || !await hasPlaylist(tx, id)) continue
+      await insertEntries(tx, id, [...new Set(found)])
+      completed.push(id)
     }
+    return completed
   }
 }
 

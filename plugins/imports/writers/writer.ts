@@ -39,8 +39,12 @@ export interface Writer<Kind extends RecordKind> {
   nameOf (record: ImportRecord<Kind>): string | null
   /** @returns one result for each record, in their order */
   write (batch: Batch, records: readonly ImportRecord<Kind>[]): Promise<Stored[]>
-  /** Adds what an earlier import could not, because something was not here yet. */
-  complete? (batch: Batch, known: readonly Known<Kind>[]): Promise<void>
+  /**
+   * Adds what an earlier import could not, because something was not here yet.
+   *
+   * @returns the ids of the rows that got something, which counts as imported now
+   */
+  complete? (batch: Batch, known: readonly Known<Kind>[]): Promise<number[]>
 }
 
 /** Returns a time as columns store it: in milliseconds. */

@@ -308,6 +308,9 @@ t.test('a collection gets members whose files come later', async (t) => {
   await scan(test)
   await importRecords(test, importer)
   t.equal(await count(), 2)
+  await test.app.pg.query('delete from collection_roms')
+  await importRecords(test, importer)
+  t.equal(await count(), 0, 'members that a person removed stay removed')
 })
 
 t.test('unusable records are left out with a reason and the others are stored', async (t) => {
