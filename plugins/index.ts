@@ -53,6 +53,7 @@ import uploads from './uploads/feature.ts'
 import users from './users/feature.ts'
 import watcher from './watcher/feature.ts'
 import web from './web/feature.ts'
+import webdav from './webdav/feature.ts'
 
 /** The server's features in the order in which the API document presents them. A new feature adds one line. */
 export const featureList: FeatureList = {
@@ -77,6 +78,7 @@ export const featureList: FeatureList = {
     devices,
     sync,
     serverSync,
+    webdav,
     installs,
     activity,
     netplay,

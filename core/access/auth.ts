@@ -67,6 +67,8 @@ export interface RouteAccess {
    * while DISABLE_DOWNLOAD_ENDPOINT_AUTH is set.
    */
   download?: boolean
+  /** For programs that know only usernames and passwords: a client API token may be the password, with any username. */
+  tokenAsPassword?: boolean
   /**
    * Returns true for requests that need no authentication, such as those from an address that the operator configured.
    */
@@ -100,10 +102,21 @@ export function readUrlToken ({ query, routeOptions }: FastifyRequest): string |
   return typeof query.token === 'string' && query.token !== '' ? query.token : null
 }
 
+const TOKEN = /^[a-z]{2,20}_[0-9a-f]{64}$/i
+
+/** Returns the Bearer credential of a Basic one whose password has the form of a token; any other credential stays. */
+function withTokenAsPassword (authorization: string | undefined): string | undefined {
+  const encoded = /^basic +([A-Za-z0-9+/=_-]+)$/i.exec(authorization ?? '')?.[1]
+  const pair = encoded === undefined ? '' : Buffer.from(encoded, 'base64').toString('utf8')
+  const password = pair.slice(pair.indexOf(':') + 1)
+  return TOKEN.test(password) ? `Bearer ${password}` : authorization
+}
+
 /** Returns the credential of a request; the header takes precedence over the token in the query. */
 export function readAuthorization (request: FastifyRequest): string | undefined {
   const { routeOptions: { config }, headers } = request
   if (config.readsAuthorization === true) return undefined
+  if (config.tokenAsPassword === true) return withTokenAsPassword(headers.authorization)
   const token = readUrlToken(request)
   return headers.authorization ?? (token === null ? undefined : `Bearer ${token}`)
 }

@@ -25,6 +25,8 @@ export interface StagedFile {
   given_name: string
   file_size_bytes: number
   sha1: string
+  /** MD5 of the bytes. */
+  md5: string
   content_hash: string | null
   /** The first bytes of the file. */
   head: Buffer
@@ -135,8 +137,8 @@ export function createFiles (config: Config) {
       const path = join(folder, `${randomUUID()}.part`)
       const handle = await open(path, NEW_FILE, 0o640)
       try {
-        const { md5, ...facts } = await write(handle, content).finally(() => handle.close())
-        const contentHash = await hashContent(path, facts.head, md5)
+        const facts = await write(handle, content).finally(() => handle.close())
+        const contentHash = await hashContent(path, facts.head, facts.md5)
         return toStaged(base, userFolder, { path, given_name: name, ...facts, content_hash: contentHash })
       } catch (err) {
         await rm(path, { force: true })

@@ -7,6 +7,8 @@ import { withoutDateTag } from './base-rows.ts'
 const DISK_NAME_BYTES = 200
 const NAME_BYTES = 255
 const LABEL_MAX = 40
+/** The platform folder in assets that never had a ROM. */
+export const NO_PLATFORM = 'unassigned'
 
 /** Returns the longest start of a text that fits into this many bytes without splitting a character. */
 function cutBytes (text: string, bytes: number): string {

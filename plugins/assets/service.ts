@@ -15,6 +15,7 @@ import type { VersionInput, VersionView } from './schemas.ts'
 import { requireFile } from './upload-form.ts'
 import { createAssetImports } from './uploads/import-asset.ts'
 import { createChanges } from './uploads/change-assets.ts'
+import { createFiledAssets } from './uploads/filed-assets.ts'
 import { readMtime } from './uploads/read-upload.ts'
 import { createThumbnailStore } from './uploads/thumbnail-store.ts'
 import { createUploads } from './uploads/upload-assets.ts'
@@ -39,6 +40,7 @@ export function createAssets (app: FastifyInstance, config: Config, files: Files
     ...createSaveViews(devices),
     changes,
     imports: createAssetImports(files, writes),
+    filed: createFiledAssets(services),
     viewState,
     viewScreenshot,
     listStates,

@@ -25,6 +25,7 @@ interface KindData {
   channel_disabled: { channel_id: number, name: string, error: string }
   device_install_completed: Install
   device_install_failed: Install
+  deletions_reverted: { device_name: string, count: number }
 }
 type BuiltInKind = keyof KindData
 
@@ -107,6 +108,13 @@ const KINDS: { [K in BuiltInKind]: Kind<KindData[K]> } = {
     title: (data) => `${data.rom_name} was not installed on ${data.device_name}`,
     body: ({ reason }) => reason ?? '',
     path: romPath
+  },
+  deletions_reverted: {
+    level: 'warning',
+    topic: 'devices',
+    title: (data) => `${data.device_name} deleted many files at once`,
+    body: ({ count }) => `${count} ${count === 1 ? 'file was' : 'files were'} restored. Delete them in your library if you no longer want them.`,
+    path: () => null
   }
 }
 

@@ -16,7 +16,8 @@ import type { RomNames } from './write-rows.ts'
 import { folderOf, laterThan, restoreVersion, sameGame } from './write-assets.ts'
 import type { WriteContext, WriteKey } from './write-transaction.ts'
 
-const lineageOf = (row: AssetRow): WriteKey => ({ user_id: row.user_id, rom_id: row.rom_id, kind: row.kind })
+/** Returns the assets whose writes are serialized with those of an asset. */
+export const lineageOf = (row: AssetRow): WriteKey => ({ user_id: row.user_id, rom_id: row.rom_id, kind: row.kind })
 
 /** Returns the names of the current or former ROM of an asset. */
 function romPathOf (asset: Asset): RomNames {
@@ -24,9 +25,10 @@ function romPathOf (asset: Asset): RomNames {
 }
 
 /** Returns the content folder of an asset, below the folder of its user. */
-const ownFolder = (asset: Asset): string => folderOf(asset, romPathOf(asset), asset.emulator ?? null)
+export const ownFolder = (asset: Asset): string => folderOf(asset, romPathOf(asset), asset.emulator ?? null)
 
-async function load ({ tx }: WriteContext, ref: AssetRef, isDeleted = false): Promise<Asset> {
+/** Loads and locks an asset. @throws ApiError NOT_FOUND */
+export async function load ({ tx }: WriteContext, ref: AssetRef, isDeleted = false): Promise<Asset> {
   const asset = await tx.em.findOne(Asset, { id: ref.id, kind: ref.kind, deleted_at: isDeleted ? { $ne: null } : null },
     { lockMode: LockMode.PESSIMISTIC_WRITE })
   if (asset === null) throw assetNotFound(ref)

@@ -2,10 +2,10 @@ import type { Asset } from '../entities.ts'
 import type { StagedFile } from '../asset-files.ts'
 import { findScreenshot } from '../read-assets.ts'
 import { type NewAsset, type Writes, folderOf } from './write-assets.ts'
-import type { WriteContext } from './write-transaction.ts'
+import type { WriteContext, WriteKey } from './write-transaction.ts'
 
-type NewScreenshot =
-  Pick<NewAsset, 'lineage' | 'rom' | 'file_name' | 'is_public' | 'is_gallery' | 'origin_device_id'>
+type NewScreenshot = Pick<NewAsset, 'rom' | 'file_name' | 'is_public' | 'is_gallery' | 'origin_device_id'> &
+  { lineage: WriteKey & { rom_id: number } }
 
 /**
  * Stores a picture of a ROM under its name. It replaces a picture of the same name and use, which keeps its visibility;

@@ -21,7 +21,8 @@ export interface NewContent {
 }
 
 export interface NewAsset {
-  lineage: WriteKey & { rom_id: number }
+  lineage: WriteKey
+  /** The names of its ROM; names that no ROM has if the lineage names none. */
   rom: RomNames
   file_name: string
   emulator: string | null
@@ -112,7 +113,7 @@ export function createWrites (app: FastifyInstance, config: Config, files: Files
         ...contentOf(file),
         kind: lineage.kind,
         user: tx.em.getReference(User, lineage.user_id),
-        rom: tx.em.getReference(Rom, rom.id),
+        rom: lineage.rom_id === null ? null : tx.em.getReference(Rom, lineage.rom_id),
         platform_fs_slug: rom.platform_fs_slug,
         rom_fs_name: rom.fs_name,
         origin_device: device === null ? null : tx.em.getReference(Device, device),

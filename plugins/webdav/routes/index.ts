@@ -1,0 +1,34 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FeatureRoutes } from '../../../core/feature.ts'
+import type { Webdav } from '../service.ts'
+import fileRoutes from './files.ts'
+import createLibraryRoutes from './library.ts'
+import createSyncRoutes from './sync.ts'
+
+/** The methods of WebDAV that Fastify does not know. Their bodies, if any, are ignored: requests for properties get all. */
+const METHODS = ['MKCOL', 'MOVE', 'PROPFIND'] as const
+const RETROARCH = /^libretro\b/i
+
+/** RetroArch keeps connections, and takes one that the server closed meanwhile for a failure. */
+function closeConnection ({ headers }: FastifyRequest, reply: FastifyReply, done: () => void): void {
+  if (RETROARCH.test(headers['user-agent'] ?? '')) reply.header('connection', 'close')
+  done()
+}
+
+function askForPassword (_request: FastifyRequest, reply: FastifyReply, payload: unknown, done: (err: null, payload: unknown) => void): void {
+  if (reply.statusCode === 401) reply.header('www-authenticate', 'Basic realm="svc", charset="UTF-8"')
+  done(null, payload)
+}
+
+const routes: FeatureRoutes<Webdav> = async (app, { config }, webdav) => {
+  for (const method of METHODS) app.addHttpMethod(method, { overrideExisting: true })
+  await app.register(async (dav) => {
+    dav.addHook('onRequest', closeConnection)
+    dav.addHook('onSend', askForPassword)
+    await dav.register(createSyncRoutes(config, webdav))
+    await dav.register(createLibraryRoutes(config))
+  })
+  await app.register(fileRoutes(webdav))
+}
+
+export default routes

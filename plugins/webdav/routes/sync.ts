@@ -1,0 +1,150 @@
+import { Readable } from 'node:stream'
+import type { FastifyReply, FastifyRequest, RouteShorthandOptions } from 'fastify'
+import type { RouteAccess } from '../../../core/access/auth.ts'
+import { type Context, contextOf } from '../../../core/access/context.ts'
+import type { Config } from '../../../core/config/config.ts'
+import { ApiError } from '../../../core/errors.ts'
+import type { Routes } from '../../../core/typebox.ts'
+import type { Webdav } from '../service.ts'
+import { readKey } from '../sync/read-key.ts'
+import { type Resource, toHref } from '../tree/multistatus.ts'
+import { listSynced } from '../tree/sync-tree.ts'
+import { LIBRARY, ROOT, addressOf, partsOf, pathBelow, readDepth, sendResources } from './addresses.ts'
+
+const MANIFEST = 'manifest.server'
+/** The folder to which RetroArch moves files that its user deleted; the server never lists it. */
+const DELETED = 'deleted'
+const ALLOW = 'OPTIONS, GET, HEAD, PUT, DELETE, MKCOL, MOVE, PROPFIND'
+const ERROR = 400
+
+const READS: RouteAccess = { scopes: ['assets.read'], tokenAsPassword: true }
+const WRITES: RouteAccess = { scopes: ['assets.write'], tokenAsPassword: true }
+const LOOKS: RouteAccess = { scopes: ['assets.read'], orScopes: ['roms.read'], tokenAsPassword: true }
+/** The API document cannot describe methods of WebDAV. */
+const hidden = (config: RouteAccess): RouteShorthandOptions => ({ schema: { hide: true }, config })
+
+/** Empties errors: RetroArch up to 1.22.2 writes past its buffer to log one, and writes some over the file on the device. */
+function emptyError (_request: FastifyRequest, reply: FastifyReply, payload: unknown, done: (err: null, payload: unknown) => void): void {
+  if (reply.statusCode < ERROR) return done(null, payload)
+  reply.removeHeader('content-type')
+  done(null, null)
+}
+
+const bodyOf = ({ body }: FastifyRequest): Readable => body instanceof Readable ? body : Readable.from([])
+
+/** @throws ApiError FORBIDDEN unless a move is the deletion of a file */
+function requireDeletion ({ headers: { destination } }: FastifyRequest): void {
+  const path = typeof destination === 'string' && URL.canParse(destination, 'http://server') ? new URL(destination, 'http://server').pathname : ''
+  if (path.includes(`${ROOT}/${DELETED}/`)) return
+  throw new ApiError('FORBIDDEN', `Files can only be moved to ${ROOT}/${DELETED}/, which deletes them; store the file under its new name and delete the old one`)
+}
+
+async function * listRoot (context: Context, config: Config, depth: 0 | 1): AsyncGenerator<Resource> {
+  const { scopes } = context.caller
+  const synced = scopes.has('assets.read') ? await listSynced(context, addressOf(config, ROOT), [], depth) : []
+  yield { href: `${addressOf(config, ROOT)}/`, name: 'webdav', file: null, modified_at: null }
+  yield * synced.slice(1)
+  if (depth === 1 && scopes.has('roms.read')) yield { href: toHref(addressOf(config, LIBRARY), [], true), name: 'library', file: null, modified_at: null }
+}
+
+async function * toList (resources: readonly Resource[]): AsyncGenerator<Resource> {
+  yield * resources
+}
+
+/** The files that RetroArch syncs. */
+export default (config: Config, webdav: Webdav): Routes => async (app) => {
+  // The body is the raw bytes, of any type.
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser('*', (_request: FastifyRequest, payload, done) => { done(null, payload) })
+  app.addHook('onSend', emptyError)
+
+  const deviceOf = (request: FastifyRequest) => webdav.withDevice(contextOf(request))
+
+  async function deleteFile (request: FastifyRequest): Promise<void> {
+    const path = pathBelow(request, ROOT)
+    if (path === MANIFEST) return
+    await webdav.delete(await deviceOf(request), readKey(path))
+  }
+
+  for (const url of [ROOT, `${ROOT}/*`]) {
+    app.route({
+      method: 'OPTIONS',
+      url,
+      ...hidden(LOOKS),
+      handler: async (_request, reply) => await reply.headers({ allow: ALLOW, dav: '1' }).send()
+    })
+
+    app.route({
+      method: 'PROPFIND',
+      url,
+      ...hidden(LOOKS),
+      handler: async (request, reply) => {
+        const depth = readDepth(request)
+        const parts = partsOf(pathBelow(request, ROOT))
+        const context = contextOf(request)
+        if (parts.length === 0) return sendResources(reply, listRoot(context, config, depth))
+        if (!context.caller.scopes.has('assets.read')) throw new ApiError('FORBIDDEN', 'Listing your files needs the scope assets.read')
+        return sendResources(reply, toList(await listSynced(context, addressOf(config, ROOT), parts, depth)))
+      }
+    })
+  }
+
+  for (const method of ['HEAD', 'GET'] as const) {
+    app.route({
+      method,
+      url: `${ROOT}/*`,
+      exposeHeadRoute: false,
+      ...hidden(READS),
+      handler: async (request, reply) => {
+        const path = pathBelow(request, ROOT)
+        const context = await deviceOf(request)
+        if (path === MANIFEST) return await reply.type('application/json').send(await webdav.list(context))
+        const isWhole = method === 'GET' && request.headers.range === undefined
+        return await app.files.send(request, reply, await webdav.read(context, readKey(path), isWhole))
+      }
+    })
+  }
+
+  app.route({
+    method: 'MKCOL',
+    url: `${ROOT}/*`,
+    ...hidden(WRITES),
+    // Folders exist as long as they have files.
+    handler: async (_request, reply) => await reply.code(201).send()
+  })
+
+  app.route({
+    method: 'PUT',
+    url: `${ROOT}/*`,
+    ...hidden(WRITES),
+    handler: async (request, reply) => {
+      const path = pathBelow(request, ROOT)
+      const body = bodyOf(request)
+      // Each list is made from the database, so the list of a client is read and dropped.
+      if (path === MANIFEST) for await (const _chunk of body) continue
+      else await webdav.put(await deviceOf(request), readKey(path), body)
+      return await reply.code(201).send()
+    }
+  })
+
+  app.route({
+    method: 'DELETE',
+    url: `${ROOT}/*`,
+    ...hidden(WRITES),
+    handler: async (request, reply) => {
+      await deleteFile(request)
+      return await reply.send()
+    }
+  })
+
+  app.route({
+    method: 'MOVE',
+    url: `${ROOT}/*`,
+    ...hidden(WRITES),
+    handler: async (request, reply) => {
+      requireDeletion(request)
+      await deleteFile(request)
+      return await reply.code(201).send()
+    }
+  })
+}

@@ -1,0 +1,38 @@
+/** The state of a path on the server. */
+export interface PathState {
+  /** SHA-1 of the current content; null if there is none. */
+  sha1: string | null
+  file_size_bytes: number
+  is_deleted: boolean
+}
+
+/** The state of a path on a device, as far as its requests tell. */
+export interface DeviceState { listed: string | null, held: string | null, misses: number }
+
+/** SHA-1 to list, an empty text for a deletion, or null to leave the path out; and the number of lists that had no effect. */
+export type ListEntry = Pick<DeviceState, 'listed' | 'misses'>
+
+/** Lists without effect after which a path is left out once. */
+const MISSES_MAX = 2
+const LEFT_OUT: ListEntry = { listed: null, misses: 0 }
+
+/** Returns a state for the list, or leaves the path out if listing that state had no effect. */
+function listOrAsk (state: string, { listed, misses }: DeviceState): ListEntry {
+  const withoutEffect = listed === state ? misses + 1 : 0
+  return withoutEffect >= MISSES_MAX ? LEFT_OUT : { listed: state, misses: withoutEffect }
+}
+
+/**
+ * Decides the entry of a path in the list for one device. RetroArch reports no conflict and does nothing about one, so a
+ * listed content that it never fetches looks like a conflict. The path is then left out once: the device sends its file,
+ * which the server stores as the other side of the conflict.
+ *
+ * Empty files are never listed, because the client takes an empty response for a failure. Deletions are listed only to
+ * devices that had the file.
+ */
+export function chooseEntry (path: PathState, device: DeviceState): ListEntry {
+  const { sha1, file_size_bytes: size, is_deleted: isDeleted } = path
+  if (isDeleted) return device.held === null ? LEFT_OUT : listOrAsk('', device)
+  if (sha1 === null || size === 0) return LEFT_OUT
+  return device.held === sha1 ? { listed: sha1, misses: 0 } : listOrAsk(sha1, device)
+}

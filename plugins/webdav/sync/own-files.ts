@@ -1,0 +1,64 @@
+import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { FastifyInstance } from 'fastify'
+import type { FileHandle } from 'node:fs/promises'
+import type { Config } from '../../../core/config/config.ts'
+import { ApiError, notFound } from '../../../core/errors.ts'
+import { isNothingThere, openInside, resolveInside } from '../../../core/files/safe-path.ts'
+import type { StagedFile } from '../../assets/asset-files.ts'
+import type { DeviceContext } from '../acting-device.ts'
+import { webdavConfig } from '../config.ts'
+import { type FileRow, countOwnBytes, dropDeleted, storeContent } from '../rows.ts'
+
+/** The folder of these files, below the folder of a user. */
+const FOLDER = 'webdav'
+/** Names on disk tell nothing, because the names of clients may be anything. */
+const DISK_NAME = 'content'
+
+/** Creates the storage of files that are no assets: configurations, thumbnails and system files. */
+export function createOwnFiles (app: FastifyInstance, config: Config) {
+  const base = join(config.data_dir, 'assets')
+  const { quota_bytes: quota } = webdavConfig.of(config)
+
+  async function remove (paths: readonly string[]): Promise<void> {
+    for (const path of paths) {
+      await resolveInside(base, path).then((target) => rm(target, { force: true }))
+        .catch((err: unknown) => { app.log.warn({ err, path }, 'a file that was replaced through WebDAV could not be deleted') })
+    }
+  }
+
+  /** Makes room by the content of deleted paths. @throws ApiError NO_FREE_SPACE */
+  async function requireRoom ({ db: tx, caller }: DeviceContext, bytes: number): Promise<string[]> {
+    if (quota === 0 || await countOwnBytes(tx, caller.id) + bytes <= quota) return []
+    const dropped = await dropDeleted(tx, caller.id)
+    if (await countOwnBytes(tx, caller.id) + bytes <= quota) return dropped
+    throw new ApiError('NO_FREE_SPACE', `Your configurations, thumbnails and system files would take more than ${quota} bytes; ` +
+      'sync fewer folders, or ask an administrator to raise WEBDAV_QUOTA_BYTES')
+  }
+
+  return {
+    /** Replaces the content of a path; the last device wins. */
+    async store (context: DeviceContext, row: FileRow, file: StagedFile): Promise<void> {
+      if (row.disk_path !== null && row.sha1 === file.sha1 && !row.is_deleted) return
+      const dropped = await requireRoom(context, file.file_size_bytes - (row.disk_path === null ? 0 : row.file_size_bytes))
+      const { sha1, md5, file_size_bytes: size } = file
+      await storeContent(context.db, row.id, {
+        sha1, md5, file_size_bytes: size, asset_id: null, rom_id: null, disk_path: await file.publish(FOLDER, DISK_NAME)
+      })
+      await remove([...dropped, ...row.disk_path === null ? [] : [row.disk_path]])
+    },
+
+    /** Opens a file; the caller closes the handle. @throws ApiError NOT_FOUND if it is not on the disk */
+    async open ({ path, disk_path: diskPath }: Pick<FileRow, 'path' | 'disk_path'>): Promise<FileHandle> {
+      try {
+        return await openInside(base, diskPath ?? '')
+      } catch (err) {
+        if (!isNothingThere(err)) throw err
+        throw notFound(`The content of '${path}' is missing on the disk of the server; restore a backup, or send the file again`)
+      }
+    },
+
+    remove
+  }
+}
+export type OwnFiles = ReturnType<typeof createOwnFiles>
