@@ -1,0 +1,383 @@
+import { randomBytes } from 'node:crypto'
+import t, { type Test } from 'tap'
+import { shareTestApp, type TestApp } from '../../support.ts'
+import { PNG, createClient, md5Of, type AssetItem } from '../assets/support.ts'
+import { RetroArch } from './retroarch.ts'
+import { addGame, baseOf, createRetroArch, createToken } from './support.ts'
+
+const fresh = shareTestApp(t, { env: { WEBDAV_QUOTA_BYTES: '4096' } })
+const SAVE = 'saves/Snes9x/Game (USA).srm'
+const [ONE, TWO, THREE] = [Buffer.from('one'), Buffer.from('two'), Buffer.from('three')]
+
+async function start (t: Test, names: readonly string[] = ['Deck', 'Phone']) {
+  const test = await fresh(t)
+  const devices = []
+  for (const name of names) devices.push(await createRetroArch(t, test, test.admin, name))
+  const [deck, phone] = devices
+  if (deck === undefined || phone === undefined) throw new Error('Two devices are needed')
+  return { test, deck, phone, client: createClient(test, test.admin) }
+}
+
+const listSaves = (client: ReturnType<typeof createClient>) => client.get<AssetItem[]>('/api/saves')
+interface FileItem { id: number, path: string, rom_id: number | null, asset_id: number | null, is_deleted: boolean, candidates?: { rom_id: number }[] }
+const listFiles = (client: ReturnType<typeof createClient>, more = '') => client.get<FileItem[]>(`/api/webdav/files${more}`)
+
+t.test('a save of one device reaches the other as the save of its game', async (t) => {
+  const { test, deck, phone, client } = await start(t)
+  const romId = await addGame(test)
+  deck.files.set(SAVE, ONE)
+  await deck.sync()
+  t.match(await listSaves(client), [{ rom_id: romId, file_name: 'Game (USA).srm', emulator: 'snes9x', slot: 'autosave' }])
+  await phone.sync()
+  t.same(phone.files.get(SAVE), ONE)
+  phone.files.set(SAVE, TWO)
+  await phone.sync()
+  await deck.sync()
+  t.same(deck.files.get(SAVE), TWO)
+  const [save] = await listSaves(client)
+  t.equal((await client.versions(save?.id ?? 0)).length, 1, 'the former content is a version')
+})
+
+t.test('a save that changed on two devices is kept twice and both continue with the first', async (t) => {
+  const { test, deck, phone, client } = await start(t)
+  await addGame(test)
+  deck.files.set(SAVE, ONE)
+  await deck.sync()
+  await phone.sync()
+  deck.files.set(SAVE, TWO)
+  phone.files.set(SAVE, THREE)
+  await deck.sync()
+  for (let round = 0; round < 5; round++) await phone.sync()
+  t.same([deck.files.get(SAVE), phone.files.get(SAVE)], [TWO, TWO])
+  const saves = await listSaves(client)
+  t.same(saves.map(({ conflict_of: of }) => of !== null).sort(), [false, true])
+  const copy = saves.find(({ conflict_of: of }) => of !== null)
+  t.equal(await client.content(`/api/saves/${copy?.id}/content`), 'three')
+})
+
+t.test('a save that another device replaced after the list was read stays', async (t) => {
+  const { test, deck, phone, client } = await start(t)
+  await addGame(test)
+  deck.files.set(SAVE, ONE)
+  await deck.sync()
+  await phone.sync()
+  deck.files.set(SAVE, TWO)
+  phone.files.set(SAVE, THREE)
+  await deck.sync({ between: () => phone.sync() })
+  const save = (await listSaves(client)).find(({ conflict_of: of }) => of === null)
+  t.equal(await client.content(`/api/saves/${save?.id}/content`), 'three')
+  await deck.sync()
+  t.same(deck.files.get(SAVE), THREE, 'the next sync brings the newer save')
+})
+
+t.test('an app that uploads to the slot replaces the save of RetroArch', async (t) => {
+  const { test, deck, client } = await start(t)
+  const romId = await addGame(test)
+  deck.files.set(SAVE, ONE)
+  await deck.sync()
+  await client.save({ rom_id: romId, slot: 'autosave', emulator: 'snes9x', overwrite: true }, 'Game (USA).srm', 'from the app')
+  await deck.sync()
+  t.equal(deck.files.get(SAVE)?.toString(), 'from the app')
+  deck.files.set(SAVE, TWO)
+  await deck.sync()
+  const [newest] = await listSaves(client)
+  t.equal(await client.content(`/api/saves/${newest?.id}/content`), 'two')
+})
+
+t.test('a save of another app is offered in the folder of a core that was used', async (t) => {
+  const { test, deck, phone, client } = await start(t)
+  const other = await addGame(test, 'Other')
+  await addGame(test)
+  await client.save({ rom_id: other, slot: 'main', emulator: 'snes9x' }, 'Other.srm', 'from the app')
+  await client.save({ rom_id: other, emulator: 'bsnes' }, 'Other.srm', 'of a core that nobody uses')
+  deck.files.set(SAVE, ONE)
+  await deck.sync()
+  await phone.sync()
+  t.same([...phone.files].map(([path, content]) => [path, content.toString()]).sort(),
+    [[SAVE, 'one'], ['saves/Snes9x/Other.srm', 'from the app']])
+})
+
+t.test('saves of two cores with the same name stay two saves', async (t) => {
+  const { test, deck, phone, client } = await start(t)
+  await addGame(test)
+  deck.files.set(SAVE, ONE)
+  deck.files.set('saves/bsnes/Game (USA).srm', TWO)
+  deck.files.set('states/Snes9x/Game (USA).state', ONE)
+  deck.files.set('states/bsnes/Game (USA).state', TWO)
+  await deck.sync()
+  await phone.sync()
+  t.same([...phone.files].map(([path, content]) => `${path}: ${content}`).sort(), [
+    'saves/Snes9x/Game (USA).srm: one', 'saves/bsnes/Game (USA).srm: two',
+    'states/Snes9x/Game (USA).state: one', 'states/bsnes/Game (USA).state: two'
+  ])
+  t.equal(new Set((await listSaves(client)).map((save) => save.file_name)).size, 2)
+})
+
+t.test('the picture of a state is shown with it', async (t) => {
+  const { test, deck, phone, client } = await start(t)
+  await addGame(test)
+  deck.files.set('states/Snes9x/Game (USA).state1.png', PNG)
+  deck.files.set('states/Snes9x/Game (USA).state1', ONE)
+  deck.files.set('states/Snes9x/Game (USA).state2.png', Buffer.from('<svg onload="alert(1)"/>'))
+  await deck.sync()
+  t.match(await client.get<AssetItem[]>('/api/states'), [{ file_name: 'Game (USA).state1', screenshot: { file_name: 'Game (USA).state1.png' } }])
+  await phone.sync()
+  t.equal(phone.files.size, 3, 'a picture that is none reaches the other device all the same')
+})
+
+t.test('a deleted save disappears on the other device and can be restored', async (t) => {
+  const { test, deck, phone, client } = await start(t)
+  await addGame(test)
+  deck.files.set(SAVE, ONE)
+  await deck.sync()
+  await phone.sync()
+  deck.files.delete(SAVE)
+  await deck.sync()
+  await phone.sync()
+  t.equal(phone.files.size, 0)
+  const [file] = await listFiles(client)
+  t.match(file, { is_deleted: true })
+  t.equal((await client.call('POST', `/api/webdav/files/${file?.id}/restore`)).statusCode, 200)
+  await deck.sync()
+  await phone.sync()
+  t.same([deck.files.get(SAVE), phone.files.get(SAVE)], [ONE, ONE])
+})
+
+t.test('a device does not delete a save that another one replaced', async (t) => {
+  const { test, deck, phone } = await start(t)
+  await addGame(test)
+  deck.files.set(SAVE, ONE)
+  await deck.sync()
+  await phone.sync()
+  deck.files.delete(SAVE)
+  phone.files.set(SAVE, TWO)
+  await deck.sync({ between: () => phone.sync() })
+  await phone.sync()
+  t.same(phone.files.get(SAVE), TWO)
+  await deck.sync()
+  t.same(deck.files.get(SAVE), TWO)
+})
+
+t.test('a device that deletes most files gets them back, and its owner is notified', async (t) => {
+  const { test, deck, phone, client } = await start(t)
+  for (let number = 0; number < 6; number++) {
+    await addGame(test, `Game ${number}`)
+    deck.files.set(`saves/Snes9x/Game ${number}.srm`, Buffer.from(`save ${number}`))
+  }
+  await deck.sync()
+  await phone.sync()
+  deck.files.clear()
+  await deck.sync()
+  await phone.sync()
+  t.equal(phone.files.size, 6)
+  await deck.sync()
+  t.equal(deck.files.size, 6)
+  const { body } = await client.call('GET', '/api/notifications')
+  t.match(body, /deletions_reverted/)
+})
+
+t.test('a save without a game is kept, listed, and assigned after its game appears', async (t) => {
+  const { test, deck, phone, client } = await start(t)
+  deck.files.set(SAVE, ONE)
+  await deck.sync()
+  await phone.sync()
+  phone.files.set(SAVE, TWO)
+  await phone.sync()
+  await deck.sync()
+  t.same(deck.files.get(SAVE), TWO)
+  t.match(await listFiles(client, '/unassigned'), [{ path: SAVE, rom_id: null, candidates: [] }])
+  const romId = await addGame(test)
+  const [file] = await listFiles(client, '/unassigned')
+  t.match(file, { candidates: [{ rom_id: romId }] })
+  const reply = await client.call('PUT', `/api/webdav/files/${file?.id}/rom`, { rom_id: romId })
+  t.match(reply.json(), { rom_id: romId })
+  const [save] = await listSaves(client)
+  t.match(save, { rom_id: romId, slot: 'autosave' })
+  t.equal((await client.versions(save?.id ?? 0)).length, 1)
+  deck.files.set(SAVE, THREE)
+  await deck.sync()
+  t.equal(await client.content(`/api/saves/${save?.id}/content`), 'three')
+})
+
+t.test('configurations and other files reach the other device within the quota', async (t) => {
+  const { deck, phone } = await start(t)
+  deck.files.set('config/Snes9x/Snes9x.opt', Buffer.from('a = "1"'))
+  deck.files.set('system/bios.bin', randomBytes(4_000))
+  await deck.sync()
+  await phone.sync()
+  t.same(phone.files, deck.files)
+  const reply = await deck.put('system/large.bin', randomBytes(200))
+  t.match(reply, { status: 507, body: Buffer.alloc(0) })
+  t.equal((await deck.put('system/bios.bin', randomBytes(4_050))).status, 201, 'a replaced file does not count')
+})
+
+t.test('responses are as RetroArch needs them', async (t) => {
+  const { test, deck } = await start(t)
+  await addGame(test)
+  t.match(await deck.send('OPTIONS', ''), { status: 200, headers: { allow: /PUT/, dav: '1', 'content-length': '0', connection: 'close' } })
+  t.match(await deck.send('GET', 'manifest.server'), { status: 200, body: Buffer.from('[]') })
+  t.match(await deck.send('MKCOL', 'saves/Snes9x/'), { status: 201, headers: { 'content-length': '0' } })
+  t.match(await deck.send('GET', SAVE), { status: 410, body: Buffer.alloc(0), headers: { 'content-length': '0' } })
+  t.match(await deck.put(SAVE, ONE), { status: 201, headers: { 'content-length': '0' } })
+  t.match(await deck.send('PUT', 'manifest.server', Buffer.from('[]')), { status: 201 })
+  t.same(JSON.parse((await deck.send('GET', 'manifest.server')).body.toString()), [{ path: SAVE, hash: md5Of('one') }])
+  t.match(await deck.send('GET', SAVE), { status: 200, body: ONE, headers: { 'content-length': '3' } })
+  for (const name of ['first', 'again']) t.match(await deck.delete(SAVE), { status: 201 }, name)
+  t.equal((await deck.send('MOVE', SAVE, undefined, { destination: `${await baseOf(test)}saves/other` })).status, 403)
+  const wrong = new RetroArch(await baseOf(test), 'Basic YWRtaW46d3Jvbmc=')
+  t.match(await wrong.send('OPTIONS', ''), { status: 401, body: Buffer.alloc(0), headers: { 'www-authenticate': /^Basic / } })
+  wrong.close()
+})
+
+t.test('an empty file is accepted and replaces nothing', async (t) => {
+  const { test, deck, client } = await start(t)
+  await addGame(test)
+  deck.files.set(SAVE, ONE)
+  await deck.sync()
+  deck.files.set(SAVE, Buffer.alloc(0))
+  await deck.sync()
+  await deck.sync()
+  t.same(deck.files.get(SAVE), ONE)
+  t.equal((await listSaves(client)).length, 1)
+})
+
+t.test('a zip is listed with the hash of its bytes', async (t) => {
+  const { test, deck } = await start(t)
+  await addGame(test, 'Dos', 'dos', 'zip')
+  const zip = Buffer.concat([Buffer.from('PK\x05\x06'), Buffer.alloc(18)])
+  await deck.put('saves/DOSBox-pure/Dos.pure.zip', zip)
+  await test.app.pg.query('update webdav_files set md5 = null')
+  t.same([...await deck.readList()], [['saves/DOSBox-pure/Dos.pure.zip', md5Of(zip)]])
+})
+
+const HOSTILE = ['saves/../../etc/passwd', 'saves/./x', 'saves//x', 'saves/a\u0000b', 'saves/a\nb', 'saves', 'other/file', `saves/${'x'.repeat(300)}`,
+  `saves/${'y/'.repeat(600)}z`, 'deleted/saves/x', `saves/${'%2e%2e/'.repeat(3)}${'\u202e'}`.replace('%2e%2e/', '../')]
+t.test('hostile paths are refused without a trace', async (t) => {
+  const { test, deck } = await start(t)
+  for (const path of HOSTILE) {
+    const { status, body } = await deck.send('PUT', path, ONE)
+    t.ok(status >= 400 && status < 500, `${JSON.stringify(path.slice(0, 40))}: ${status}`)
+    t.equal(body.length, 0)
+  }
+  t.equal((await test.app.pg.query('select 1 from webdav_files')).rowCount, 0)
+})
+
+const NAMES = ['é & <b>.srm', 'e\u0301.srm', 'Ünï 100% #1?.srm', 'a~b\'"*.srm', '…\u{1F3AE}.srm', '???.srm', 'a\\b.srm', ' . .srm']
+t.test('odd names come back byte for byte and ignore only ASCII case', async (t) => {
+  const { deck, phone, client } = await start(t)
+  for (const [index, name] of NAMES.entries()) deck.files.set(`saves/Snes9x/${name}`, Buffer.from(`save ${index}`))
+  await deck.sync()
+  await phone.sync()
+  t.same([...phone.files].sort(), [...deck.files].sort())
+  t.equal((await phone.send('GET', 'saves/SNES9X/É & <b>.srm')).status, 410, 'É is not é')
+  t.equal((await phone.send('GET', 'SAVES/SNES9X/A~B\'"*.SRM')).status, 200)
+  t.equal((await listFiles(client)).length, NAMES.length)
+})
+
+t.test('other users and tokens without the scopes reach nothing', async (t) => {
+  const { test, deck, client } = await start(t)
+  await addGame(test)
+  await deck.put(SAVE, ONE)
+  const bob = await test.createUser('bob')
+  const foreign = await createRetroArch(t, test, bob, 'Foreign')
+  t.same([...await foreign.readList()], [])
+  t.equal((await foreign.send('GET', SAVE)).status, 410)
+  const [file] = await listFiles(client)
+  const bobs = createClient(test, bob)
+  t.equal((await bobs.call('POST', `/api/webdav/files/${file?.id}/restore`)).statusCode, 404)
+  const reader = new RetroArch(await baseOf(test), (await createToken(test, test.admin, 'Reader', ['assets.read'])).authorization)
+  t.equal((await reader.send('PUT', SAVE, TWO)).status, 403)
+  t.equal((await reader.send('GET', 'library/')).status, 403)
+  reader.close()
+})
+
+t.test('a hidden game refuses its saves and keeps them listed', async (t) => {
+  const test = await fresh(t)
+  const bob = await test.createUser('bob')
+  const device = await createRetroArch(t, test, bob, 'Deck')
+  const romId = await addGame(test)
+  await device.put(SAVE, ONE)
+  await test.app.pg.query(`insert into hidden_entities (entity, entity_id, user_id)
+    select 'roms', $1, id from users where username = 'bob'`, [romId])
+  t.equal((await device.readList()).get(SAVE), md5Of('one'))
+  t.equal((await device.put(SAVE, TWO)).status, 403)
+  t.equal((await device.send('GET', SAVE)).status, 410)
+})
+
+t.test('a device whose sync is off, or that only receives, sends nothing', async (t) => {
+  const { test, deck, phone } = await start(t)
+  await test.app.pg.query("update devices set sync_enabled = false where name = 'Deck'")
+  await test.app.pg.query("update devices set sync_mode = 'pull_only' where name = 'Phone'")
+  t.equal((await deck.send('GET', 'manifest.server')).status, 400)
+  t.equal((await phone.put(SAVE, ONE)).status, 403)
+  t.same([...await phone.readList()], [])
+})
+
+t.test('the password of the account works, as one device for all programs', async (t) => {
+  const test: TestApp = await fresh(t)
+  await addGame(test)
+  const device = new RetroArch(await baseOf(test), test.admin.authorization)
+  t.teardown(() => { device.close() })
+  device.files.set(SAVE, ONE)
+  await device.sync()
+  const client = createClient(test, test.admin)
+  t.match(await listSaves(client), [{ file_name: 'Game (USA).srm' }])
+  t.match(await client.get('/api/devices'), [{ name: 'RetroArch (password)', client: 'retroarch' }])
+})
+
+const DEPTH = { depth: '1' }
+t.test('the library is a tree of files that can be read in parts', async (t) => {
+  const test = await fresh(t, { library: { roms: { snes: { 'A & B.sfc': '0123456789', Multi: { 'disc 1.bin': 'first', sub: { x: 'inner' } } } } } })
+  await test.app.pg.query("update libraries set root = root")
+  const romId = await addGame(test, 'A & B')
+  await test.app.pg.query('update rom_files set file_size_bytes = 10')
+  const { addRom } = await import('../roms/support.ts')
+  await addRom(test, { fs_name: 'Multi', files: ['disc 1.bin', 'sub/x'] })
+  t.ok(romId > 0)
+  const { authorization } = await createToken(test, test.admin, null, ['roms.read'])
+  const device = new RetroArch(await baseOf(test), authorization)
+  t.teardown(() => { device.close() })
+  const list = async (path: string) => {
+    const { status, body } = await device.send('PROPFIND', path, undefined, DEPTH)
+    return { status, hrefs: [...body.toString().matchAll(/<D:href>([^<]*)/g)].map(([, href]) => href), text: body.toString() }
+  }
+  t.match(await list(''), { status: 207, hrefs: ['/webdav/', '/webdav/library/'] })
+  t.match(await list('library'), { status: 207, hrefs: ['/webdav/library/', '/webdav/library/snes/'] })
+  t.match(await list('library/snes/'), { hrefs: ['/webdav/library/snes/', '/webdav/library/snes/A%20%26%20B.sfc', '/webdav/library/snes/Multi/'], text: /A &amp; B/ })
+  t.match(await list('library/snes/Multi'), { hrefs: ['/webdav/library/snes/Multi/', '/webdav/library/snes/Multi/disc%201.bin', '/webdav/library/snes/Multi/sub/'] })
+  t.match(await list('library/snes/Multi/sub/x'), { status: 207, hrefs: ['/webdav/library/snes/Multi/sub/x'] })
+  t.equal((await list('library/gba')).status, 404)
+  t.equal((await device.send('PROPFIND', 'library', undefined, { depth: 'infinity' })).status, 403)
+  const whole = await device.send('GET', 'library/snes/A & B.sfc')
+  t.match(whole, { status: 200, body: Buffer.from('0123456789') })
+  t.match(await device.send('GET', 'library/snes/A & B.sfc', undefined, { range: 'bytes=3-5' }), { status: 206, body: Buffer.from('345') })
+  t.equal((await device.send('GET', 'library/snes/A & B.sfc', undefined, { 'if-none-match': String(whole.headers.etag) })).status, 304)
+  t.match(await device.send('HEAD', 'library/snes/Multi/sub/x'), { status: 200, headers: { 'content-length': '5' } })
+  t.equal((await device.send('GET', 'library/snes/Multi')).status, 404)
+  t.equal((await device.send('PUT', 'library/snes/x.sfc', ONE)).status, 403)
+})
+
+t.test('a hidden platform is not in the tree', async (t) => {
+  const test = await fresh(t)
+  await addGame(test)
+  const bob = await test.createUser('bob')
+  await test.app.pg.query(`insert into hidden_entities (entity, entity_id, user_id)
+    select 'platforms', p.id, u.id from platforms p, users u where username = 'bob'`)
+  const device = new RetroArch(await baseOf(test), bob.authorization)
+  t.teardown(() => { device.close() })
+  const { body } = await device.send('PROPFIND', 'library', undefined, DEPTH)
+  t.notMatch(body.toString(), /snes/)
+  t.equal((await device.send('PROPFIND', 'library/snes', undefined, DEPTH)).status, 404)
+  t.equal((await device.send('GET', 'library/snes/Game (USA).sfc')).status, 404)
+})
+
+t.test('file managers list the files of the sync', async (t) => {
+  const { test, deck } = await start(t)
+  await addGame(test)
+  await deck.put(SAVE, ONE)
+  const { status, body } = await deck.send('PROPFIND', 'saves/Snes9x', undefined, DEPTH)
+  t.equal(status, 207)
+  t.match(body.toString(), /Game%20\(USA\)\.srm<.*getcontentlength>3</s)
+  t.equal((await deck.send('PROPFIND', 'saves/None', undefined, DEPTH)).status, 404)
+  t.equal((await deck.send('PROPFIND', 'states', undefined, DEPTH)).status, 207)
+})
