@@ -245,7 +245,7 @@ export async function hasSlot ({ db, caller }: Owner, romId: number, slot: strin
   return rows.length > 0
 }
 
-/** Creates paths for assets of other apps. */
+/** Creates paths for assets of other apps. A path without live content gets the asset as its content. */
 export async function insertPaths (
   db: Db, userId: number, paths: readonly { path: string, folded: string, asset_id: number, rom_id: number }[]
 ): Promise<void> {
@@ -254,7 +254,9 @@ export async function insertPaths (
     select ${userId}::int, given.* from unnest(${paths.map((one) => one.path)}::text[], ${paths.map((one) => one.folded)}::text[],
       ${paths.map((one) => one.asset_id)}::int[], ${paths.map((one) => one.rom_id)}::int[])
       as given (path, folded, asset_id, rom_id)
-    on conflict (user_id, folded) do nothing`.execute(db)
+    on conflict (user_id, folded) do update set asset_id = excluded.asset_id, rom_id = excluded.rom_id, deleted_at = null
+    where webdav_files.disk_path is null
+      and not exists (select 1 from assets a where a.id = webdav_files.asset_id and a.deleted_at is null)`.execute(db)
 }
 
 /** Names of content, as they are and in lower case, both as NFC. */

@@ -63,6 +63,13 @@ const tooMany = () => new ApiError('NO_FREE_SPACE', `You store ${PATHS_MAX} file
 export function createPuts (app: FastifyInstance, ownFiles: OwnFiles) {
   const { changes, filed } = app.assets
 
+  /** Finds an asset of another app that is the file of a path. */
+  async function findTwin (
+    context: DeviceContext, romId: number, { key, game }: Omit<GameUpload, 'file'>, emulator: string | null
+  ): Promise<UnclaimedAsset | null> {
+    return (await selectUnclaimed(context, romId)).find((asset) => isTwin(key, game, emulator, asset)) ?? null
+  }
+
   /** Returns the asset of another app that a new path belongs to, or the place of a new one. */
   async function findPlace (context: DeviceContext, row: FileRow, { key, game }: GameUpload): Promise<AssetPlace & { twin: UnclaimedAsset | null }> {
     const matches = (await findRoms(context, [{ key, game }])).get(key.folded) ?? []
@@ -70,7 +77,7 @@ export function createPuts (app: FastifyInstance, ownFiles: OwnFiles) {
     const romId = chosen?.rom_id ?? null
     const emulator = emulatorOfPath(key, matches)
     if (romId === null) return { rom_id: null, emulator, slot: null, twin: null }
-    const twin = (await selectUnclaimed(context, romId)).find((asset) => isTwin(key, game, emulator, asset)) ?? null
+    const twin = await findTwin(context, romId, { key, game }, emulator)
     return { rom_id: romId, emulator, slot: await chooseSlot(context, key, romId), twin }
   }
 
@@ -109,6 +116,20 @@ export function createPuts (app: FastifyInstance, ownFiles: OwnFiles) {
     await storeAsset(context, row, asset, file)
   }
 
+  /** Makes an asset of another app the content of a path, and stores the upload as one for that asset. */
+  async function putBound (context: DeviceContext, row: FileRow, twin: UnclaimedAsset, upload: GameUpload): Promise<void> {
+    await storeAsset(context, row, twin, { sha1: twin.sha1, md5: '', file_size_bytes: 0 })
+    const bound = await selectByPath(context, upload.key.folded)
+    if (bound?.asset) await putKnown(context, bound, bound.asset, upload)
+  }
+
+  /** Stores content for a path whose asset was deleted. */
+  async function putDeleted (context: DeviceContext, row: FileRow, { rom_id: romId, emulator }: CurrentAsset, upload: GameUpload): Promise<void> {
+    const twin = romId === null ? null : await findTwin(context, romId, upload, emulator)
+    if (twin !== null) await putBound(context, row, twin, upload)
+    else await addAsset(context, row, upload, { rom_id: romId, emulator, slot: await chooseSlot(context, upload.key, romId) })
+  }
+
   /** Stores content for a path that has or had an asset. */
   async function putKnown (context: DeviceContext, row: FileRow, asset: CurrentAsset, upload: GameUpload): Promise<void> {
     const { db: tx, device } = context
@@ -118,21 +139,13 @@ export function createPuts (app: FastifyInstance, ownFiles: OwnFiles) {
     if (action === 'conflict') await storeConflict(context, row, asset, upload)
     if (action !== 'upload') return
     if (asset.deleted_by === null) await replaceAsset(context, row, asset, file)
-    else {
-      const { rom_id: romId, emulator } = asset
-      await addAsset(context, row, upload, { rom_id: romId, emulator, slot: await chooseSlot(context, upload.key, romId) })
-    }
+    else await putDeleted(context, row, asset, upload)
   }
 
   async function putNew (context: DeviceContext, row: FileRow, upload: GameUpload): Promise<void> {
     const { twin, ...place } = await findPlace(context, row, upload)
-    if (twin === null) {
-      await addAsset(context, row, upload, place)
-      return
-    }
-    await storeAsset(context, row, twin, { sha1: twin.sha1, md5: '', file_size_bytes: 0 })
-    const bound = await selectByPath(context, upload.key.folded)
-    if (bound?.asset) await putKnown(context, bound, bound.asset, upload)
+    if (twin === null) await addAsset(context, row, upload, place)
+    else await putBound(context, row, twin, upload)
   }
 
   /** True for a picture of a state that is one by its content. Other bytes are stored, but never shown. */
