@@ -63,6 +63,7 @@ async function makeThings () {
   const [deletedSave, deletedState] = [await addAsset('save', new Date()), await addAsset('state', new Date())]
   const version = await insert(`insert into asset_versions (asset_id, file_name, sha1, disk_path, content_updated_at)
     values ($1, 'x', 'x', 'x', now())`, [save])
+  const webdavFile = await insert("insert into webdav_files (user_id, path, folded, asset_id) values ($1, 'saves/x', 'saves/x', $2)", [owner, save])
   const collection = await insert("insert into collections (user_id, name) values ($1, 'x')", [owner])
   const smart = await insert("insert into smart_collections (user_id, name, filter_criteria) values ($1, 'x', '{}')", [owner])
   await writeFile(join(config.data_dir, 'config.yml'), 'streaming: { enabled: true, containers: [{ platform: snes, host: "http://x.example" }] }')
@@ -75,6 +76,7 @@ async function makeThings () {
     collection, smart, playlist,
     save, state, screenshot, version, deletedSave, deletedState, user: owner, platform, firmware, rom, file, token,
     session, notification, channel, sync, playSession, player, install, note, dat
+    session, notification, channel, sync, playSession, player, install, note, webdavFile
   }
 }
 const things = await makeThings()
@@ -168,6 +170,8 @@ const FOREIGN: Record<string, [path: string, status: number]> = {
   getSaveVersionContent: [`/api/saves/${things.save}/versions/${things.version}/content`, 404],
   headSaveVersionContent: [`/api/saves/${things.save}/versions/${things.version}/content`, 404],
   restoreSaveVersion: [`/api/saves/${things.save}/versions/${things.version}/restore`, 404],
+  assignWebdavFile: [`/api/webdav/files/${things.webdavFile}/rom`, 404],
+  restoreWebdavFile: [`/api/webdav/files/${things.webdavFile}/restore`, 404],
   restoreSave: [`/api/saves/${things.deletedSave}/restore`, 404],
   getDeletedSaveContent: [`/api/saves/deleted/${things.deletedSave}/content`, 404],
   headDeletedSaveContent: [`/api/saves/deleted/${things.deletedSave}/content`, 404],
@@ -236,7 +240,8 @@ const BODIES: Record<string, object> = {
   muteStreamingSession: {},
   saveStreamingState: {},
   loadStreamingState: {},
-  swapStreamingDisc: { file_id: things.file }
+  swapStreamingDisc: { file_id: things.file },
+  assignWebdavFile: { rom_id: things.rom }
 }
 
 /** Events that are silently ignored when refused, with a valid payload. */
