@@ -11,7 +11,8 @@ import type { ListEntry, DeviceState } from './sync/list-entry.ts'
 import type { RomCandidate } from './sync/match-rom.ts'
 
 /** The asset that has the current content of a path, or had it. */
-export interface CurrentAsset extends Pick<Asset, 'id' | 'kind' | 'sha1' | 'file_name' | 'file_size_bytes' | 'missing_from_fs'> {
+export interface CurrentAsset extends Pick<Asset, 'id' | 'kind' | 'sha1' | 'file_name' | 'file_size_bytes' |
+  'missing_from_fs'> {
   rom_id: number | null
   content_hash: string | null
   slot: string | null
@@ -37,6 +38,11 @@ export interface FileRow extends Pick<WebdavFile, 'id' | 'path' | 'folded'> {
 }
 
 export type Owner = Context<AnyCaller>
+
+/** True if a path has content that its owner did not delete. */
+export const isLive = ({ asset, disk_path: diskPath, is_deleted: isDeleted }: FileRow): boolean =>
+  asset === null ? diskPath !== null && !isDeleted : asset.deleted_by === null
+
 const ownerId = (caller: AnyCaller) => caller?.id ?? -1
 
 /** Matches assets `c` that hold the same file as asset `a`: others of its slot for the same emulator, or itself. */
@@ -148,7 +154,9 @@ export async function storeObserved (db: Db, files: readonly Observed[]): Promis
 export type ListingRow = DeviceState & { file_id: number }
 
 /** Selects the state of a device for all paths, or for one. */
-export async function selectListings (db: Db, deviceId: number, fileId: number | null): Promise<Map<number, ListingRow>> {
+export async function selectListings (
+  db: Db, deviceId: number, fileId: number | null
+): Promise<Map<number, ListingRow>> {
   const { rows } = await sql<ListingRow>`select file_id, listed, held, misses from webdav_listings
     where device_id = ${deviceId} and (${fileId}::int is null or file_id = ${fileId})`.execute(db)
   return new Map(rows.map((row) => [row.file_id, row]))
@@ -199,7 +207,7 @@ export async function countLive (tx: Db, userId: number): Promise<number> {
   return row?.count ?? 0
 }
 
-/** Selects all assets that hold the file of an asset: live ones, or those that the owner deleted in the last seconds. */
+/** Selects the assets that hold the file of an asset: live ones, or those that the owner deleted lately. */
 export async function selectSameFile (tx: Db, assetId: number, deletedWithin: number | null): Promise<number[]> {
   const state = deletedWithin === null
     ? sql<boolean>`c.deleted_at is null`
@@ -277,7 +285,7 @@ async function selectNamed ({ db, caller }: Owner, stems: RawBuilder<unknown>, n
 export const selectCandidates = (owner: Owner, names: Names): Promise<RomCandidate[]> =>
   selectNamed(owner, sql`select id, unnest(array[fs_name, fs_name_no_ext]) as stem from roms`, names)
 
-/** Selects the visible ROMs that have a file, or a member of an archive, with one of these names. Reads all rows of files. */
+/** Selects the visible ROMs that have a file or archive member with one of these names. Reads all rows of files. */
 export function selectCandidatesByFile (owner: Owner, names: Names): Promise<RomCandidate[]> {
   const stemOf = (name: RawBuilder<unknown>) => sql`regexp_replace(${name}, '\\.[^.]*$', '')`
   return selectNamed(owner, sql`select rom_id as id, ${stemOf(sql`file_name`)} as stem from rom_files

@@ -18,5 +18,6 @@ export function toFileView ({ asset, ...row }: FileRow): WebdavFileView {
 
 export const toUnassignedView = ({ row, candidates }: UnassignedFile): UnassignedFileView => ({
   ...toFileView(row),
-  candidates: candidates.map(({ rom_id: id, rom_name: name, fs_slug: folder }) => ({ rom_id: id, rom_name: name, platform_fs_slug: folder }))
+  candidates: candidates.map(({ rom_id: id, rom_name: name, fs_slug: folder }) =>
+    ({ rom_id: id, rom_name: name, platform_fs_slug: folder }))
 })

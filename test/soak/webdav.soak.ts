@@ -42,7 +42,7 @@ if (!await hasClients()) {
   const test = await buildTestApp(t, { library })
   await addRom(test, { fs_name: 'Größe & "more" #1.sfc', file: { file_size_bytes: content.length } })
   await addRom(test, { fs_name: 'Multi', files: ['disc 1.bin', 'sub/inner'], file: { file_size_bytes: 6 } })
-  await test.app.pg.query(`update rom_files set file_size_bytes = 5 where file_name = 'disc 1.bin'`)
+  await test.app.pg.query('update rom_files set file_size_bytes = 5 where file_name = \'disc 1.bin\'')
   const { id: platform } = (await test.app.platforms.ensure(test.app.db, 'gb')).platform
   await test.app.pg.query(`with made as (insert into roms (platform_id, fs_name, fs_path, fs_name_no_tags, fs_name_no_ext, name_sort_key)
       select $1, 'Game ' || n || '.gb', 'roms/gb', 'Game ' || n, 'Game ' || n, '' from generate_series(1, $2) n returning id, fs_name)

@@ -5,7 +5,7 @@ import fileRoutes from './files.ts'
 import createLibraryRoutes from './library.ts'
 import createSyncRoutes from './sync.ts'
 
-/** The methods of WebDAV that Fastify does not know. Their bodies, if any, are ignored: requests for properties get all. */
+/** The methods of WebDAV that Fastify does not know. Their bodies are ignored: a request for properties gets all. */
 const METHODS = ['MKCOL', 'MOVE', 'PROPFIND'] as const
 const RETROARCH = /^libretro\b/i
 
@@ -15,7 +15,9 @@ function closeConnection ({ headers }: FastifyRequest, reply: FastifyReply, done
   done()
 }
 
-function askForPassword (_request: FastifyRequest, reply: FastifyReply, payload: unknown, done: (err: null, payload: unknown) => void): void {
+function askForPassword (
+  _request: FastifyRequest, reply: FastifyReply, payload: unknown, done: (err: null, payload: unknown) => void
+): void {
   if (reply.statusCode === 401) reply.header('www-authenticate', 'Basic realm="svc", charset="UTF-8"')
   done(null, payload)
 }

@@ -23,8 +23,10 @@ const LOOKS: RouteAccess = { scopes: ['assets.read'], orScopes: ['roms.read'], t
 /** The API document cannot describe methods of WebDAV. */
 const hidden = (config: RouteAccess): RouteShorthandOptions => ({ schema: { hide: true }, config })
 
-/** Empties errors: RetroArch up to 1.22.2 writes past its buffer to log one, and writes some over the file on the device. */
-function emptyError (_request: FastifyRequest, reply: FastifyReply, payload: unknown, done: (err: null, payload: unknown) => void): void {
+/** Empties errors: RetroArch up to 1.22.2 writes past its buffer to log one, and some over the file on the device. */
+function emptyError (
+  _request: FastifyRequest, reply: FastifyReply, payload: unknown, done: (err: null, payload: unknown) => void
+): void {
   if (reply.statusCode < ERROR) return done(null, payload)
   reply.removeHeader('content-type')
   done(null, null)

@@ -3,25 +3,24 @@ import type { Context } from '../../../core/access/context.ts'
 import { ApiError, conflict, notFound } from '../../../core/errors.ts'
 import { User } from '../../users/entities.ts'
 import {
-  type FileRow, hasSlot, lockPath, selectById, selectByPath, selectUnassigned, selectUnassignedUsers, selectUnclaimed, storeRom
+  type FileRow, lockPath, selectById, selectByPath, selectUnassigned, selectUnassignedUsers, storeRom
 } from '../rows.ts'
+import { type GamePath, chooseRom, chooseSlot, findTwin } from './asset-place.ts'
 import { findRoms } from './find-rom.ts'
 import type { RomCandidate } from './match-rom.ts'
-import { type GameFile, type Key, readGameFile, readKey } from './read-key.ts'
-import { DEFAULT_SLOT, isTwin } from './put-file.ts'
+import { readGameFile, readKey } from './read-key.ts'
 
 /** A path whose game is unknown, and the ROMs to which it may belong. */
 export interface UnassignedFile { row: FileRow, candidates: readonly RomCandidate[] }
 
-interface ReadRow { row: FileRow, key: Key, game: GameFile }
+interface ReadRow extends GamePath { row: FileRow }
 
+/** Reads the path of a save or state; returns nothing for other files. */
 function readRow (row: FileRow): ReadRow[] {
   const key = readKey(row.path)
   const game = readGameFile(key)
   return game === null ? [] : [{ row, key, game }]
 }
-
-const isBattery = (path: string) => /^saves\/.*\.srm$/i.test(path)
 
 /** Creates the assignment of saves and states to ROMs. */
 export function createAssignments (app: FastifyInstance) {
@@ -34,10 +33,10 @@ export function createAssignments (app: FastifyInstance) {
       throw conflict(`'${row.path}' is no save or state, or was deleted; restore it first`)
     }
     if (asset.rom_id === romId) return
-    const unclaimed = await selectUnclaimed(context, romId)
-    const twin = asset.kind === 'screenshot' ? null : unclaimed.find((one) => isTwin(read.key, read.game, asset.emulator, one)) ?? null
-    const slot = isBattery(row.path) && !await hasSlot(context, romId, DEFAULT_SLOT) ? DEFAULT_SLOT : null
-    await app.assets.filed.assign(context, { kind: asset.kind, id: asset.id }, { rom_id: romId, slot, twin: twin?.id ?? null })
+    const isPicture = asset.kind === 'screenshot'
+    const twin = isPicture ? null : await findTwin(context, read, { rom_id: romId, emulator: asset.emulator })
+    const to = { rom_id: romId, slot: await chooseSlot(context, read, romId), twin: twin?.id ?? null }
+    await app.assets.filed.assign(context, { kind: asset.kind, id: asset.id }, to)
     await storeRom(tx, row.id, romId, twin?.id ?? asset.id)
   }
 
@@ -59,8 +58,8 @@ export function createAssignments (app: FastifyInstance) {
   /** Assigns the files of a user that have exactly one possible game by now. */
   async function assignMatching (context: Context): Promise<void> {
     for (const { row, candidates } of await listUnassigned(context)) {
-      const match = candidates.find(({ rom_id: id }) => id === row.rom_id) ?? (candidates.length === 1 ? candidates[0] : undefined)
-      if (match === undefined) continue
+      const match = chooseRom(candidates, row)
+      if (match === null) continue
       await assign(context, row, match.rom_id).catch((err: unknown) => {
         if (!(err instanceof ApiError)) throw err
         app.log.warn({ err, path: row.path, rom_id: match.rom_id }, 'a save could not be assigned to its game')

@@ -1,4 +1,4 @@
-/** Slugs of platforms, and the save folders of the cores that emulate them: the `corename` of RetroArch's core info files. */
+/** Slugs of platforms, and the folders of the cores that emulate them: `corename` in RetroArch's core info files. */
 const CORES: readonly (readonly [platforms: string, cores: string])[] = [
   ['nes famicom fds', 'Nestopia, FCEUmm, Mesen, QuickNES'],
   ['snes sfam satellaview sufami-turbo', 'Snes9x, Snes9x 2002, Snes9x 2005, Snes9x 2005 Plus, Snes9x 2010, bsnes, bsnes 2014 Accuracy, ' +
@@ -63,7 +63,8 @@ const PLATFORMS_BY_CORE: ReadonlyMap<string, ReadonlySet<string>> = new Map(CORE
 const EMULATED = new Set(CORES.flatMap(([platforms]) => platforms.split(' ')))
 
 /** Returns the slugs of the platforms that a core emulates; null for an unknown core. */
-export const platformsOf = (coreFolder: string): ReadonlySet<string> | null => PLATFORMS_BY_CORE.get(fold(coreFolder)) ?? null
+export const platformsOf = (coreFolder: string): ReadonlySet<string> | null =>
+  PLATFORMS_BY_CORE.get(fold(coreFolder)) ?? null
 
 /** True if some known core emulates the platform with this slug. */
 export const isEmulated = (slug: string): boolean => EMULATED.has(slug)

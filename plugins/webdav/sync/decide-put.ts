@@ -13,10 +13,11 @@ export async function decidePut (
   const isLive = asset.deleted_by === null
   const isPresent = isLive && !asset.missing_from_fs
   const listed = device?.listed ?? null
+  const current = { sha1: asset.sha1, content_hash: null, updated_at: asset.updated_at, conflict_of: null }
   const formerAt = await selectFormer(tx, asset.id, sha1)
   const decision = decide({
     device: { hash: sha1, changed_at: 0 },
-    server: isPresent ? { sha1: asset.sha1, content_hash: null, updated_at: asset.updated_at, conflict_of: null } : null,
+    server: isPresent ? current : null,
     base: listed === null || listed === ''
       ? null
       : { sha1: listed, content_hash: null, updated_at: listed === asset.sha1 ? asset.updated_at : 0 },

@@ -3,16 +3,14 @@ import type { Context } from '../../../core/access/context.ts'
 import { ApiError } from '../../../core/errors.ts'
 import { type DeviceContext, requireSender } from '../acting-device.ts'
 import {
-  type FileRow, countLive, lockPath, selectByPath, selectDeleted, selectListings, selectSameFile, storeDeletion, storeDeviceDeletion
+  type FileRow, countLive, isLive, lockPath, selectByPath, selectDeleted, selectListings, selectSameFile, storeDeletion,
+  storeDeviceDeletion
 } from '../rows.ts'
 import { BURST_SECONDS, isBurst } from './bursts.ts'
 import type { Key } from './read-key.ts'
 
 /** The content of a path that is not deleted; null for none. */
-function currentSha1 ({ asset, sha1, disk_path: diskPath, is_deleted: isDeleted }: FileRow): string | null {
-  if (asset !== null) return asset.deleted_by === null ? asset.sha1 : null
-  return diskPath === null || isDeleted ? null : sha1
-}
+const currentSha1 = (row: FileRow): string | null => isLive(row) ? row.asset?.sha1 ?? row.sha1 : null
 
 /** Creates the deletion of files by devices. */
 export function createDeletions (app: FastifyInstance) {

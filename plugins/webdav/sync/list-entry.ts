@@ -9,7 +9,7 @@ export interface PathState {
 /** The state of a path on a device, as far as its requests tell. */
 export interface DeviceState { listed: string | null, held: string | null, misses: number }
 
-/** SHA-1 to list, an empty text for a deletion, or null to leave the path out; and the number of lists that had no effect. */
+/** SHA-1 to list, empty for a deletion, null to leave the path out; and the number of lists that had no effect. */
 export type ListEntry = Pick<DeviceState, 'listed' | 'misses'>
 
 /** Lists without effect after which a path is left out once. */
@@ -23,9 +23,9 @@ function listOrAsk (state: string, { listed, misses }: DeviceState): ListEntry {
 }
 
 /**
- * Decides the entry of a path in the list for one device. RetroArch reports no conflict and does nothing about one, so a
- * listed content that it never fetches looks like a conflict. The path is then left out once: the device sends its file,
- * which the server stores as the other side of the conflict.
+ * Decides the entry of a path in the list for one device. RetroArch reports no conflict and does nothing about one, so
+ * listed content that it never fetches looks like a conflict. The path is then left out once: the device sends its
+ * file, which the server stores as the other side of the conflict.
  *
  * Empty files are never listed, because the client takes an empty response for a failure. Deletions are listed only to
  * devices that had the file.

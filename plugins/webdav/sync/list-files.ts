@@ -5,8 +5,8 @@ import { withoutDateTag } from '../../assets/base-rows.ts'
 import { createFileStream } from '../../resources/file-stream.ts'
 import type { DeviceContext } from '../acting-device.ts'
 import {
-  type CurrentAsset, type FileRow, type Observed, type UnclaimedAsset, insertPaths, selectAll, selectListings, selectUnclaimed,
-  storeListed, storeObserved
+  type CurrentAsset, type FileRow, type Observed, type UnclaimedAsset, insertPaths, selectAll, selectListings,
+  selectUnclaimed, storeListed, storeObserved
 } from '../rows.ts'
 import { emulatorOf } from './core-folders.ts'
 import { type DeviceState, type PathState, chooseEntry } from './list-entry.ts'
@@ -23,7 +23,7 @@ export interface ManifestEntry { path: string, hash: string }
 type Content = Pick<Observed, 'sha1' | 'md5' | 'file_size_bytes'>
 const NO_CONTENT: Content = { sha1: null, md5: null, file_size_bytes: 0 }
 
-/** Returns the path for an asset of another app, if its owner has files of the same core and its name is that of its ROM. */
+/** Returns the path for an asset of another app, if its owner has files of the same core and its ROM has its name. */
 function pathFor (asset: UnclaimedAsset, coreFolders: ReadonlyMap<string, string>): string | null {
   const root = asset.kind === 'save' ? 'saves' : 'states'
   const folder = asset.emulator === null ? undefined : coreFolders.get(`${root}/${emulatorOf(asset.emulator)}`)
@@ -44,7 +44,9 @@ function listCoreFolders (rows: readonly FileRow[]): ReadonlyMap<string, string>
 /** Creates the lists of all files of a user, as devices read them. */
 export function createLists (app: FastifyInstance) {
   /** Returns the hashes of an asset; null if its content cannot be read now. */
-  async function hashAsset (context: DeviceContext, { kind, id, content_hash: contentHash }: CurrentAsset): Promise<Content | null> {
+  async function hashAsset (
+    context: DeviceContext, { kind, id, content_hash: contentHash }: CurrentAsset
+  ): Promise<Content | null> {
     const opened = await app.assets.open(context, { kind, id }).catch((err: unknown) => {
       if (err instanceof ApiError) return null
       throw err
@@ -63,7 +65,7 @@ export function createLists (app: FastifyInstance) {
     return { sha1, md5: md5.digest('hex'), file_size_bytes: size }
   }
 
-  /** Returns the content of a path. Content that cannot be read is listed as before, so that no device deletes or replaces it. */
+  /** Returns the content of a path. Content that cannot be read is listed as before, so that no device replaces it. */
   async function readContent (context: DeviceContext, row: FileRow): Promise<Content> {
     const { asset, sha1, md5, file_size_bytes: size, disk_path: diskPath } = row
     const known = { sha1, md5, file_size_bytes: size }
@@ -82,7 +84,8 @@ export function createLists (app: FastifyInstance) {
   async function observeAll (context: DeviceContext, rows: readonly FileRow[]): Promise<Observed[]> {
     const observed: Observed[] = []
     for (let start = 0; start < rows.length; start += CONCURRENT_READS) {
-      observed.push(...await Promise.all(rows.slice(start, start + CONCURRENT_READS).map((row) => observe(context, row))))
+      const batch = rows.slice(start, start + CONCURRENT_READS)
+      observed.push(...await Promise.all(batch.map((row) => observe(context, row))))
     }
     return observed
   }
@@ -95,7 +98,8 @@ export function createLists (app: FastifyInstance) {
     for (const asset of await selectUnclaimed(context, null)) {
       const path = pathFor(asset, coreFolders)
       const folded = foldPath(path ?? '')
-      if (path !== null && !paths.has(folded)) paths.set(folded, { path, folded, asset_id: asset.id, rom_id: asset.rom_id })
+      if (path === null || paths.has(folded)) continue
+      paths.set(folded, { path, folded, asset_id: asset.id, rom_id: asset.rom_id })
     }
     await insertPaths(context.db, context.caller.id, [...paths.values()])
     return paths.size > 0

@@ -16,7 +16,7 @@ export interface SortFolders { core: string | null, content: string | null }
 const isPlatformFolder = (folder: string, { slug, fs_slug: fsSlug }: RomCandidate) =>
   [slug, fsSlug].some((name) => name.toLowerCase() === folder.toLowerCase())
 
-/** Returns the folders of `[content folder/][core folder/]`. A single unknown folder is that of the core, unless it names a platform. */
+/** Reads `[content folder/][core folder/]`. A single unknown folder is that of a core, unless it names a platform. */
 export function readFolders (folders: readonly string[], candidates: readonly RomCandidate[]): SortFolders {
   const last = folders.at(-1) ?? null
   const isContent = last !== null && folders.length === 1 && platformsOf(last) === null &&

@@ -40,7 +40,8 @@ export function createOwnFiles (app: FastifyInstance, config: Config) {
     /** Replaces the content of a path; the last device wins. */
     async store (context: DeviceContext, row: FileRow, file: StagedFile): Promise<void> {
       if (row.disk_path !== null && row.sha1 === file.sha1 && !row.is_deleted) return
-      const dropped = await requireRoom(context, file.file_size_bytes - (row.disk_path === null ? 0 : row.file_size_bytes))
+      const former = row.disk_path === null ? 0 : row.file_size_bytes
+      const dropped = await requireRoom(context, file.file_size_bytes - former)
       const { sha1, md5, file_size_bytes: size } = file
       await storeContent(context.db, row.id, {
         sha1, md5, file_size_bytes: size, asset_id: null, rom_id: null, disk_path: await file.publish(FOLDER, DISK_NAME)

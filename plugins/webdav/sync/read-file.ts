@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify'
 import { ApiError } from '../../../core/errors.ts'
 import type { FileReply } from '../../resources/file-reply.ts'
 import type { DeviceContext } from '../acting-device.ts'
-import { type FileRow, selectByPath, storeFetched } from '../rows.ts'
+import { type FileRow, isLive, selectByPath, storeFetched } from '../rows.ts'
 import type { OwnFiles } from './own-files.ts'
 import type { Key } from './read-key.ts'
 
@@ -34,8 +34,7 @@ export function createReads (app: FastifyInstance, ownFiles: OwnFiles) {
   /** Opens the content of a path. @param fetches true if the device gets all of the content @throws ApiError GONE */
   return async function read (context: DeviceContext, key: Key, fetches: boolean): Promise<FileReply> {
     const row = await selectByPath(context, key.folded)
-    const isThere = row !== null && (row.asset === null ? row.disk_path !== null && !row.is_deleted : row.asset.deleted_by === null)
-    if (!isThere) throw gone(key.path)
+    if (row === null || !isLive(row)) throw gone(key.path)
     const { sha1, content } = await open(context, row).catch((err: unknown) => {
       throw err instanceof ApiError && err.code === 'NOT_FOUND' ? gone(key.path) : err
     })

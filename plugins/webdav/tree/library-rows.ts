@@ -27,12 +27,14 @@ export interface RomEntry {
   modified_at: number | null
 }
 
-/** Matches the entries of a platform folder. If libraries have the same name in it, that of the first library counts. */
+/** Selects the entries of a platform folder. If two libraries have the same name there, the first library counts. */
 const entriesOf = ({ caller }: Owner, platform: string) => sql`select distinct on (r.fs_name) r.id, r.fs_name, r.fs_path, r.is_folder
   from roms r join platforms p on p.id = r.platform_id
   where p.fs_slug = ${platform} and not r.missing_from_fs and ${isPlatformVisible(caller)} and ${isRomVisible(caller)}`
 
-async function selectEntries (owner: Owner, platform: string, only: string | null, after: string | null): Promise<RomEntry[]> {
+async function selectEntries (
+  owner: Owner, platform: string, { only = null, after = null }: { only?: string | null, after?: string | null }
+): Promise<RomEntry[]> {
   const { rows } = await sql<RomEntry>`select e.*, f.id as file_id, coalesce(f.file_size_bytes, 0)::float8 as file_size_bytes,
       ${selectMilliseconds('f.last_modified')} as modified_at
     from (${entriesOf(owner, platform)} and (${only}::text is null or r.fs_name = ${only})
@@ -45,7 +47,7 @@ async function selectEntries (owner: Owner, platform: string, only: string | nul
 /** Lists the entries of a platform folder by name, page by page. */
 export async function * listEntries (owner: Owner, platform: string): AsyncGenerator<RomEntry> {
   for (let after: string | null = null; ;) {
-    const page: RomEntry[] = await selectEntries(owner, platform, null, after)
+    const page: RomEntry[] = await selectEntries(owner, platform, { after })
     yield * page
     const last: RomEntry | undefined = page.at(-1)
     if (last === undefined || page.length < PAGE) return
@@ -54,11 +56,17 @@ export async function * listEntries (owner: Owner, platform: string): AsyncGener
 }
 
 export async function selectEntry (owner: Owner, platform: string, name: string): Promise<RomEntry | null> {
-  return (await selectEntries(owner, platform, name, null))[0] ?? null
+  return (await selectEntries(owner, platform, { only: name }))[0] ?? null
 }
 
 /** A file within the folder of a ROM. */
-export interface InnerFile { id: number, file_name: string, file_path: string, file_size_bytes: number, modified_at: number }
+export interface InnerFile {
+  id: number
+  file_name: string
+  file_path: string
+  file_size_bytes: number
+  modified_at: number
+}
 
 /** Selects all files within a folder ROM. */
 export async function selectInnerFiles ({ db }: Owner, romId: number): Promise<InnerFile[]> {

@@ -2,7 +2,9 @@ import type { FastifyInstance } from 'fastify'
 import { notFound } from '../../../core/errors.ts'
 import type { FileReply } from '../../resources/file-reply.ts'
 import type { Owner } from '../rows.ts'
-import { type InnerFile, type RomEntry, listEntries, selectEntry, selectInnerFiles, selectPlatformFolders } from './library-rows.ts'
+import {
+  type InnerFile, type RomEntry, listEntries, selectEntry, selectInnerFiles, selectPlatformFolders
+} from './library-rows.ts'
 import { type Resource, toHref } from './multistatus.ts'
 
 const TYPE = 'application/octet-stream'
@@ -17,8 +19,10 @@ interface Node {
 
 const folder = (...parts: string[]): Node => ({ parts, file: null, modified_at: null })
 
-function toNode (platform: string, { fs_name: name, is_folder: isFolder, file_id: id, file_size_bytes: size, modified_at: modified }: RomEntry): Node {
-  return isFolder || id === null ? folder(platform, name) : { parts: [platform, name], file: { id, size }, modified_at: modified }
+function toNode (platform: string, entry: RomEntry): Node {
+  const { fs_name: name, is_folder: isFolder, file_id: id, file_size_bytes: size, modified_at: modified } = entry
+  if (isFolder || id === null) return folder(platform, name)
+  return { parts: [platform, name], file: { id, size }, modified_at: modified }
 }
 
 /** Returns the path of a file below the folder of its ROM. */
@@ -26,15 +30,18 @@ const innerPath = ({ fs_path: path, fs_name: name }: RomEntry, file: InnerFile):
   `${file.file_path}/${file.file_name}`.slice(`${path}/${name}/`.length).split('/')
 
 /** Returns the entries of a folder within a folder ROM; null if it has none. */
-function listFolder (entry: RomEntry, files: readonly InnerFile[], above: readonly string[], inner: readonly string[]): Node[] | null {
+function listFolder (
+  entry: RomEntry, files: readonly InnerFile[], above: readonly string[], inner: readonly string[]
+): Node[] | null {
   const nodes = new Map<string, Node>()
   for (const file of files) {
     const path = innerPath(entry, file)
     const name = path[inner.length]
     if (name === undefined || !inner.every((part, index) => part === path[index])) continue
     const parts = [...above, ...inner, name]
+    const { id, file_size_bytes: size, modified_at: modified } = file
     const isFile = path.length === inner.length + 1
-    nodes.set(name, isFile ? { parts, file: { id: file.id, size: file.file_size_bytes }, modified_at: file.modified_at } : folder(...parts))
+    nodes.set(name, isFile ? { parts, file: { id, size }, modified_at: modified } : folder(...parts))
   }
   return nodes.size === 0 ? null : [...nodes.values()]
 }
@@ -55,7 +62,9 @@ export function createLibraryTree (app: FastifyInstance) {
   }
 
   /** Finds a file or folder within a folder ROM. */
-  async function findInner (owner: Owner, parts: readonly string[]): Promise<{ node: Node, children: readonly Node[] }> {
+  async function findInner (
+    owner: Owner, parts: readonly string[]
+  ): Promise<{ node: Node, children: readonly Node[] }> {
     const entry = await findRom(owner, parts)
     const above = parts.slice(0, 2)
     const files = entry.is_folder ? await selectInnerFiles(owner, entry.id) : []
@@ -99,7 +108,9 @@ export function createLibraryTree (app: FastifyInstance) {
      * @param prefix the address of the tree
      * @throws ApiError NOT_FOUND
      */
-    async list (owner: Owner, prefix: string, parts: readonly string[], depth: 0 | 1): Promise<AsyncIterable<Resource>> {
+    async list (
+      owner: Owner, prefix: string, parts: readonly string[], depth: 0 | 1
+    ): Promise<AsyncIterable<Resource>> {
       const { node, children } = await find(owner, parts)
       return (async function * () {
         yield toResource(prefix, node)

@@ -1,12 +1,9 @@
 import { notFound } from '../../../core/errors.ts'
-import { type FileRow, type Owner, selectAll, selectBelow, selectByPath } from '../rows.ts'
+import { type FileRow, type Owner, isLive, selectAll, selectBelow, selectByPath } from '../rows.ts'
 import { ROOTS, foldPath } from '../sync/read-key.ts'
 import { type Resource, toHref } from './multistatus.ts'
 
 const TYPE = 'application/octet-stream'
-
-const isLive = ({ asset, disk_path: diskPath, is_deleted: isDeleted }: FileRow) =>
-  asset === null ? diskPath !== null && !isDeleted : asset.deleted_by === null
 
 function toFile (prefix: string, row: FileRow): Resource {
   const { asset } = row
@@ -30,7 +27,8 @@ function listEntries (prefix: string, parts: readonly string[], rows: readonly F
     const path = row.path.split('/')
     const name = path[parts.length]
     if (name === undefined || entries.has(foldPath(name))) continue
-    entries.set(foldPath(name), path.length === parts.length + 1 ? toFile(prefix, row) : toFolder(prefix, path.slice(0, parts.length + 1)))
+    const depth = parts.length + 1
+    entries.set(foldPath(name), path.length === depth ? toFile(prefix, row) : toFolder(prefix, path.slice(0, depth)))
   }
   return [...entries.values()]
 }
@@ -41,7 +39,9 @@ function listEntries (prefix: string, parts: readonly string[], rows: readonly F
  * @param prefix the address of the sync
  * @throws ApiError NOT_FOUND
  */
-export async function listSynced (owner: Owner, prefix: string, parts: readonly string[], depth: 0 | 1): Promise<Resource[]> {
+export async function listSynced (
+  owner: Owner, prefix: string, parts: readonly string[], depth: 0 | 1
+): Promise<Resource[]> {
   const folded = foldPath(parts.join('/'))
   const row = await selectByPath(owner, folded)
   if (row !== null && isLive(row)) return [toFile(prefix, row)]

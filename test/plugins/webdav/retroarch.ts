@@ -28,8 +28,10 @@ export interface SyncOptions {
 
 type Action = 'get' | 'put' | 'delete' | 'remove' | 'note' | 'conflict' | 'nothing'
 
-/** The client's decision about a path: `server`, `local` and `current` are hashes, empty for a deletion, undefined for none. */
-export function decideAction (server: string | undefined, local: string | undefined, current: string | undefined): Action {
+/** The client's decision about a path, by hashes: empty for a deletion, undefined for none. */
+export function decideAction (
+  server: string | undefined, local: string | undefined, current: string | undefined
+): Action {
   if (server === undefined) return current === undefined ? 'nothing' : 'put'
   if (current === undefined) {
     if (server === '') return 'note'

@@ -2,10 +2,12 @@ import { randomBytes } from 'node:crypto'
 import t, { type Test } from 'tap'
 import { shareTestApp, type TestApp } from '../../support.ts'
 import { PNG, createClient, md5Of, type AssetItem } from '../assets/support.ts'
+import { until } from '../../until.ts'
+import { addRom } from '../roms/support.ts'
 import { RetroArch } from './retroarch.ts'
 import { addGame, baseOf, createRetroArch, createToken } from './support.ts'
 
-const fresh = shareTestApp(t, { env: { WEBDAV_QUOTA_BYTES: '4096' } })
+const fresh = shareTestApp(t, { worker: true, env: { WEBDAV_QUOTA_BYTES: '4096' } })
 const SAVE = 'saves/Snes9x/Game (USA).srm'
 const [ONE, TWO, THREE] = [Buffer.from('one'), Buffer.from('two'), Buffer.from('three')]
 
@@ -19,7 +21,14 @@ async function start (t: Test, names: readonly string[] = ['Deck', 'Phone']) {
 }
 
 const listSaves = (client: ReturnType<typeof createClient>) => client.get<AssetItem[]>('/api/saves')
-interface FileItem { id: number, path: string, rom_id: number | null, asset_id: number | null, is_deleted: boolean, candidates?: { rom_id: number }[] }
+interface FileItem {
+  id: number
+  path: string
+  rom_id: number | null
+  asset_id: number | null
+  is_deleted: boolean
+  candidates?: { rom_id: number }[]
+}
 const listFiles = (client: ReturnType<typeof createClient>, more = '') => client.get<FileItem[]>(`/api/webdav/files${more}`)
 
 t.test('a save of one device reaches the other as the save of its game', async (t) => {
@@ -106,7 +115,7 @@ t.test('saves of two cores with the same name stay two saves', async (t) => {
   deck.files.set('states/bsnes/Game (USA).state', TWO)
   await deck.sync()
   await phone.sync()
-  t.same([...phone.files].map(([path, content]) => `${path}: ${content}`).sort(), [
+  t.same([...phone.files].map(([path, content]) => `${path}: ${content.toString()}`).sort(), [
     'saves/Snes9x/Game (USA).srm: one', 'saves/bsnes/Game (USA).srm: two',
     'states/Snes9x/Game (USA).state: one', 'states/bsnes/Game (USA).state: two'
   ])
@@ -197,6 +206,19 @@ t.test('a save without a game is kept, listed, and assigned after its game appea
   deck.files.set(SAVE, THREE)
   await deck.sync()
   t.equal(await client.content(`/api/saves/${save?.id}/content`), 'three')
+})
+
+t.test('a scan that finds the game assigns its saves', async (t) => {
+  const test = await fresh(t, { library: { roms: { snes: { 'Game (USA).sfc': 'a game' } } } })
+  const deck = await createRetroArch(t, test, test.admin, 'Deck')
+  const client = createClient(test, test.admin)
+  await deck.put(SAVE, ONE)
+  await deck.put('states/Snes9x/Game (USA).state.png', PNG)
+  t.match(await listSaves(client), [])
+  t.equal((await client.call('POST', '/api/tasks/run/scan_library', {})).statusCode, 200)
+  await until(async () => (await listFiles(client, '/unassigned')).length === 0, 'the assignment of all files')
+  t.match(await listSaves(client), [{ file_name: 'Game (USA).srm', slot: 'autosave' }])
+  t.equal((await deck.readList()).get(SAVE), md5Of('one'), 'the save stays listed')
 })
 
 t.test('configurations and other files reach the other device within the quota', async (t) => {
@@ -328,12 +350,9 @@ t.test('the password of the account works, as one device for all programs', asyn
 const DEPTH = { depth: '1' }
 t.test('the library is a tree of files that can be read in parts', async (t) => {
   const test = await fresh(t, { library: { roms: { snes: { 'A & B.sfc': '0123456789', Multi: { 'disc 1.bin': 'first', sub: { x: 'inner' } } } } } })
-  await test.app.pg.query("update libraries set root = root")
-  const romId = await addGame(test, 'A & B')
+  await addGame(test, 'A & B')
   await test.app.pg.query('update rom_files set file_size_bytes = 10')
-  const { addRom } = await import('../roms/support.ts')
   await addRom(test, { fs_name: 'Multi', files: ['disc 1.bin', 'sub/x'] })
-  t.ok(romId > 0)
   const { authorization } = await createToken(test, test.admin, null, ['roms.read'])
   const device = new RetroArch(await baseOf(test), authorization)
   t.teardown(() => { device.close() })
