@@ -3,12 +3,12 @@ import type { FastifyInstance } from 'fastify'
 import { ApiError, forbidden } from '../../../core/errors.ts'
 import type { StagedFile } from '../../assets/asset-files.ts'
 import { readPicture } from '../../assets/check-picture.ts'
-import { readResolution } from '../../sync/by-file.ts'
 import { type DeviceContext, requireSender } from '../acting-device.ts'
 import {
-  type CurrentAsset, type FileRow, type UnclaimedAsset, lockPath, selectByPath, selectListings, storeContent, storeHeld
+  type CurrentAsset, type UnclaimedAsset, lockPath, selectByPath, selectListings, storeHeld
 } from '../rows.ts'
-import { type AssetPlace, type GamePath, chooseSlot, findPlace, findTwin, storedName } from './asset-place.ts'
+import { type AssetPlace, chooseSlot, findPlace, findTwin, storedName } from './asset-place.ts'
+import { ContentMoved, type GameUpload, createAssetWrites } from './asset-writes.ts'
 import { decidePut } from './decide-put.ts'
 import type { OwnFiles } from './own-files.ts'
 import { type GameFile, type Key, readGameFile } from './read-key.ts'
@@ -16,14 +16,6 @@ import { type GameFile, type Key, readGameFile } from './read-key.ts'
 /** Far more files than an emulator has, and few enough to list them all at once. */
 const PATHS_MAX = 100_000
 const TRIES_MAX = 5
-
-/** A file of a game that a device sends, with the row of its path. */
-interface GameUpload extends GamePath { row: FileRow, file: StagedFile }
-
-/** Another writer changed the content after the decision about it. */
-class ContentMoved extends ApiError {
-  constructor () { super('CONFLICT', 'The file changed on the server while it was received; send it again') }
-}
 
 const tooMany = () => new ApiError('NO_FREE_SPACE',
   `You store ${PATHS_MAX} files already; delete some before you send others`)
@@ -40,44 +32,7 @@ async function isGameFile ({ kind }: GameFile, { path, head }: StagedFile, name:
 
 /** Creates the function that stores the files that devices send. */
 export function createPuts (app: FastifyInstance, ownFiles: OwnFiles) {
-  const { changes, filed } = app.assets
-
-  /** Stores which asset has the content of a path. */
-  async function storeAsset (
-    { db: tx }: DeviceContext, { id, disk_path: diskPath }: FileRow, asset: { id: number, rom_id: number | null },
-    content: Pick<StagedFile, 'sha1' | 'file_size_bytes'> & { md5: string | null }
-  ): Promise<void> {
-    const { sha1, md5, file_size_bytes: size } = content
-    await storeContent(tx, id,
-      { sha1, md5, file_size_bytes: size, asset_id: asset.id, rom_id: asset.rom_id, disk_path: null })
-    if (diskPath !== null) await ownFiles.remove([diskPath])
-  }
-
-  async function addAsset (context: DeviceContext, upload: GameUpload, place: AssetPlace): Promise<void> {
-    const { row, key, game: { kind }, file } = upload
-    const id = await filed.add(context, { kind, file_name: storedName(key), ...place }, file)
-    await storeAsset(context, row, { id, rom_id: place.rom_id }, file)
-  }
-
-  async function replaceAsset (context: DeviceContext, { row, file }: GameUpload, asset: CurrentAsset): Promise<void> {
-    const ref = { kind: asset.kind, id: asset.id }
-    if (!await filed.replace(context, ref, asset.sha1, file)) throw new ContentMoved()
-    await storeAsset(context, row, asset, file)
-  }
-
-  /** Stores content that was made from other content than the server's, as the owner chose for the device. */
-  async function storeConflict (context: DeviceContext, upload: GameUpload, asset: CurrentAsset): Promise<void> {
-    const { kind, id, rom_id: romId } = asset
-    const { file } = upload
-    const resolution = readResolution(context.device)
-    if (kind === 'screenshot' || resolution === 'device_wins') {
-      await replaceAsset(context, upload, asset)
-    } else if (resolution === 'server_wins' || romId === null) {
-      await changes.addVersion(context, { kind, id }, file, null)
-    } else {
-      await app.assets.upload(context, kind, { rom_id: romId, conflict_of: id }, { main: file, screenshot: null })
-    }
-  }
+  const { storeAsset, addAsset, replaceAsset, storeConflict } = createAssetWrites(app, ownFiles)
 
   /** Makes an asset of another app the content of a path, and stores the upload as one for that asset. */
   async function putBound (context: DeviceContext, upload: GameUpload, twin: UnclaimedAsset): Promise<void> {

@@ -21,7 +21,7 @@ async function play (steps: readonly Step[]): Promise<void> {
   }
 }
 
-t.test('no history of RetroArch and other apps loses a save or replaces it by an older one', async (t) => {
+t.test('no history of RetroArch and others loses a save or brings back an older one', async (t) => {
   await fc.assert(fc.asyncProperty(histories, play), { numRuns: RUNS, examples: EXAMPLES })
   t.pass('all histories')
 })

@@ -47,7 +47,7 @@ t.test('a save of one device reaches the other as the save of its game', async (
   t.equal((await client.versions(save?.id ?? 0)).length, 1, 'the former content is a version')
 })
 
-t.test('a save that changed on two devices is kept twice and both continue with the first', async (t) => {
+t.test('a save that changed on two devices is kept twice and goes on with the first', async (t) => {
   const { test, deck, phone, client } = await start(t)
   await addGame(test)
   deck.files.set(SAVE, ONE)
