@@ -181,10 +181,11 @@ export async function storeHeld (db: Db, deviceId: number, fileId: number, sha1:
     on conflict (device_id, file_id) do update set held = excluded.held, deleted_at = null`, [deviceId, fileId, sha1])
 }
 
-/** Stores that a device fetched content, which it therefore saw. */
-export async function storeFetched (db: Db, deviceId: number, fileId: number, sha1: string): Promise<void> {
+/** Stores that a device has the current content, because it fetched that content or sent it. */
+export async function storeSeen (db: Db, deviceId: number, fileId: number, sha1: string): Promise<void> {
   await db.query(`insert into webdav_listings (device_id, file_id, listed, held) values ($1, $2, $3, $3)
-    on conflict (device_id, file_id) do update set listed = excluded.listed, held = excluded.held, misses = 0`,
+    on conflict (device_id, file_id) do update
+    set listed = excluded.listed, held = excluded.held, misses = 0, deleted_at = null`,
   [deviceId, fileId, sha1])
 }
 
@@ -281,9 +282,12 @@ async function selectNamed ({ db, caller }: Owner, stems: RawBuilder<unknown>, n
   return rows
 }
 
-/** Selects the visible ROMs with one of these names. */
-export const selectCandidates = (owner: Owner, names: Names): Promise<RomCandidate[]> =>
-  selectNamed(owner, sql`select id, unnest(array[fs_name, fs_name_no_ext]) as stem from roms`, names)
+/** Selects the visible ROMs with one of these names. An index finds those that begin so. */
+export function selectCandidates (owner: Owner, names: Names): Promise<RomCandidate[]> {
+  const starts = names.exact.flatMap((name) => [name, name.normalize('NFD')]).map((name) => `${escapeLike(name)}%`)
+  return selectNamed(owner, sql`select id, unnest(array[fs_name, fs_name_no_ext]) as stem from roms
+    where fs_name ilike any(${[...new Set(starts)]}::text[])`, names)
+}
 
 /** Selects the visible ROMs that have a file or archive member with one of these names. Reads all rows of files. */
 export function selectCandidatesByFile (owner: Owner, names: Names): Promise<RomCandidate[]> {

@@ -9,7 +9,7 @@ export function toFileView ({ asset, ...row }: FileRow): WebdavFileView {
     path: row.path,
     kind: asset?.kind ?? null,
     asset_id: asset?.id ?? null,
-    rom_id: asset?.rom_id ?? null,
+    rom_id: asset?.is_reachable === true ? asset.rom_id : null,
     file_size_bytes: asset?.file_size_bytes ?? row.file_size_bytes,
     is_deleted: asset === null ? row.is_deleted : asset.deleted_by === 'owner',
     updated_at: formatDate(asset?.updated_at ?? row.updated_at)

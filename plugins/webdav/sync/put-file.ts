@@ -5,7 +5,7 @@ import type { StagedFile } from '../../assets/asset-files.ts'
 import { readPicture } from '../../assets/check-picture.ts'
 import { type DeviceContext, requireSender } from '../acting-device.ts'
 import {
-  type CurrentAsset, type UnclaimedAsset, lockPath, selectByPath, selectListings, storeHeld
+  type CurrentAsset, type UnclaimedAsset, isLive, lockPath, selectByPath, selectListings, storeHeld, storeSeen
 } from '../rows.ts'
 import { type AssetPlace, chooseSlot, findPlace, findTwin, storedName } from './asset-place.ts'
 import { ContentMoved, type GameUpload, createAssetWrites } from './asset-writes.ts'
@@ -64,6 +64,16 @@ export function createPuts (app: FastifyInstance, ownFiles: OwnFiles) {
     await putNew(context, upload, { rom_id: romId, emulator, slot: await chooseSlot(context, upload, romId) })
   }
 
+  /** Stores that a device has the content that it sent. Programs that share a password do not know of each other's. */
+  async function storeSent (context: DeviceContext, { folded }: Key, { sha1 }: StagedFile): Promise<void> {
+    const { db: tx, caller, device } = context
+    const row = await selectByPath(context, folded)
+    if (row === null) return
+    const isCurrent = isLive(row) && (row.asset?.sha1 ?? row.sha1) === sha1
+    if (isCurrent && caller.token_id !== null) await storeSeen(tx, device.id, row.id, sha1)
+    else await storeHeld(tx, device.id, row.id, sha1)
+  }
+
   async function storeGameFile (context: DeviceContext, upload: GameUpload): Promise<void> {
     const { row } = upload
     if (row.asset === null) await putNew(context, upload, await findPlace(context, row, upload))
@@ -82,7 +92,7 @@ export function createPuts (app: FastifyInstance, ownFiles: OwnFiles) {
       if (row.asset !== null && !row.asset.is_reachable) throw hiddenGame(key)
       if (isGame) await storeGameFile(within, { row, key, game, file })
       else await ownFiles.store(within, row, file)
-      await storeHeld(tx, context.device.id, row.id, file.sha1)
+      await storeSent(within, key, file)
     })
   }
 

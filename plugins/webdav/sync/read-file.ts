@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify'
 import { ApiError } from '../../../core/errors.ts'
 import type { FileReply } from '../../resources/file-reply.ts'
 import type { DeviceContext } from '../acting-device.ts'
-import { type FileRow, isLive, selectByPath, storeFetched } from '../rows.ts'
+import { type FileRow, isLive, selectByPath, storeSeen } from '../rows.ts'
 import type { OwnFiles } from './own-files.ts'
 import type { Key } from './read-key.ts'
 
@@ -39,7 +39,7 @@ export function createReads (app: FastifyInstance, ownFiles: OwnFiles) {
       throw err instanceof ApiError && err.code === 'NOT_FOUND' ? gone(key.path) : err
     })
     try {
-      if (fetches) await storeFetched(context.db, context.device.id, row.id, sha1)
+      if (fetches) await storeSeen(context.db, context.device.id, row.id, sha1)
     } catch (err) {
       await content.handle.close()
       throw err

@@ -251,6 +251,15 @@ t.test('responses are as RetroArch needs them', async (t) => {
   wrong.close()
 })
 
+t.test('a program that replaces its own upload without a list replaces the save', async (t) => {
+  const { test, deck, client } = await start(t)
+  await addGame(test)
+  for (const content of [ONE, TWO]) await deck.put(SAVE, content)
+  const saves = await listSaves(client)
+  t.equal(saves.length, 1)
+  t.equal(await client.content(`/api/saves/${saves[0]?.id}/content`), 'two')
+})
+
 t.test('an empty file is accepted and replaces nothing', async (t) => {
   const { test, deck, client } = await start(t)
   await addGame(test)
@@ -324,6 +333,7 @@ t.test('a hidden game refuses its saves and keeps them listed', async (t) => {
   t.equal((await device.readList()).get(SAVE), md5Of('one'))
   t.equal((await device.put(SAVE, TWO)).status, 403)
   t.equal((await device.send('GET', SAVE)).status, 410)
+  t.match(await listFiles(createClient(test, bob)), [{ path: SAVE, rom_id: null }], 'its id is not shown')
 })
 
 t.test('a device whose sync is off, or that only receives, sends nothing', async (t) => {
