@@ -27,6 +27,7 @@ export class Migration20261123120000 extends Migration {
       file_id int not null,
       listed text,
       held text,
+      is_sent boolean not null default false,
       misses int not null default 0,
       deleted_at timestamptz(3),
       primary key (device_id, file_id),

@@ -45,6 +45,8 @@ export const WebdavListing = defineEntity({
     listed: columns.text().nullable(),
     /** SHA-1 of the content that the device sent or fetched last; null for none. */
     held: columns.text().nullable(),
+    /** True if the device sent the held content, and was told of no other since; a fetch may have failed. */
+    is_sent: columns.flag(),
     /** Number of lists in a row whose entry the device did not follow. */
     misses: p.integer().default(0),
     /** Time when the device deleted the file. */

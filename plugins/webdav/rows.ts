@@ -157,12 +157,12 @@ export type ListingRow = DeviceState & { file_id: number }
 export async function selectListings (
   db: Db, deviceId: number, fileId: number | null
 ): Promise<Map<number, ListingRow>> {
-  const { rows } = await sql<ListingRow>`select file_id, listed, held, misses from webdav_listings
+  const { rows } = await sql<ListingRow>`select file_id, listed, held, is_sent, misses from webdav_listings
     where device_id = ${deviceId} and (${fileId}::int is null or file_id = ${fileId})`.execute(db)
   return new Map(rows.map((row) => [row.file_id, row]))
 }
 
-/** Stores the entries of a list that a device is about to get. */
+/** Stores the entries of a list for a device. Once told of other content, the device may no longer have its own. */
 export async function storeListed (
   db: Db, deviceId: number, entries: readonly (ListEntry & { file_id: number })[]
 ): Promise<void> {
@@ -172,21 +172,24 @@ export async function storeListed (
     from unnest(${entries.map((entry) => entry.file_id)}::int[], ${entries.map((entry) => entry.listed)}::text[],
       ${entries.map((entry) => entry.misses)}::int[]) as given (file_id, listed, misses)
     join webdav_files f on f.id = given.file_id order by given.file_id for key share of f
-    on conflict (device_id, file_id) do update set listed = excluded.listed, misses = excluded.misses`.execute(db)
+    on conflict (device_id, file_id) do update set listed = excluded.listed, misses = excluded.misses,
+      is_sent = webdav_listings.is_sent and coalesce(excluded.listed = webdav_listings.held, true)`.execute(db)
 }
 
-/** Stores the content that a device sent, or that it fetched. */
+/** Stores the content that a device sent. */
 export async function storeHeld (db: Db, deviceId: number, fileId: number, sha1: string): Promise<void> {
-  await db.query(`insert into webdav_listings (device_id, file_id, held) values ($1, $2, $3)
-    on conflict (device_id, file_id) do update set held = excluded.held, deleted_at = null`, [deviceId, fileId, sha1])
+  await db.query(`insert into webdav_listings (device_id, file_id, held, is_sent) values ($1, $2, $3, true)
+    on conflict (device_id, file_id) do update set held = excluded.held, is_sent = true, deleted_at = null`, [deviceId, fileId, sha1])
 }
 
 /** Stores that a device has the current content, because it fetched that content or sent it. */
-export async function storeSeen (db: Db, deviceId: number, fileId: number, sha1: string): Promise<void> {
-  await db.query(`insert into webdav_listings (device_id, file_id, listed, held) values ($1, $2, $3, $3)
+export async function storeSeen (
+  db: Db, { deviceId, fileId, sha1, isSent }: { deviceId: number, fileId: number, sha1: string, isSent: boolean }
+): Promise<void> {
+  await db.query(`insert into webdav_listings (device_id, file_id, listed, held, is_sent) values ($1, $2, $3, $3, $4)
     on conflict (device_id, file_id) do update
-    set listed = excluded.listed, held = excluded.held, misses = 0, deleted_at = null`,
-  [deviceId, fileId, sha1])
+    set listed = excluded.listed, held = excluded.held, is_sent = excluded.is_sent, misses = 0, deleted_at = null`,
+  [deviceId, fileId, sha1, isSent])
 }
 
 /** Stores that a device deleted a path. @returns the paths that it deleted in the last seconds, this one included */

@@ -7,19 +7,28 @@ export interface PathState {
 }
 
 /** The state of a path on a device, as far as its requests tell. */
-export interface DeviceState { listed: string | null, held: string | null, misses: number }
+export interface DeviceState {
+  listed: string | null
+  held: string | null
+  /** True if the device sent the held content, and was told of no other since; a fetch may have failed. */
+  is_sent: boolean
+  misses: number
+}
 
 /** SHA-1 to list, empty for a deletion, null to leave the path out; and the number of lists that had no effect. */
 export type ListEntry = Pick<DeviceState, 'listed' | 'misses'>
 
 /** Lists without effect after which a path is left out once. */
 const MISSES_MAX = 2
+/** The same for content that the device fetched, which it most likely has. */
+const FETCHED_MISSES_MAX = 8
 const LEFT_OUT: ListEntry = { listed: null, misses: 0 }
 
 /** Returns a state for the list, or leaves the path out if listing that state had no effect. */
-function listOrAsk (state: string, { listed, misses }: DeviceState): ListEntry {
+function listOrAsk (state: string, { listed, held, misses }: DeviceState): ListEntry {
   const withoutEffect = listed === state ? misses + 1 : 0
-  return withoutEffect >= MISSES_MAX ? LEFT_OUT : { listed: state, misses: withoutEffect }
+  const missesMax = held === state ? FETCHED_MISSES_MAX : MISSES_MAX
+  return withoutEffect >= missesMax ? LEFT_OUT : { listed: state, misses: withoutEffect }
 }
 
 /**
@@ -34,5 +43,5 @@ export function chooseEntry (path: PathState, device: DeviceState): ListEntry {
   const { sha1, file_size_bytes: size, is_deleted: isDeleted } = path
   if (isDeleted) return device.held === null ? LEFT_OUT : listOrAsk('', device)
   if (sha1 === null || size === 0) return LEFT_OUT
-  return device.held === sha1 ? { listed: sha1, misses: 0 } : listOrAsk(sha1, device)
+  return device.held === sha1 && device.is_sent ? { listed: sha1, misses: 0 } : listOrAsk(sha1, device)
 }

@@ -14,7 +14,7 @@ import { foldPath, readGameFile } from './read-key.ts'
 
 const ZIP_MARK = 'PK\x03\x04'
 const CONCURRENT_READS = 8
-const NEVER_LISTED: DeviceState = { listed: null, held: null, misses: 0 }
+const NEVER_LISTED: DeviceState = { listed: null, held: null, is_sent: false, misses: 0 }
 
 /** An entry of `manifest.server`; the hash is an MD5, empty for a deleted file. */
 export interface ManifestEntry { path: string, hash: string }

@@ -70,8 +70,9 @@ export function createPuts (app: FastifyInstance, ownFiles: OwnFiles) {
     const row = await selectByPath(context, folded)
     if (row === null) return
     const isCurrent = isLive(row) && (row.asset?.sha1 ?? row.sha1) === sha1
-    if (isCurrent && caller.token_id !== null) await storeSeen(tx, device.id, row.id, sha1)
-    else await storeHeld(tx, device.id, row.id, sha1)
+    if (isCurrent && caller.token_id !== null) {
+      await storeSeen(tx, { deviceId: device.id, fileId: row.id, sha1, isSent: true })
+    } else await storeHeld(tx, device.id, row.id, sha1)
   }
 
   async function storeGameFile (context: DeviceContext, upload: GameUpload): Promise<void> {

@@ -39,7 +39,7 @@ export function createReads (app: FastifyInstance, ownFiles: OwnFiles) {
       throw err instanceof ApiError && err.code === 'NOT_FOUND' ? gone(key.path) : err
     })
     try {
-      if (fetches) await storeSeen(context.db, context.device.id, row.id, sha1)
+      if (fetches) await storeSeen(context.db, { deviceId: context.device.id, fileId: row.id, sha1, isSent: false })
     } catch (err) {
       await content.handle.close()
       throw err

@@ -71,7 +71,7 @@ interface Operation { type: 'upload' | 'download' | 'conflict' | 'noop', file: s
 interface Item { id: number, file_name: string, sha1: string, conflict_of: number | null }
 
 /** Rounds in which devices that disagree, and report no conflict, must come to agree. */
-const ROUNDS_MAX = 16
+const ROUNDS_MAX = 20
 
 /** One run of steps, of a user of its own. */
 export class History {
@@ -87,8 +87,9 @@ export class History {
   readonly #own = new Map<string, Buffer>()
   readonly #former = new Map<string, Buffer[]>()
   #client: ReturnType<typeof createClient>
-  /** The newest content by kind, after the last step. */
+  /** The content of each save and state after the last step. */
   #before: ReadonlyMap<string, string> = new Map()
+  readonly #syncing = new Set<number>()
   #appDevice = 0
   #romId = 0
 
@@ -118,14 +119,17 @@ export class History {
 
   async #sync (at: number, step: Extract<Step, { kind: 'sync' }> & Step): Promise<void> {
     const client = this.#devices[at]
-    if (client === undefined) return
+    // RetroArch syncs once at a time.
+    if (client === undefined || this.#syncing.has(at)) return
     const { between = [] } = step
+    this.#syncing.add(at)
     if (step.choice === 'local') for (const content of client.files.values()) this.#chosen.add(sha1Of(content))
     await client.sync({
       faults: step.faults,
       choice: step.choice,
       between: async () => { for (const one of between) await this.#play(one) }
     })
+    this.#syncing.delete(at)
     for (const content of client.acknowledged) this.#acknowledged.add(sha1Of(content))
   }
 
@@ -199,10 +203,9 @@ export class History {
   }
 
   async #readCurrent (): Promise<Map<string, string>> {
-    const { rows } = await this.#test.app.pg.query<{ path: string, sha1: string }>(`select distinct on (a.kind) a.kind as path, a.sha1 from assets a
-      join users u on u.id = a.user_id where a.deleted_at is null and a.conflict_of is null and a.rom_id = $1
-      order by a.kind, a.updated_at desc, a.id desc`, [this.#romId])
-    return new Map(rows.map((row) => [row.path, row.sha1]))
+    const { rows } = await this.#test.app.pg.query<{ name: string, sha1: string }>(`select kind || ' ' || id as name, sha1 from assets
+      where deleted_at is null and conflict_of is null and rom_id = $1`, [this.#romId])
+    return new Map(rows.map((row) => [row.name, row.sha1]))
   }
 
   #isDescendant (content: string, ancestor: string): boolean {
@@ -213,10 +216,10 @@ export class History {
 
   /** Checks that new content was made from the content that it replaced, unless a person chose otherwise. */
   #checkOrder (before: ReadonlyMap<string, string>, after: ReadonlyMap<string, string>, step: Step): void {
-    for (const [kind, sha1] of after) {
-      const former = before.get(kind)
+    for (const [name, sha1] of after) {
+      const former = before.get(name)
       if (former === undefined || this.#chosen.has(sha1) || this.#isDescendant(sha1, former)) continue
-      throw new Error(`${JSON.stringify(step)} replaced the ${kind} ${former} by ${sha1}, which was not made from it`)
+      throw new Error(`${JSON.stringify(step)} replaced the ${name} ${former} by ${sha1}, which was not made from it`)
     }
   }
 

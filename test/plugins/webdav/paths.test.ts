@@ -70,7 +70,7 @@ t.test('names of cores are compared without case, spaces and hyphens', async (t)
 })
 
 t.test('content that a device never takes is left out of its list once', async (t) => {
-  let device = { listed: null as string | null, held: 'old', misses: 0 }
+  let device = { listed: null as string | null, held: 'old', is_sent: true, misses: 0 }
   const listed: (string | null)[] = []
   for (let round = 0; round < 7; round++) {
     const entry = chooseEntry({ sha1: 'new', file_size_bytes: 1, is_deleted: false }, device)
