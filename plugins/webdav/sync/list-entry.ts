@@ -20,14 +20,16 @@ export type ListEntry = Pick<DeviceState, 'listed' | 'misses'>
 
 /** Lists without effect after which a path is left out once. */
 const MISSES_MAX = 2
-/** The same for content that the device fetched, which it most likely has. */
+/** The same for content that the device fetched, or sent: most likely it has that, unless it lost the response. */
 const FETCHED_MISSES_MAX = 8
+const SENT_MISSES_MAX = 32
 const LEFT_OUT: ListEntry = { listed: null, misses: 0 }
 
 /** Returns a state for the list, or leaves the path out if listing that state had no effect. */
-function listOrAsk (state: string, { listed, held, misses }: DeviceState): ListEntry {
+function listOrAsk (state: string, { listed, held, is_sent: isSent, misses }: DeviceState): ListEntry {
   const withoutEffect = listed === state ? misses + 1 : 0
-  const missesMax = held === state ? FETCHED_MISSES_MAX : MISSES_MAX
+  const heldMax = isSent ? SENT_MISSES_MAX : FETCHED_MISSES_MAX
+  const missesMax = held === state ? heldMax : MISSES_MAX
   return withoutEffect >= missesMax ? LEFT_OUT : { listed: state, misses: withoutEffect }
 }
 
@@ -43,5 +45,5 @@ export function chooseEntry (path: PathState, device: DeviceState): ListEntry {
   const { sha1, file_size_bytes: size, is_deleted: isDeleted } = path
   if (isDeleted) return device.held === null ? LEFT_OUT : listOrAsk('', device)
   if (sha1 === null || size === 0) return LEFT_OUT
-  return device.held === sha1 && device.is_sent ? { listed: sha1, misses: 0 } : listOrAsk(sha1, device)
+  return listOrAsk(sha1, device)
 }

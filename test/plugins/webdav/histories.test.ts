@@ -13,6 +13,8 @@ const EXAMPLES: [Step[]][] = [
   [[
     { kind: 'write', device: 1, path: 1 }, sync(1), sync(0, ['lost']), { kind: 'write', device: 0, path: 1 }
   ]],
+  // A device never got the response of an upload, and then changed its file.
+  [[write(0), sync(0, ['lost']), write(0)]],
   // The server went back to the content that a device in a conflict had sent before.
   [[
     write(0), sync(0), sync(1), write(1), sync(1), write(0), sync(0), { kind: 'return', device: 1, path: 0, pick: 0 }, sync(1)

@@ -71,7 +71,7 @@ interface Operation { type: 'upload' | 'download' | 'conflict' | 'noop', file: s
 interface Item { id: number, file_name: string, sha1: string, conflict_of: number | null }
 
 /** Rounds in which devices that disagree, and report no conflict, must come to agree. */
-const ROUNDS_MAX = 20
+const ROUNDS_MAX = 45
 
 /** One run of steps, of a user of its own. */
 export class History {
