@@ -79,10 +79,16 @@ export async function measureContent (name: string, content: Readable): Promise<
     digest.see(chunk)
     size += chunk.length
   }
-  const { md5, ...facts } = digest.finish()
+  const facts = digest.finish()
   const publish = async (folder: string, fileName: string) => await Promise.resolve(`${folder}/${fileName}`)
   return {
-    ...facts, given_name: name, file_size_bytes: size, content_hash: md5, path: '', publish, discard: async () => { await Promise.resolve() }
+    ...facts,
+    given_name: name,
+    file_size_bytes: size,
+    content_hash: facts.md5,
+    path: '',
+    publish,
+    discard: async () => { await Promise.resolve() }
   }
 }
 

@@ -1,7 +1,7 @@
 import { hash, verify } from '@node-rs/argon2'
-import { hash as hashBcrypt, verify as verifyBcrypt } from '@node-rs/bcrypt'
 import PQueue from 'p-queue'
 import { ApiError, badRequest } from '../../core/errors.ts'
+import { compareBcrypt } from './passwords/bcrypt.ts'
 
 /** OWASP's first choice for argon2id (Password Storage Cheat Sheet): 19 MiB, two passes, one lane. */
 const OPTIONS = { algorithm: 2, memoryCost: 19_456, timeCost: 2, parallelism: 1 } as const
@@ -49,8 +49,6 @@ export const hashPassword = (password: string) => enqueue(() => hash(normalize(p
 const BCRYPT = /^\$2[aby]\$(?<cost>\d\d)\$[./A-Za-z0-9]{53}$/
 /** The least and the highest cost that an import accepts: a check of the highest takes about a second. */
 const BCRYPT_COSTS = { least: 4, most: 14 } as const
-/** bcrypt ignores all further bytes. */
-const BCRYPT_BYTES = 72
 /** A hash with parameters that cost no more than ours by far, because each check takes so much memory and time. */
 const ARGON2 = /^\$argon2id\$v=19\$m=(?<memory>\d{1,5}),t=[1-8],p=[1-4]\$[A-Za-z0-9+/]{11,86}\$[A-Za-z0-9+/]{22,86}$/
 
@@ -68,22 +66,13 @@ export function isVerifiable (passwordHash: string): boolean {
 /** True if the hash is an imported one, which a sign-in replaces. */
 export const isImportedHash = (passwordHash: string): boolean => bcryptCostOf(passwordHash) !== null
 
-const bcryptDummies = new Map<number, Promise<string>>()
-
 /** Returns a hash of this cost that no account has. */
-function findBcryptDummy (cost: number): Promise<string> {
-  const known = bcryptDummies.get(cost)
-  if (known !== undefined) return known
-  const made = hashBcrypt('no account has this password', { cost })
-  bcryptDummies.set(cost, made)
-  return made
-}
+const bcryptDummy = (cost: number) => `$2b$${String(cost).padStart(2, '0')}$${'x'.repeat(53)}`
 
-/** Verifies a password as other servers do: as typed, without normalization, cut to 72 bytes. */
+/** Verifies a password as other servers do: as typed, without normalization. */
 async function matchesBcrypt (passwordHash: string, password: string): Promise<boolean> {
-  const bytes = Buffer.from(password).subarray(0, BCRYPT_BYTES)
   // bcrypt ends a password at NUL, which no password of another server contains.
-  return await enqueue(() => verifyBcrypt(bytes, passwordHash)) && !password.includes('\0')
+  return await enqueue(() => compareBcrypt(password, passwordHash)) && !password.includes('\0')
 }
 
 async function matchesArgon2 (passwordHash: string | null, password: string): Promise<boolean> {
@@ -104,7 +93,7 @@ export async function verifyPassword (
   const costs = new Set(ownCost === null ? importedCosts : [...importedCosts, ownCost])
   for (const cost of costs) {
     const isOwn = cost === ownCost && passwordHash !== null
-    const matched = await matchesBcrypt(isOwn ? passwordHash : await findBcryptDummy(cost), password)
+    const matched = await matchesBcrypt(isOwn ? passwordHash : bcryptDummy(cost), password)
     matches ||= isOwn && matched
   }
   return matches

@@ -75,8 +75,7 @@ async function makeThings () {
   return {
     collection, smart, playlist,
     save, state, screenshot, version, deletedSave, deletedState, user: owner, platform, firmware, rom, file, token,
-    session, notification, channel, sync, playSession, player, install, note, dat
-    session, notification, channel, sync, playSession, player, install, note, webdavFile
+    session, notification, channel, sync, playSession, player, install, note, dat, webdavFile
   }
 }
 const things = await makeThings()

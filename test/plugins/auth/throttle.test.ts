@@ -1,4 +1,4 @@
-import { hash as hashBcrypt } from '@node-rs/bcrypt'
+import { hash as hashBcrypt } from 'bcryptjs'
 import t from 'tap'
 import { signInKeys } from '../../../plugins/auth/throttle/limits.ts'
 import { isVerifiable, verifyPassword } from '../../../plugins/auth/password-hash.ts'
@@ -13,7 +13,7 @@ t.test('the password of an unknown account is checked against a dummy hash', asy
 t.test('an imported bcrypt hash verifies the first 72 bytes of the password', async (t) => {
   const long = 'ä'.repeat(36)
   for (const version of ['2a', '2b', '2y'] as const) {
-    const stored = await hashBcrypt(long, { cost: 4, version })
+    const stored = (await hashBcrypt(long, 4)).replace(/^\$2.\$/, `$${version}$`)
     t.equal(await verifyPassword(stored, `${long} and more`, [4]), true, version)
     t.equal(await verifyPassword(stored, 'ä'.repeat(35), [4]), false)
     t.equal(await verifyPassword(stored, `${long}\0`, [4]), false)
@@ -29,13 +29,13 @@ t.test('hashes that take too long to verify, or of other kinds, are not imported
 })
 
 t.test('a check takes as long for an unknown account while imported hashes remain', async (t) => {
-  const stored = [await hashBcrypt('a password', { cost: 11 }), null]
+  const stored = [await hashBcrypt('a password', 9), null]
   const shortest = [Infinity, Infinity]
   // In turns, so that other programs delay both.
   for (let round = 0; round < 6; round++) {
     for (const [index, one] of stored.entries()) {
       const startedAt = performance.now()
-      await verifyPassword(one, 'wrong', [11])
+      await verifyPassword(one, 'wrong', [9])
       shortest[index] = Math.min(shortest[index] ?? Infinity, performance.now() - startedAt)
     }
   }
