@@ -1,7 +1,8 @@
 import { Value } from '@sinclair/typebox/value'
 import { pino } from 'pino'
 import {
-  type FileRef, type Importer, type ImporterContext, type ImportRecord, RECORD_KINDS, type RecordKind, RECORDS, type Skipped
+  type FileRef, type Importer, type ImporterContext, type ImportRecord, RECORD_KINDS, type RecordKind, RECORDS,
+  type Skipped
 } from '../../../plugins/imports/contract.ts'
 
 /** The help that an import gives to a reader, with everything that the reader reports. */
