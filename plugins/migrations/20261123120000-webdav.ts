@@ -12,7 +12,7 @@ export class Migration20261123120000 extends Migration {
       rom_id int,
       sha1 text,
       md5 text,
-      file_size_bytes bigint not null default 0,
+      file_size_bytes bigint not null default '0',
       disk_path text,
       deleted_at timestamptz(3),
       updated_at timestamptz(3) not null default now(),
@@ -31,8 +31,9 @@ export class Migration20261123120000 extends Migration {
       misses int not null default 0,
       deleted_at timestamptz(3),
       primary key (device_id, file_id),
-      constraint webdav_listings_device_id_foreign foreign key (device_id) references devices on delete cascade,
-      constraint webdav_listings_file_id_foreign foreign key (file_id) references webdav_files on delete cascade)`)
+      constraint webdav_listings_device_id_foreign foreign key (device_id) references devices on update cascade on delete cascade,
+      constraint webdav_listings_file_id_foreign foreign key (file_id) references webdav_files
+        on update cascade on delete cascade)`)
     this.addSql('create index webdav_listings_file_id_index on webdav_listings (file_id)')
   }
 }

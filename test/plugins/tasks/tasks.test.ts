@@ -141,7 +141,8 @@ t.test('a destructive task needs the scope and the grant for the deleted objects
   const runner = await tokenOf([])
   const groups = (await get('/api/tasks')).json<Record<string, TaskInfo[]>>()
   const names = Object.values(groups).flat().filter(({ destructive }) => destructive).map(({ name }) => name)
-  t.same(names.toSorted(), ['cleanup_assets', 'cleanup_missing_firmware', 'cleanup_missing_roms', 'cleanup_orphaned_resources', 'convert_library', 'empty_trash'])
+  t.same(names.toSorted(), ['cleanup_assets', 'cleanup_missing_firmware', 'cleanup_missing_roms', 'cleanup_orphaned_resources', 'convert_library',
+    'empty_trash', 'rename_by_dat'])
   for (const name of names) t.equal((await start(name, runner)).statusCode, 403, name)
   t.match((await start('empty_trash', runner, { everything: true })).json(), { detail: /also needs the scope roms\.write/ })
   t.equal((await start('cleanup_missing_firmware', await tokenOf(['roms.write']))).statusCode, 403)
