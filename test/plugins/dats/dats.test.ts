@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { crc32 } from 'node:zlib'
 import t from 'tap'
 import { openDat } from '../../../plugins/dats/parse/read-dat.ts'
-import { runSvc } from '../../e2e/server.ts'
+import { createUsedDataDir, runSvc } from '../../e2e/server.ts'
 import { until } from '../../until.ts'
 import { makeZip } from '../hashing/fixtures.ts'
 import { buildScanTest } from '../scans/support.ts'
@@ -362,6 +362,7 @@ t.test('svc dat loads, lists, renames and deletes', async (t) => {
     'broken.dat': '<datafile>\n<game>'
   })
   const env = { SVC_DATA_DIR: dataDir, SVC_LIBRARY_DIR: libraryDir, SVC_DATABASE_URL: test.databaseUrl, SVC_AUTH_SECRET_KEY: 'a key for tests only' }
+  createUsedDataDir(dataDir)
   const svc = async (...args: string[]) => await runSvc(t, ['dat', ...args], env).ended
   t.match(await svc('add', join(folder, 'swan.dat'), join(folder, 'broken.dat')), {
     code: 1, output: /Loaded Bandai - WonderSwan: 2 games\n[^]*Refused broken\.dat: line 2: not well-formed XML/
