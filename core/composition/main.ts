@@ -27,6 +27,12 @@ function explain (err: unknown): number {
   return FAILURE
 }
 
+// A reader such as `head` closes the pipe when it has enough, which is no failure.
+process.stdout.on('error', (err: NodeJS.ErrnoException) => {
+  if (err.code !== 'EPIPE') throw err
+  process.exit()
+})
+
 try {
   await createProgram(VERSION, features).parseAsync()
 } catch (err) {

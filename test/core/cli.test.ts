@@ -1,7 +1,9 @@
-import { execFile } from 'node:child_process'
+import { execFile, spawn } from 'node:child_process'
 import { hash } from 'node:crypto'
+import { once } from 'node:events'
 import { existsSync, readFileSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
 import { promisify } from 'node:util'
 import { CommanderError } from 'commander'
 import t from 'tap'
@@ -25,6 +27,13 @@ t.test('every command has a description', async (t) => {
     'backup', 'restore', 'import', 'doctor'])
   for (const command of program.commands) t.ok(command.description().length > 5, command.name())
   t.match(program.helpInformation(), '--data-dir <folder>')
+})
+
+t.test('a command ends without an error when its output is no longer read', async (t) => {
+  const child = spawn(process.execPath, [join(SERVER_DIR, 'core', 'svc.js'), '--help'], { stdio: ['ignore', 'pipe', 'pipe'] })
+  child.stdout.destroy()
+  const [stderr, [code]] = await Promise.all([text(child.stderr), once(child, 'close')])
+  t.same([stderr, code], ['', 0])
 })
 
 t.test('an unknown command and a wrong value are wrong usage', async (t) => {
