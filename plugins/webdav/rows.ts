@@ -100,13 +100,22 @@ export async function selectUnassignedUsers (db: Db): Promise<number[]> {
 }
 
 /**
- * Locks a path of a user until the transaction ends, and creates its row if there is none.
+ * Locks the files of a user until the transaction ends. Writers take this lock before any other. Locks of single paths
+ * deadlock, because a device sends several files at once and a burst of deletions restores files of other paths.
+ */
+export async function lockFiles (tx: Db, userId: number): Promise<void> {
+  await tx.query('select pg_advisory_xact_lock(hashtextextended($1, 0))', [`webdav:${userId}`])
+}
+
+/**
+ * Locks the files of a user until the transaction ends, and creates the row of a path if there is none.
  *
  * @returns null if the user has the maximum number of paths
  */
 export async function lockPath (
   tx: Db, userId: number, { path, folded }: Pick<FileRow, 'path' | 'folded'>, pathsMax: number
 ): Promise<number | null> {
+  await lockFiles(tx, userId)
   const find = async () => (await tx.query<{ id: number }>(
     'select id from webdav_files where user_id = $1 and folded = $2 for no key update', [userId, folded])).rows[0]?.id
   const found = await find()

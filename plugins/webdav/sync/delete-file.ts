@@ -3,8 +3,8 @@ import type { Context } from '../../../core/access/context.ts'
 import { ApiError } from '../../../core/errors.ts'
 import { type DeviceContext, requireSender } from '../acting-device.ts'
 import {
-  type FileRow, countLive, isLive, lockPath, selectByPath, selectDeleted, selectListings, selectSameFile, storeDeletion,
-  storeDeviceDeletion
+  type FileRow, countLive, isLive, lockFiles, lockPath, selectByPath, selectDeleted, selectListings, selectSameFile,
+  storeDeletion, storeDeviceDeletion
 } from '../rows.ts'
 import { BURST_SECONDS, isBurst } from './bursts.ts'
 import type { Key } from './read-key.ts'
@@ -34,6 +34,7 @@ export function createDeletions (app: FastifyInstance) {
     if (currentSha1(row) !== null || (row.asset === null && row.disk_path === null)) return false
     try {
       await context.db.transact(async (tx) => {
+        await lockFiles(tx, context.caller.id)
         await restoreAssets({ ...context, db: tx }, row, seconds)
         await storeDeletion(tx, row.id, false)
       })

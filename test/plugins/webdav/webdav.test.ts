@@ -185,6 +185,19 @@ t.test('a device that deletes most files gets them back, and its owner is notifi
   t.match(body, /deletions_reverted/)
 })
 
+t.test('uploads beside a burst of deletions all succeed', async (t) => {
+  const { test, deck } = await start(t)
+  await addGame(test)
+  const paths = ['srm', 'rtc', 'nv', 'hi', 'eep'].map((extension) => `saves/Snes9x/Game (USA).${extension}`)
+  const [last = '', ...others] = paths
+  for (let round = 0; round < 4; round++) {
+    await Promise.all(paths.map((path) => deck.put(path, randomBytes(20))))
+    for (const path of others) await deck.delete(path)
+    const replies = await Promise.all([deck.delete(last), ...others.map((path) => deck.put(path, randomBytes(20)))])
+    t.ok(replies.every(({ status }) => status === 201), replies.map(({ status }) => status).join(' '))
+  }
+})
+
 t.test('a save without a game is kept, listed, and assigned after its game appears', async (t) => {
   const { test, deck, phone, client } = await start(t)
   deck.files.set(SAVE, ONE)
