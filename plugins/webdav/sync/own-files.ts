@@ -37,16 +37,20 @@ export function createOwnFiles (app: FastifyInstance, config: Config) {
   }
 
   return {
-    /** Replaces the content of a path; the last device wins. */
-    async store (context: DeviceContext, row: FileRow, file: StagedFile): Promise<void> {
-      if (row.disk_path !== null && row.sha1 === file.sha1 && !row.is_deleted) return
+    /**
+     * Replaces the content of a path; the last device wins.
+     *
+     * @returns paths of other files to remove after the commit; the caller then removes that of the row as well
+     */
+    async store (context: DeviceContext, row: FileRow, file: StagedFile): Promise<string[]> {
+      if (row.disk_path !== null && row.sha1 === file.sha1 && !row.is_deleted) return []
       const former = row.disk_path === null ? 0 : row.file_size_bytes
       const dropped = await requireRoom(context, file.file_size_bytes - former)
       const { sha1, md5, file_size_bytes: size } = file
       await storeContent(context.db, row.id, {
         sha1, md5, file_size_bytes: size, asset_id: null, rom_id: null, disk_path: await file.publish(FOLDER, DISK_NAME)
       })
-      await remove([...dropped, ...row.disk_path === null ? [] : [row.disk_path]])
+      return dropped.filter((path) => path !== row.disk_path)
     },
 
     /** Opens a file; the caller closes the handle. @throws ApiError NOT_FOUND if it is not on the disk */

@@ -5,7 +5,8 @@ import type { StagedFile } from '../../assets/asset-files.ts'
 import { readPicture } from '../../assets/check-picture.ts'
 import { type DeviceContext, requireSender } from '../acting-device.ts'
 import {
-  type CurrentAsset, type UnclaimedAsset, isLive, lockPath, selectByPath, selectListings, storeHeld, storeSeen
+  type CurrentAsset, type FileRow, type UnclaimedAsset, isLive, lockPath, selectByPath, selectListings, storeHeld,
+  storeSeen
 } from '../rows.ts'
 import { type AssetPlace, chooseSlot, findPlace, findTwin, storedName } from './asset-place.ts'
 import { ContentMoved, type GameUpload, createAssetWrites } from './asset-writes.ts'
@@ -32,7 +33,7 @@ async function isGameFile ({ kind }: GameFile, { path, head }: StagedFile, name:
 
 /** Creates the function that stores the files that devices send. */
 export function createPuts (app: FastifyInstance, ownFiles: OwnFiles) {
-  const { storeAsset, addAsset, replaceAsset, storeConflict } = createAssetWrites(app, ownFiles)
+  const { storeAsset, addAsset, replaceAsset, storeConflict } = createAssetWrites(app)
 
   /** Makes an asset of another app the content of a path, and stores the upload as one for that asset. */
   async function putBound (context: DeviceContext, upload: GameUpload, twin: UnclaimedAsset): Promise<void> {
@@ -65,10 +66,8 @@ export function createPuts (app: FastifyInstance, ownFiles: OwnFiles) {
   }
 
   /** Stores that a device has the content that it sent. Programs that share a password do not know of each other's. */
-  async function storeSent (context: DeviceContext, { folded }: Key, { sha1 }: StagedFile): Promise<void> {
+  async function storeSent (context: DeviceContext, row: FileRow, { sha1 }: StagedFile): Promise<void> {
     const { db: tx, caller, device } = context
-    const row = await selectByPath(context, folded)
-    if (row === null) return
     const isCurrent = isLive(row) && (row.asset?.sha1 ?? row.sha1) === sha1
     if (isCurrent && caller.token_id !== null) {
       await storeSeen(tx, { deviceId: device.id, fileId: row.id, sha1, isSent: true })
@@ -81,20 +80,23 @@ export function createPuts (app: FastifyInstance, ownFiles: OwnFiles) {
     else await putKnown(context, upload, row.asset)
   }
 
-  /** Stores a file in one transaction, which holds the lock of its path. */
+  /** Stores a file in one transaction, which holds the lock of the user's files. Removes replaced files then. */
   async function store (context: DeviceContext, key: Key, file: StagedFile): Promise<void> {
     const game = readGameFile(key)
     const isGame = game !== null && await isGameFile(game, file, key.file)
-    await context.db.transact(async (tx) => {
+    const replaced = await context.db.transact(async (tx) => {
       const within = { ...context, db: tx }
       const id = await lockPath(tx, context.caller.id, key, PATHS_MAX)
       const row = id === null ? null : await selectByPath(within, key.folded)
       if (row === null) throw tooMany()
       if (row.asset !== null && !row.asset.is_reachable) throw hiddenGame(key)
+      const dropped = isGame ? [] : await ownFiles.store(within, row, file)
       if (isGame) await storeGameFile(within, { row, key, game, file })
-      else await ownFiles.store(within, row, file)
-      await storeSent(within, key, file)
+      const current = await selectByPath(within, key.folded)
+      if (current !== null) await storeSent(within, current, file)
+      return row.disk_path === null || row.disk_path === current?.disk_path ? dropped : [...dropped, row.disk_path]
     })
+    await ownFiles.remove(replaced)
   }
 
   /** Repeats the work while other writers change the content between the decision and the write. */

@@ -198,6 +198,20 @@ t.test('uploads beside a burst of deletions all succeed', async (t) => {
   }
 })
 
+t.test('a configuration stays when its replacement is rolled back', async (t) => {
+  const { test, deck } = await start(t)
+  const path = 'config/retroarch.opt'
+  await deck.put(path, ONE)
+  await test.app.pg.query(`create function refuse () returns trigger language plpgsql as $$ begin raise 'refused'; end $$;
+    create trigger refuse before insert on webdav_listings execute function refuse()`)
+  try {
+    t.not((await deck.put(path, TWO)).status, 201)
+  } finally {
+    await test.app.pg.query('drop trigger refuse on webdav_listings; drop function refuse')
+  }
+  t.match(await deck.send('GET', path), { status: 200, body: ONE })
+})
+
 t.test('a save without a game is kept, listed, and assigned after its game appears', async (t) => {
   const { test, deck, phone, client } = await start(t)
   deck.files.set(SAVE, ONE)
