@@ -146,9 +146,10 @@ export async function storeDeletion (tx: Db, id: number, isDeleted: boolean): Pr
 }
 
 /** A change of what the server knows about the content of a path. */
-export type Observed = Pick<FileRow, 'id' | 'sha1' | 'md5' | 'file_size_bytes' | 'is_deleted'> & { asset_id: number | null }
+export type Observed = Pick<FileRow, 'id' | 'sha1' | 'md5' | 'file_size_bytes' | 'is_deleted' | 'updated_at'> &
+  { asset_id: number | null }
 
-/** Stores hashes, assets and deletions that changed by other means than WebDAV. */
+/** Stores hashes, assets and deletions that changed by other means than WebDAV. Rows stored meanwhile stay. */
 export async function storeObserved (db: Db, files: readonly Observed[]): Promise<void> {
   if (files.length === 0) return
   await sql`update webdav_files f set sha1 = given.sha1, md5 = given.md5, file_size_bytes = given.size,
@@ -156,8 +157,9 @@ export async function storeObserved (db: Db, files: readonly Observed[]): Promis
       deleted_at = case when given.is_deleted then coalesce(f.deleted_at, now()) end
     from unnest(${files.map((file) => file.id)}::int[], ${files.map((file) => file.sha1)}::text[],
       ${files.map((file) => file.md5)}::text[], ${files.map((file) => file.file_size_bytes)}::bigint[],
-      ${files.map((file) => file.asset_id)}::int[], ${files.map((file) => file.is_deleted)}::boolean[])
-      as given (id, sha1, md5, size, asset_id, is_deleted) where f.id = given.id`.execute(db)
+      ${files.map((file) => file.asset_id)}::int[], ${files.map((file) => file.is_deleted)}::boolean[],
+      ${files.map((file) => file.updated_at)}::float8[]) as given (id, sha1, md5, size, asset_id, is_deleted, updated_at)
+    where f.id = given.id and ${selectMilliseconds('f.updated_at')} = given.updated_at`.execute(db)
 }
 
 export type ListingRow = DeviceState & { file_id: number }

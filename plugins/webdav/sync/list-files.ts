@@ -76,9 +76,10 @@ export function createLists (app: FastifyInstance) {
   }
 
   async function observe (context: DeviceContext, row: FileRow): Promise<Observed> {
-    const { asset } = row
+    const { id, asset, updated_at: updatedAt } = row
     const isDeleted = asset === null ? row.is_deleted : asset.deleted_by === 'owner'
-    return { id: row.id, asset_id: asset?.id ?? null, is_deleted: isDeleted, ...await readContent(context, row) }
+    const content = await readContent(context, row)
+    return { id, asset_id: asset?.id ?? null, is_deleted: isDeleted, updated_at: updatedAt, ...content }
   }
 
   async function observeAll (context: DeviceContext, rows: readonly FileRow[]): Promise<Observed[]> {

@@ -212,6 +212,24 @@ t.test('a configuration stays when its replacement is rolled back', async (t) =>
   t.match(await deck.send('GET', path), { status: 200, body: ONE })
 })
 
+t.test('a list does not overwrite an upload that it did not see', async (t) => {
+  const { test: { app }, deck } = await start(t)
+  await deck.put(SAVE, ONE)
+  await deck.delete(SAVE)
+  const upload = await app.pg.connect()
+  try {
+    await upload.query("begin; update webdav_files set sha1 = 'new', updated_at = clock_timestamp() + interval '1 second'")
+    const list = deck.readList()
+    await until(async () => (await app.pg.query(
+      "select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'")).rowCount === 1, 'a waiting list')
+    await upload.query('commit')
+    await list
+  } finally {
+    upload.release()
+  }
+  t.same((await app.pg.query('select sha1 from webdav_files')).rows, [{ sha1: 'new' }])
+})
+
 t.test('a save without a game is kept, listed, and assigned after its game appears', async (t) => {
   const { test, deck, phone, client } = await start(t)
   deck.files.set(SAVE, ONE)
