@@ -7,8 +7,10 @@ export function readId (value: string): number {
   return id
 }
 
-/** Collects the values of an option that may be repeated. */
+/** Collect the values of an option that may be repeated. */
 export const collectIds = (value: string, ids: number[] = []) => [...ids, readId(value)]
+
+export const collectTexts = (value: string, texts: string[] = []) => [...texts, value]
 
 export const platformOption = () => new Option('--platform <folder...>', 'only these platform folders')
 export const jsonOption = () => new Option('--json', 'print one JSON object per line')

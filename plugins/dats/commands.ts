@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { collectIds, jsonOption, readId } from '../../core/cli/arguments.ts'
+import { collectIds, collectTexts, jsonOption, readId } from '../../core/cli/arguments.ts'
 import type { Features } from '../../core/feature.ts'
 import type { AddOptions, FixdatOptions, ListOptions, RenameOptions } from './cli.ts'
 
@@ -17,7 +17,7 @@ export function addDatCommands (program: Command, features: Features): void {
     .action(async (options: ListOptions) => { await (await import('./cli.ts')).listDats(features, options) })
   dat.command('add').description('load DAT files, or archives of them; a newer version replaces the former one')
     .argument('<file...>', 'DAT files in XML or the text format of ClrMamePro, or .zip and .7z archives of them')
-    .option('--platform <slug...>', 'platforms of the DATs, in place of those in their names')
+    .option('--platform <slug>', 'platform of the DATs, in place of those in their names; may be repeated', collectTexts)
     .addHelpText('after', ADD_HELP)
     .action(async (files: string[], options: AddOptions) => { process.exitCode = await (await import('./cli.ts')).addDats(features, files, options) })
   dat.command('remove').description('delete DAT files; ROMs stay')

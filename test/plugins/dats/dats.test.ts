@@ -367,6 +367,9 @@ t.test('svc dat loads, lists, renames and deletes', async (t) => {
   t.match(await svc('add', join(folder, 'swan.dat'), join(folder, 'broken.dat')), {
     code: 1, output: /Loaded Bandai - WonderSwan: 2 games\n[^]*Refused broken\.dat: line 2: not well-formed XML/
   })
+  t.match(await svc('add', '--platform', 'wonderswan', '--platform', 'lynx', join(folder, 'swan.dat')), { code: 0, output: /Loaded Bandai/ })
+  t.match(await svc('list'), { output: /Bandai - WonderSwan \(wonderswan, lynx\)/ })
+  t.match(await svc('add', '--platform', 'wonderswan', join(folder, 'swan.dat')), { code: 0 })
   t.match(await svc('add', join(folder, 'absent.dat')), { code: 1, output: /^svc: .*absent\.dat cannot be read: ENOENT.*Give the path of a DAT\.$/m })
   const [{ id = 0 } = {}] = await sql<{ id: number }>("select id from dats where key = 'bandai - wonderswan'")
   t.match(await svc('list'), { code: 0, output: new RegExp(`^${id}  Bandai - WonderSwan \\(wonderswan\\): 1 have, 1 missing, 0 extra$`, 'm') })
