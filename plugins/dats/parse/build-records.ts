@@ -102,7 +102,7 @@ export class RecordBuilder {
   }
 
   #clean (field: string, value: string): string {
-    if (value.length > VALUE_MAX) this.#refuse(`the value of '${field}' has more than ${VALUE_MAX} characters`, 'shorten it')
+    if (Buffer.byteLength(value) > VALUE_MAX) this.#refuse(`the value of '${field}' has more than ${VALUE_MAX} bytes`, 'shorten it')
     return value.replace(UNPRINTABLE, ' ').trim()
   }
 }

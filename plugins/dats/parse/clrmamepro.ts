@@ -1,5 +1,5 @@
 import { type Attributes, RecordBuilder } from './build-records.ts'
-import { DEPTH_MAX, PIECE_MAX } from './dat-limits.ts'
+import { BLOCK_VALUES_MAX, DEPTH_MAX, GAME_FILES_MAX, PIECE_MAX } from './dat-limits.ts'
 import { DatError, type DatParser } from './dat-types.ts'
 
 // The text format of ClrMamePro: blocks `name ( key value … )`, values in quotes if they contain spaces.
@@ -8,7 +8,7 @@ const GAMES = new Set(['game', 'machine', 'resource', 'set'])
 
 type Token = { kind: 'open' } | { kind: 'close' } | { kind: 'word', text: string }
 
-interface Block { name: string, values: Record<string, string> }
+interface Block { name: string, values: Map<string, string> }
 
 const isBlank = (char: string) => char === ' ' || char === '\t' || char === '\r'
 
@@ -64,20 +64,22 @@ export function createClrMameProParser (): DatParser {
   function openBlock (): void {
     const name = key?.toLowerCase() ?? refuse('a block has no name', "write its name before '('")
     key = null
-    if (open.push({ name, values: {} }) > DEPTH_MAX) refuse(`blocks are nested more than ${DEPTH_MAX} deep`, 'flatten them')
+    if (open.push({ name, values: new Map() }) > DEPTH_MAX) refuse(`blocks are nested more than ${DEPTH_MAX} deep`, 'flatten them')
   }
 
   function closeBlock (): void {
     const block = open.pop() ?? refuse("a ')' closes no block", 'remove it')
     key = null
     if (open.length === 1 && (block.name === 'rom' || block.name === 'disk')) {
-      files.push({ values: block.values, isDisk: block.name === 'disk' })
+      const count = files.push({ values: Object.fromEntries(block.values), isDisk: block.name === 'disk' })
+      if (count > GAME_FILES_MAX) refuse(`a game has more than ${GAME_FILES_MAX} files`, 'split it')
     }
     if (open.length > 0) return
-    if (HEADERS.has(block.name)) builder.addHeader(block.values)
+    const values = Object.fromEntries(block.values)
+    if (HEADERS.has(block.name)) builder.addHeader(values)
     if (GAMES.has(block.name)) {
-      builder.openGame(block.values)
-      for (const { values, isDisk } of files) builder.addFile(values, isDisk)
+      builder.openGame(values)
+      for (const file of files) builder.addFile(file.values, file.isDisk)
       builder.closeGame()
     }
     files = []
@@ -90,8 +92,9 @@ export function createClrMameProParser (): DatParser {
     } else if (block === undefined) {
       refuse(`'${key.slice(0, 50)}' is not followed by a block`, "write '(' after it")
     } else {
-      block.values[key.toLowerCase()] = text
+      block.values.set(key.toLowerCase(), text)
       key = null
+      if (block.values.size > BLOCK_VALUES_MAX) refuse(`the block '${block.name.slice(0, 50)}' has more than ${BLOCK_VALUES_MAX} values`, 'split it')
     }
   }
 

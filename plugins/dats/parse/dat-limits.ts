@@ -8,8 +8,10 @@ export const GAMES_MAX = 1_000_000
 export const FILES_MAX = 5_000_000
 /** The most files of one game, which are in memory at once. */
 export const GAME_FILES_MAX = 100_000
-/** The most characters of a name or another value. */
+/** The most bytes of a name or another value in UTF-8. An index of the database takes 2,704 bytes at most. */
 export const VALUE_MAX = 2_000
+/** The most different keys in one block of the text format, which are in memory at once. */
+export const BLOCK_VALUES_MAX = 1_000
 /** The most characters between two tags or line ends, which are in memory at once. */
 export const PIECE_MAX = 1024 ** 2
 /** The deepest nesting of elements or blocks. */

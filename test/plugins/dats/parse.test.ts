@@ -139,7 +139,8 @@ const REFUSED: readonly (readonly [title: string, text: string | Uint8Array, lin
   ['an entity', '<!DOCTYPE datafile [<!ENTITY x "y">]>\n<datafile><game name="&x;"/></datafile>', 2, /entity/],
   ['a file without a name', '<datafile>\n<game name="x"><rom size="1"/></game></datafile>', 2, /no name/],
   ['a deep nesting', `<datafile>${'<a>'.repeat(40)}`, 1, /nested more than/],
-  ['a long name', `<datafile><game name="${'x'.repeat(3_000)}"><rom name="y"/></game></datafile>`, 1, /more than 2000 characters/],
+  ['a long name', `<datafile><game name="${'x'.repeat(3_000)}"><rom name="y"/></game></datafile>`, 1, /more than 2000 bytes/],
+  ['a long name of wide characters', `game (\n name ${'名'.repeat(700)}\n rom ( name y )\n)`, 4, /more than 2000 bytes/],
   ['an open quote', 'game (\n name "x\n)', 2, /quote/],
   ['an open block', 'game (\n name x\n', 3, /'game' is not closed/],
   ['a block too many', 'game (\n name x\n)\n)', 4, /closes no block/],
@@ -159,6 +160,20 @@ t.test('a text without end is refused before it fills the memory', async (t) => 
     for (;;) yield Buffer.alloc(65_536, 'x')
   }
   await t.rejects(openDat(endless()), { name: 'DatError', message: /more than 1048576 characters/ })
+})
+
+t.test('a game without end in the text format is refused before it fills the memory', async (t) => {
+  async function * repeat (line: string) {
+    yield Buffer.from('game (\n')
+    for (let sent = 0; sent < 64; sent++) yield Buffer.from(line.repeat(5_000))
+  }
+  await t.rejects(openDat(repeat('rom ( name a )\n')), { name: 'DatError', message: /a game has more than 100000 files/ })
+  let keys = 0
+  async function * nameKeys () {
+    yield Buffer.from('game (\n')
+    for (let sent = 0; sent < 4; sent++) yield Buffer.from(Array.from({ length: 500 }, () => `key${keys++} x\n`).join(''))
+  }
+  await t.rejects(openDat(nameKeys()), { name: 'DatError', message: /the block 'game' has more than 1000 values/ })
 })
 
 t.test('versions of one DAT have one key', async (t) => {
