@@ -78,9 +78,12 @@ export function createPictureWriter (importer: Pick<Importer, 'open'>, services:
   async function storeOne (db: Db, picture: Picture): Promise<string | null> {
     try {
       const content = await importer.open(picture.file)
-      if (!isDryRun) return await picture.store(db, picture, content)
-      content.destroy()
-      return null
+      try {
+        return isDryRun ? null : await picture.store(db, picture, content)
+      } finally {
+        // A file that is left out is not read to its end, and would stay open.
+        content.destroy()
+      }
     } catch (err) {
       const reason = explain(err)
       if (reason === null) throw err

@@ -1,6 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Buffer } from 'node:buffer'
+import type { Readable } from 'node:stream'
 import t, { type Test } from 'tap'
 import sharp from 'sharp'
 import type { ImportReport } from '../../../plugins/imports/schemas.ts'
@@ -271,7 +272,16 @@ t.test('pictures that people added are imported once', async (t) => {
       make.rom({ id: '2', cover: file('page.png'), manual: file('a.exe'), media: { box2d: { ...file('a.png'), url: 'https://x.example/a.png' } } })
     ]
   }, { files: { 'a.png': picture, 'a.pdf': '%PDF-1.7', 'a.mp4': 'film', 'page.png': '<html>', 'a.exe': 'MZ' } })
-  const report = await importRecords(test, importer)
+  const opened: Readable[] = []
+  const report = await importRecords(test, {
+    ...importer,
+    async open (ref) {
+      const content = await importer.open(ref)
+      opened.push(content)
+      return content
+    }
+  })
+  t.ok(opened.every((content) => content.destroyed), 'files that are left out are closed too')
   t.match(reasonsOf(report).sort(), [
     /^rom 1: its file: media of the kind 'video' are not stored here; add it to scan.media/,
     /^rom 2: its file: Input file contains unsupported/, /^rom 2: .*type '.exe'/

@@ -1,8 +1,9 @@
-import { createServer } from 'node:http'
+import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import t from 'tap'
 import { FileAbsentError } from '../../../plugins/imports/contract.ts'
 import { openRomm } from '../../../plugins/imports/romm/open.ts'
+import { until } from '../../until.ts'
 import { createContext, listAll, readFile } from './support.ts'
 
 const TOKEN = `rmm_${'b'.repeat(64)}`
@@ -11,8 +12,11 @@ type Answers = Readonly<Record<string, unknown>>
 /** Plays RomM: answers each path with JSON, a Buffer with its bytes, a number with that status, and 404 otherwise. */
 async function playRomm (t: { teardown: (run: () => void) => void }, answers: Answers) {
   const requests: { path: string, authorization: string | undefined }[] = []
+  const running = new Set<ServerResponse>()
   const server = createServer((request, response) => {
     const url = new URL(request.url ?? '', 'http://romm')
+    running.add(response)
+    response.once('close', () => { running.delete(response) })
     requests.push({ path: request.url ?? '', authorization: request.headers.authorization })
     const offset = Number(url.searchParams.get('offset') ?? 0)
     const answer = answers[request.url ?? ''] ?? answers[url.pathname] ?? 404
@@ -29,7 +33,7 @@ async function playRomm (t: { teardown: (run: () => void) => void }, answers: An
   await new Promise<void>((resolve) => { server.listen(0, '127.0.0.1', resolve) })
   t.teardown(() => { server.closeAllConnections(); server.close() })
   const { port } = server.address() as AddressInfo
-  return { address: `http://127.0.0.1:${port}/romm`, requests }
+  return { address: `http://127.0.0.1:${port}/romm`, requests, running }
 }
 
 const at = (paths: Answers): Answers => Object.fromEntries(Object.entries(paths).map(([path, answer]) => [`/romm${path}`, answer]))
@@ -77,11 +81,13 @@ const FULL = at({
   '/api/music/playlists': [{ id: 4, user_id: 2, name: 'Mix' }],
   '/api/music/playlists/4/tracks': { items: [{ rom_file_id: 1149, rom_id: 150 }, { rom_file_id: 9, rom_id: 9 }] },
   '/api/music/favorites': { items: [{ rom_file_id: 1149, rom_id: 150 }] },
-  '/assets/romm/resources/roms/3/1/cover/big.png': Buffer.from('cover')
+  '/assets/romm/resources/roms/3/1/cover/big.png': Buffer.from('cover'),
+  // More than the buffers between the two ends hold.
+  '/assets/romm/resources/film.mp4': Buffer.alloc(32 * 1024 ** 2)
 })
 
 t.test('an account reads its own things and the library', async (t) => {
-  const { address, requests } = await playRomm(t, FULL)
+  const { address, requests, running } = await playRomm(t, FULL)
   const context = createContext(t.testdir())
   const importer = await openRomm({ address: `${address}/`, token: TOKEN }, context)
   t.teardown(() => importer.close())
@@ -116,6 +122,10 @@ t.test('an account reads its own things and the library', async (t) => {
   t.equal(await readFile(importer, all.asset[0]?.file), 'save')
   t.equal(await readFile(importer, all.asset[1]?.file), 'former route', 'RomM 4 serves the assets folder')
   t.equal(await readFile(importer, all.rom[0]?.cover?.file), 'cover')
+  const unread = await importer.open({ path: 'resources/film.mp4', size_bytes: null })
+  t.equal(running.size, 1)
+  unread.destroy()
+  await until(() => running.size === 0, 'a file that nobody reads frees its connection')
   await t.rejects(readFile(importer, all.user[0]?.avatar), FileAbsentError)
   await t.rejects(importer.open({ path: 'assets/../secret', size_bytes: null }), FileAbsentError)
   t.ok(requests.every(({ authorization }) => authorization === `Bearer ${TOKEN}`))

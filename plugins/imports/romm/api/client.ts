@@ -129,10 +129,21 @@ function explain (err: unknown): string {
   return `it answered ${err.status}. Check the address`
 }
 
-async function * prepend (
+/** Returns chunks from the first one on. Ending them early ends the response too, even before the first one is read. */
+function prepend (
   first: IteratorResult<Uint8Array>, rest: AsyncIterator<Uint8Array>
-): AsyncGenerator<Uint8Array> {
-  if (first.done === true) return
-  yield first.value
-  yield * { [Symbol.asyncIterator]: () => rest }
+): AsyncIterable<Uint8Array> {
+  let isFirst = true
+  const iterator: AsyncIterator<Uint8Array> = {
+    async next () {
+      if (!isFirst) return await rest.next()
+      isFirst = false
+      return first
+    },
+    async return () {
+      await rest.return?.()
+      return { done: true, value: undefined }
+    }
+  }
+  return { [Symbol.asyncIterator]: () => iterator }
 }
