@@ -50,17 +50,28 @@ const BCRYPT = /^\$2[aby]\$(?<cost>\d\d)\$[./A-Za-z0-9]{53}$/
 /** The least and the highest cost that an import accepts: a check of the highest takes about a second. */
 const BCRYPT_COSTS = { least: 4, most: 14 } as const
 /** A hash with parameters that cost no more than ours by far, because each check takes so much memory and time. */
-const ARGON2 = /^\$argon2id\$v=19\$m=(?<memory>\d{1,5}),t=[1-8],p=[1-4]\$[A-Za-z0-9+/]{11,86}\$[A-Za-z0-9+/]{22,86}$/
+const ARGON2 = /^\$argon2id\$v=19\$m=(?<memory>\d{1,5}),t=[1-8],p=(?<lanes>[1-4])\$(?<salt>[A-Za-z0-9+/]{11,86})\$(?<digest>[A-Za-z0-9+/]{22,86})$/
+/** The least memory of argon2 per lane, in KiB (RFC 9106, 3.1). */
+const ARGON2_LANE_MEMORY = 8
 
 const bcryptCostOf = (passwordHash: string): number | null => {
   const cost = BCRYPT.exec(passwordHash)?.groups?.cost
   return cost === undefined ? null : Number(cost)
 }
 
+/** True for base64 without padding that decodes to whole bytes. */
+const isBase64 = (text: string) => Buffer.from(text, 'base64').toString('base64').replace(/=+$/, '') === text
+
+/** True for a hash that the verification takes; it throws for any other. */
+function isArgon2 (passwordHash: string): boolean {
+  const { memory, lanes, salt = '', digest = '' } = ARGON2.exec(passwordHash)?.groups ?? {}
+  return Number(memory) >= ARGON2_LANE_MEMORY * Number(lanes) && isBase64(salt) && isBase64(digest)
+}
+
 /** True if the hash of another server can be verified here at a reasonable cost. */
 export function isVerifiable (passwordHash: string): boolean {
   const cost = bcryptCostOf(passwordHash)
-  return cost === null ? ARGON2.test(passwordHash) : cost >= BCRYPT_COSTS.least && cost <= BCRYPT_COSTS.most
+  return cost === null ? isArgon2(passwordHash) : cost >= BCRYPT_COSTS.least && cost <= BCRYPT_COSTS.most
 }
 
 /** True if the hash is an imported one, which a sign-in replaces. */

@@ -329,6 +329,7 @@ t.test('unusable records are left out with a reason and the others are stored', 
   const report = await importRecords(test, createMemoryImporter({
     user: [
       make.user({ id: '1', email: 'a@example.org' }), make.user({ id: '2', username: 'other', email: 'a@example.org' }),
+      make.user({ id: '6', password_hash: `$argon2id$v=19$m=19456,t=2,p=1$${'a'.repeat(22)}$${'b'.repeat(43)}` }),
       { ...make.user({ id: '3' }), username: 5 }, make.user({ id: '4', username: 'x\0y' }), make.user({ id: '5', last_login: '2026-99-01T00:00:00Z' })
     ],
     platform: [make.platform({ id: '1' })],
@@ -349,6 +350,9 @@ t.test('unusable records are left out with a reason and the others are stored', 
     /^device e: its user 9/, /^asset save 2: /, /^asset save 3: its file is absent/, /^asset screenshot 4: .*not a picture/,
     /^token 2: its device e was not imported/, /^token 3: it expired/, /^token 4: this server has none of its scopes/
   ])
+  t.match(report.warnings.filter((text) => text.includes("'user6'")), [/no password that this server can verify/])
+  const damaged = await test.app.inject({ url: '/api/users/me', headers: { authorization: basic('user6', 'anything') } })
+  t.equal(damaged.statusCode, 401, 'a damaged hash fails no sign-in of its account with a server error')
   const { rows } = await test.app.pg.query('select file_name, disk_path from assets')
   t.match(rows, [{ file_name: 'passwd', disk_path: /^users\/[\w-]+\/saves\/snes\/\d+\/\w+-passwd$/ }])
   t.match((await test.app.pg.query('select rating, completion from rom_users')).rows, [{ rating: 10, completion: 100 }])
