@@ -27,12 +27,12 @@ export async function openRomm (settings: ImporterSettings, context: ImporterCon
 
 async function openTables ({ dump, database_url: address = '' }: ImporterSettings, context: ImporterContext): Promise<TableReader> {
   if (dump !== undefined) return await (await import('./dump/open-dump.ts')).openDump(dump, context)
-  const url = URL.parse(address)
+  const url = parseAddress(address)
   // SQLAlchemy, which RomM uses, names the driver too: `mariadb+mariadbconnector://`.
   switch (url?.protocol.replace(/\+\w+:$|:$/, '')) {
     case 'postgres':
     case 'postgresql':
-      return await (await import('./tables/postgres-rows.ts')).openPostgres(url)
+      return await (await import('./tables/postgres-rows.ts')).openPostgres(url, context.signal)
     case 'mariadb':
     case 'mysql':
       return await (await import('./tables/mysql-rows.ts')).openMysql(url)

@@ -8,6 +8,7 @@ import { DUMP_STYLES, renderRommDump } from './fixtures/romm-dump.ts'
 import { createRommDatabase, writeRommFiles } from './fixtures/romm-postgres.ts'
 import { ROMM_DEVICE, ROMM_PASSWORD_HASH, ROMM_TOKEN_HASH, ROWS_4, ROWS_5 } from './fixtures/romm-rows.ts'
 import { ROMM_4, ROMM_5 } from './fixtures/romm-schema.ts'
+import { until } from '../../until.ts'
 import { createContext, listAll, readFile } from './support.ts'
 
 t.test('RomM 5.2 in PostgreSQL', async (t) => {
@@ -214,6 +215,15 @@ t.test('versions', async (t) => {
   cancelled.abort()
   await t.rejects(Array.fromAsync(importer.list('rom')), /cancelled/, 'a cancelled import reads nothing more')
   await importer.close()
+  const waiting = createContext(t.testdir())
+  const blocked = await openRomm({ database_url: url }, waiting)
+  await client.query('begin; lock table roms in access exclusive mode')
+  const reading = Array.fromAsync(blocked.list('rom'))
+  await until(async () => (await client.query('select 1 from pg_locks where not granted')).rowCount === 1, 'the import waits for the table')
+  waiting.abort()
+  await t.rejects(reading, /cancelled/, 'an import that waits for the database can be cancelled')
+  await blocked.close()
+  await client.query('rollback')
   const cut = await openRomm({ database_url: url }, context)
   await client.query('select pg_terminate_backend(pid) from pg_stat_activity where application_name = \'svc import\'')
   await t.rejects(Array.fromAsync(cut.list('rom')), /RomM's database at .* failed: .*Import again/, 'a lost connection is named')

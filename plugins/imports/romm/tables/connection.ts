@@ -23,6 +23,26 @@ export function collectRows (start: Start, maxRows: number): Promise<TextRow[]> 
   })
 }
 
+/** Returns the query that a cancelled import leaves at once, because a locked table lets it wait without end. */
+export function stopOn<Values extends unknown[]> (
+  signal: AbortSignal, disconnect: () => void, query: (...values: Values) => Promise<TextRow[]>
+): (...values: Values) => Promise<TextRow[]> {
+  return async (...values) => {
+    signal.throwIfAborted()
+    const { promise: stopped, reject } = Promise.withResolvers<never>()
+    const stop = () => {
+      reject(signal.reason as Error)
+      disconnect()
+    }
+    signal.addEventListener('abort', stop, { once: true })
+    try {
+      return await Promise.race([query(...values), stopped])
+    } finally {
+      signal.removeEventListener('abort', stop)
+    }
+  }
+}
+
 /** Groups rows of `table_name` and `column_name` by table. */
 export function groupColumns (rows: readonly TextRow[]): Map<string, Set<string>> {
   const tables = new Map<string, Set<string>>()

@@ -1,5 +1,5 @@
 import type { TypeCastField } from 'mysql2'
-import { collectRows, groupColumns, nameErrors, OPEN_TIMEOUT_MS, openError } from './connection.ts'
+import { collectRows, groupColumns, nameErrors, OPEN_TIMEOUT_MS, openError, stopOn } from './connection.ts'
 import { createTableReader, type TableReader } from './table-rows.ts'
 
 const COLUMNS = `select c.table_name as table_name, c.column_name as column_name
@@ -16,16 +16,17 @@ const PREPARE = [
 ]
 
 /** Opens a snapshot of a MariaDB or MySQL database in a read-only transaction. */
-export async function openMysql (url: URL): Promise<TableReader> {
+export async function openMysql (url: URL, signal: AbortSignal): Promise<TableReader> {
   const { createConnection } = await import('mysql2')
   const connection = createConnection(readOptions(url))
   // The loss of the connection also fails the running or the next query, which reports it.
   connection.on('error', () => {})
+  const disconnect = () => { connection.destroy() }
   const query = (sql: string, values: readonly string[], maxRows: number) =>
     collectRows((onRow, onEnd) => {
       const running = connection.query(sql, [...values])
       running.on('result', (row) => {
-        onRow(row as unknown as Record<string, string | null>, () => { connection.destroy() })
+        onRow(row as unknown as Record<string, string | null>, disconnect)
       })
       running.on('error', onEnd)
       running.on('end', () => { onEnd() })
@@ -40,8 +41,8 @@ export async function openMysql (url: URL): Promise<TableReader> {
       columns,
       quote: (name) => `\`${name.replaceAll('`', '``')}\``,
       placeholder: () => '?',
-      query: nameErrors(url, query),
-      close: async () => { connection.destroy() }
+      query: stopOn(signal, disconnect, nameErrors(url, query)),
+      close: async () => { disconnect() }
     })
   } catch (err) {
     connection.destroy()

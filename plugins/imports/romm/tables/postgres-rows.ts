@@ -1,5 +1,5 @@
 import pg from 'pg'
-import { collectRows, groupColumns, nameErrors, OPEN_TIMEOUT_MS, openError } from './connection.ts'
+import { collectRows, groupColumns, nameErrors, OPEN_TIMEOUT_MS, openError, stopOn } from './connection.ts'
 import { createTableReader, type TableReader } from './table-rows.ts'
 
 /** Returns every value as the text that PostgreSQL prints. */
@@ -10,7 +10,7 @@ const COLUMNS = `select c.table_name::text as table_name, c.column_name::text as
   where c.table_schema = current_schema() and t.table_type = 'BASE TABLE'`
 
 /** Opens a snapshot of a PostgreSQL database in a read-only transaction. */
-export async function openPostgres (url: URL): Promise<TableReader> {
+export async function openPostgres (url: URL, signal: AbortSignal): Promise<TableReader> {
   const connectionString = Object.assign(new URL(url), { protocol: 'postgresql:' }).href
   const client = new pg.Client({
     connectionString,
@@ -20,10 +20,11 @@ export async function openPostgres (url: URL): Promise<TableReader> {
   })
   // The loss of the connection also fails the running or the next query, which reports it.
   client.on('error', () => {})
+  const disconnect = () => { client.connection.stream.destroy() }
   const query = (sql: string, values: readonly string[], maxRows: number) =>
     collectRows((onRow, onEnd) => {
       const running = new pg.Query<Record<string, string | null>, string[]>(sql, [...values])
-      running.on('row', (row) => { onRow(row, () => { client.connection.stream.destroy() }) })
+      running.on('row', (row) => { onRow(row, disconnect) })
       running.on('error', onEnd)
       running.on('end', () => { onEnd() })
       client.query(running)
@@ -39,7 +40,7 @@ export async function openPostgres (url: URL): Promise<TableReader> {
       columns,
       quote: (name) => `"${name.replaceAll('"', '""')}"`,
       placeholder: (n) => `$${n}`,
-      query: nameErrors(url, query),
+      query: stopOn(signal, disconnect, nameErrors(url, query)),
       close: () => client.end()
     })
   } catch (err) {
