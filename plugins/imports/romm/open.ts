@@ -35,10 +35,21 @@ async function openTables ({ dump, database_url: address = '' }: ImporterSetting
       return await (await import('./tables/postgres-rows.ts')).openPostgres(url, context.signal)
     case 'mariadb':
     case 'mysql':
-      return await (await import('./tables/mysql-rows.ts')).openMysql(url)
+      return await (await import('./tables/mysql-rows.ts')).openMysql(url, context.signal)
     default:
       throw new SourceError('The address of RomM\'s database must begin with mariadb://, mysql:// or postgresql://. ' +
-        'Write special characters of the password as %XX')
+        'Write special characters of user and password as %XX')
+  }
+}
+
+/** Returns null for text that is no address, such as one with a `%` that begins no `%XX`. */
+function parseAddress (address: string): URL | null {
+  const url = URL.parse(address)
+  try {
+    decodeURIComponent(`${url?.username}${url?.password}${url?.pathname}`)
+    return url
+  } catch {
+    return null
   }
 }
 

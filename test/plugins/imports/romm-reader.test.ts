@@ -240,6 +240,10 @@ t.test('a database that cannot be reached is named without its password', async 
     t.match(failed, /database at 127\.0\.0\.1:1\/romm cannot be read: .*ECONNREFUSED.*Check address/s)
     t.notMatch(failed, 's3cret')
   }
+  for (const protocol of ['postgresql', 'mariadb']) {
+    const failed = openRomm({ database_url: `${protocol}://romm:100%@127.0.0.1:1/romm` }, context)
+    await t.rejects(failed, /Write special characters of user and password as %XX/, 'a password with % names the remedy')
+  }
   await t.rejects(openRomm({ database_url: 'sqlite:///romm.db' }, context), /must begin with mariadb/)
   await t.rejects(openRomm({}, context), /none is given/)
 })
