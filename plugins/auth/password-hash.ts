@@ -49,6 +49,8 @@ export const hashPassword = (password: string) => enqueue(() => hash(normalize(p
 const BCRYPT = /^\$2[aby]\$(?<cost>\d\d)\$[./A-Za-z0-9]{53}$/
 /** The least and the highest cost that an import accepts: a check of the highest takes about a second. */
 const BCRYPT_COSTS = { least: 4, most: 14 } as const
+/** bcrypt compares no further bytes of a password. */
+export const BCRYPT_BYTES = 72
 /** A hash with parameters that cost no more than ours by far, because each check takes so much memory and time. */
 const ARGON2 = /^\$argon2id\$v=19\$m=(?<memory>\d{1,5}),t=[1-8],p=(?<lanes>[1-4])\$(?<salt>[A-Za-z0-9+/]{11,86})\$(?<digest>[A-Za-z0-9+/]{22,86})$/
 /** The least memory of argon2 per lane, in KiB (RFC 9106, 3.1). */

@@ -3,6 +3,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { type Context, contextOf } from '../../core/access/context.ts'
 import type { Config } from '../../core/config/config.ts'
 import { conflict, notFound } from '../../core/errors.ts'
+import { isPresent } from '../../core/files/safe-path.ts'
 import { countEdit } from '../library-versions/version-rows.ts'
 import type { AnyCaller } from '../platforms/visibility.ts'
 import type { Task } from '../tasks/entities.ts'
@@ -144,7 +145,7 @@ export function createDats (app: FastifyInstance, config: Config) {
     /** @throws ApiError CONFLICT for a DAT of the folder, which the next scan would load again */
     async remove (context: Context<AnyCaller>, id: number): Promise<void> {
       const { folder_path: path } = await requireDat(context, id)
-      if (path !== null) {
+      if (path !== null && await isPresent(join(datFolder(config), path))) {
         throw conflict(`The DAT comes from '${path}' in the folder of DATs; delete that file, then run the task ${FOLDER_TASK}`)
       }
       await deleteDat(context.db, id)

@@ -40,8 +40,10 @@ async function writeGuarded<Kind extends RecordKind> (
     return await tx.transact((part) => writer.write(toBatch(context, part), records))
   } catch (err) {
     if (!isOfValue(err)) throw err
-    app.log.warn({ err, kind: writer.kind, records: records.length }, 'the database refused records of an import')
-    if (records.length === 1) return [{ reason: `the database refused it: ${err instanceof Error ? err.message : ''}` }]
+    // Not the whole error, whose details repeat the values of a row.
+    const reason = err instanceof Error ? err.message : ''
+    app.log.warn({ reason, kind: writer.kind, records: records.length }, 'the database refused records of an import')
+    if (records.length === 1) return [{ reason: `the database refused it: ${reason}` }]
   }
   const stored: Stored[] = []
   for (const record of records) stored.push(...await writeGuarded(context, tx, writer, [record]))

@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify'
 import { ApiError } from '../../../core/errors.ts'
 import { networkOf } from '../../../core/config/networks.ts'
 import { User } from '../../users/entities.ts'
-import { hashPassword, isImportedHash, verifyPassword } from '../password-hash.ts'
+import { hashPassword, BCRYPT_BYTES, isImportedHash, verifyPassword } from '../password-hash.ts'
 import { replaceHash, selectImportedCosts } from '../rows.ts'
 import { HOUR_SECONDS, type SignInKeys, signInKeys, signInLimits } from '../throttle/limits.ts'
 import { createThrottle, tooManyRequests } from '../throttle-rows.ts'
@@ -38,10 +38,13 @@ export function createSignIn (app: FastifyInstance) {
     await app.audit.record({ event: 'sign_in.throttled', username: name, address, details: { wait_seconds: wait } })
   }
 
-  /** Replaces an imported hash by one of this server, now that the password is known. */
+  /**
+   * Replaces an imported hash by one of this server, now that the password is known. A longer password than bcrypt
+   * compares keeps its hash, because the rest of it may be a typing error.
+   */
   async function renewHash (user: User, password: string): Promise<User> {
     const from = user.password_hash ?? null
-    if (from === null || !isImportedHash(from)) return user
+    if (from === null || !isImportedHash(from) || Buffer.byteLength(password) > BCRYPT_BYTES) return user
     await replaceHash(app.db, user.id, { from, to: await hashPassword(password) })
     return await app.db.em.findOne(User, { id: user.id }, { refresh: true }) ?? user
   }

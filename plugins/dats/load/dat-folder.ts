@@ -32,14 +32,14 @@ const isSame = (a: FileState, b: FileState | undefined) =>
   a.file_size_bytes === b?.file_size_bytes && a.modified_ms === b.modified_ms
 
 /**
- * Loads new and changed files of the folder of DATs, and deletes DATs whose files are gone. A missing folder changes
- * nothing, because its disk may not be mounted.
+ * Loads new and changed files of the folder of DATs, and deletes DATs whose files are gone. A missing or
+ * empty folder changes nothing, because its disk may not be mounted.
  */
 export async function readDatFolder (
   { db, pool, dir }: { db: Db, pool: pg.Pool, dir: string }, report: LoadReport, signal: AbortSignal
 ): Promise<void> {
   const files = await listFiles(dir)
-  if (files === null) return
+  if (files === null || files.length === 0) return
   const known = new Map((await selectFolderFiles(db)).map((file) => [file.path, file]))
   const paths = new Set(files.map(({ path }) => path))
   const gone = [...known.keys()].filter((path) => !paths.has(path))

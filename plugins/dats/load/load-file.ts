@@ -14,8 +14,12 @@ export interface DatSource extends Omit<DatOrigin, 'fileName'> {
   name: string
 }
 
+/** Classes of SQLSTATE that concern the values of a statement: data, constraints and limits of the database. */
+const OF_VALUES = /^(22|23|54)/
+
 /** @returns the reason if an error concerns the file alone */
 function explain (err: unknown): string | null {
+  if (OF_VALUES.test(errorCode(err))) return `cannot be stored: ${(err as Error).message}`
   if (err instanceof DatError || err instanceof ArchiveError) return err.message
   if (errorCode(err) !== '' && err instanceof Error && 'syscall' in err) return `cannot be read: ${err.message}`
   return null

@@ -256,6 +256,19 @@ t.test('a scan follows the folder of DATs', async (t) => {
   t.same(await statuses('gba'), { 'Kirby.gba': null, 'Metroid.gba': null })
 })
 
+t.test('an empty folder of DATs may be a disk that is not mounted, so its DATs stay', async (t) => {
+  const dir = join(dataDir, 'dats')
+  await rm(dir, { recursive: true, force: true })
+  await mkdir(dir)
+  await writeFile(join(dir, 'swan.dat'), toDat('Bandai - WonderSwan Color', [toGame('Swan', [file('Swan.wsc')])]))
+  await runTask('update_dats')
+  const [dat] = await sql<{ id: number }>("select id from dats where folder_path = 'swan.dat'")
+  await rm(join(dir, 'swan.dat'))
+  await runTask('update_dats')
+  t.equal((await sql('select 1 from dats where id = $1', [dat?.id])).length, 1)
+  t.equal((await remove(dat?.id ?? 0)).statusCode, 204, 'whose file is gone')
+})
+
 t.test('a file of the folder comes back when the newer version is deleted', async (t) => {
   const dir = join(dataDir, 'dats')
   await writeFile(join(dir, 'old.dat'), toDat('Sega - Game Gear (2020-01-01)', [toGame('Old', [file('Old.gg')])]))
