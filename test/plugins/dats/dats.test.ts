@@ -276,7 +276,7 @@ t.test('a file of the folder comes back when the newer version is deleted', asyn
   const id = await loadDat('Sega - Game Gear (2021-01-01)', [toGame('New', [file('New.gg')])])
   t.match(await get(`/api/dats/${id}`), { name: 'Sega - Game Gear (2021-01-01)', folder_path: null })
   t.equal((await remove(id)).statusCode, 204)
-  await rm(join(dir, 'broken.dat'))
+  await rm(join(dir, 'broken.dat'), { force: true })
   t.match((await runTask('update_dats')).meta.loaded, [{ name: 'Sega - Game Gear (2020-01-01)' }])
   await rm(dir, { recursive: true })
   await runTask('update_dats')
