@@ -7,7 +7,7 @@ import { ApiError } from '../../../core/errors.ts'
 import type { Routes } from '../../../core/typebox.ts'
 import type { Webdav } from '../service.ts'
 import { readKey } from '../sync/read-key.ts'
-import { type Resource, toHref } from '../tree/multistatus.ts'
+import { type Resource, toHref, yieldAll } from '../tree/multistatus.ts'
 import { listSynced } from '../tree/sync-tree.ts'
 import { LIBRARY, ROOT, addressOf, partsOf, pathBelow, readDepth, sendResources } from './addresses.ts'
 
@@ -49,10 +49,6 @@ async function * listRoot (context: Context, config: Config, depth: 0 | 1): Asyn
   if (depth === 1 && scopes.has('roms.read')) yield { href: toHref(addressOf(config, LIBRARY), [], true), name: 'library', file: null, modified_at: null }
 }
 
-async function * toList (resources: readonly Resource[]): AsyncGenerator<Resource> {
-  yield * resources
-}
-
 /** The files that RetroArch syncs. */
 export default (config: Config, webdav: Webdav): Routes => async (app) => {
   // The body is the raw bytes, of any type.
@@ -86,7 +82,7 @@ export default (config: Config, webdav: Webdav): Routes => async (app) => {
         const context = contextOf(request)
         if (parts.length === 0) return sendResources(reply, listRoot(context, config, depth))
         if (!context.caller.scopes.has('assets.read')) throw new ApiError('FORBIDDEN', 'Listing your files needs the scope assets.read')
-        return sendResources(reply, toList(await listSynced(context, addressOf(config, ROOT), parts, depth)))
+        return sendResources(reply, yieldAll(await listSynced(context, addressOf(config, ROOT), parts, depth)))
       }
     })
   }

@@ -5,7 +5,7 @@ import type { Owner } from '../rows.ts'
 import {
   type InnerFile, type RomEntry, listEntries, selectEntry, selectInnerFiles, selectPlatformFolders
 } from './library-rows.ts'
-import { type Resource, toHref } from './multistatus.ts'
+import { type Resource, toHref, yieldAll } from './multistatus.ts'
 
 const TYPE = 'application/octet-stream'
 
@@ -48,10 +48,6 @@ function listFolder (
 
 const absent = (parts: readonly string[]) => notFound(`There is no file '${parts.join('/').slice(0, 200)}' in the library`)
 
-async function * toList<T> (items: readonly T[]): AsyncGenerator<T> {
-  yield * items
-}
-
 /** Creates the read-only tree of the library: platforms, ROMs, and the files of ROMs that are folders. */
 export function createLibraryTree (app: FastifyInstance) {
   async function findRom (owner: Owner, parts: readonly string[]): Promise<RomEntry> {
@@ -85,11 +81,11 @@ export function createLibraryTree (app: FastifyInstance) {
   async function find (owner: Owner, parts: readonly string[]): Promise<{ node: Node, children: AsyncIterable<Node> }> {
     if (parts.length > 1) {
       const { node, children } = await findInner(owner, parts)
-      return { node, children: toList(children) }
+      return { node, children: yieldAll(children) }
     }
     const platforms = await selectPlatformFolders(owner)
     const [platform] = parts
-    if (platform === undefined) return { node: folder(), children: toList(platforms.map((name) => folder(name))) }
+    if (platform === undefined) return { node: folder(), children: yieldAll(platforms.map((name) => folder(name))) }
     if (!platforms.includes(platform)) throw absent(parts)
     return { node: folder(platform), children: listPlatform(owner, platform) }
   }

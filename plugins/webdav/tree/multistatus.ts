@@ -39,3 +39,8 @@ export async function * renderMultistatus (resources: AsyncIterable<Resource>): 
   for await (const resource of resources) yield renderResource(resource)
   yield '</D:multistatus>\n'
 }
+
+/** Yields resources that are all known already, as those that are read page by page. */
+export async function * yieldAll<T> (items: readonly T[]): AsyncGenerator<T> {
+  yield * items
+}
