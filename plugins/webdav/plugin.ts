@@ -4,7 +4,7 @@ import { type Webdav, createWebdav } from './service.ts'
 
 const plugin: FeaturePlugin<Webdav> = async (app, { config, role }) => {
   const webdav = createWebdav(app, config)
-  app.users.onDelete(async (tx, userId) => { await webdav.removeOwn(await selectDiskPaths(tx, userId)) })
+  app.users.onDelete(async (tx, userId) => { webdav.removeOwn(tx, await selectDiskPaths(tx, userId)) })
   if (role === 'worker') app.tasks.onEnd(async ({ type }) => { if (type === 'scan') await webdav.assignAll() })
   return webdav
 }

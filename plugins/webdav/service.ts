@@ -26,7 +26,7 @@ export function createWebdav (app: FastifyInstance, config: Config) {
     put: createPuts(app, ownFiles),
     delete: deletions.delete,
     ...createAssignments(app),
-    removeOwn: ownFiles.remove,
+    removeOwn: ownFiles.removeLater,
 
     listAll: (context: Context): Promise<FileRow[]> => selectAll(context),
 

@@ -30,6 +30,12 @@ function createGate (count: number): () => Promise<void> {
   }
 }
 
+/** Returns the handle with a unit of work, through which its transactions then go. */
+function withEntities (db: Db): Db {
+  t.ok(db.em)
+  return db
+}
+
 const ADD = 'update throttles set count = count + 1 where key = '
 
 t.test('two deadlocked transactions both succeed, each once', async (t) => {
@@ -52,6 +58,49 @@ t.test('two deadlocked transactions both succeed, each once', async (t) => {
     t.ok(tries.length > 2, `${kind}: they did meet`)
     t.same((await app.pg.query('select count from throttles')).rows, [{ count: 2 }, { count: 2 }], kind)
   }
+})
+
+t.test('work on files waits for the outermost commit, or for the rollback of its part', async (t) => {
+  const app = await build(t)
+  const done: string[] = []
+  function note (tx: Db, name: string): void {
+    tx.afterCommit(async () => {
+      const { rows } = await app.pg.query("select count from throttles where key = 'a'")
+      done.push(`${name} committed ${rows[0]?.count}`)
+    })
+    tx.afterRollback(async () => { done.push(`${name} rolled back`) })
+  }
+  const inner = (tx: Db, isBroken = false) => tx.transact(async (part) => {
+    await part.query(`${ADD} 'a'`)
+    note(part, 'inner')
+    if (isBroken) throw new Error('broken')
+  })
+  for (const handle of [app.db, withEntities(app.db)]) {
+    await app.pg.query('update throttles set count = 0')
+    done.length = 0
+    await handle.transact(async (tx) => {
+      note(tx, 'outer')
+      await inner(tx)
+      t.same(done, [], 'the outer part may still fail')
+    })
+    t.same(done, ['outer committed 1', 'inner committed 1'])
+
+    done.length = 0
+    await t.rejects(handle.transact(async (tx) => {
+      await inner(tx)
+      throw new Error('outer')
+    }), { message: 'outer' })
+    t.same(done, ['inner rolled back'])
+
+    done.length = 0
+    await handle.transact(async (tx) => {
+      note(tx, 'outer')
+      await inner(tx, true).catch(() => {})
+      t.same(done, ['inner rolled back'])
+    })
+    t.same(done, ['inner rolled back', 'outer committed 1'])
+  }
+  t.throws(() => { app.db.afterCommit(async () => {}) }, { message: /call transact first/ })
 })
 
 t.test('a deleted reference is a conflict; timeouts and outages are retryable', async (t) => {

@@ -35,39 +35,30 @@ export function createWriteRunner (log: FastifyBaseLogger, files: Files) {
   }
 
   /**
-   * Runs `work` in one transaction, after all other writes to the same lineages. Published files are deleted if
-   * `work` throws. If the commit itself fails, the files stay, because nobody knows whether a row names them.
+   * Runs `work` in one transaction, after all other writes to the same lineages. Published files are deleted if it is
+   * rolled back. If the commit itself fails, the files stay, because nobody knows whether a row names them.
    *
    * @throws ApiError CONFLICT if a referenced row was deleted meanwhile
    */
   return async function run<T> (
     db: Db, lineages: readonly WriteKey[], work: (writing: WriteContext) => Promise<T>
   ): Promise<T> {
-    const published: string[] = []
-    const dropped: string[] = []
-    let isDone = false
     try {
-      const result = await db.transact(async (tx) => {
+      return await db.transact(async (tx) => {
         await lockLineages(tx, lineages)
-        const outcome = await work({
+        return await work({
           tx,
           now: new Date(),
           lock: async (...others) => { await lockLineages(tx, others) },
           async publish (file, folder, fileName) {
             const path = await file.publish(folder, fileName)
-            published.push(path)
+            tx.afterRollback(() => removeFiles([path]))
             return path
           },
-          deleteAfterCommit (paths) { dropped.push(...paths) }
+          deleteAfterCommit (paths) { tx.afterCommit(() => removeFiles(paths)) }
         })
-        await tx.em.flush()
-        isDone = true
-        return outcome
       })
-      await removeFiles(dropped)
-      return result
     } catch (err) {
-      if (!isDone) await removeFiles(published)
       if (!(err instanceof ForeignKeyConstraintViolationException)) throw err
       throw conflict('The ROM, the device or the account was deleted at the same moment; fetch the current state and try again')
     }

@@ -5,6 +5,7 @@ import { readResolution } from '../../sync/by-file.ts'
 import type { DeviceContext } from '../acting-device.ts'
 import { type CurrentAsset, type FileRow, storeContent } from '../rows.ts'
 import { type AssetPlace, type GamePath, storedName } from './asset-place.ts'
+import type { OwnFiles } from './own-files.ts'
 
 /** A file of a game that a device sends, with the row of its path. */
 export interface GameUpload extends GamePath { row: FileRow, file: StagedFile }
@@ -15,17 +16,18 @@ export class ContentMoved extends ApiError {
 }
 
 /** Creates the writes of assets that uploads lead to. */
-export function createAssetWrites (app: FastifyInstance) {
+export function createAssetWrites (app: FastifyInstance, ownFiles: OwnFiles) {
   const { changes, filed } = app.assets
 
   /** Stores which asset has the content of a path. */
   async function storeAsset (
-    { db: tx }: DeviceContext, { id }: FileRow, asset: { id: number, rom_id: number | null },
+    { db: tx }: DeviceContext, { id, disk_path: diskPath }: FileRow, asset: { id: number, rom_id: number | null },
     content: Pick<StagedFile, 'sha1' | 'file_size_bytes'> & { md5: string | null }
   ): Promise<void> {
     const { sha1, md5, file_size_bytes: size } = content
     await storeContent(tx, id,
       { sha1, md5, file_size_bytes: size, asset_id: asset.id, rom_id: asset.rom_id, disk_path: null })
+    if (diskPath !== null) ownFiles.removeLater(tx, [diskPath])
   }
 
   async function addAsset (context: DeviceContext, upload: GameUpload, place: AssetPlace): Promise<void> {

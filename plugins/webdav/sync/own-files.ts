@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import type { FastifyInstance } from 'fastify'
 import type { FileHandle } from 'node:fs/promises'
 import type { Config } from '../../../core/config/config.ts'
+import type { Db } from '../../../core/database/db.ts'
 import { ApiError, notFound } from '../../../core/errors.ts'
 import { isNothingThere, openInside, resolveInside } from '../../../core/files/safe-path.ts'
 import type { StagedFile } from '../../assets/asset-files.ts'
@@ -27,6 +28,11 @@ export function createOwnFiles (app: FastifyInstance, config: Config) {
     }
   }
 
+  /** Removes files after the commit. */
+  function removeLater (tx: Db, paths: readonly (string | null)[]): void {
+    tx.afterCommit(() => remove(paths.filter((path) => path !== null)))
+  }
+
   /** Makes room by the content of deleted paths. @throws ApiError NO_FREE_SPACE */
   async function requireRoom ({ db: tx, caller }: DeviceContext, bytes: number): Promise<string[]> {
     if (quota === 0 || await countOwnBytes(tx, caller.id) + bytes <= quota) return []
@@ -37,20 +43,18 @@ export function createOwnFiles (app: FastifyInstance, config: Config) {
   }
 
   return {
-    /**
-     * Replaces the content of a path; the last device wins.
-     *
-     * @returns paths of other files to remove after the commit; the caller then removes that of the row as well
-     */
-    async store (context: DeviceContext, row: FileRow, file: StagedFile): Promise<string[]> {
-      if (row.disk_path !== null && row.sha1 === file.sha1 && !row.is_deleted) return []
+    /** Replaces the content of a path; the last device wins. */
+    async store (context: DeviceContext, row: FileRow, file: StagedFile): Promise<void> {
+      if (row.disk_path !== null && row.sha1 === file.sha1 && !row.is_deleted) return
       const former = row.disk_path === null ? 0 : row.file_size_bytes
       const dropped = await requireRoom(context, file.file_size_bytes - former)
       const { sha1, md5, file_size_bytes: size } = file
+      const path = await file.publish(FOLDER, DISK_NAME)
+      context.db.afterRollback(() => remove([path]))
       await storeContent(context.db, row.id, {
-        sha1, md5, file_size_bytes: size, asset_id: null, rom_id: null, disk_path: await file.publish(FOLDER, DISK_NAME)
+        sha1, md5, file_size_bytes: size, asset_id: null, rom_id: null, disk_path: path
       })
-      return dropped.filter((path) => path !== row.disk_path)
+      removeLater(context.db, [...dropped, row.disk_path])
     },
 
     /** Opens a file; the caller closes the handle. @throws ApiError NOT_FOUND if it is not on the disk */
@@ -63,7 +67,7 @@ export function createOwnFiles (app: FastifyInstance, config: Config) {
       }
     },
 
-    remove
+    removeLater
   }
 }
 export type OwnFiles = ReturnType<typeof createOwnFiles>

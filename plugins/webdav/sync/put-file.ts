@@ -33,7 +33,7 @@ async function isGameFile ({ kind }: GameFile, { path, head }: StagedFile, name:
 
 /** Creates the function that stores the files that devices send. */
 export function createPuts (app: FastifyInstance, ownFiles: OwnFiles) {
-  const { storeAsset, addAsset, replaceAsset, storeConflict } = createAssetWrites(app)
+  const { storeAsset, addAsset, replaceAsset, storeConflict } = createAssetWrites(app, ownFiles)
 
   /** Makes an asset of another app the content of a path, and stores the upload as one for that asset. */
   async function putBound (context: DeviceContext, upload: GameUpload, twin: UnclaimedAsset): Promise<void> {
@@ -80,23 +80,21 @@ export function createPuts (app: FastifyInstance, ownFiles: OwnFiles) {
     else await putKnown(context, upload, row.asset)
   }
 
-  /** Stores a file in one transaction, which holds the lock of the user's files. Removes replaced files then. */
+  /** Stores a file in one transaction, which holds the lock of the user's files. */
   async function store (context: DeviceContext, key: Key, file: StagedFile): Promise<void> {
     const game = readGameFile(key)
     const isGame = game !== null && await isGameFile(game, file, key.file)
-    const replaced = await context.db.transact(async (tx) => {
+    await context.db.transact(async (tx) => {
       const within = { ...context, db: tx }
       const id = await lockPath(tx, context.caller.id, key, PATHS_MAX)
       const row = id === null ? null : await selectByPath(within, key.folded)
       if (row === null) throw tooMany()
       if (row.asset !== null && !row.asset.is_reachable) throw hiddenGame(key)
-      const dropped = isGame ? [] : await ownFiles.store(within, row, file)
       if (isGame) await storeGameFile(within, { row, key, game, file })
+      else await ownFiles.store(within, row, file)
       const current = await selectByPath(within, key.folded)
       if (current !== null) await storeSent(within, current, file)
-      return row.disk_path === null || row.disk_path === current?.disk_path ? dropped : [...dropped, row.disk_path]
     })
-    await ownFiles.remove(replaced)
   }
 
   /** Repeats the work while other writers change the content between the decision and the write. */
