@@ -1,29 +1,14 @@
-import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { readFile, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { promisify } from 'node:util'
 import t from 'tap'
 import { findChdman } from '../../plugins/conversion/chdman.ts'
 import { makeIso, noise, toRaw } from '../plugins/hashing/disc-images.ts'
 import { buildScanTest } from '../plugins/scans/support.ts'
-
-const execute = promisify(execFile)
-const INSTALL_MS = 300_000
+import { installDebian } from './install-debian.ts'
 
 /** Installs the program if possible. @returns true if it is installed */
-async function hasChdman (): Promise<boolean> {
-  if (await findChdman() !== null) return true
-  if (process.getuid?.() !== 0) return false
-  const options = { timeout: INSTALL_MS, env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' } }
-  try {
-    await execute('apt-get', ['update'], options)
-    await execute('apt-get', ['install', '--yes', '--no-install-recommends', 'mame-tools'], options)
-  } catch (err) {
-    t.comment(`chdman could not be installed: ${err instanceof Error ? err.message : String(err)}`)
-  }
-  return await findChdman() !== null
-}
+const hasChdman = () => installDebian(['mame-tools'], async () => await findChdman() !== null)
 
 const SECTOR = 2352
 const data = (seed: number) => toRaw(makeIso({ 'SYSTEM.CNF': Buffer.from('BOOT = cdrom:\\SLES_123.45;1'), 'SLES_123.45': noise(400_000, seed) }), 2)

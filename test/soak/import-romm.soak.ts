@@ -16,10 +16,10 @@ import {
 } from '../plugins/imports/fixtures/romm-schema.ts'
 import { createContext, listAll } from '../plugins/imports/support.ts'
 import { until } from '../until.ts'
+import { installDebian } from './install-debian.ts'
 
 const execute = promisify(execFile)
 const PACKAGES = ['mariadb-server', 'mariadb-client', 'postgresql']
-const INSTALL_MS = 300_000
 const isRoot = process.getuid?.() === 0
 const INSTALLATIONS = [['4', ROMM_4, ROWS_4], ['5', ROMM_5, ROWS_5]] as const
 
@@ -28,18 +28,8 @@ async function exists (path: string): Promise<boolean> {
 }
 
 /** Installs the servers of Debian if possible. @returns true if they are installed */
-async function hasServers (): Promise<boolean> {
-  const areInstalled = async () => await exists('/usr/sbin/mariadbd') && await exists('/usr/lib/postgresql')
-  if (await areInstalled() || !isRoot) return await areInstalled()
-  const options = { timeout: INSTALL_MS, env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' } }
-  try {
-    await execute('apt-get', ['update'], options)
-    await execute('apt-get', ['install', '--yes', '--no-install-recommends', ...PACKAGES], options)
-  } catch (err) {
-    t.comment(`the servers could not be installed: ${err instanceof Error ? err.message : String(err)}`)
-  }
-  return await areInstalled()
-}
+const hasServers = () => installDebian(PACKAGES, async () =>
+  await exists('/usr/sbin/mariadbd') && await exists('/usr/lib/postgresql'))
 
 /** A server of its own, on loopback only. */
 interface Server {

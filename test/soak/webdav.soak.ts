@@ -1,36 +1,24 @@
 import { execFile, spawn } from 'node:child_process'
 import { createHash, randomBytes } from 'node:crypto'
-import { access, mkdir, readFile, readdir, writeFile } from 'node:fs/promises'
+import { access, mkdir, mkdtemp, readFile, readdir, rmdir, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import t from 'tap'
 import { buildTestApp } from '../support.ts'
 import { addRom } from '../plugins/roms/support.ts'
 import { baseOf, createToken } from '../plugins/webdav/support.ts'
+import { installDebian } from './install-debian.ts'
 
 const execute = promisify(execFile)
-const INSTALL_MS = 300_000
 const CLIENT_MS = 60_000
 const ROMS = 5_000
 const PACKAGES = ['cadaver', 'rclone', 'davfs2']
 
 const isThere = (path: string) => access(path).then(() => true, () => false)
-const isInstalled = async () =>
-  (await Promise.all(['/usr/bin/cadaver', '/usr/bin/rclone', '/usr/sbin/mount.davfs'].map(isThere))).every(Boolean)
-
 /** Installs the clients if possible. @returns true if they are installed */
-async function hasClients (): Promise<boolean> {
-  if (await isInstalled()) return true
-  if (process.getuid?.() !== 0) return false
-  const options = { timeout: INSTALL_MS, env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' } }
-  try {
-    await execute('apt-get', ['update'], options)
-    await execute('apt-get', ['install', '--yes', '--no-install-recommends', ...PACKAGES], options)
-  } catch (err) {
-    t.comment(`the clients could not be installed: ${err instanceof Error ? err.message : String(err)}`)
-  }
-  return await isInstalled()
-}
+const hasClients = () => installDebian(PACKAGES, async () =>
+  (await Promise.all(['/usr/bin/cadaver', '/usr/bin/rclone', '/usr/sbin/mount.davfs'].map(isThere))).every(Boolean))
 
 const sha1Of = (content: Buffer) => createHash('sha1').update(content).digest('hex')
 
@@ -90,8 +78,9 @@ if (!await hasClients()) {
   })
 
   t.test('davfs2 mounts the library', async (t) => {
-    const target = join(home, 'mnt')
-    await mkdir(target)
+    // Another path each time: davfs2 keeps files between runs, by host without port, and by this path.
+    const target = await mkdtemp(join(tmpdir(), 'svc-davfs-'))
+    t.teardown(() => rmdir(target))
     await writeFile(join(home, 'secrets'), `${base}library/ "${user}" "${password}"\n`, { mode: 0o600 })
     await writeFile(join(home, 'davfs2.conf'), `secrets ${join(home, 'secrets')}\nuse_locks 0\nask_auth 0\n`, { mode: 0o600 })
     try {
