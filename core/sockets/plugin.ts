@@ -6,7 +6,7 @@ import type { Namespace, Server, Socket } from 'socket.io'
 import type { Caller } from '../access/auth.ts'
 import type { Config } from '../config/config.ts'
 import { type BoundSockets, createBoundSockets } from './bound-sockets.ts'
-import { END_CHANNEL, type SocketOwner, readEnd } from './end-sockets.ts'
+import { END_CHANNEL, type SocketOwner, announceSocketEnd, readEnd } from './end-sockets.ts'
 import { createEndpoints } from './endpoints.ts'
 import { createEvents } from './events.ts'
 import { createGuestCount } from './guests.ts'
@@ -101,9 +101,9 @@ export default fp<SocketsOptions>(async (app, { config, accepts, workerNumber })
       const others = await io.serverSideEmitWithAck(COUNT_EVENT) as number[]
       return others.reduce((sum, count) => sum + count, main.countHere())
     },
-    end (owner) {
-      for (const namespace of namespaces) namespace.in(ownerRoom(owner)).disconnectSockets(true)
-    },
+    // Each process hears of an end after it heard that callers changed, so a socket that connects later finds no
+    // cached caller.
+    end: (owner) => announceSocketEnd(app.db, owner),
     openNamespace (name, options) {
       const namespace = io.of(name)
       namespaces.push(namespace)

@@ -62,8 +62,11 @@ export interface Sockets {
   ): void
   /** Returns the number of connections to all processes. Rejects if one of them does not answer. */
   countConnections (): Promise<number>
-  /** Disconnects the sockets of an ended session, token, device or account, at every endpoint and in every process. */
-  end (owner: SocketOwner): void
+  /**
+   * Disconnects the sockets of an ended session, token, device or account, at every endpoint and in every process. The
+   * rows that ended must be committed.
+   */
+  end (owner: SocketOwner): Promise<void>
   /** Adds a user's open sockets to the administrators' room, or removes them. */
   setAdmin (userId: number, isAdmin: boolean): void
   /** Declares an event that clients may send on the main endpoint. */

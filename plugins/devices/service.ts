@@ -64,7 +64,7 @@ export function createDevices (app: FastifyInstance, publish: Publish<DeviceEven
         await lockUser(tx, caller.id)
         await tx.em.nativeDelete(Device, { id })
       })
-      app.sockets.end({ kind: 'device', id })
+      await app.sockets.end({ kind: 'device', id })
       await app.audit.record({
         event: 'device.deleted', user: caller, address, details: { device_id: uuid, device_name: name ?? null }
       })

@@ -55,7 +55,7 @@ async function renew (config: Config, db: Db, token: ClientToken): Promise<RawTo
 
 async function revoke (app: FastifyInstance, db: Db, by: Actor, token: ClientToken): Promise<void> {
   await inTransaction(db, async (tx) => { await tx.em.nativeDelete(ClientToken, { id: token.id }) })
-  app.sockets.end({ kind: 'token', id: token.id })
+  await app.sockets.end({ kind: 'token', id: token.id })
   await record(app, 'token.revoked', by, token)
 }
 
@@ -101,7 +101,7 @@ export function createTokens (app: FastifyInstance, config: Config) {
     async regenerate (db: Db, by: Actor, id: number): Promise<RawToken> {
       const renewed = await inTransaction(db, async (tx) =>
         await renew(config, tx, await lockOwn({ db: tx, caller: by.caller }, id)))
-      app.sockets.end({ kind: 'token', id })
+      await app.sockets.end({ kind: 'token', id })
       await record(app, 'token.regenerated', by, renewed.token)
       return renewed
     },

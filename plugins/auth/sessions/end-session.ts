@@ -21,7 +21,7 @@ export function createSessionEnds (app: FastifyInstance, callerCache: CallerCach
   async function end (id: number): Promise<string | null> {
     const sealed = await deleteSession(app.db, id)
     callerCache.clear()
-    app.sockets.end({ kind: 'session', id })
+    await app.sockets.end({ kind: 'session', id })
     return sealed === null ? null : app.secrets.open(ID_TOKEN_PURPOSE, sealed)
   }
 
@@ -33,8 +33,8 @@ export function createSessionEnds (app: FastifyInstance, callerCache: CallerCach
       await tx.em.nativeDelete(OneTimeToken, { user: userId, purpose: 'refresh' })
       return await deleteSessions(tx, userId, remainingId)
     })
-    for (const { id } of ended) app.sockets.end({ kind: 'session', id })
-    if (remainingId === null) app.sockets.end({ kind: 'user', id: userId })
+    for (const { id } of ended) await app.sockets.end({ kind: 'session', id })
+    if (remainingId === null) await app.sockets.end({ kind: 'user', id: userId })
   }
 
   return { end, endAll }

@@ -68,7 +68,7 @@ export function createPairing (app: FastifyInstance, tokens: Tokens) {
       const renewed = await inTransaction(db, (tx) => redeem(tx, code))
       if (renewed === null) throw tokenNotFound()
       const { token } = renewed
-      app.sockets.end({ kind: 'token', id: token.id })
+      await app.sockets.end({ kind: 'token', id: token.id })
       const details = { token_id: token.id, token_name: token.name }
       await app.audit.record({ event: 'token.paired', user: token.user, address, details })
       return renewed

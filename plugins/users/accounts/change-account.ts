@@ -176,8 +176,8 @@ export function createAccountChanges (app: FastifyInstance, avatars: Avatars, ro
           inTransaction(db, (tx) => write({ db: tx, caller }, id, update)))
         const { user, before } = outcome
         const isRenamed = before.username !== user.username
-        if (!user.enabled) app.sockets.end({ kind: 'user', id })
-        else if (isOwn && isRenamed && caller.session_id !== null) app.sockets.end({ kind: 'session', id: caller.session_id })
+        if (!user.enabled) await app.sockets.end({ kind: 'user', id })
+        else if (isOwn && isRenamed && caller.session_id !== null) await app.sockets.end({ kind: 'session', id: caller.session_id })
         await record(app, roles, { user: caller, address }, outcome)
         return { user, endsOwnSession: isOwn && (isRenamed || passwordHash !== null) }
       } finally {

@@ -31,7 +31,7 @@ export function createAccountDeletions (app: FastifyInstance, avatars: Avatars) 
         await tx.em.nativeDelete(User, { id })
         return user
       })
-      app.sockets.end({ kind: 'user', id })
+      await app.sockets.end({ kind: 'user', id })
       await app.audit.record({ event: 'user.deleted', user: caller, address, details: { user_id: id, username: deletedAccount.username, role: deletedAccount.role } })
       await avatars.delete(deletedAccount)
     }

@@ -237,7 +237,7 @@ t.test('closing a socket ends only the entries that it started', async (t) => {
   first.socket.disconnect()
   await hears(watcher.heard, 'activity:clear', { user_id: idOf('alice'), rom_id: open, device_id: device.device_id })
   t.same(await romsSeen(bob), [second], 'another socket keeps it alive')
-  app.sockets.end({ kind: 'user', id: idOf('alice') })
+  await app.sockets.end({ kind: 'user', id: idOf('alice') })
   await hears(watcher.heard, 'activity:clear', { rom_id: second })
   t.same(await list(bob), [])
 })
