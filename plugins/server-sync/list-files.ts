@@ -1,6 +1,6 @@
 import { NAME_KEY_START, withoutDateTag } from '../assets/base-rows.ts'
 import { type ListedFile, type Listing, readStoredName } from '../sync/read-listing.ts'
-import type { Candidate } from '../sync/server-session-rows.ts'
+import type { Candidate } from './rows.ts'
 import type { DeviceSave } from './transport.ts'
 
 /** A file of the device, and the save that matches its name. */

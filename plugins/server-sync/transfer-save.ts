@@ -1,10 +1,10 @@
 import type { FastifyInstance } from 'fastify'
 import { withoutDateTag } from '../assets/base-rows.ts'
 import type { StagedFile } from '../assets/asset-files.ts'
-import type { Pair } from '../sync/pairs.ts'
+import type { Pair } from '../sync/pair.ts'
 import type { AssetRow } from '../sync/rows.ts'
-import type { Candidate } from '../sync/server-session-rows.ts'
 import type { MatchedSave } from './list-files.ts'
+import type { Candidate } from './rows.ts'
 import type { Run } from './run.ts'
 import type { DeviceSave } from './transport.ts'
 

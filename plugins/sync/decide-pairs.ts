@@ -1,7 +1,8 @@
 import type { Db } from '../../core/database/db.ts'
 import type { Direction } from './decide.ts'
 import type { Listing } from './read-listing.ts'
-import { type Pair, createPairs } from './pairs.ts'
+import type { Pair } from './pair.ts'
+import { createPairs } from './pairing/create-pairs.ts'
 import {
   type AssetRow, type Scope, listBases, selectAssets, selectBases, selectFormer, selectVisible, upsertBases,
   upsertDeviceSyncs

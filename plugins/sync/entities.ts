@@ -35,3 +35,6 @@ export const SyncSession = defineEntity({
   }
 })
 export type SyncSession = InferEntity<typeof SyncSession>
+
+/** Progress of a run. */
+export type Counts = Pick<SyncSession, 'operations_completed' | 'operations_failed'>

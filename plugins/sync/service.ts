@@ -1,8 +1,8 @@
 import type { FastifyInstance } from 'fastify'
 import { createSyncEvents } from './events.ts'
 import { createNegotiation } from './negotiate.ts'
-import { createRuns } from './server-sessions.ts'
-import { createSessions } from './sessions.ts'
+import { createRuns } from './sessions/server-sessions.ts'
+import { createSessions } from './sessions/sessions.ts'
 
 export function createSync (app: FastifyInstance) {
   const publish = createSyncEvents(app)

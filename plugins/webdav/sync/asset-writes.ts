@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import { ApiError } from '../../../core/errors.ts'
 import type { StagedFile } from '../../assets/asset-files.ts'
-import { readResolution } from '../../sync/by-file.ts'
+import { readResolution } from '../../sync/resolution.ts'
 import type { DeviceContext } from '../acting-device.ts'
 import { type CurrentAsset, type FileRow, storeContent } from '../rows.ts'
 import { type AssetPlace, type GamePath, storedName } from './asset-place.ts'

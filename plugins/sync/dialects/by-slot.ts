@@ -1,8 +1,8 @@
-import { formatDate } from '../../core/typebox.ts'
-import { SLOT_KEY_START } from '../assets/base-rows.ts'
-import { type ListedFile, type Listing, readChange, readHash, readStoredName } from './read-listing.ts'
-import type { Pair } from './pairs.ts'
-import type { NegotiateBody, SlotOperation } from './schemas.ts'
+import { formatDate } from '../../../core/typebox.ts'
+import { SLOT_KEY_START } from '../../assets/base-rows.ts'
+import { type ListedFile, type Listing, readChange, readHash, readStoredName } from '../read-listing.ts'
+import type { Pair } from '../pair.ts'
+import type { NegotiateBody, SlotOperation } from '../schemas.ts'
 
 /** Request fields of newer clients, which support `delete`. */
 const LATER_FIELDS = ['rom_ids', 'restore_unlisted', 'emulators'] as const

@@ -1,23 +1,10 @@
-import type { AssetKind } from '../assets/entities.ts'
-import { type Decision, type Direction, type StoredContent, decide, isHashOf, limitDirection } from './decide.ts'
-import type { ListedFile, Listing } from './read-listing.ts'
-import type { AssetRow, BaseRow, FormerRow } from './rows.ts'
+import { type Decision, type Direction, type StoredContent, decide, isHashOf, limitDirection } from '../decide.ts'
+import type { Pair } from '../pair.ts'
+import type { ListedFile, Listing } from '../read-listing.ts'
+import type { AssetRow, BaseRow, FormerRow } from '../rows.ts'
 import {
   type FormerContents, type SyncTarget, addAssets, addBases, addFormer, addMissing, createTargets, isNewer
 } from './sync-targets.ts'
-
-/** A file of the device, of the server, or of both, with its decision. */
-export interface Pair {
-  rom_id: number
-  kind: AssetKind
-  file: ListedFile | null
-  asset: AssetRow | null
-  /** The content that the device and the server last agreed on. */
-  base: BaseRow | null
-  /** True if an upload can replace the asset. In a slot this holds only for the newest asset. */
-  is_replaceable: boolean
-  decision: Decision
-}
 
 /** Returns the newest asset of each slot, whatever its name. */
 function listSlotHeads (assets: readonly AssetRow[]): Map<string, AssetRow> {

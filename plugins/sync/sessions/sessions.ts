@@ -1,10 +1,10 @@
 import type { FastifyInstance } from 'fastify'
-import type { Db } from '../../core/database/db.ts'
+import type { Db } from '../../../core/database/db.ts'
 import { createCompletion } from './complete-session.ts'
-import { SyncSession } from './entities.ts'
-import type { PublishSync } from './events.ts'
+import { SyncSession } from '../entities.ts'
+import type { PublishSync } from '../events.ts'
 import { conditionOf, getSession } from './find-session.ts'
-import type { ListSyncSessionsQuery, SessionSummary } from './schemas.ts'
+import type { ListSyncSessionsQuery, SessionSummary } from '../schemas.ts'
 import { countOperation, deleteEnded, expireSessions } from './session-rows.ts'
 
 const EXPIRES_HOURS = 24

@@ -1,7 +1,7 @@
-import type { AssetKind } from '../assets/entities.ts'
-import type { StoredContent } from './decide.ts'
-import type { Listing } from './read-listing.ts'
-import type { AssetRow, BaseRow, FormerRow } from './rows.ts'
+import type { AssetKind } from '../../assets/entities.ts'
+import type { StoredContent } from '../decide.ts'
+import type { Listing } from '../read-listing.ts'
+import type { AssetRow, BaseRow, FormerRow } from '../rows.ts'
 
 /** Former contents of the server for one file or slot. */
 export interface FormerContents { contents: StoredContent[], deleted: FormerRow[] }

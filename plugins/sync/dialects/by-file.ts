@@ -1,12 +1,13 @@
-import type { Caller } from '../../core/access/auth.ts'
-import { readTime } from '../../core/database/times.ts'
-import { NAME_KEY_START, withoutDateTag } from '../assets/base-rows.ts'
-import type { Device } from '../devices/entities.ts'
-import type { AssetKind } from '../assets/entities.ts'
-import { type ListedFile, type Listing, readChange, readStoredName } from './read-listing.ts'
-import type { Pair } from './pairs.ts'
-import type { AssetRow } from './rows.ts'
-import { type FileOperation, type NegotiateBody, RESOLUTIONS, type Resolution } from './schemas.ts'
+import type { Caller } from '../../../core/access/auth.ts'
+import { readTime } from '../../../core/database/times.ts'
+import { NAME_KEY_START, withoutDateTag } from '../../assets/base-rows.ts'
+import type { Device } from '../../devices/entities.ts'
+import type { AssetKind } from '../../assets/entities.ts'
+import { type ListedFile, type Listing, readChange, readStoredName } from '../read-listing.ts'
+import type { Pair } from '../pair.ts'
+import type { AssetRow } from '../rows.ts'
+import { readResolution } from '../resolution.ts'
+import type { FileOperation, NegotiateBody } from '../schemas.ts'
 
 /** Suffixes that emulators give to state files. */
 const STATE_NAME = /\.state(\d+|\.auto)?$/i
@@ -49,16 +50,6 @@ export function readByFile (roms: NonNullable<NegotiateBody['roms']>): Listing {
     keyOf: ({ file_name: fileName }) => withoutDateTag(fileName),
     key_start: NAME_KEY_START
   }
-}
-
-/**
- * Returns how a device that lists by file resolves conflicts. A device that only receives gives its own file to the
- * server as a version.
- */
-export function readResolution ({ sync_mode: mode, sync_config: config }: Device): Resolution {
-  if (mode === 'pull_only') return 'server_wins'
-  const configured = config?.conflict_resolution
-  return RESOLUTIONS.find((resolution) => resolution === configured) ?? 'keep_both'
 }
 
 /** Returns a directory on the device with its trailing separator; an empty text if the device named none. */

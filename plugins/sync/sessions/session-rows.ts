@@ -1,9 +1,9 @@
 import { sql } from 'kysely'
-import { selectMilliseconds } from '../../core/database/columns.ts'
-import type { Db } from '../../core/database/db.ts'
-import type { PlannedDownload } from './entities.ts'
-import type { SessionName } from './session-name.ts'
-import type { AssetRow } from './rows.ts'
+import { selectMilliseconds } from '../../../core/database/columns.ts'
+import type { Db } from '../../../core/database/db.ts'
+import type { PlannedDownload } from '../entities.ts'
+import type { SessionName } from '../session-name.ts'
+import type { AssetRow } from '../rows.ts'
 
 const DEVICE = "json_build_object('id', d.id, 'device_id', d.device_id, 'is_numbered', d.is_numbered) as device"
 

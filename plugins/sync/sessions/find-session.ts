@@ -1,7 +1,7 @@
-import type { Db } from '../../core/database/db.ts'
-import { notFound } from '../../core/errors.ts'
-import { readReference } from '../../core/web/reference.ts'
-import { SyncSession } from './entities.ts'
+import type { Db } from '../../../core/database/db.ts'
+import { notFound } from '../../../core/errors.ts'
+import { readReference } from '../../../core/web/reference.ts'
+import { SyncSession } from '../entities.ts'
 
 export const unknownSession = (reference: string) =>
   notFound(`Sync session with ID '${reference}' not found; negotiate to open one`)

@@ -1,12 +1,12 @@
 import type { FastifyInstance } from 'fastify'
-import type { Db } from '../../core/database/db.ts'
-import { inTransaction } from '../../core/database/transaction.ts'
-import { notFound } from '../../core/errors.ts'
-import type { Device } from '../devices/entities.ts'
-import { SyncSession } from './entities.ts'
-import type { PublishSync } from './events.ts'
-import type { SessionName } from './session-name.ts'
-import { type Counts, beginPending, upsertPending, writeCounts, writeEnd, writePlanned } from './server-session-rows.ts'
+import type { Db } from '../../../core/database/db.ts'
+import { inTransaction } from '../../../core/database/transaction.ts'
+import { notFound } from '../../../core/errors.ts'
+import type { Device } from '../../devices/entities.ts'
+import { type Counts, SyncSession } from '../entities.ts'
+import type { PublishSync } from '../events.ts'
+import type { SessionName } from '../session-name.ts'
+import { beginPending, upsertPending, writeCounts, writeEnd, writePlanned } from './server-session-rows.ts'
 
 const ERROR_MAX = 1_000
 
