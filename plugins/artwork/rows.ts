@@ -1,9 +1,18 @@
 import type { Db } from '../../core/database/db.ts'
 import type { Rom } from '../roms/entities.ts'
+import { ARTWORK_PATHS, type RomColumnName, declareRomColumns } from '../roms/rom-columns.ts'
 
-/** The stored artwork of a ROM. */
-export type StoredArtwork =
-  Pick<Rom, 'path_cover_large' | 'path_cover_small' | 'path_screenshots' | 'path_manual' | 'media' | 'badges'>
+/** The columns with the stored artwork of a ROM. */
+const STORED = [
+  'path_cover_large', 'path_cover_small', 'path_screenshots', 'path_manual', 'media', 'badges'
+] as const satisfies RomColumnName[]
+export type StoredArtwork = Pick<Rom, typeof STORED[number]>
+
+const listStored = (table: string) => STORED.map((name) => `${table}.${name}`).join(', ')
+
+const UPDATE = `update roms set ${STORED.map((name) => `${name} = s.${name}`).join(', ')}, updated_at = now()
+  from jsonb_to_recordset($1::jsonb) as s(${declareRomColumns(STORED)})
+  where roms.id = $2 and roms.edits = $3 and (${listStored('roms')}) is distinct from (${listStored('s')})`
 
 /**
  * Stores the artwork of a ROM, unless the ROM was edited since it was read.
@@ -13,12 +22,7 @@ export type StoredArtwork =
 export async function updateArtwork (
   db: Db, rom: Pick<Rom, 'id' | 'edits'>, stored: StoredArtwork
 ): Promise<boolean> {
-  const { rowCount } = await db.query(`update roms set path_cover_large = $2, path_cover_small = $3,
-      path_screenshots = $4, path_manual = $5, media = $6::jsonb, badges = $7, updated_at = now()
-    where id = $1 and edits = $8 and (path_cover_large, path_cover_small, path_screenshots, path_manual, media, badges)
-      is distinct from ($2, $3, $4::text[], $5, $6::jsonb, $7::text[])`,
-  [rom.id, stored.path_cover_large, stored.path_cover_small, stored.path_screenshots, stored.path_manual,
-    JSON.stringify(stored.media), stored.badges, rom.edits])
+  const { rowCount } = await db.query(UPDATE, [JSON.stringify([stored]), rom.id, rom.edits])
   return rowCount === 1
 }
 
@@ -36,15 +40,21 @@ export async function addFirstScreenshot (tx: Db, id: number, path: string): Pro
   return rowCount > 0
 }
 
+/** The columns of a cover and a manual: their paths, each with the URL whose lock keeps both. */
+const SINGLE_FILES = ARTWORK_PATHS.filter(({ isList }) => !isList)
+const FILE_LISTS = ARTWORK_PATHS.filter(({ isList }) => isList)
+
+const CLEARED = new Map([
+  ...FILE_LISTS.flatMap(({ name, url }) => [name, url].map((column) => [column, "'{}'"] as const)),
+  ...SINGLE_FILES.flatMap(({ name, url }) =>
+    [name, url].map((column) => [column, `case when own_fields && '{${url}}' then ${column} end`] as const))
+])
+
 /** Clears artwork, except media that a person set. */
-const CLEAR = `update roms set url_screenshots = '{}', path_screenshots = '{}', media = '{}',
-    url_cover = case when own_fields && '{url_cover}' then url_cover end,
-    path_cover_large = case when own_fields && '{url_cover}' then path_cover_large end,
-    path_cover_small = case when own_fields && '{url_cover}' then path_cover_small end,
-    url_manual = case when own_fields && '{url_manual}' then url_manual end,
-    path_manual = case when own_fields && '{url_manual}' then path_manual end, updated_at = now()
+const CLEAR = `update roms set media = '{}', updated_at = now(),
+    ${[...CLEARED].map(([column, value]) => `${column} = ${value}`).join(', ')}
   where id = any($1::int[])
-  returning id, array_remove(array[path_cover_large, path_cover_small, path_manual] || array(
+  returning id, array_remove(array[${SINGLE_FILES.map(({ name }) => name).join(', ')}] || array(
     select f.track_meta ->> 'cover_path' from rom_files f where f.rom_id = roms.id and f.track_meta is not null), null) as kept`
 
 /**
