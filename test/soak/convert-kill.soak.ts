@@ -7,6 +7,7 @@ import t, { type Test } from 'tap'
 import yauzl from 'yauzl'
 import { tryFetch } from '../e2e/server.ts'
 import { until } from '../until.ts'
+import { createRandom } from './random.ts'
 import { AUTHORIZATION, type ScanRow, type SoakServer, WAIT_MS, startServer } from './server.ts'
 
 const ROUNDS = Number(process.env.SOAK_ROUNDS ?? 5)
@@ -14,17 +15,6 @@ const SEED = Number(process.env.SOAK_SEED ?? Date.now() % 1_000_000)
 const GAMES = 120
 /** An interrupted and restarted conversion may take this long on a busy machine. */
 const CONVERT_MS = 600_000
-
-/**
- * Creates a generator of reproducible numbers from 0 to 1: https://en.wikipedia.org/wiki/Linear_congruential_generator
- */
-function createRandom (seed: number): () => number {
-  let state = seed >>> 0
-  return () => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0
-    return state / 2 ** 32
-  }
-}
 
 const random = createRandom(SEED)
 const folder = await mkdtemp(join(tmpdir(), 'svc-soak-'))

@@ -6,6 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { listChildren, tryFetch } from '../e2e/server.ts'
 import { until } from '../until.ts'
+import { createRandom } from './random.ts'
 import { AUTHORIZATION, type SoakServer, WAIT_MS, startServer } from './server.ts'
 
 const ROUNDS = Number(process.env.SOAK_ROUNDS ?? 3)
@@ -14,17 +15,6 @@ const STEPS = 20
 const PLATFORMS = ['gb', 'gba', 'nes']
 const CONTENTS = Array.from({ length: 9 }, (_none, index) => `content of game ${index}`)
 const sha1Of = (content: string) => createHash('sha1').update(content).digest('hex')
-
-/**
- * Creates a generator of reproducible numbers from 0 to 1: https://en.wikipedia.org/wiki/Linear_congruential_generator
- */
-function createRandom (seed: number): () => number {
-  let state = seed >>> 0
-  return () => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0
-    return state / 2 ** 32
-  }
-}
 
 const random = createRandom(SEED)
 const pick = <T>(values: readonly T[]): T => {

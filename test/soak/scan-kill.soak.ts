@@ -5,23 +5,13 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { until } from '../until.ts'
 import { COVERS, GAMES, audit, makeLibrary } from './library.ts'
+import { createRandom } from './random.ts'
 import { type ScanRow, type SoakServer, WAIT_MS, forgetScans, startServer } from './server.ts'
 
 /** An interrupted and restarted scan may take this long on a busy machine. */
 const SCAN_MS = 600_000
 const ROUNDS = Number(process.env.SOAK_ROUNDS ?? 5)
 const SEED = Number(process.env.SOAK_SEED ?? Date.now() % 1_000_000)
-
-/**
- * Creates a generator of reproducible numbers from 0 to 1: https://en.wikipedia.org/wiki/Linear_congruential_generator
- */
-function createRandom (seed: number): () => number {
-  let state = seed >>> 0
-  return () => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0
-    return state / 2 ** 32
-  }
-}
 
 const random = createRandom(SEED)
 const folder = await mkdtemp(join(tmpdir(), 'svc-soak-'))
