@@ -4,7 +4,7 @@ import { networkOf } from '../../core/config/networks.ts'
 import { isEqualSecret } from '../../core/access/secrets.ts'
 import { createThrottle } from '../auth/throttle-rows.ts'
 import type { User } from '../users/entities.ts'
-import { createAccounts } from './accounts.ts'
+import { createSignInAccounts } from './sign-in-accounts.ts'
 import { type Attempt, createAttempts } from './sign-in-attempts.ts'
 import { type Proof, readProof, toAuthorizationUrl, toLogoutUrl } from './exchange.ts'
 import { toApiError } from './failures.ts'
@@ -45,7 +45,7 @@ export function createOidc (app: FastifyInstance, settings: OidcSettings | null)
   const throttle = createThrottle(app.db)
   const live = settings === null
     ? null
-    : { settings, provider: createProvider(settings), accounts: createAccounts(app, settings) }
+    : { settings, provider: createProvider(settings), accounts: createSignInAccounts(app, settings) }
 
   function requireLive () {
     if (live !== null) return live

@@ -1,17 +1,11 @@
 import type { Db } from '../../core/database/db.ts'
 import { badRequest, notFound } from '../../core/errors.ts'
 import { inTransaction } from '../../core/database/transaction.ts'
-import { User } from '../users/entities.ts'
+import { getUser } from '../users/get-user.ts'
 import { HIDEABLE_ENTITIES, HiddenEntity, PermissionOverride } from './entities.ts'
 import { PermissionGroup } from './group-entities.ts'
 import { insertHidden } from './rows.ts'
 import type { HiddenView, Hide, UpdateUserRules, UserRulesView } from './schemas.ts'
-
-async function findUser (db: Db, id: number): Promise<User> {
-  const user = await db.em.findOne(User, { id })
-  if (user === null) throw notFound(`User with ID '${id}' not found`)
-  return user
-}
 
 async function findGroup (db: Db, id: number): Promise<PermissionGroup> {
   const group = await db.em.findOne(PermissionGroup, { id })
@@ -20,7 +14,7 @@ async function findGroup (db: Db, id: number): Promise<PermissionGroup> {
 }
 
 async function view (db: Db, id: number): Promise<UserRulesView> {
-  const user = await findUser(db, id)
+  const user = await getUser(db, id)
   const overrides = await db.em.find(PermissionOverride, { user: id }, { orderBy: { entity: 'asc', action: 'asc' } })
   const hidden = await db.em.find(HiddenEntity, { user: id }, { orderBy: { entity: 'asc', entity_id: 'asc' } })
   return {
@@ -44,7 +38,7 @@ async function readHide (db: Db, input: Hide): Promise<{ object: HiddenView, pri
   }
   const principal = { user: input.user_id ?? null, group: input.group_id ?? null }
   if ((principal.user === null) === (principal.group === null)) throw badRequest('Give exactly one of user_id and group_id')
-  if (principal.user !== null) await findUser(db, principal.user)
+  if (principal.user !== null) await getUser(db, principal.user)
   if (principal.group !== null) await findGroup(db, principal.group)
   return { object: { entity, entity_id: input.entity_id }, principal }
 }
@@ -55,7 +49,7 @@ export const rules = {
   /** @throws ApiError NOT_FOUND if the user or the group does not exist. */
   async update (db: Db, id: number, input: UpdateUserRules): Promise<UserRulesView> {
     return await inTransaction(db, async (tx) => {
-      const user = await findUser(tx, id)
+      const user = await getUser(tx, id)
       if (input.set_group === true) {
         const groupId = input.permission_group_id ?? null
         user.permission_group = groupId === null ? null : await findGroup(tx, groupId)

@@ -3,7 +3,7 @@ import { Writable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { replacePassword } from '../auth/new-password.ts'
 import { checkPassword, hashPassword } from '../auth/password-hash.ts'
-import { createAccounts } from './progress/accounts.ts'
+import { createProviderAccounts } from './progress/provider-accounts.ts'
 import { createUsers } from './service.ts'
 import { findUser, withDatabase } from './with-database.ts'
 import { findDatabaseUrl } from '../../core/cli/database.ts'
@@ -54,7 +54,7 @@ export async function addUser (features: Features, name: string, options: UserOp
   const url = await findDatabaseUrl((await features.loadConfig()).config)
   const password = await readPassword(options)
   await withDatabase(features, url, async (app) => {
-    const user = await createUsers(app, createAccounts({ definitions: [] })).create({
+    const user = await createUsers(app, createProviderAccounts({ definitions: [] })).create({
       username: name, password, email: options.email, role: options.admin === true ? 'admin' : 'user'
     }, 'svc user add')
     process.stdout.write(`${user.role === 'admin' ? 'Administrator' : 'User'} '${user.username}' was created.\n`)

@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify'
 import type { Config } from '../../core/config/config.ts'
 import { ApiError } from '../../core/errors.ts'
 import type { FeaturePlugin } from '../../core/feature.ts'
-import { type Accounts, createAccounts } from './progress/accounts.ts'
+import { type ProviderAccounts, createProviderAccounts } from './progress/provider-accounts.ts'
 import { type Achievements, createAchievements } from './progress/achievements.ts'
 import { listProgressTasks } from './progress/progress-tasks.ts'
 import { type Avatars, createAvatars } from './profile/avatars.ts'
@@ -22,7 +22,7 @@ declare module 'fastify' {
 /** The parts of the feature that only its routes use. */
 export interface UserParts {
   avatars: Avatars
-  accounts: Accounts
+  accounts: ProviderAccounts
   achievements: Achievements
   changes: Changes
   deletions: AccountDeletions
@@ -50,7 +50,7 @@ function addFirstAdmin (app: FastifyInstance, { auth }: Config): void {
 const plugin: FeaturePlugin<UserParts> = async (app, { config, role }) => {
   const roles = createRoles(app)
   const avatars = createAvatars(config)
-  const accounts = createAccounts(app.registry)
+  const accounts = createProviderAccounts(app.registry)
   const achievements = createAchievements(app, config)
   for (const task of listProgressTasks(app, config)) app.tasks.define(task)
   const changes = createAccountChanges(app, avatars, roles, accounts)

@@ -3,11 +3,12 @@ import { type Caller, isAdministrator, requireSignIn } from '../../core/access/a
 import type { Context } from '../../core/access/context.ts'
 import type { Db } from '../../core/database/db.ts'
 import { inTransaction } from '../../core/database/transaction.ts'
-import { ApiError, forbidden, notFound } from '../../core/errors.ts'
+import { ApiError, forbidden } from '../../core/errors.ts'
 import { checkPassword, hashPassword } from '../auth/password-hash.ts'
 import { lockFirstAdmin } from './rows.ts'
-import type { Accounts } from './progress/accounts.ts'
+import type { ProviderAccounts } from './progress/provider-accounts.ts'
 import { User } from './entities.ts'
+import { getUser } from './get-user.ts'
 import { readEmail, readRole, readUsername, refuseTaken } from './account-fields.ts'
 import type { CreateUser, UserView } from './schemas.ts'
 import { toGuestView, toUserView } from './views.ts'
@@ -40,7 +41,7 @@ export async function checkMayAdd ({ db, caller }: Context<Caller | null>, role:
   requireSignIn(caller)
 }
 
-export function createUsers (app: FastifyInstance, accounts: Accounts) {
+export function createUsers (app: FastifyInstance, accounts: ProviderAccounts) {
   async function views (users: readonly User[]): Promise<UserView[]> {
     const ids = users.map((user) => user.id)
     const access = await app.permissions.listAccess(ids)
@@ -54,12 +55,6 @@ export function createUsers (app: FastifyInstance, accounts: Accounts) {
   async function view (user: User): Promise<UserView> {
     const fields = await accounts.views(app.db, [user.id])
     return toUserView(user, await app.permissions.accessOf(user), fields.get(user.id) ?? accounts.noView())
-  }
-
-  async function get (db: Db, id: number): Promise<User> {
-    const user = await db.em.findOne(User, { id })
-    if (user === null) throw notFound(`User with ID '${id}' not found`)
-    return user
   }
 
   return {
@@ -94,12 +89,12 @@ export function createUsers (app: FastifyInstance, accounts: Accounts) {
     views,
     /** Returns the wire form of a user. */
     view,
-    get,
+    get: getUser,
 
     /** Returns the wire form of the caller, with its current device. */
     async viewOwn ({ db, caller }: Context): Promise<UserView> {
       if (caller.credential === 'kiosk') return toGuestView(caller, accounts.noView())
-      const [user, deviceId] = [await get(db, caller.id), await app.devices.findUuid(db, caller.device_id)]
+      const [user, deviceId] = [await getUser(db, caller.id), await app.devices.findUuid(db, caller.device_id)]
       return { ...await view(user), current_device_id: deviceId }
     },
 

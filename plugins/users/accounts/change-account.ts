@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify'
 import { type Caller, isAdministrator, requireSignIn } from '../../../core/access/auth.ts'
 import type { Context } from '../../../core/access/context.ts'
 import type { Db } from '../../../core/database/db.ts'
-import { badRequest, invalid, notFound } from '../../../core/errors.ts'
+import { badRequest, invalid } from '../../../core/errors.ts'
 import { inTransaction } from '../../../core/database/transaction.ts'
 import { OneTimeToken, Session } from '../../auth/entities.ts'
 import { type RemainingSignIns, replacePassword } from '../../auth/new-password.ts'
@@ -10,7 +10,8 @@ import { checkPassword, hashPassword } from '../../auth/password-hash.ts'
 import { lockSignedIn } from '../../auth/lock-sign-in.ts'
 import { checkOwnOrAdmin } from '../admins.ts'
 import { isLastAdmin } from '../rows.ts'
-import type { Accounts } from '../progress/accounts.ts'
+import { getUser } from '../get-user.ts'
+import type { ProviderAccounts } from '../progress/provider-accounts.ts'
 import type { Avatars, StagedAvatar } from '../profile/avatars.ts'
 import { User } from '../entities.ts'
 import { readEmail, readRole, readSettings, readUsername, refuseTaken } from '../account-fields.ts'
@@ -80,13 +81,6 @@ async function readPassword (password: string | null | undefined): Promise<strin
   return await hashPassword(password)
 }
 
-/** @throws ApiError NOT_FOUND */
-export async function findUser (db: Db, id: number): Promise<User> {
-  const user = await db.em.findOne(User, { id }, { refresh: true })
-  if (user === null) throw notFound(`User with ID '${id}' not found`)
-  return user
-}
-
 function checkAdminsLeft (user: User, { role, enabled }: Columns): void {
   const losesAdmin = role === 'user' || enabled === false
   if (losesAdmin) throw badRequest(`'${user.username}' is the last administrator; make another user an administrator first`)
@@ -113,7 +107,7 @@ async function record (
 }
 
 /** Creates the change of accounts, with everything that depends on them. */
-export function createAccountChanges (app: FastifyInstance, avatars: Avatars, roles: Roles, accounts: Accounts) {
+export function createAccountChanges (app: FastifyInstance, avatars: Avatars, roles: Roles, accounts: ProviderAccounts) {
   /** All errors are detected before the picture is written. */
   async function read (input: UpdateUser, user: User, caller: Caller, address: string): Promise<AccountUpdate> {
     const isOwn = user.id === caller.id
@@ -138,7 +132,7 @@ export function createAccountChanges (app: FastifyInstance, avatars: Avatars, ro
   async function write ({ db: tx, caller }: Context, id: number, update: AccountUpdate): Promise<UserChange> {
     const isLast = await isLastAdmin(tx, id)
     if (update.decidesAccess) await lockSignedIn(tx, caller)
-    const user = await findUser(tx, id)
+    const user = await getUser(tx, id)
     const { username, role, enabled } = user
     if (isLast) checkAdminsLeft(user, update.columns)
     tx.em.assign(user, { ...update.columns, email_confirmed: isConfirmedBy(caller, update.columns, user) })
@@ -169,7 +163,7 @@ export function createAccountChanges (app: FastifyInstance, avatars: Avatars, ro
     async update ({ db, caller }: Context, id: number, input: UpdateUser, address: string) {
       checkOwnOrAdmin(caller, id)
       const isOwn = caller.id === id
-      const update = await read(input, await findUser(db, id), caller, address)
+      const update = await read(input, await getUser(db, id), caller, address)
       const { columns, passwordHash, avatar } = update
       try {
         const outcome = await refuseTaken(columns, () =>

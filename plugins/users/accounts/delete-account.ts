@@ -7,7 +7,7 @@ import { badRequest, forbidden } from '../../../core/errors.ts'
 import { User } from '../entities.ts'
 import type { Avatars } from '../profile/avatars.ts'
 import { isLastAdmin } from '../rows.ts'
-import { findUser } from './change-account.ts'
+import { getUser } from '../get-user.ts'
 
 export type DeletionListener = (tx: Db, userId: number) => Promise<void>
 
@@ -24,7 +24,7 @@ export function createAccountDeletions (app: FastifyInstance, avatars: Avatars) 
       if (caller.id === id) throw badRequest('You cannot delete your own account; ask another administrator')
       const deletedAccount = await inTransaction(db, async (tx) => {
         const isLast = await isLastAdmin(tx, id)
-        const user = await findUser(tx, id)
+        const user = await getUser(tx, id)
         if (user.role === 'admin' && !isAdministrator(caller)) throw forbidden('Only an administrator may delete an administrator')
         if (isLast) throw badRequest(`'${user.username}' is the last administrator; make another user an administrator first`)
         for (const listener of deletions) await listener(tx, id)

@@ -13,7 +13,7 @@ import { StringEnum } from '../../../core/typebox.ts'
 import { checkCircuit } from '../../circuits/check-circuit.ts'
 import { ProviderAccount } from '../entities.ts'
 import { updateProgress } from '../rows.ts'
-import type { StoredProgress } from './accounts.ts'
+import type { StoredProgress } from './provider-accounts.ts'
 
 /** The user and the provider whose progress is read. */
 export interface ProgressCall { user_id: number, provider: string, incremental: boolean }

@@ -4,7 +4,7 @@ import { contextOf } from '../../../core/access/context.ts'
 import type { Config } from '../../../core/config/config.ts'
 import { Bytes, ErrorSchema, IdParams, type Routes, withFile } from '../../../core/typebox.ts'
 import { clearSessionCookie } from '../../auth/cookie.ts'
-import type { Accounts } from '../progress/accounts.ts'
+import type { ProviderAccounts } from '../progress/provider-accounts.ts'
 import type { Achievements } from '../progress/achievements.ts'
 import type { Avatars } from '../profile/avatars.ts'
 import type { Changes } from '../accounts/change-account.ts'
@@ -17,7 +17,7 @@ interface Services {
   config: Config
   avatars: Avatars
   changes: Changes
-  accounts: Accounts
+  accounts: ProviderAccounts
   achievements: Achievements
 }
 

@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox'
 import { contextOf } from '../../../core/access/context.ts'
 import { ErrorSchema, IdParams, type Routes } from '../../../core/typebox.ts'
-import type { Accounts } from '../progress/accounts.ts'
+import type { ProviderAccounts } from '../progress/provider-accounts.ts'
 import type { AccountDeletions } from '../accounts/delete-account.ts'
 import type { Invites } from '../invites/invites.ts'
 import { CreateUserSchema, InviteLinkSchema, InviteQuery, RegisterSchema, createUserSchema } from '../schemas.ts'
@@ -9,7 +9,7 @@ import { CreateUserSchema, InviteLinkSchema, InviteQuery, RegisterSchema, create
 const tags = ['users']
 const reads = { scopes: ['users.read'] } as const
 
-interface Services { invites: Invites, deletions: AccountDeletions, accounts: Accounts }
+interface Services { invites: Invites, deletions: AccountDeletions, accounts: ProviderAccounts }
 
 const createRoutes = ({ invites, deletions, accounts }: Services): Routes => async (app) => {
   const UserSchema = createUserSchema(accounts.viewFields)

@@ -3,7 +3,7 @@ import { createServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import t from 'tap'
-import { createAccounts } from '../../../plugins/oidc/accounts.ts'
+import { createSignInAccounts } from '../../../plugins/oidc/sign-in-accounts.ts'
 import { createAttempts } from '../../../plugins/oidc/sign-in-attempts.ts'
 import { toAuthorizationUrl } from '../../../plugins/oidc/exchange.ts'
 import { cleanUsername, readIdentity } from '../../../plugins/oidc/identity.ts'
@@ -231,7 +231,7 @@ t.test('an unverified address opens no account that has it, and is not stored', 
   const claims = { sub: 'owl', email: 'owen@home.example', preferred_username: 'owen' }
   const identity = readIdentity(claims, provider.issuer, false, settings)
   await app.users.create({ username: 'owen', password: 'a password', email: 'owen@home.example', role: 'user' })
-  const user = await createAccounts(app, settings).find(app.db, identity, '127.0.0.1')
+  const user = await createSignInAccounts(app, settings).find(app.db, identity, '127.0.0.1')
   t.match(user, { username: 'owen-2', email: null, oidc_subject: 'owl' })
 })
 

@@ -32,7 +32,7 @@ function toProgression (key: string, progress: StoredProgress) {
 }
 
 /** The accounts of users at providers: the settings that providers need, and the fields that clients see. */
-export function createAccounts ({ definitions }: Pick<Registry, 'definitions'>) {
+export function createProviderAccounts ({ definitions }: Pick<Registry, 'definitions'>) {
   const kinds = new Map(KNOWN.map((kind) => [kind.key, kind]))
   for (const { kind, definition } of definitions) {
     const { key, progress } = definition as ProviderDefinition
@@ -104,4 +104,4 @@ export function createAccounts ({ definitions }: Pick<Registry, 'definitions'>) 
       [...Object.keys(settings.properties), `${key}_progression`].map((name) => [name, null])))
   }
 }
-export type Accounts = ReturnType<typeof createAccounts>
+export type ProviderAccounts = ReturnType<typeof createProviderAccounts>

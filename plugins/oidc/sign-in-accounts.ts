@@ -67,7 +67,7 @@ async function insertUser (db: Db, identity: Identity, username: string): Promis
 }
 
 /** Creates the accounts of users who sign in at the provider. */
-export function createAccounts (app: FastifyInstance, settings: OidcSettings) {
+export function createSignInAccounts (app: FastifyInstance, settings: OidcSettings) {
   async function link (db: Db, user: User, identity: Identity, address: string): Promise<void> {
     user.oidc_issuer = identity.issuer
     user.oidc_subject = identity.subject
@@ -108,4 +108,4 @@ export function createAccounts (app: FastifyInstance, settings: OidcSettings) {
 
   return { find }
 }
-export type Accounts = ReturnType<typeof createAccounts>
+export type SignInAccounts = ReturnType<typeof createSignInAccounts>
