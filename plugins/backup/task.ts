@@ -1,8 +1,8 @@
 import { basename } from 'node:path'
-import { Type } from '@sinclair/typebox'
 import type { Config } from '../../core/config/config.ts'
 import { StartError, badRequest } from '../../core/errors.ts'
 import { backupConfig } from './config.ts'
+import { defineTask } from '../tasks/define-task.ts'
 import type { TaskDefinition, TaskRun } from '../tasks/definitions.ts'
 import { createBackup } from './write-backup.ts'
 import { backupFolder, deleteOld, nextPath, readPassphrase } from './backup-folder.ts'
@@ -41,21 +41,16 @@ export function defineBackup (config: Config, databaseUrl: string): TaskDefiniti
     await report({ backup: { ...result, file: basename(path), rows: rowCount, deleted } })
   }
 
-  return {
+  return defineTask({
     name: 'backup',
     title: 'Backup',
     description:
       'Writes the database, saves, states, uploads and settings into one file, verifies it, and keeps the ' +
       'newest few',
     type: 'generic',
-    group: 'scheduled',
     enabled: backupConfig.of(config).scheduled,
-    manual_run: true,
     cron_string: backupConfig.of(config).scheduled_cron,
-    destructive: false,
-    isSingle: true,
     timeoutSeconds: TIMEOUT_SECONDS,
-    arguments: Type.Object({}, { additionalProperties: false }),
     async check () {
       try {
         readPassphrase(config)
@@ -64,5 +59,5 @@ export function defineBackup (config: Config, databaseUrl: string): TaskDefiniti
       }
     },
     run
-  }
+  })
 }

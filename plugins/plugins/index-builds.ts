@@ -4,6 +4,7 @@ import type { FastifyInstance } from 'fastify'
 import type { Config } from '../../core/config/config.ts'
 import { readPreferences } from '../../core/loader/context.ts'
 import { readIndexSchedule } from '../../core/loader/search-index/index-schedule.ts'
+import { defineTask } from '../tasks/define-task.ts'
 import type { TaskDefinition, TaskRun } from '../tasks/definitions.ts'
 import { createMemo } from '../../core/loader/calls/memo.ts'
 
@@ -37,17 +38,13 @@ export function defineIndexBuilds (app: FastifyInstance, config: Config): TaskDe
     const { key, definition, rebuildIndex } = provider
     if (rebuildIndex === null || definition.index === undefined) return []
     const { enabled, cron } = readIndexSchedule(key, config)
-    return [{
+    return [defineTask({
       name: `update_${key}_metadata`,
       title: `Scheduled ${definition.name} metadata update`,
       description: `Downloads or rebuilds the local index of ${definition.name}`,
       type: 'update',
-      group: 'scheduled',
       enabled,
-      manual_run: true,
       cron_string: cron,
-      destructive: false,
-      isSingle: true,
       timeoutSeconds: TIMEOUT_SECONDS,
       arguments: ArgumentsSchema,
       async run ({ signal, report }) {
@@ -58,6 +55,6 @@ export function defineIndexBuilds (app: FastifyInstance, config: Config): TaskDe
         await progress.flush()
         await report({ update_stats: { processed: count, total: count } })
       }
-    } satisfies TaskDefinition]
+    })]
   })
 }

@@ -1,12 +1,12 @@
 import { glob, open, rename, rm, stat } from 'node:fs/promises'
 import { basename, dirname, extname, join } from 'node:path'
 import { randomUUID } from 'node:crypto'
-import { Type } from '@sinclair/typebox'
 import type { FastifyInstance } from 'fastify'
 import type { Config } from '../../core/config/config.ts'
 import { errorCode } from '../../core/files/fs-error.ts'
 import { requireFreeSpace } from '../../core/files/free-space.ts'
 import { tasksConfig } from '../tasks/config.ts'
+import { defineTask } from '../tasks/define-task.ts'
 import type { TaskDefinition, TaskRun } from '../tasks/definitions.ts'
 import { openImage } from './image.ts'
 
@@ -75,19 +75,14 @@ export function defineWebp (app: FastifyInstance, config: Config): TaskDefinitio
     await report({ conversion_stats: stats })
   }
 
-  return {
+  return defineTask({
     name: 'convert_images_to_webp',
     title: 'Convert images to WebP',
     description: 'Writes a WebP copy beside each stored cover; skips covers that have one',
     type: 'conversion',
-    group: 'scheduled',
     enabled: tasksConfig.of(config).convert_images_to_webp,
-    manual_run: true,
     cron_string: tasksConfig.of(config).convert_images_to_webp_cron,
-    destructive: false,
-    isSingle: true,
     timeoutSeconds: TIMEOUT_SECONDS,
-    arguments: Type.Object({}, { additionalProperties: false }),
     run
-  }
+  })
 }

@@ -1,9 +1,9 @@
-import { Type } from '@sinclair/typebox'
 import type { FastifyInstance } from 'fastify'
 import type { FeaturePlugin } from '../../core/feature.ts'
 import type { Config } from '../../core/config/config.ts'
 import { ApiError } from '../../core/errors.ts'
 import { tasksConfig } from '../tasks/config.ts'
+import { defineTask } from '../tasks/define-task.ts'
 import type { TaskDefinition } from '../tasks/definitions.ts'
 import { defineCleanupMissing } from './disk/cleanup-missing.ts'
 import { defineCleanupResources } from '../artwork/cleanup-resources.ts'
@@ -21,18 +21,13 @@ const QUICK_SCAN: ScanPayload = {
 }
 
 function defineRescan (app: FastifyInstance, config: Config): TaskDefinition {
-  return {
+  return defineTask({
     name: 'scan_library',
     title: 'Scheduled rescan',
     description: 'Quick scan of all platforms with every enabled provider',
     type: 'scan',
-    group: 'scheduled',
     enabled: tasksConfig.of(config).scheduled_rescan,
-    manual_run: true,
     cron_string: tasksConfig.of(config).scheduled_rescan_cron,
-    destructive: false,
-    isSingle: true,
-    arguments: Type.Object({}, { additionalProperties: false }),
     async run () {
       try {
         await app.scans.request(QUICK_SCAN, null)
@@ -43,7 +38,7 @@ function defineRescan (app: FastifyInstance, config: Config): TaskDefinition {
     },
     // Returns the scan itself, because the caller can then follow it.
     startInstead: (userId) => app.scans.request(QUICK_SCAN, userId)
-  }
+  })
 }
 
 const plugin: FeaturePlugin = async (app, { config }) => {

@@ -33,14 +33,12 @@ function checkArguments (definition: TaskDefinition, args: Record<string, unknow
   })
 }
 
-/**
- * @throws ApiError FORBIDDEN or INSUFFICIENT_PERMISSIONS if the caller may not delete the objects that the task
- * deletes.
- */
+/** @throws ApiError FORBIDDEN or INSUFFICIENT_PERMISSIONS if the caller may not do by a route what the task does. */
 function checkRight ({ name, destructive: right }: TaskDefinition, caller: Caller): void {
   if (right === false) return
   if (!caller.scopes.has(right.scope)) {
-    throw forbidden(`The task '${name}' deletes objects, so it also needs the scope ${right.scope}; use a token that has it, or sign in`)
+    const effect = right.grant[1] === 'delete' ? 'deletes objects' : 'renames files'
+    throw forbidden(`The task '${name}' ${effect}, so it also needs the scope ${right.scope}; use a token that has it, or sign in`)
   }
   requireGrant(caller, ...right.grant)
 }

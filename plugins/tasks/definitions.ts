@@ -20,11 +20,11 @@ export interface TaskRun<Payload = Record<string, unknown>> {
   report (meta: Record<string, unknown>): Promise<void>
 }
 
-/** Permission that a caller needs besides `tasks.run`: the same as for the route that deletes such objects. */
-export interface DeletionRight { scope: Scope, grant: readonly [GrantEntity, GrantAction] }
+/** Permission that a caller needs besides `tasks.run`: the same as for the route that deletes or renames such objects. */
+export interface TaskRight { scope: Scope, grant: readonly [GrantEntity, GrantAction] }
 
 /** Permission for tasks that delete or replace files of the library. */
-export const DELETES_ROMS: DeletionRight = { scope: 'roms.write', grant: ['roms', 'delete'] }
+export const DELETES_ROMS: TaskRight = { scope: 'roms.write', grant: ['roms', 'delete'] }
 
 /** A task of the catalogue. */
 export interface TaskDefinition {
@@ -39,7 +39,7 @@ export interface TaskDefinition {
   manual_run: boolean
   /** Five fields, UTC; empty if it has no schedule. */
   cron_string: string
-  destructive: false | DeletionRight
+  destructive: false | TaskRight
   /** True if only one may wait or run at a time. */
   isSingle: boolean
   /** Time limit in seconds, if more than TASK_TIMEOUT. */

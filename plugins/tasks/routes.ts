@@ -72,7 +72,7 @@ const routes: FeatureRoutes = async (app, { config }) => {
       summary: 'Queue a task by its name',
       params: Type.Object({ task_name: Type.String({ description: 'Name of a task in the catalogue' }) }),
       body: Type.Union([Type.Object({}, { additionalProperties: true }), Type.Null()]),
-      description: 'A destructive task also needs the scope and the grant for the objects that it deletes.',
+      description: 'A destructive task also needs the scope and the grant for the objects that it deletes or renames.',
       response: { 200: TaskExecutionSchema, 403: ErrorSchema }
     },
     preValidation: async (request) => { request.body ??= null },

@@ -1,9 +1,9 @@
 import type { ProviderDefinition } from '@svc/plugin-sdk'
-import { Type } from '@sinclair/typebox'
 import type { FastifyInstance } from 'fastify'
 import type { Config } from '../../../core/config/config.ts'
 import { ApiError } from '../../../core/errors.ts'
 import { readPluginConfig } from '../../../core/loader/settings/plugin-config.ts'
+import { defineTask } from '../../tasks/define-task.ts'
 import type { TaskDefinition, TaskRun } from '../../tasks/definitions.ts'
 import { ProviderAccount } from '../entities.ts'
 import { markStatuses } from '../rows.ts'
@@ -55,19 +55,14 @@ export function listProgressTasks (app: FastifyInstance, config: Config): TaskDe
   return [...app.registry.providers.values()].flatMap(({ key, definition }) => {
     if (definition.progress === undefined) return []
     const { isOn, cron } = readSchedule(config, definition)
-    return [{
+    return [defineTask({
       name: `sync_${key}_progress`,
       title: `Scheduled ${definition.name} progress sync`,
       description: `Reads the progress of users at ${definition.name}, and marks their ROMs accordingly`,
       type: 'update',
-      group: 'scheduled',
       enabled: isOn,
-      manual_run: true,
       cron_string: cron,
-      destructive: false,
-      isSingle: true,
-      arguments: Type.Object({}, { additionalProperties: false }),
       run: async (run) => await refreshAll(app, config, key, run)
-    } satisfies TaskDefinition]
+    })]
   })
 }

@@ -144,7 +144,8 @@ t.test('a destructive task needs the scope and the grant for the deleted objects
   t.same(names.toSorted(), ['cleanup_assets', 'cleanup_missing_firmware', 'cleanup_missing_roms', 'cleanup_orphaned_resources', 'convert_library',
     'empty_trash', 'rename_by_dat'])
   for (const name of names) t.equal((await start(name, runner)).statusCode, 403, name)
-  t.match((await start('empty_trash', runner, { everything: true })).json(), { detail: /also needs the scope roms\.write/ })
+  t.match((await start('empty_trash', runner, { everything: true })).json(), { detail: /deletes objects, so it also needs the scope roms\.write/ })
+  t.match((await start('rename_by_dat', runner)).json(), { detail: /renames files, so it also needs the scope roms\.write/ })
   t.equal((await start('cleanup_missing_firmware', await tokenOf(['roms.write']))).statusCode, 403)
   for (const [name, scope] of [['empty_trash', 'roms.write'], ['cleanup_missing_firmware', 'firmware.write']] as const) {
     const reply = await start(name, await tokenOf([scope]))
