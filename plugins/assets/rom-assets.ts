@@ -1,7 +1,7 @@
 import { type Static, type TObject, Type } from '@sinclair/typebox'
 import type { Context } from '../../core/access/context.ts'
 import type { AnyCaller } from '../platforms/visibility.ts'
-import type { UserFiles } from '../roms/user-files.ts'
+import type { UserFiles } from '../roms/extensions.ts'
 import type { AssetKind } from './entities.ts'
 import { selectThumbnails } from './thumbnail-rows.ts'
 import { type AssetRow, all, hasAsset, isLive, isOfRom, isShared, selectAssets, userIdOf } from './rows.ts'

@@ -7,7 +7,7 @@ import type { Addresses } from '../resources/addresses.ts'
 import {
   VIRTUAL_TYPES, type VirtualType, isVirtualType, readVirtualId, virtualId
 } from '../roms/virtual-collections.ts'
-import { CachedText } from '../roms/cached-text.ts'
+import { CachedText } from '../../core/web/cached-text.ts'
 import { unknownCollection } from './access.ts'
 import { writeVirtual } from './views.ts'
 import { type VirtualRow, selectVirtualCollections } from './virtual-rows.ts'

@@ -2,7 +2,6 @@ import type { FastifyInstance } from 'fastify'
 import type { Db } from '../../core/database/db.ts'
 import { inTransaction } from '../../core/database/transaction.ts'
 import { ID_MAX } from '../../core/typebox.ts'
-import type { Play } from '../roms/played-rows.ts'
 import { type BodyPath, type PlayEntry, readEntry } from './entries.ts'
 import { type NewSession, type Owner, insertSessions, lockSubjects } from './rows.ts'
 import type { PlaySessionEntry, PlaySessionIngestResponse, PlaySessionIngestResult } from './schemas.ts'
@@ -11,6 +10,8 @@ import type { PlaySessionEntry, PlaySessionIngestResponse, PlaySessionIngestResu
 const FUTURE_MAX_MS = 5 * 60_000
 /** Tolerance by which a duration may exceed the time from start to end, because devices round and count sleep. */
 const DURATION_SLACK_MS = 60_000
+
+type Play = Parameters<FastifyInstance['roms']['storePlays']>[2][number]
 
 export interface Ingest extends Owner {
   entries: readonly PlaySessionEntry[]

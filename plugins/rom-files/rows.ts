@@ -4,7 +4,7 @@ import type { Db } from '../../core/database/db.ts'
 import { inTransaction } from '../../core/database/transaction.ts'
 import type { AnyCaller } from '../platforms/visibility.ts'
 import type { TrackMeta } from '../roms/entities.ts'
-import { hasMoved } from '../roms/rename-rows.ts'
+import { hasMoved } from '../renames/rename-rows.ts'
 import { isRomVisible } from '../roms/visibility.ts'
 
 /** A ROM whose folder receives a file. */

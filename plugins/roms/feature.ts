@@ -1,5 +1,5 @@
 import { type Feature, defineFeature } from '../../core/feature.ts'
-import type { UserFiles } from './user-files.ts'
+import type { UserFiles } from './extensions.ts'
 
 /** @param loadUserFiles loads the access to files that users store for ROMs, which a feature above this one has */
 export default (loadUserFiles: () => Promise<UserFiles>): Feature => defineFeature({

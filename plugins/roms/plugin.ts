@@ -1,6 +1,6 @@
 import type { FeaturePlugin } from '../../core/feature.ts'
 import { createDownloads } from './downloads/downloads.ts'
-import type { UserFiles } from './user-files.ts'
+import type { UserFiles } from './extensions.ts'
 import { createRoms } from './service.ts'
 import { hasVisibleRom, selectPlatformSizes } from './visible-rows.ts'
 

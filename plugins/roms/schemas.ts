@@ -4,7 +4,7 @@ import { ROM_FILE_CATEGORIES } from '../entries/categories.ts'
 import { UserNoteSchema } from '../notes/schemas.ts'
 import { DUMP_STATUSES, PLAY_STATUSES } from './entities.ts'
 import { gameSchemas } from './game-fields.ts'
-import type { CachedText } from './cached-text.ts'
+import type { CachedText } from '../../core/web/cached-text.ts'
 import type { RomProviders } from './providers.ts'
 
 const Texts = Type.Array(Type.String())

@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox'
 import { contextOf } from '../../../core/access/context.ts'
 import { ErrorSchema, type Routes } from '../../../core/typebox.ts'
-import { sendPieces } from '../../roms/cached-text.ts'
+import { sendPieces } from '../../../core/web/cached-text.ts'
 import { VirtualCollectionSchema, VirtualCollectionsQuery } from '../schemas.ts'
 import type { VirtualCollections } from '../virtual.ts'
 

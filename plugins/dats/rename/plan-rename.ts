@@ -1,6 +1,6 @@
 import { ApiError } from '../../../core/errors.ts'
 import type { ExclusionRules } from '../../library/exclusions.ts'
-import { toFileName } from '../../roms/rename-rom.ts'
+import { toFileName } from '../../renames/rename-rom.ts'
 import type { DatRenameView } from '../schemas.ts'
 import type { MisnamedRom } from './rename-rows.ts'
 

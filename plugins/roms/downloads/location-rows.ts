@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Context } from '../../../core/access/context.ts'
+import { type Condition, allOf } from '../../../core/database/conditions.ts'
 import type { AnyCaller } from '../../platforms/visibility.ts'
-import { type Condition, allOf } from '../list-conditions.ts'
 import { romTables } from '../rows.ts'
 import { isRomVisible } from '../visibility.ts'
 

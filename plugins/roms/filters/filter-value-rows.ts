@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
+import type { Condition } from '../../../core/database/conditions.ts'
 import type { LongReads } from '../../library/long-reads.ts'
-import type { Condition } from '../list-conditions.ts'
 import { markedRoms } from '../rows.ts'
 import { gameFieldsIn, mapGameFields } from '../game-fields.ts'
 import type { RomFilters } from '../schemas.ts'

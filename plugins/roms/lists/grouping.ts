@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from 'kysely'
+import type { Condition } from '../../../core/database/conditions.ts'
 import { regionCodes } from '../../library/names.ts'
-import type { Condition } from '../list-conditions.ts'
 import { gameBy } from '../filters/siblings.ts'
 
 const REGIONS = ['Australia', 'Asia', 'Brazil', 'Canada', 'China', 'Europe', 'France', 'Finland', 'Germany', 'Greece',

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
+import type { Condition } from '../../../core/database/conditions.ts'
 import type { LongReads } from '../../library/long-reads.ts'
-import type { Condition } from '../list-conditions.ts'
-import { CachedText } from '../cached-text.ts'
+import { CachedText } from '../../../core/web/cached-text.ts'
 import type { Order } from './list-order.ts'
 import { markedRoms } from '../rows.ts'
 

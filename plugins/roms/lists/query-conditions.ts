@@ -1,13 +1,12 @@
 import type { Context } from '../../../core/access/context.ts'
+import { type Condition, NOTHING, allOf } from '../../../core/database/conditions.ts'
 import type { VersionSnapshot } from '../../library-versions/version-rows.ts'
 import type { AnyCaller } from '../../platforms/visibility.ts'
 import type { RomExtensions } from '../extensions.ts'
 import { selectCriteria } from '../filters/collection-rows.ts'
 import { type Criteria, readCriteria } from '../filters/criteria.ts'
 import { type ListRomsQuery, type ScopeQuery, pickScope } from '../filters/list-query.ts'
-import {
-  type Condition, NOTHING, allOf, filterConditions, isMarked, isNotHidden, scopeConditions
-} from '../list-conditions.ts'
+import { filterConditions, isMarked, isNotHidden, scopeConditions } from '../filters/list-conditions.ts'
 import { markedRoms } from '../rows.ts'
 import { isRomVisible } from '../visibility.ts'
 import { isRepresentative } from './grouping.ts'

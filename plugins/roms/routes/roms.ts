@@ -3,7 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { RouteAccess } from '../../../core/access/auth.ts'
 import { contextOf } from '../../../core/access/context.ts'
 import { ErrorSchema, Nullable, type Routes, StoredText, idOf } from '../../../core/typebox.ts'
-import { sendPieces } from '../cached-text.ts'
+import { sendPieces } from '../../../core/web/cached-text.ts'
 import { ListRomsQuery, ScopeQuery } from '../filters/list-query.ts'
 import {
   DetailedRomSchema, IdListSchema, RomFileSchema, RomFiltersSchema, type RomPage, RomPageSchema,

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import type { Config } from '../../../core/config/config.ts'
 import { Platform } from '../../platforms/entities.ts'
-import { recoverRenames } from '../../roms/rename-rom.ts'
+import { recoverRenames } from '../../renames/rename-rom.ts'
 import type { TaskRun } from '../../tasks/definitions.ts'
 import type { SharedHasher } from '../../hashing/shared-hasher.ts'
 import type { ScanProblem } from '../../matching/scan-types.ts'

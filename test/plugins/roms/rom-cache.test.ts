@@ -1,5 +1,5 @@
 import t from 'tap'
-import { createRomCache } from '../../../plugins/roms/lists/rom-cache.ts'
+import { createRomCache } from '../../../plugins/roms/items/rom-cache.ts'
 import { shareTestApp } from '../../support.ts'
 import { addRom } from './support.ts'
 

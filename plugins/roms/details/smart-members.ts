@@ -5,8 +5,8 @@ import type { LongReads } from '../../library/long-reads.ts'
 import { type AnyCaller, callerKey } from '../../platforms/visibility.ts'
 import type { RomExtensions } from '../extensions.ts'
 import type { Criteria } from '../filters/criteria.ts'
-import { selectSortedIds } from './page-index-rows.ts'
-import { readFilter } from './query-conditions.ts'
+import { selectSortedIds } from '../lists/page-index-rows.ts'
+import { readFilter } from '../lists/query-conditions.ts'
 
 /** Limit per worker: four collections of a million ROMs, or thousands of usual ones. */
 const MAX_BYTES = 16 * 1024 ** 2

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import type { Db } from '../../core/database/db.ts'
+import type { Db } from '../../../core/database/db.ts'
 
 /** The end of a user's last play session of a ROM. */
 export interface Play { rom_id: number, at: Date }

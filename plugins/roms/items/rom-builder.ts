@@ -1,19 +1,20 @@
-import type { Context } from '../../core/access/context.ts'
-import { ADMIN_ACCESS } from '../../core/access/grants.ts'
-import type { Db } from '../../core/database/db.ts'
-import { notFound } from '../../core/errors.ts'
-import type { AnyCaller } from '../platforms/visibility.ts'
-import type { Addresses } from '../resources/addresses.ts'
-import { type Condition, allOf, hasId, isOneOf } from './list-conditions.ts'
-import { type CachedRom, createRomCache } from './lists/rom-cache.ts'
-import type { RomProviders } from './providers.ts'
+import type { Context } from '../../../core/access/context.ts'
+import { ADMIN_ACCESS } from '../../../core/access/grants.ts'
+import { type Condition, allOf } from '../../../core/database/conditions.ts'
+import type { Db } from '../../../core/database/db.ts'
+import { notFound } from '../../../core/errors.ts'
+import type { AnyCaller } from '../../platforms/visibility.ts'
+import type { Addresses } from '../../resources/addresses.ts'
+import { hasId, isOneOf } from '../filters/list-conditions.ts'
+import { type CachedRom, createRomCache } from './rom-cache.ts'
+import type { RomProviders } from '../providers.ts'
 import {
   type CallerRomRow, type Game, type ProgressRow, type RomRow, type RomSelection, selectFirstRom, selectProgress,
   selectRoms
-} from './rows.ts'
-import type { BuiltRom, BuiltSimpleRom, SimpleRomView } from './schemas.ts'
-import { stillOf, toCallerView, toSharedView } from './views.ts'
-import { isRomVisible } from './visibility.ts'
+} from '../rows.ts'
+import type { BuiltRom, BuiltSimpleRom, SimpleRomView } from '../schemas.ts'
+import { stillOf, toCallerView, toSharedView } from '../views.ts'
+import { isRomVisible } from '../visibility.ts'
 
 /** Requested ROMs: their ids if known, and the statement that finds them. */
 interface RomRequest extends Pick<RomSelection, 'files' | 'collections'> {

@@ -2,7 +2,7 @@ import { promisify } from 'node:util'
 import { constants, crc32, deflateRaw } from 'node:zlib'
 import { negotiate } from '@fastify/accept-negotiator'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { vary } from '../../core/web/compression.ts'
+import { vary } from './compression.ts'
 
 const deflate = promisify(deflateRaw)
 

@@ -1,21 +1,21 @@
 import { type RawBuilder, sql } from 'kysely'
-import { escapeLike } from '../../core/database/columns.ts'
-import { isChangedAfter } from '../platforms/changed-after.ts'
-import type { AnyCaller } from '../platforms/visibility.ts'
-import { PLAY_STATUSES } from './entities.ts'
-import type { RomExtensions } from './extensions.ts'
-import type { ListRomsQuery, ScopeQuery } from './filters/list-query.ts'
-import { gameFieldsIn } from './game-fields.ts'
-import type { RomProviders } from './providers.ts'
-import { hasSibling, hasSiblings } from './filters/siblings.ts'
-import { VIRTUAL_TYPES, readVirtualId } from './virtual-collections.ts'
-import { isCollectionVisible } from './visibility.ts'
+import { escapeLike } from '../../../core/database/columns.ts'
+import { type Condition, NOTHING, allOf, anyOf, not } from '../../../core/database/conditions.ts'
+import { isChangedAfter } from '../../platforms/changed-after.ts'
+import type { AnyCaller } from '../../platforms/visibility.ts'
+import { PLAY_STATUSES } from '../entities.ts'
+import type { RomExtensions } from '../extensions.ts'
+import type { ListRomsQuery, ScopeQuery } from './list-query.ts'
+import { gameFieldsIn } from '../game-fields.ts'
+import type { RomProviders } from '../providers.ts'
+import { hasSibling, hasSiblings } from './siblings.ts'
+import { VIRTUAL_TYPES, readVirtualId } from '../virtual-collections.ts'
+import { isCollectionVisible } from '../visibility.ts'
 
-/** A condition on `roms` aliased `r` and the caller's marks `u`. */
-export type Condition = RawBuilder<boolean>
+// All conditions here are on `roms` aliased `r` and the caller's marks `u`.
+
 type Logic = 'any' | 'all' | 'none'
 
-export const NOTHING: Condition = sql<boolean>`false`
 const HASH = /^(?:[\da-f]{8}|[\da-f]{32}|[\da-f]{40})$/i
 const FLAG_MARKS = ['now_playing', 'backlogged', 'hidden'] as const
 
@@ -25,14 +25,6 @@ const PLAYABLE = ['3do', 'amiga', 'amiga-cd', 'amiga-cd32', 'arcade', 'neogeoaes
   'neo-geo-pocket-color', 'nes', 'famicom', 'fds', 'n64', '64dd', 'nds', 'nintendo-dsi', 'gb', 'gba', 'gbc', 'pc-fx',
   'philips-cd-i', 'psx', 'psp', 'segacd', 'sega32', 'genesis', 'sms', 'gamegear', 'saturn', 'snes', 'sfam', 'tg16',
   'vic-20', 'virtualboy', 'wonderswan', 'wonderswan-color', 'browser']
-
-export function allOf (conditions: readonly Condition[]): Condition {
-  return conditions.length === 0 ? sql<boolean>`true` : sql<boolean>`(${sql.join(conditions, sql` and `)})`
-}
-
-function anyOf (conditions: readonly Condition[]): Condition {
-  return conditions.length === 0 ? NOTHING : sql<boolean>`(${sql.join(conditions, sql` or `)})`
-}
 
 export const hasId = (id: number): Condition => sql<boolean>`r.id = ${id}`
 export const isOneOf = (ids: readonly number[]): Condition => sql<boolean>`r.id = any(${ids}::int[])`
@@ -47,8 +39,6 @@ export function hasProviderId (ids: Readonly<Record<string, number | string>>): 
   const pairs = Object.entries(ids).map(([key, id]) => sql<boolean>`(m.provider = ${key} and m.provider_id = ${String(id)})`)
   return sql<boolean>`exists (select 1 from rom_matches m where m.rom_id = r.id and ${anyOf(pairs)})`
 }
-
-const not = (condition: Condition): Condition => sql<boolean>`not coalesce(${condition}, false)`
 
 function combine (conditions: readonly Condition[], logic: Logic): Condition {
   if (logic === 'all') return allOf(conditions)
