@@ -8,8 +8,6 @@ export type KeptTable = typeof TABLES[number]
 
 /** A source must not use up the ids of a table, which end at 2,147,483,647. */
 const KEPT_MAX = 100_000_000
-/** The first id of rows that a dry run rolls back. The next id of a table cannot be rolled back, so it stays. */
-const PLANNED_MIN = 2_000_000_000
 
 /** Decides which records keep their ids. */
 export interface KeptIds {
@@ -17,12 +15,15 @@ export interface KeptIds {
   choose (tx: Db, table: KeptTable, oldIds: readonly string[]): Promise<(number | null)[]>
 }
 
+/** Gives every record a new id, for a dry run. */
+export const renumberAll: KeptIds = {
+  choose: (_tx, _table, oldIds) => Promise.resolve(oldIds.map(() => null))
+}
+
 /** Reads the ids that are free, once for all imports of a source. */
-export async function createKeptIds (db: Db, source: string, isDryRun: boolean): Promise<KeptIds> {
+export async function createKeptIds (db: Db, source: string): Promise<KeptIds> {
   const lastIds = new Map<KeptTable, number>()
   for (const table of TABLES) lastIds.set(table, await storeLastId(db, source, table, await findLastId(db, table)))
-
-  let plannedId = PLANNED_MIN
 
   function readId (table: KeptTable, oldId: string): number | null {
     const id = /^[1-9]\d{0,8}$/.test(oldId) ? Number(oldId) : null
@@ -33,9 +34,8 @@ export async function createKeptIds (db: Db, source: string, isDryRun: boolean):
     async choose (tx, table, oldIds) {
       const wanted = oldIds.map((oldId) => readId(table, oldId))
       const numbers = wanted.filter((id) => id !== null)
-      const used = await selectUsedIds(tx, table, numbers)
-      if (isDryRun) return wanted.map((id) => id === null || used.has(id) ? plannedId++ : id)
       if (numbers.length === 0) return wanted
+      const used = await selectUsedIds(tx, table, numbers)
       await advanceIds(tx, table, Math.max(...numbers))
       return wanted.map((id) => id !== null && used.has(id) ? null : id)
     }

@@ -5,7 +5,8 @@ import { countEdit } from '../library-versions/version-rows.ts'
 import { hasRoms } from '../roms/import-rows.ts'
 import { importAssets } from './import-assets.ts'
 import { type ImportContext, importKind } from './import-kind.ts'
-import { createKeptIds } from './kept-ids.ts'
+import { createKeptIds, renumberAll } from './kept-ids.ts'
+import { hideTables } from './planned-tables.ts'
 import { reserveIds } from './reserve-ids.ts'
 import { allowIdleTransaction } from './rows.ts'
 import { groupWriter, hiddenWriter, userWriter } from './writers/accounts.ts'
@@ -38,7 +39,7 @@ class DryRunEnded extends Error {
 async function createContext (job: ImportJob, findDb: () => Db): Promise<ImportContext> {
   const { importer, report, app, config, isDryRun } = job
   const source = importer.identity
-  const keptIds = await createKeptIds(findDb(), source, isDryRun)
+  const keptIds = isDryRun ? renumberAll : await createKeptIds(findDb(), source)
   const services: ImportServices = { app, config, isDryRun, source, keptIds, warn: report.warn }
   // A handle collects the entities that it loads, so one handle for the whole import would become slower and slower.
   return { ...job, get db () { return findDb() }, services }
@@ -102,7 +103,7 @@ async function runForReal (job: ImportJob): Promise<void> {
   }
 }
 
-/** Does everything in one transaction that is rolled back, so that the report tells what an import would do. */
+/** Does everything on copies of the tables, which vanish, so that the report tells what an import would do. */
 async function runDry (job: ImportJob): Promise<void> {
   const { app, report } = job
   if (!await hasRoms(app.db)) {
@@ -111,6 +112,7 @@ async function runDry (job: ImportJob): Promise<void> {
   try {
     await app.db.transact(async (tx) => {
       await allowIdleTransaction(tx)
+      await hideTables(tx)
       const context = await createContext(job, () => tx)
       const pictures = createPictureWriter(job.importer, context.services, job.taskId)
       await importAccounts(context, pictures)

@@ -95,7 +95,9 @@ export function createAssetImports (files: Files, writes: Writes) {
       if (given.lineage.kind === 'screenshot' && file.path !== '') {
         await readPicture({ path: file.path, head: file.head, name: named.file_name })
       }
-      return await writes.run(db, [given.lineage], async (writing) => {
+      // Measured content is for a plan, whose rows nobody else sees.
+      const lineages = file.path === '' ? [] : [given.lineage]
+      return await writes.run(db, lineages, async (writing) => {
         const stored = await storeIn(writing, named, file)
         await then(writing.tx, stored)
         return stored

@@ -27,7 +27,7 @@ export const platformWriter: Writer<'platform'> = {
       const platform = found.get(folder)
       return platform === undefined ? [] : [{ id: platform.id, custom_name: name, description }]
     })
-    await fillPlatformTexts(tx, texts)
+    if (!services.isDryRun) await fillPlatformTexts(tx, texts)
     return records.map(({ fs_slug: folder, slug }) => {
       const platform = found.get(folder)
       if (platform === undefined) return { reason: `no library here has a platform folder '${folder}'; add it, run svc scan, then import again` }
@@ -146,7 +146,7 @@ export const romWriter: Writer<'rom'> = {
       const id = ids[index] ?? null
       if (id !== null && !pairs.has(id)) pairs.set(id, record)
     }
-    await writeGames(batch, pairs)
+    if (!batch.services.isDryRun) await writeGames(batch, pairs)
     return ids.map((id): Stored => id === null
       ? { reason: 'no file of this name and none of this content is in the library here; add it, run svc scan, then import again' }
       : { id, as: 'present' })
