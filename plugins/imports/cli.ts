@@ -6,6 +6,7 @@ import type { Config } from '../../core/config/config.ts'
 import { StartError } from '../../core/errors.ts'
 import type { Features } from '../../core/feature.ts'
 import type { App } from '../../core/typebox.ts'
+import type { Task } from '../tasks/entities.ts'
 import { findAccount } from '../users/import-rows.ts'
 import { readSettings } from './config.ts'
 import type { ImporterDefinition, ImporterSettings } from './contract.ts'
@@ -69,7 +70,7 @@ async function findUserId (app: App, name: string | undefined): Promise<number |
 
 /** Shows the progress of a task until it ends. @returns its status; null if `signal` ended the watching first */
 async function follow (
-  app: App, id: string, signal: AbortSignal, write: (text: string) => void
+  app: App, { id, title }: Pick<Task, 'id' | 'title'>, signal: AbortSignal, write: (text: string) => void
 ): Promise<string | null> {
   let writtenAt = -Infinity
   while (!signal.aborted) {
@@ -78,7 +79,7 @@ async function follow (
     if (performance.now() - writtenAt >= LINE_MS) {
       writtenAt = performance.now()
       const { current, listed } = meta
-      write(`Import ${status}: ${typeof listed === 'number' ? listed : 0} records read` +
+      write(`${title}: ${typeof listed === 'number' ? `${listed} records read` : 'waiting for a worker'}` +
         `${typeof current === 'string' ? `, now ${current}` : ''}.\n`)
     }
     await sleep(POLL_MS, undefined, { signal }).catch(() => undefined)
@@ -93,13 +94,13 @@ export async function runImport (
   const task = await app.imports.request({
     importer: importer.key, settings, dry_run: flags.dryRun === true, user_id: await findUserId(app, flags.user)
   }, null)
-  process.stderr.write(`Import ${task.id} is queued.\n`)
+  process.stderr.write(`${task.title} is queued with the id ${task.id}.\n`)
   if (!flags.wait) return 0
   const leave = new AbortController()
   process.once('SIGINT', () => { leave.abort() })
-  const status = await follow(app, task.id, leave.signal, (text) => { process.stderr.write(text) })
+  const status = await follow(app, task, leave.signal, (text) => { process.stderr.write(text) })
   if (status === null) {
-    process.stderr.write(`\nsvc: this command ends; the import ${task.id} continues in the server\n`)
+    process.stderr.write(`\nsvc: this command ends; the import ${task.id} continues in the server. Stop it with svc tasks stop ${task.id}\n`)
     return INTERRUPTED
   }
   const { report } = await app.imports.get(app.db, task.id)

@@ -123,6 +123,9 @@ async function writeUser (batch: Batch, record: ImportRecord<'user'>): Promise<S
   await insertImportedOverrides(tx, id, overrides.map(({ is_granted: granted, ...grant }) => ({ ...grant, granted })))
   const { ra_username: raName } = record
   if (raName !== null && raName.length <= RA_NAME_MAX) await upsertProviderAccount(tx, id, 'ra', { ra_username: raName })
+  tx.afterCommit(() => services.app.audit.record({
+    event: 'user.created', address: '', details: { by: 'import', user_id: id, username, role: record.role }
+  }))
   return { id, as: 'new' }
 }
 
