@@ -155,9 +155,6 @@ const Mark = Type.Object({
   /** 0 to 100. */
   completion: Count,
   status: Nullable(StringEnum(['incomplete', 'finished', 'completed_100', 'retired', 'never_playing'])),
-  /** Counters without sessions, as gamelists have them. */
-  play_count: NullableCount,
-  play_seconds: NullableCount,
   ...Times
 })
 

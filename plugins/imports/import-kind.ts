@@ -20,7 +20,7 @@ export interface ImportContext {
   onProgress (kind: RecordKind): Promise<void>
 }
 
-/** Runs after a batch is committed. @returns what it left out */
+/** Stores the files of records after their batch is committed. @returns the files that were left out */
 type AfterBatch<Kind extends RecordKind> =
   (batch: Batch, records: readonly ImportRecord<Kind>[], signal: AbortSignal) => Promise<Skipped[]>
 
@@ -101,7 +101,7 @@ export async function importKind<Kind extends RecordKind> (
       if ('reason' in one) report.skip({ kind, id: writer.idOf(record), name: writer.nameOf(record), reason: one.reason })
       else report.count(kind, one.as)
     }
-    for (const skipped of await after?.(toBatch(context, db), records, signal) ?? []) report.skip(skipped)
+    for (const skipped of await after?.(toBatch(context, db), records, signal) ?? []) report.skipFile(skipped)
     await context.onProgress(kind)
   }
 }

@@ -20,9 +20,16 @@ export function createReport (facts: Pick<ImportReport, 'importer' | 'source' | 
   function countsOf (kind: RecordKind) {
     const known = report.counts[kind]
     if (known !== undefined) return known
-    const counts = { listed: 0, new: 0, present: 0, version: 0, skipped: 0 }
+    const counts = { listed: 0, new: 0, present: 0, version: 0, skipped: 0, files_skipped: 0 }
     report.counts[kind] = counts
     return counts
+  }
+
+  /** Names what was left out, with the reason. */
+  function name ({ kind, id, name, reason }: Skipped): void {
+    report.skipped_count++
+    if (report.skipped.length >= NAMED_MAX) return
+    report.skipped.push({ kind, id, name: name === null ? null : cut(name), reason: cut(reason) })
   }
 
   return {
@@ -36,14 +43,28 @@ export function createReport (facts: Pick<ImportReport, 'importer' | 'source' | 
     forget (kinds: readonly RecordKind[]): void {
       for (const kind of kinds) Reflect.deleteProperty(report.counts, kind)
       report.skipped = report.skipped.filter(({ kind }) => !kinds.some((one) => one === kind))
-      report.skipped_count = RECORD_KINDS.reduce((sum, kind) => sum + (report.counts[kind]?.skipped ?? 0), 0)
+      report.skipped_count = Object.values(report.counts)
+        .reduce((sum, counts) => sum + counts.skipped + counts.files_skipped, 0)
     },
 
-    skip ({ kind, id, name, reason }: Skipped): void {
-      countsOf(kind).skipped++
-      report.skipped_count++
-      if (report.skipped.length >= NAMED_MAX) return
-      report.skipped.push({ kind, id, name: name === null ? null : cut(name), reason: cut(reason) })
+    /** Leaves out a record that was listed. */
+    skip (skipped: Skipped): void {
+      countsOf(skipped.kind).skipped++
+      name(skipped)
+    },
+
+    /** Leaves out a record that the reader could not list, and counts it as read. */
+    skipUnlisted (skipped: Skipped): void {
+      const counts = countsOf(skipped.kind)
+      counts.listed++
+      counts.skipped++
+      name(skipped)
+    },
+
+    /** Leaves out a file of a record. The record itself is counted apart. */
+    skipFile (skipped: Skipped): void {
+      countsOf(skipped.kind).files_skipped++
+      name(skipped)
     },
 
     /** Adds a sentence, once. */
@@ -66,8 +87,8 @@ export function formatReport (report: ImportReport): string {
   const rows = RECORD_KINDS.flatMap((kind) => {
     const found = counts[kind]
     if (found === undefined) return []
-    const { listed, new: added, present, version, skipped: left } = found
-    const parts = [`${added} new`, `${present} here already`, ...(version > 0 ? [plural(version, 'former version')] : []), `${left} skipped`]
+    const { listed, new: added, present, version, skipped: left, files_skipped: files } = found
+    const parts = [`${added} new`, `${present} here already`, ...(version > 0 ? [plural(version, 'former version')] : []), `${left} skipped`, ...(files > 0 ? [`${plural(files, 'file')} skipped`] : [])]
     return [`  ${kind}: ${listed} read, ${parts.join(', ')}`]
   })
   const lists = [

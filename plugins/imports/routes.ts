@@ -2,7 +2,7 @@ import { Type } from '@sinclair/typebox'
 import { callerOf, requireSignIn } from '../../core/access/auth.ts'
 import type { FeatureRoutes } from '../../core/feature.ts'
 import { readSettings } from './config.ts'
-import { ImportRequestSchema, ImportRunSchema, ImportStartedSchema } from './schemas.ts'
+import { ImportRequestSchema, ImportRunSchema, ImportStartedSchema, ListedImportSchema } from './schemas.ts'
 
 /** The rights of everything that an import writes. */
 const WRITES = ['tasks.run', 'users.write', 'platforms.write', 'roms.write', 'assets.write', 'devices.write', 'collections.write'] as const
@@ -33,8 +33,8 @@ const routes: FeatureRoutes = async (app, { config }) => {
     schema: {
       operationId: 'listImports',
       tags: ['imports'],
-      summary: 'List imports with their reports, newest first',
-      response: { 200: Type.Array(ImportRunSchema) }
+      summary: 'List imports with the counts of their reports, newest first',
+      response: { 200: Type.Array(ListedImportSchema) }
     },
     config: { scopes: ['users.read'], admin: true }
   }, async (request) => await app.imports.list(request.db))

@@ -1,3 +1,5 @@
+import { sql } from 'kysely'
+import { selectMilliseconds } from '../../core/database/columns.ts'
 import type { Db } from '../../core/database/db.ts'
 import { toDatabaseJson } from '../../core/database/json.ts'
 
@@ -53,6 +55,16 @@ export async function upsertRun (
   await db.query(`insert into import_runs (id, importer, dry_run, report) values ($1::uuid, $2, $3, $4::jsonb)
     on conflict (id) do update set report = excluded.report, updated_at = now()`,
   [run.id, run.importer, run.dry_run, toDatabaseJson(report)])
+}
+
+/** An import with its report, without the names and sentences in it. */
+interface ListedRun { id: string, importer: string, dry_run: boolean, created_at: number, report: object }
+
+/** Selects imports, newest first. */
+export async function selectRuns (db: Db, limit: number): Promise<ListedRun[]> {
+  const { rows } = await sql<ListedRun>`select id, importer, dry_run, report - 'skipped' - 'warnings' as report,
+    ${selectMilliseconds('created_at')} as created_at from import_runs order by import_runs.created_at desc limit ${limit}`.execute(db)
+  return rows
 }
 
 /** Makes the next id of a table one after this one, unless it is later already. */

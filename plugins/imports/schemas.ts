@@ -2,11 +2,12 @@ import { type Static, Type } from '@sinclair/typebox'
 import { DateTime, Id, Nullable, StringEnum } from '../../core/typebox.ts'
 
 const KindCounts = Type.Object({
-  listed: Type.Integer({ description: 'Records that were read' }),
+  listed: Type.Integer({ description: 'Records that were read: the sum of `new`, `present`, `version` and `skipped` when the import has finished' }),
   new: Type.Integer(),
   present: Type.Integer({ description: 'Records that this server had already' }),
   version: Type.Integer({ description: 'Contents that became former versions, because this server has other content of that name' }),
-  skipped: Type.Integer()
+  skipped: Type.Integer(),
+  files_skipped: Type.Integer({ description: 'Pictures and documents of these records that were left out' })
 })
 
 export const ImportReportSchema = Type.Object({
@@ -31,13 +32,20 @@ export const ImportRequestSchema = Type.Object({
   user_id: Type.Optional(Nullable(Id))
 }, { title: 'ImportRequest', additionalProperties: false })
 
-export const ImportRunSchema = Type.Object({
+/** The report of an import in a list. */
+export const ImportSummarySchema = Type.Omit(ImportReportSchema, ['skipped', 'warnings'], { title: 'ImportSummary' })
+
+const Run = {
   id: Type.String({ format: 'uuid', description: 'The id of its task' }),
   importer: Type.String(),
   dry_run: Type.Boolean(),
-  created_at: DateTime,
-  report: ImportReportSchema
-}, { title: 'ImportRun' })
+  created_at: DateTime
+}
+
+export const ListedImportSchema = Type.Object({ ...Run, report: ImportSummarySchema }, { title: 'ListedImport' })
+export type ListedImportView = Static<typeof ListedImportSchema>
+
+export const ImportRunSchema = Type.Object({ ...Run, report: ImportReportSchema }, { title: 'ImportRun' })
 
 export const ImportStartedSchema = Type.Object({ task_id: Type.String({ format: 'uuid' }) }, { title: 'ImportStarted' })
 export type ImportRunView = Static<typeof ImportRunSchema>

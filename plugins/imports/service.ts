@@ -8,7 +8,10 @@ import { TASK_QUEUE } from '../tasks/definitions.ts'
 import type { ImporterDefinition, ImporterSettings } from './contract.ts'
 import { ImportRun } from './entities.ts'
 import { IMPORTERS } from './importers.ts'
-import { type ImportPayload, ImportReportSchema, type ImportRunView } from './schemas.ts'
+import { selectRuns } from './rows.ts'
+import {
+  type ImportPayload, ImportReportSchema, type ImportRunView, ImportSummarySchema, type ListedImportView
+} from './schemas.ts'
 
 export const TASK_NAME = 'import_library'
 /** The purpose of the seal of an import's settings, which may hold a password. */
@@ -82,8 +85,9 @@ export function createImports (app: FastifyInstance) {
     },
 
     /** Lists imports, newest first. */
-    list: async (db: Db): Promise<ImportRunView[]> =>
-      (await db.em.find(ImportRun, {}, { orderBy: { created_at: 'desc' }, limit: LISTED_MAX })).map(toView),
+    list: async (db: Db): Promise<ListedImportView[]> => (await selectRuns(db, LISTED_MAX)).map((run) => ({
+      ...run, created_at: formatDate(run.created_at), report: Value.Parse(ImportSummarySchema, run.report)
+    })),
 
     /** @throws ApiError NOT_FOUND */
     async get (db: Db, id: string): Promise<ImportRunView> {

@@ -51,7 +51,7 @@ export function defineImport (app: FastifyInstance, config: Config): TaskDefinit
     await mkdir(workFolder, { recursive: true, mode: 0o700 })
     try {
       const importer = await definition.open(app.imports.openSettings(payload), {
-        signal, log: app.log, workFolder, skip: report.skip, warn: report.warn
+        signal, log: app.log, workFolder, skip: report.skipUnlisted, warn: report.warn
       })
       report.report.source = importer.title
       try {

@@ -69,16 +69,11 @@ async function openFile ({ folder, media }: Folders, { path }: FileRef): Promise
 type Lists = { [Kind in RecordKind]: () => AsyncIterable<ImportRecord<Kind>> }
 
 function createLists (folders: Folders, systems: readonly string[], context: ImporterContext): Lists {
-  let reported = new Set<string>()
   const silent: ImporterContext = { ...context, skip () {}, warn () {} }
 
-  /** Reads the games of all systems. Only the first reading of a system reports what it skips. */
-  async function * readAll (): AsyncGenerator<Game> {
-    for (const system of systems) {
-      const games = await readGames(folders, system, reported.has(system) ? silent : context)
-      reported = reported.add(system)
-      yield * games
-    }
+  /** Reads the games of all systems. Only the list of ROMs reports games that are skipped. */
+  async function * readAll (reporter = silent): AsyncGenerator<Game> {
+    for (const system of systems) yield * await readGames(folders, system, reporter)
   }
 
   async function * listPlatforms (): AsyncGenerator<ImportRecord<'platform'>> {
@@ -98,13 +93,27 @@ function createLists (folders: Folders, systems: readonly string[], context: Imp
 
   async function * listRoms (): AsyncGenerator<ImportRecord<'rom'>> {
     const findMedia = createMediaFinder(folders)
-    for await (const game of readAll()) yield toRom(game, await findMedia(game))
+    for await (const game of readAll(context)) yield toRom(game, await findMedia(game))
   }
 
   async function * listMarks (): AsyncGenerator<ImportRecord<'mark'>> {
     for await (const game of readAll()) {
       const mark = toMark(game)
       if (mark !== null) yield mark
+    }
+  }
+
+  /** Lists no record: the plays of a game are a sum here, without the time of each. */
+  async function * listPlays (): AsyncGenerator<ImportRecord<'play_session'>> {
+    for await (const game of readAll()) {
+      const plays = describePlays(game)
+      if (plays === null) continue
+      context.skip({
+        kind: 'play_session',
+        id: shorten(game.id),
+        name: `${game.system}: ${game.fsName}`,
+        reason: `${plays}; a play session needs the time of each play, which gamelists do not record`
+      })
     }
   }
 
@@ -127,7 +136,9 @@ function createLists (folders: Folders, systems: readonly string[], context: Imp
   }
 
   const none = Object.fromEntries(RECORD_KINDS.map((kind) => [kind, async function * () {}])) as unknown as Lists
-  return { ...none, platform: listPlatforms, rom: listRoms, mark: listMarks, collection: listFavorites }
+  return {
+    ...none, platform: listPlatforms, rom: listRoms, mark: listMarks, play_session: listPlays, collection: listFavorites
+  }
 }
 
 /** Returns an id of at most as many characters as the contract allows. */
@@ -173,11 +184,8 @@ function toMark (game: Game): ImportRecord<'mark'> | null {
   const { text } = game.entry
   const rating = readRating(text.get('rating'))
   const lastPlayed = readTime(text.get('lastplayed'))
-  const playCount = readCount(text.get('playcount'))
-  const playSeconds = readCount(text.get('gametime'))
   const [isHidden, isCompleted] = [isSet(game, 'hidden'), isSet(game, 'completed')]
-  const isPlayed = lastPlayed !== null || playCount !== null || playSeconds !== null
-  if (rating === 0 && !isPlayed && !isHidden && !isCompleted) return null
+  if (rating === 0 && lastPlayed === null && !isHidden && !isCompleted) return null
   return {
     rom_id: shorten(game.id),
     user_id: null,
@@ -190,11 +198,21 @@ function toMark (game: Game): ImportRecord<'mark'> | null {
     difficulty: 0,
     completion: 0,
     status: isCompleted ? 'finished' : null,
-    play_count: playCount,
-    play_seconds: playSeconds,
     created_at: null,
     updated_at: null
   }
+}
+
+/** Returns how often and how long a game was played; null if it never was. */
+function describePlays ({ entry: { text } }: Game): string | null {
+  const count = readCount(text.get('playcount'))
+  const seconds = readCount(text.get('gametime'))
+  if (count === null && seconds === null) return null
+  const minutes = Math.round((seconds ?? 0) / 60)
+  return [
+    ...(count === null ? [] : [count === 1 ? '1 play' : `${count} plays`]),
+    ...(seconds === null ? [] : [`${Math.floor(minutes / 60)} h ${minutes % 60} min in all`])
+  ].join(', ')
 }
 
 function isSet ({ entry }: Game, element: string): boolean {

@@ -161,8 +161,8 @@ async function writeFavorite (batch: Batch, record: ImportRecord<'favorite_track
   if (user === null) return noUser(record.user_id)
   const [file = null] = await findTracks(batch, [record.track])
   if (file === null) return { reason: `the track '${record.track.path}' is not in the library here` }
-  await insertFavorites(batch.tx, user, [file])
-  return { id: file, as: 'new' }
+  const added = await insertFavorites(batch.tx, user, [file])
+  return { id: file, as: added > 0 ? 'new' : 'present' }
 }
 
 export const favoriteTrackWriter: Writer<'favorite_track'> = {

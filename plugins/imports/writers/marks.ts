@@ -6,18 +6,13 @@ import { type Batch, type Stored, type Writer, insertResolved, noRom, noUser, to
 const RATING_MAX = 10
 const COMPLETION_MAX = 100
 
-const hasCounters = ({ play_count: count, play_seconds: seconds }: ImportRecord<'mark'>) => (count ?? 0) > 0 || (seconds ?? 0) > 0
-
 export const markWriter: Writer<'mark'> = {
   kind: 'mark',
   idOf: ({ rom_id: rom, user_id: user }) => `${rom}/${user ?? ''}`,
   nameOf: () => null,
-  async write ({ tx, refs, services }, records) {
+  async write ({ tx, refs }, records) {
     const roms = await refs.find('rom', records.map((record) => record.rom_id))
     const userOf = await refs.users(records)
-    if (records.some(hasCounters)) {
-      services.warn('Play counts and play times without sessions were left out, because this server counts sessions')
-    }
     return await insertResolved(records, (record) => {
       const [rom, user] = [roms.get(record.rom_id), userOf(record)]
       if (rom === undefined) return noRom(record.rom_id)

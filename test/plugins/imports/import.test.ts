@@ -2,6 +2,7 @@ import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Buffer } from 'node:buffer'
 import type { Readable } from 'node:stream'
+import bcrypt from 'bcryptjs'
 import t, { type Test } from 'tap'
 import sharp from 'sharp'
 import type { ImportReport } from '../../../plugins/imports/schemas.ts'
@@ -14,9 +15,11 @@ import { type TestApp, shareTestApp } from '../../support.ts'
 import { createRommDatabase, writeRommFiles } from './fixtures/romm-postgres.ts'
 import { ROMM_DEVICE, ROMM_PASSWORD, ROMM_TOKEN, ROWS_5 } from './fixtures/romm-rows.ts'
 import { ROMM_5 } from './fixtures/romm-schema.ts'
+import { createForm } from '../assets/support.ts'
 import { createMemoryImporter, make } from './memory-importer.ts'
 
-const fresh = shareTestApp(t, { worker: true, env: { SVC_TOKEN_PREFIXES: 'rmm_' } })
+const logged: string[] = []
+const fresh = shareTestApp(t, { worker: true, env: { SVC_TOKEN_PREFIXES: 'rmm_' }, log: (line) => { logged.push(JSON.stringify(line)) } })
 
 const LIBRARY = {
   roms: {
@@ -40,7 +43,9 @@ async function importBy (test: TestApp, wish: Partial<ImportWish> & Pick<ImportW
   const { app } = test
   const task = await app.imports.request({ dry_run: false, user_id: null, ...wish }, null)
   await finish(test, task)
-  return (await app.imports.get(app.db, task.id)).report
+  const { report } = await app.imports.get(app.db, task.id)
+  checkCounts(report)
+  return report
 }
 
 const importRomm = (test: TestApp, settings: Record<string, string>, isDry = false) =>
@@ -62,11 +67,20 @@ async function createRomm (t: Test): Promise<Record<string, string>> {
 
 /** Imports records from memory. */
 async function importRecords (
-  { app, config }: TestApp, importer: Importer, signal = new AbortController().signal
+  { app, config }: TestApp, importer: Importer, { signal = new AbortController().signal, isDryRun = false } = {}
 ): Promise<ImportReport> {
-  const report = createReport({ importer: 'memory', source: importer.title, dry_run: false })
-  await runImport({ importer, report, signal, app, config, userId: null, isDryRun: false, taskId: 'memory', onProgress: () => Promise.resolve() })
+  const report = createReport({ importer: 'memory', source: importer.title, dry_run: isDryRun })
+  await runImport({ importer, report, signal, app, config, userId: null, isDryRun, taskId: 'memory', onProgress: () => Promise.resolve() })
+  checkCounts(report.report)
   return report.report
+}
+
+/** @throws Error unless each record that was read is counted once */
+function checkCounts ({ counts }: ImportReport): void {
+  for (const [kind, { listed, new: added, present, version, skipped }] of Object.entries(counts)) {
+    if (listed === added + present + version + skipped) continue
+    throw new Error(`${kind}: ${listed} read, and ${added} new, ${present} present, ${version} versions and ${skipped} skipped`)
+  }
 }
 
 /** Tables that describe running work, not what was imported. */
@@ -136,6 +150,11 @@ t.test('an import from RomM brings accounts, files and marks with their ids', as
     { id: 1, name: 'Best', path_cover_large: 'collections/1/cover/big.png' }, { id: 2, is_favorite: true, path_cover_large: null }
   ])
 
+  const { rows: audit } = await app.pg.query<{ details: object }>("select details from audit_events where event = 'user.created' order by id")
+  t.match(audit.map(({ details }) => details), [
+    { by: 'import', user_id: 1, username: 'admin', role: 'admin' }, { username: 'bob', role: 'user' }, { by: 'import', role: 'user' }
+  ], 'each new account has an audit record')
+
   const before = await readTables(test)
   const second = await importRomm(test, settings)
   t.equal(second.status, 'finished')
@@ -151,8 +170,71 @@ t.test('a dry run stores nothing and reports the same counts', async (t) => {
   const plan = await importRomm(test, settings, true)
   t.equal(plan.status, 'finished', plan.error ?? '')
   t.same(await readTables(test), before)
+  t.equal((await test.app.pg.query("select 1 from audit_events where event = 'user.created'")).rowCount, 0)
   const real = await importRomm(test, settings)
   t.same(plan.counts, real.counts)
+})
+
+t.test('a dry run that waits for its source delays no request', async (t) => {
+  const test = await fresh(t, { library: LIBRARY })
+  const { app, admin } = test
+  await scan(test)
+  const { rows: [rom] } = await app.pg.query<{ id: number }>("select id from roms where fs_name = 'Game 1.sfc'")
+  const romId = rom?.id ?? 0
+  const memory = createMemoryImporter({
+    group: [make.group({ id: '1' })],
+    user: [make.user({ id: '1', username: 'admin' }), make.user({ id: '2' })],
+    platform: [make.platform({ id: '1', description: 'text' })],
+    rom: [make.rom({ id: '1', provider_ids: { igdb: '7' }, name: 'Name', locked: ['name'] })],
+    hidden: [{ entity: 'roms', entity_id: '1', user_id: '2', group_id: null }],
+    mark: [make.mark({ rating: 4 })],
+    note: [make.note({ id: '1' })],
+    device: [make.device({ id: 'd' })],
+    asset: [make.asset({ id: '1' }), make.asset({ id: '2', file_name: '1.srm' })],
+    device_sync: [{ device_id: 'd', asset_id: '1', last_synced_at: '2026-02-01T00:00:00Z', is_untracked: false }],
+    play_session: [{
+      id: '1', user_id: '1', device_id: 'd', rom_id: '1', sync_session_id: null, save_slot: null, duration_ms: 1_000,
+      start_time: '2026-02-01T00:00:00Z', end_time: '2026-02-01T00:01:00Z', created_at: null, updated_at: null
+    }],
+    token: [make.token({ id: '1' })],
+    collection: [make.collection({ id: '1' }), make.collection({ id: '2', user_id: '2' })],
+    smart_collection: [make.smart_collection({ id: '1' })]
+  }, { files: { '1.srm': 'one', '2.srm': 'two' } })
+  const { promise: isRead, resolve: halt } = Promise.withResolvers<undefined>()
+  const { promise: goesOn, resolve: goOn } = Promise.withResolvers<undefined>()
+  const running = importRecords(test, {
+    ...memory,
+    async * list (kind) {
+      yield * memory.list(kind)
+      if (kind !== 'favorite_track') return
+      halt(undefined)
+      await goesOn
+    }
+  }, { isDryRun: true })
+  await Promise.race([isRead, running])
+  try {
+    const locks = await app.pg.query(`select distinct l.mode, c.relname from pg_locks l left join pg_class c on c.oid = l.relation
+      where l.pid in (select pid from pg_stat_activity where state = 'idle in transaction') and (l.locktype = 'advisory'
+        or c.relnamespace = 'public'::regnamespace and l.mode <> 'AccessShareLock')`)
+    t.same(locks.rows, [])
+    const form = createForm([{ name: 'saveFile', fileName: '1.srm', content: 'mine' }])
+    const send = async (method: 'POST' | 'PUT', url: string, payload: object, headers = {}) =>
+      (await app.inject({ method, url, payload, headers: { ...admin, ...headers } })).statusCode
+    t.match(await Promise.all([
+      send('POST', `/api/saves?rom_id=${romId}`, form.payload, form.headers),
+      send('PUT', `/api/roms/${romId}/props`, { data: { rating: 2 } }),
+      send('POST', '/api/client-tokens', { name: 'mine', scopes: ['roms.read'] }),
+      send('POST', '/api/users', { username: 'user2', email: 'user2@example.org', password: 'a long password', role: 'user' })
+    ]), [200, 200, 201, 201])
+  } finally {
+    goOn(undefined)
+  }
+  const plan = await running
+  t.match(plan.counts, {
+    user: { new: 1, present: 1 }, asset: { new: 1, version: 1 }, mark: { new: 1 }, token: { new: 1 }, collection: { new: 2 }
+  })
+  const { rows: [left] } = await app.pg.query('select count(*)::int as collections from collections')
+  t.same(left, { collections: 0 })
 })
 
 t.test('an import that stops halfway completes when it runs again', async (t) => {
@@ -171,7 +253,7 @@ t.test('an import that stops halfway completes when it runs again', async (t) =>
   for (const kind of stopped) {
     const stop = new AbortController()
     const importer = createMemoryImporter(records, { files, onRecord: (one) => { if (one === kind) stop.abort(new Error('stopped')) } })
-    await t.rejects(importRecords(test, importer, stop.signal), { message: 'stopped' })
+    await t.rejects(importRecords(test, importer, { signal: stop.signal }), { message: 'stopped' })
   }
   const report = await importRecords(test, createMemoryImporter(records, { files }))
   t.same(report.skipped, [])
@@ -282,6 +364,7 @@ t.test('pictures that people added are imported once', async (t) => {
     }
   })
   t.ok(opened.every((content) => content.destroyed), 'files that are left out are closed too')
+  t.match(report, { skipped_count: 3, counts: { rom: { listed: 2, present: 2, skipped: 0, files_skipped: 3 } } })
   t.match(reasonsOf(report).sort(), [
     /^rom 1: its file: media of the kind 'video' are not stored here; add it to scan.media/,
     /^rom 2: its file: Input file contains unsupported/, /^rom 2: .*type '.exe'/
@@ -361,13 +444,14 @@ t.test('unusable records are left out with a reason and the others are stored', 
 t.test('an import from gamelists brings ratings and favourites of the named user', async (t) => {
   const game = (path: string, more: string) => `<game><path>./${path}</path>${more}</game>`
   const gamelist = `<gameList>${game('Game 1.sfc', '<rating>0.8</rating><favorite>true</favorite><playcount>3</playcount><lastplayed>20260102T030405</lastplayed>')}` +
-    `${game('Game 2.sfc', '<hidden>true</hidden>')}${game('Nowhere.sfc', '<favorite>true</favorite>')}</gameList>`
+    `${game('Game 2.sfc', '<hidden>true</hidden>')}${game('Nowhere.sfc', '<favorite>true</favorite>')}${game('../away.sfc', '')}</gameList>`
   const test = await fresh(t, { library: { roms: { snes: { ...LIBRARY.roms.snes, 'gamelist.xml': gamelist } } } })
-  await scan(test)
   const { app } = test
   const settings = { folder: join(test.libraryDir, 'roms') }
   const nobody = await importBy(test, { importer: 'gamelist', settings })
   t.match(reasonsOf(nobody).filter((reason) => reason.startsWith('mark')), [/name the user with --user/, /name the user/])
+  t.match(reasonsOf(nobody).filter((reason) => /leads out|plays/.test(reason)), [/^rom : its path leads out/, /^play_session snes\/Game 1.sfc: 3 plays/])
+  t.match(nobody.counts, { play_session: { listed: 1, skipped: 1 } })
   const { rows: [user] } = await app.pg.query<{ id: number }>("select id from users where username = 'admin'")
   const report = await importBy(test, { importer: 'gamelist', settings, user_id: user?.id ?? null })
   t.equal(report.status, 'finished', report.error ?? '')
@@ -379,7 +463,7 @@ t.test('an import from gamelists brings ratings and favourites of the named user
   const { rows: favorites } = await app.pg.query(`select r.fs_name from collection_roms l join collections c on c.id = l.collection_id and c.is_favorite
     join roms r on r.id = l.rom_id`)
   t.same(favorites, [{ fs_name: 'Game 1.sfc' }])
-  t.match(report.warnings, [/Play counts/])
+  t.match(report.warnings, [/^Collection 'Favourites': 1 of 2 ROMs/])
   const before = await readTables(test)
   await importBy(test, { importer: 'gamelist', settings, user_id: user?.id ?? null })
   t.same(await readTables(test), before)
@@ -388,6 +472,51 @@ t.test('an import from gamelists brings ratings and favourites of the named user
   const { rows: [second] } = await app.pg.query<{ id: number }>("select id from users where username = 'second'")
   const other = await importBy(test, { importer: 'gamelist', settings, user_id: second?.id ?? null })
   t.match(other.counts, { mark: { new: 2 }, collection: { new: 1 } }, 'another user gets marks of their own')
+})
+
+t.test('a favourite track of this server does not count as new', async (t) => {
+  const test = await fresh(t, { library: LIBRARY })
+  await scan(test)
+  const records = {
+    user: [make.user({ id: '1', username: 'admin' })],
+    platform: [make.platform({ id: '1', fs_slug: 'psx' })],
+    rom: [make.rom({ id: '1', fs_name: 'Discs of Time' })],
+    favorite_track: [{ user_id: '1', track: { rom_id: '1', path: 'soundtrack/01 Intro.mp3' } }]
+  }
+  const first = await importRecords(test, createMemoryImporter(records))
+  t.match(first.counts, { favorite_track: { new: 1, present: 0 } })
+  const second = await importRecords(test, createMemoryImporter(records, { identity: 'memory:2' }))
+  t.match(second.counts, { favorite_track: { new: 0, present: 1 } })
+})
+
+t.test('an imported password of more than 72 bytes signs in and keeps its hash', async (t) => {
+  const test = await fresh(t, { library: LIBRARY })
+  const password = 'a password of many words '.repeat(4)
+  const passwordHash = bcrypt.hashSync(password, 4)
+  await importRecords(test, createMemoryImporter({ user: [make.user({ id: '1', password_hash: passwordHash })] }))
+  for (const given of [password, password, `${password.slice(0, 72)} and a typing error`]) {
+    const { statusCode } = await test.app.inject({ url: '/api/users/me', headers: { authorization: basic('user1', given) } })
+    t.equal(statusCode, 200, given)
+  }
+  const { rows } = await test.app.pg.query("select password_hash from users where username = 'user1'")
+  t.same(rows, [{ password_hash: passwordHash }], 'bcrypt compares 72 bytes, so the rest may be wrong')
+})
+
+t.test('the log names refused records without their content', async (t) => {
+  const test = await fresh(t, { library: LIBRARY })
+  await scan(test)
+  logged.length = 0
+  const report = await importRecords(test, createMemoryImporter({
+    user: [make.user({ id: '1', email: 'secret@example.org' })],
+    platform: [make.platform({ id: '1' })],
+    rom: [make.rom({ id: '1' })],
+    note: [make.note({ id: '1', content: 'a secret text', created_at: '0000-01-01T00:00:00Z' }), make.note({ id: '2', title: 'secret title' })],
+    token: [make.token({ id: '5ec2e7', created_at: '0000-01-01T00:00:00Z' })]
+  }))
+  t.match(reasonsOf(report), [/^note 1: the database refused it/, /^token 5ec2e7: the database refused it/])
+  t.match(report.counts, { note: { new: 1 } })
+  t.match(logged.filter((line) => line.includes('refused records')), [/"kind":"note","records":2/, /"note","records":1/, /"token","records":1/])
+  t.same(logged.filter((line) => /secret|5ec2e7/.test(line)), [])
 })
 
 t.test('only an administrator who signed in starts an import and reads reports', async (t) => {
@@ -411,5 +540,8 @@ t.test('only an administrator who signed in starts an import and reads reports',
   await finish(test, { id })
   const report = await app.inject({ url: `/api/imports/${id}`, headers: admin })
   t.match(report.json(), { id, importer: 'romm', dry_run: true, report: { status: 'failed', error: /database_url|dump/ } })
-  t.match((await app.inject({ url: '/api/imports', headers: admin })).json(), [{ id }])
+  const [listed] = (await app.inject({ url: '/api/imports', headers: admin })).json<{ report: object }[]>()
+  const { skipped, warnings, ...summary } = report.json<{ report: ImportReport }>().report
+  t.same([skipped, warnings], [[], []])
+  t.same(listed, { ...report.json<object>(), report: summary }, 'the list leaves out the names and sentences of a report')
 })

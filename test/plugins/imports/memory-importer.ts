@@ -56,7 +56,7 @@ export const make = {
   }),
   mark: (given: Partial<ImportRecord<'mark'>>): ImportRecord<'mark'> => ({
     rom_id: '1', user_id: '1', is_main_sibling: false, backlogged: false, now_playing: false, hidden: false, rating: 0, difficulty: 0,
-    completion: 0, ...none('last_played', 'status', 'play_count', 'play_seconds'), ...times, ...given
+    completion: 0, ...none('last_played', 'status'), ...times, ...given
   }),
   note: (given: Partial<ImportRecord<'note'>> & { id: string }): ImportRecord<'note'> =>
     ({ rom_id: '1', user_id: '1', title: 'Note', content: 'text', is_public: false, tags: [], ...times, ...given }),

@@ -173,19 +173,25 @@ t.test('values that are not understood are left out and reported once by column'
       INSERT INTO \`alembic_version\` VALUES ('0107_x');
       CREATE TABLE \`users\` (\`id\` int(11), \`username\` text, \`role\` text, \`enabled\` tinyint(1), \`ui_settings\` longtext, \`created_at\` timestamp);
       INSERT INTO \`users\` VALUES (2,'b','admin',7,'{\\"a\\":','0000-00-00 00:00:00'),(1,'a\\0','user',1,'[1]','2026-02-30 10:00:00'),(10,'c','user',1,'null','2026-03-29 02:30:00');
+      CREATE TABLE \`permission_groups\` (\`id\` int(11), \`name\` text);
+      INSERT INTO \`permission_groups\` VALUES (1,NULL);
       CREATE TABLE \`roms\` (\`id\` int(11));`,
     work: {}
   })
   const context = createContext(`${folder}/work`)
   const importer = await openRomm({ dump: `${folder}/odd.sql` }, context)
   t.teardown(() => importer.close())
+  t.strictSame(await Array.fromAsync(importer.list('group')), [])
   const users = [...await Array.fromAsync(importer.list('user')), ...await Array.fromAsync(importer.list('user'))]
   t.match(users.map(({ id }) => id), ['2', '10', '2', '10'], 'ids are ordered as numbers')
   t.match(users, [
     { username: 'b', is_enabled: false, ui_settings: null, created_at: null },
     { username: 'c', ui_settings: null, created_at: '2026-03-29T02:30:00Z' }
   ])
-  t.match(context.skipped[0], { kind: 'user', id: '1', reason: 'its username is missing or not understood' })
+  t.match(context.skipped, [
+    { kind: 'group', id: '1', reason: 'its name is missing or not understood' },
+    { kind: 'user', id: '1', reason: 'its username is missing or not understood' }, { kind: 'user', id: '1' }
+  ], 'a list reports only records of its own kind')
   t.strictSame(context.warnings.toSorted(), [
     'users.created_at: 1 value is not understood and left out, the first in the row "2"',
     'users.enabled: 1 value is not understood and left out, the first in the row "2"',

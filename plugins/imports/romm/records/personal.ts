@@ -27,8 +27,6 @@ export async function * listMarks (source: RommSource): AsyncGenerator<ImportRec
       difficulty: clamp(row.integer('difficulty'), 10),
       completion: clamp(row.integer('completion'), 100),
       status: known,
-      play_count: null,
-      play_seconds: null,
       ...timesOf(row)
     }
   })
