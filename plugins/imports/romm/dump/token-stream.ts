@@ -16,11 +16,19 @@ export function wordOf (token: Token | null): string {
   return token?.type === 'word' ? token.text().toUpperCase() : ''
 }
 
-/** The text of a dump as tokens and lines, while it arrives. Memory holds the text of one row. */
+/**
+ * The text of a dump as tokens and lines, while it arrives. Memory holds the text of one row, and as much again. A row
+ * that is not complete is read again only when twice the text is there, because reading it at each chunk would take
+ * quadratic time.
+ */
 export class TokenStream {
   readonly #dialect: Dialect
+  /** The text that is read; `#at` is the position of the next token. */
   #text = ''
   #at = 0
+  /** Chunks that follow the text. */
+  #chunks: string[] = []
+  #arrived = 0
   #isLast = false
 
   constructor (dialect: Dialect) {
@@ -28,8 +36,8 @@ export class TokenStream {
   }
 
   add (chunk: string): void {
-    this.#text = this.#text.slice(this.#at) + chunk
-    this.#at = 0
+    this.#chunks.push(chunk)
+    this.#arrived += chunk.length
   }
 
   end (): void {
@@ -40,16 +48,23 @@ export class TokenStream {
     return this.#at === this.#text.length
   }
 
-  /** Waits for more text. @throws SourceError at the end of the dump, and for a row without end */
+  /** Waits for enough more text. @throws SourceError at the end of the dump, and for a row without end */
   * wait (): Reading {
     if (this.#isLast) {
       throw new SourceError('The dump ends in the middle of a statement. Make it again, or copy it again completely')
     }
-    if (this.#text.length - this.#at > MAX_PENDING) {
+    const pending = this.#text.length - this.#at
+    if (pending > MAX_PENDING) {
       throw new SourceError(`A row or statement of the dump has more than ${MAX_PENDING} characters. Make the dump again with ` +
         'mysqldump, mariadb-dump or pg_dump')
     }
-    yield
+    const wanted = Math.min(pending, MAX_PENDING + 1 - pending)
+    do yield
+    while (this.#arrived < wanted && !this.#isLast)
+    this.#text = this.#text.slice(this.#at) + this.#chunks.join('')
+    this.#at = 0
+    this.#chunks = []
+    this.#arrived = 0
   }
 
   /** Reads the next token that is no space; null at the end of the dump. */
