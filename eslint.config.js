@@ -1,13 +1,13 @@
 import neostandard, { plugins, resolveIgnoresFromGitignore } from 'neostandard'
 
 const typeChecked = plugins['typescript-eslint'].configs.recommendedTypeChecked
-  .map((config) => ({ ...config, files: ['**/*.ts'] }))
+  .map((config) => ({ ...config, files: ['**/*.ts', '**/*.tsx'] }))
 
 export default [
   ...neostandard({ ts: true, ignores: [...resolveIgnoresFromGitignore(), '**/dist/**', '.ci/**'] }),
   ...typeChecked,
   {
-    files: ['**/*.ts'],
+    files: ['**/*.ts', '**/*.tsx'],
     languageOptions: { parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname } },
     rules: {
       '@stylistic/max-len': ['error', { code: 120, ignoreUrls: true, ignoreStrings: true, ignoreTemplateLiterals: true, ignoreRegExpLiterals: true }],
@@ -24,6 +24,11 @@ export default [
       '@typescript-eslint/unbound-method': 'off',
       '@typescript-eslint/require-await': 'off'
     }
+  },
+  {
+    // The rule does not see that generic events and the strict attributes of preact need an assertion.
+    files: ['plugins/console/web/**'],
+    rules: { '@typescript-eslint/no-unnecessary-type-assertion': 'off' }
   },
   {
     files: ['**/*.test.ts', 'test/**', '**/testing/**'],

@@ -7,6 +7,7 @@ import backup from './backup/feature.ts'
 import channels from './channels/feature.ts'
 import circuits from './circuits/feature.ts'
 import collections from './collections/feature.ts'
+import webConsole from './console/feature.ts'
 import conversion from './conversion/feature.ts'
 import dats from './dats/feature.ts'
 import deletion from './deletion/feature.ts'
@@ -112,6 +113,7 @@ export const featureList: FeatureList = {
     backup,
     imports,
     doctor,
+    webConsole,
     web
   ],
   loadMigrations: async () => (await import('./migrations.ts')).migrations,

@@ -1,0 +1,9 @@
+import { defineFeature } from '../../core/feature.ts'
+
+export default defineFeature({
+  name: 'console',
+  needs: ['auth-core', 'workers', 'heartbeat'],
+  config: () => import('./config.ts'),
+  plugin: () => import('./plugin.ts'),
+  routes: () => import('./routes.ts')
+})

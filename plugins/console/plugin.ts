@@ -1,0 +1,47 @@
+import type { FastifyReply } from 'fastify'
+import { basePath } from '../../core/config/config.ts'
+import type { FeaturePlugin } from '../../core/feature.ts'
+import { VERSION } from '../../core/version.ts'
+import { acceptsPages, isView } from './addresses.ts'
+import { consoleConfig } from './config.ts'
+import { POLICY, createPage } from './page.ts'
+import { type Console, createConsole } from './service.ts'
+
+/** Addresses with a route of their own at which the console also shows its page. */
+const SHARED_ROUTES: ReadonlySet<string | undefined> = new Set(['/'])
+
+/** Serves the page of the console at all addresses that the server itself does not use. */
+const plugin: FeaturePlugin<Console | null> = async (app, { config, role }) => {
+  if (role !== 'web' || !consoleConfig.of(config).enabled || config.server.web_dir !== undefined) return null
+  const base = basePath(config)
+  const service = createConsole(app)
+  const links = {
+    name: 'svc', version: VERSION, api: `${base}/api`, documents: { openapi: `${base}/openapi.json`, asyncapi: `${base}/asyncapi.json`, pages: `${base}/api/docs` }
+  }
+
+  async function sendPage (reply: FastifyReply): Promise<FastifyReply> {
+    const page = createPage(base, await service.load())
+    reply.header('content-security-policy', POLICY).header('cache-control', 'no-cache')
+    return reply.type('text/html; charset=utf-8').send(page)
+  }
+
+  app.addHook('onRequest', async (request, reply) => {
+    const isShared = SHARED_ROUTES.has(request.routeOptions.url)
+    if (!(request.is404 || isShared) || !['GET', 'HEAD'].includes(request.method)) return
+    if (isShared) reply.header('vary', 'Accept')
+    const [path = ''] = request.url.split('?', 1)
+    if (acceptsPages(request.headers.accept) && isView(path)) return await sendPage(reply)
+    if (isShared) return reply.send(links)
+  })
+  app.addHook('onSend', async (request, reply) => {
+    // These requests were not authenticated. A cookie would belong to no account and would replace the visitor's own.
+    if (request.is404) reply.removeHeader('set-cookie')
+  })
+  app.addHook('onReady', async () => {
+    // Not awaited: the server answers other requests while the pages are bundled.
+    service.load().catch((err: unknown) => { app.log.error({ err }, 'the web pages could not be bundled') })
+  })
+  return service
+}
+
+export default plugin

@@ -1,0 +1,150 @@
+import { type Signal, signal } from '@preact/signals'
+import { type Failure, isCancelled, toFailure } from './failure.ts'
+
+/** A cached response with its state, for pages that show it. */
+export interface Resource<Data> {
+  /** The newest data; undefined until the first response. It stays while newer data loads. */
+  readonly data: Signal<Data | undefined>
+  /** The failure of the last request; null after a success. */
+  readonly failure: Signal<Failure | null>
+  readonly isLoading: Signal<boolean>
+}
+
+/** Loads the data of a resource; the signal cancels a request whose response nobody needs any more. */
+export type Load<Data> = (signal: AbortSignal) => Promise<Data>
+
+interface Entry extends Resource<unknown> {
+  load: Load<unknown>
+  /** The number of components that show it. */
+  users: number
+  isStale: boolean
+  controller: AbortController | null
+  timer: ReturnType<typeof setTimeout> | null
+}
+
+/** Several events of one change arrive together, and lead to one request. */
+const DEBOUNCE_MS = 150
+/** During a flood of events, such as a scan, data is at most this old. */
+const DELAY_MAX_MS = 1_000
+/** Resources that nobody shows stay, so that the way back shows them at once. */
+const UNUSED_MAX = 60
+
+/** Creates a cache of responses. A response that a later request superseded is dropped. */
+export function createCache () {
+  /** In the order of their last use. */
+  const entries = new Map<string, Entry>()
+  /** When the first postponed reload of an entry was asked for. */
+  const waitingSince = new WeakMap<Entry, number>()
+
+  function stopTimer (entry: Entry): void {
+    if (entry.timer !== null) clearTimeout(entry.timer)
+    entry.timer = null
+    waitingSince.delete(entry)
+  }
+
+  async function request (entry: Entry): Promise<void> {
+    stopTimer(entry)
+    entry.controller?.abort()
+    const controller = new AbortController()
+    entry.controller = controller
+    entry.isStale = false
+    entry.isLoading.value = true
+    try {
+      const data = await entry.load(controller.signal)
+      if (entry.controller !== controller) return
+      entry.data.value = data
+      entry.failure.value = null
+    } catch (err) {
+      if (entry.controller !== controller) return
+      entry.isStale = true
+      if (!isCancelled(err)) entry.failure.value = toFailure(err)
+    }
+    entry.controller = null
+    entry.isLoading.value = false
+  }
+
+  function prune (): void {
+    const unused = [...entries].filter(([, { users }]) => users === 0)
+    for (const [key, entry] of unused.slice(0, Math.max(0, unused.length - UNUSED_MAX))) {
+      stopTimer(entry)
+      entries.delete(key)
+    }
+  }
+
+  function find<Data> (key: string, load: Load<Data>): Entry {
+    const entry: Entry = entries.get(key) ?? {
+      data: signal(undefined), failure: signal(null), isLoading: signal(false), load, users: 0, isStale: true, controller: null, timer: null
+    }
+    entry.load = load
+    entries.delete(key)
+    entries.set(key, entry)
+    return entry
+  }
+
+  /** Loads an entry again after a short wait for further events, or marks it if nobody shows it. */
+  function postpone (entry: Entry): void {
+    entry.isStale = true
+    if (entry.users === 0) return
+    const since = waitingSince.get(entry) ?? Date.now()
+    const delay = Math.max(0, Math.min(DEBOUNCE_MS, since + DELAY_MAX_MS - Date.now()))
+    stopTimer(entry)
+    waitingSince.set(entry, since)
+    entry.timer = setTimeout(() => { void request(entry) }, delay)
+  }
+
+  return {
+    /** Returns a resource without using it. */
+    peek: <Data>(key: string, load: Load<Data>): Resource<Data> => find(key, load) as unknown as Resource<Data>,
+
+    /** Begins to use a resource, which loads it unless its data is current. @returns a function that ends the use */
+    use<Data> (key: string, load: Load<Data>): () => void {
+      const entry = find(key, load)
+      entry.users++
+      if (entry.isStale && entry.controller === null) void request(entry)
+      return () => {
+        entry.users--
+        if (entry.users > 0) return
+        if (entry.timer !== null) entry.isStale = true
+        stopTimer(entry)
+        entry.controller?.abort()
+        prune()
+      }
+    },
+
+    /** Loads a resource again soon, because an event says that it changed. */
+    invalidate (key: string): void {
+      const entry = entries.get(key)
+      if (entry !== undefined) postpone(entry)
+    },
+
+    /** Loads all resources again whose keys begin with a prefix; those that nobody shows load at their next use. */
+    invalidateAll (prefix = ''): void {
+      for (const [key, entry] of entries) if (key.startsWith(prefix)) postpone(entry)
+    },
+
+    /** Loads a resource again at once. */
+    async reload (key: string): Promise<void> {
+      const entry = entries.get(key)
+      if (entry !== undefined) await request(entry)
+    },
+
+    /** Replaces the data of a resource, with the response to a change for instance. A running request is dropped. */
+    set<Data> (key: string, update: (data: Data | undefined) => Data | undefined): void {
+      const entry = entries.get(key)
+      if (entry === undefined) return
+      entry.controller?.abort()
+      entry.controller = null
+      entry.isLoading.value = false
+      entry.data.value = update(entry.data.value as Data | undefined)
+    },
+
+    /** Forgets everything, because another account signed in. */
+    clear (): void {
+      for (const entry of entries.values()) {
+        stopTimer(entry)
+        entry.controller?.abort()
+      }
+      entries.clear()
+    }
+  }
+}

@@ -1,0 +1,43 @@
+import createClient, { type Middleware } from 'openapi-fetch'
+import { BASE_PATH } from '../base.ts'
+import { reportReached, reportSignedOut } from './connection.ts'
+import { Failure, isCancelled, readFailure } from './failure.ts'
+import type { paths } from './schema.d.ts'
+
+/** Returns the CSRF token, which pages of other sites cannot read and therefore cannot send. */
+const readCsrf = (): string => /(?:^|; )svc_csrftoken=([^;]*)/.exec(document.cookie)?.[1] ?? ''
+
+const SAFE_METHODS = new Set(['GET', 'HEAD', 'OPTIONS'])
+
+const browserHeaders: Middleware = {
+  onRequest ({ request }) {
+    if (!SAFE_METHODS.has(request.method)) request.headers.set('x-csrftoken', readCsrf())
+    return request
+  }
+}
+
+/** The typed client of this server: `call(api.GET('/api/roms/{id}', { params: { path: { id } } }))`. */
+export const api = createClient<paths>({
+  baseUrl: BASE_PATH.replace(/\/$/, ''), credentials: 'same-origin', querySerializer: { array: { style: 'form', explode: true } }
+})
+api.use(browserHeaders)
+
+interface Answer<Data> { data?: Data, error?: unknown, response: Response }
+
+/** Returns the data of a response. @throws Failure with the server's reason; status 0 if the server cannot be reached */
+export async function call<Data> (request: Promise<Answer<Data>>): Promise<Data> {
+  let answer: Answer<Data>
+  try {
+    answer = await request
+  } catch (err) {
+    if (isCancelled(err)) throw err
+    reportReached(false)
+    throw new Failure(0, err instanceof Error ? err.message : String(err))
+  }
+  const { response } = answer
+  // Proxies answer with these statuses while the server restarts.
+  reportReached(![502, 503, 504].includes(response.status))
+  if (response.ok) return answer.data as Data
+  if (response.status === 401) reportSignedOut()
+  throw readFailure(response.status, answer.error)
+}

@@ -1,0 +1,43 @@
+/** A problem with one field of a request. */
+export interface FieldProblem {
+  /** The names that lead to the field, such as `['body', 'username']`. */
+  readonly path: readonly (string | number)[]
+  readonly message: string
+}
+
+/** A request that failed. The status is 0 if no response came. */
+export class Failure extends Error {
+  override readonly name = 'Failure'
+  readonly status: number
+  readonly fields: readonly FieldProblem[]
+
+  constructor (status: number, message: string, fields: readonly FieldProblem[] = []) {
+    super(message)
+    this.status = status
+    this.fields = fields
+  }
+}
+
+const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null
+
+function readField (item: unknown): FieldProblem[] {
+  if (!isRecord(item) || !Array.isArray(item.loc) || typeof item.msg !== 'string') return []
+  return [{ path: item.loc.filter((part) => typeof part === 'string' || typeof part === 'number'), message: item.msg }]
+}
+
+/** Reads the body of an error response: `{ detail: '…' }`, or a list of problems with fields. */
+export function readFailure (status: number, body: unknown): Failure {
+  const detail = isRecord(body) ? body.detail : undefined
+  if (typeof detail === 'string') return new Failure(status, detail)
+  const fields = Array.isArray(detail) ? detail.flatMap(readField) : []
+  return new Failure(status, fields.map(({ message }) => message).join('. '), fields)
+}
+
+/** Returns any thrown value as a failure. */
+export function toFailure (err: unknown): Failure {
+  if (err instanceof Failure) return err
+  return new Failure(0, err instanceof Error ? err.message : String(err))
+}
+
+/** True if a request was cancelled, which is no failure. */
+export const isCancelled = (err: unknown): boolean => err instanceof Error && err.name === 'AbortError'

@@ -1,0 +1,22 @@
+import { useEffect } from 'preact/hooks'
+import { useLocation } from 'preact-iso/router'
+import { addressOf, BASE_PATH } from './base.ts'
+import { texts } from './i18n/language.ts'
+
+/** The view that is shown: its path below the base URL, and its query. */
+export interface View { path: string, query: Readonly<Record<string, string>> }
+
+/** Returns the view that is shown, and a function that shows another one by its path below the base URL. */
+export function useView () {
+  const { path, query, route } = useLocation()
+  const view: View = { path: path.startsWith(BASE_PATH) ? path.slice(BASE_PATH.length) : '', query }
+  return { ...view, go: (target: string, replace = false) => { route(addressOf(target), replace) } }
+}
+
+/** Sets the title of the tab, and moves the focus to the page, so that screen readers announce it. */
+export function useTitle (title: string | undefined): void {
+  const { appName } = texts().common
+  useEffect(() => {
+    document.title = title === undefined ? appName : `${title} · ${appName}`
+  }, [title, appName])
+}

@@ -1,0 +1,51 @@
+import { useEffect, useRef } from 'preact/hooks'
+import { ErrorBoundary } from 'preact-iso/lazy'
+import { Route, Router } from 'preact-iso/router'
+import wifiOff from 'lucide/dist/esm/icons/wifi-off.mjs'
+import { isReachable } from '../api/connection.ts'
+import { addressOf } from '../base.ts'
+import { texts } from '../i18n/language.ts'
+import { useView } from '../navigate.ts'
+import { NotFound } from '../pages/errors/errors.tsx'
+import { ROUTES } from '../routes.ts'
+import { Icon } from '../ui/icon.tsx'
+import { AccountMenu } from './account-menu.tsx'
+import { Navigation } from './navigation.tsx'
+import { SearchBox } from './search-box.tsx'
+
+const Banner = () => isReachable.value
+  ? null
+  : <div class='shell-banner' role='alert'><Icon node={wifiOff} />{texts().common.unreachable}</div>
+
+/** The frame around all pages of a signed-in person. */
+export function Shell () {
+  const { path } = useView()
+  const main = useRef<HTMLElement>(null)
+  const isFirst = useRef(true)
+  useEffect(() => {
+    // The first page keeps the focus of the browser. Later ones get it, so that screen readers read them.
+    if (!isFirst.current) main.current?.focus({ preventScroll: true })
+    isFirst.current = false
+  }, [path])
+  return (
+    <div class='shell'>
+      <a class='button shell-skip' href={`${addressOf(path)}#main`} target='_top'>{texts().common.skip}</a>
+      <Navigation />
+      <div>
+        <header class='shell-bar'>
+          <SearchBox />
+          <div class='shell-actions'><AccountMenu /></div>
+        </header>
+        <Banner />
+        <main class='shell-main' id='main' tabIndex={-1} ref={main}>
+          <ErrorBoundary>
+            <Router>
+              {ROUTES.map((route) => <Route key={route.path} path={addressOf(route.path)} component={route.page} />)}
+              <Route default component={NotFound} />
+            </Router>
+          </ErrorBoundary>
+        </main>
+      </div>
+    </div>
+  )
+}

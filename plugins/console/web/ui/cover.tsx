@@ -1,0 +1,59 @@
+import copy from 'lucide/dist/esm/icons/copy.mjs'
+import unplug from 'lucide/dist/esm/icons/unplug.mjs'
+import { useEffect, useRef, useState } from 'preact/hooks'
+import type { components } from '../api/schema.d.ts'
+import { addressOf } from '../base.ts'
+import { texts } from '../i18n/language.ts'
+import { Icon } from './icon.tsx'
+import { Badge } from './state.tsx'
+
+export type Rom = components['schemas']['SimpleRom']
+
+/** Returns the name that people know a ROM by: that of a provider, else its file's. */
+export const nameOf = ({ name, fs_name_no_tags: bare, fs_name: file }: Pick<Rom, 'name' | 'fs_name_no_tags' | 'fs_name'>): string =>
+  name || bare || file
+
+/** Returns the address of a stored picture, which the server gives without the path of the base URL. */
+export const pictureOf = (path: string): string => addressOf(path.replace(/^\//, ''))
+
+type Pictured = Pick<Rom, 'name' | 'fs_name_no_tags' | 'fs_name' | 'path_cover_small' | 'path_cover_large' | 'missing_from_fs' | 'sibling_roms'>
+
+interface CoverProps {
+  rom: Pictured
+  /** True for a cover that stands alone, which is announced and shown in full size. */
+  isLarge?: boolean
+}
+
+/** The cover of a ROM, or its name if it has none. A cover that leaves the page before it arrived is not loaded further. */
+export function Cover ({ rom, isLarge = false }: CoverProps) {
+  const { path_cover_small: small, path_cover_large: large } = rom
+  const name = nameOf(rom)
+  const path = isLarge ? large || small : small || large
+  const [loaded, setLoaded] = useState('')
+  const [failed, setFailed] = useState('')
+  const image = useRef<HTMLImageElement>(null)
+  useEffect(() => () => { if (image.current?.complete === false) image.current.src = '' }, [])
+  return (
+    <span class='cover'>
+      {(path === '' || failed === path) && <span class='cover-title' aria-hidden={!isLarge}>{name}</span>}
+      {path !== '' && failed !== path && (
+        <img
+          ref={image} src={pictureOf(path)} alt={isLarge ? texts().library.coverOf(name) : ''} decoding='async' draggable={false}
+          data-loaded={loaded === path ? '' : undefined} onLoad={() => { setLoaded(path) }} onError={() => { setFailed(path) }}
+        />
+      )}
+      <CoverBadges rom={rom} />
+    </span>
+  )
+}
+
+function CoverBadges ({ rom: { missing_from_fs: isMissing, sibling_roms: siblings } }: { rom: Pictured }) {
+  if (!isMissing && siblings.length === 0) return null
+  const { library } = texts()
+  return (
+    <span class='cover-badges'>
+      {isMissing && <Badge><Icon node={unplug} label={library.missing} /></Badge>}
+      {siblings.length > 0 && <Badge><Icon node={copy} label={library.hasSiblings} /></Badge>}
+    </span>
+  )
+}

@@ -1,0 +1,42 @@
+import type { ComponentChildren } from 'preact'
+import { useEffect, useId, useRef } from 'preact/hooks'
+import x from 'lucide/dist/esm/icons/x.mjs'
+import { texts } from '../i18n/language.ts'
+import { IconButton } from './button.tsx'
+
+interface DialogProps {
+  title: string
+  isOpen: boolean
+  onClose: () => void
+  isLarge?: boolean
+  children: ComponentChildren
+  /** Buttons, the main one last. */
+  foot?: ComponentChildren
+}
+
+/** A modal dialog. Escape and a click beside it close it. */
+export function Dialog ({ title, isOpen, onClose, isLarge = false, children, foot }: DialogProps) {
+  const dialog = useRef<HTMLDialogElement>(null)
+  const id = useId()
+  useEffect(() => {
+    if (isOpen) dialog.current?.showModal()
+    else dialog.current?.close()
+  }, [isOpen])
+  return (
+    <dialog
+      ref={dialog} class={isLarge ? 'dialog dialog-large' : 'dialog'} aria-labelledby={id} onClose={onClose}
+      onClick={({ target, currentTarget }) => { if (target === currentTarget) onClose() }}
+    >
+      {isOpen && (
+        <>
+          <div class='dialog-head'>
+            <h2 id={id}>{title}</h2>
+            <IconButton icon={x} label={texts().common.close} onClick={onClose} />
+          </div>
+          <div class='dialog-body'>{children}</div>
+          {foot !== undefined && <div class='dialog-foot'>{foot}</div>}
+        </>
+      )}
+    </dialog>
+  )
+}

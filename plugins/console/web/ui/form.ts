@@ -1,0 +1,43 @@
+import { useState } from 'preact/hooks'
+import { type Failure, toFailure } from '../api/failure.ts'
+
+/** The values of a form while people fill it, and its submission. */
+export interface FormState<Values> {
+  values: Values
+  set: <Name extends keyof Values>(name: Name, value: Values[Name]) => void
+  isBusy: boolean
+  failure: Failure | null
+  /** Returns the server's error for a field; undefined if there is none. */
+  errorOf: (name: keyof Values & string) => string | undefined
+  onSubmit: (event: Event) => void
+}
+
+/** Keeps the values of a form and sends them; a refusal shows at its fields, or above them by `failure`. */
+export function useForm<Values extends object> (initial: Values, send: (values: Values) => Promise<void>): FormState<Values> {
+  const [values, setValues] = useState(initial)
+  const [isBusy, setBusy] = useState(false)
+  const [failure, setFailure] = useState<Failure | null>(null)
+
+  async function submit (): Promise<void> {
+    setBusy(true)
+    try {
+      await send(values)
+      setFailure(null)
+    } catch (err) {
+      setFailure(toFailure(err))
+    }
+    setBusy(false)
+  }
+
+  return {
+    values,
+    set: (name, value) => { setValues((former) => ({ ...former, [name]: value })) },
+    isBusy,
+    failure,
+    errorOf: (name) => failure?.fields.find(({ path }) => path.at(-1) === name)?.message,
+    onSubmit (event) {
+      event.preventDefault()
+      if (!isBusy) void submit()
+    }
+  }
+}

@@ -1,0 +1,155 @@
+import type { ComponentChildren, JSX } from 'preact'
+import { useEffect, useId, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
+import { type Geometry, type GridOptions, type Range, follow, layOut, move, rangeOf, reveal, scrollOf } from './geometry.ts'
+
+/** Commands for a grid from outside. */
+export interface GridHandle { jump: (index: number) => void }
+
+interface GridProps extends Omit<GridOptions, 'viewport' | 'width'> {
+  label: string
+  /** Draws one cell. */
+  children: (index: number) => ComponentChildren
+  /** Called when other cells become visible. */
+  onRange: (range: Range) => void
+  /** Called when a person chooses a cell by Enter. */
+  onOpen: (index: number) => void
+  /** Returns the first cell that begins with typed letters; null if the order has no letters. */
+  onType?: (letters: string) => number | null
+  handle?: { current: GridHandle | null }
+}
+
+const IDLE_MS = 180
+const TYPING_MS = 900
+
+/** The size of an element, which follows the window. */
+function useSize (element: { current: HTMLElement | null }) {
+  const [size, setSize] = useState({ width: 0, height: 0 })
+  useLayoutEffect(() => {
+    const { current } = element
+    if (current === null) return
+    const measure = () => { setSize({ width: current.clientWidth, height: current.clientHeight }) }
+    measure()
+    const observer = new ResizeObserver(measure)
+    observer.observe(current)
+    return () => { observer.disconnect() }
+  }, [])
+  return size
+}
+
+interface Position { top: number, scroll: number }
+
+/** The scroll position, which stays true while the grid is higher than any element of a browser. */
+function useScroll (element: { current: HTMLElement | null }, geometry: Geometry) {
+  const [position, setPosition] = useState<Position>({ top: 0, scroll: 0 })
+  const current = useRef(position)
+  const latest = useRef(geometry)
+  latest.current = geometry
+  const idle = useRef<ReturnType<typeof setTimeout>>(undefined)
+
+  function store (next: Position): void {
+    current.current = next
+    setPosition(next)
+  }
+
+  /** Shows a pixel of the grid at the top, and sets the scroll position that stands for it. */
+  function show (top: number): void {
+    const scroll = Math.round(scrollOf(latest.current, top))
+    store({ top, scroll })
+    element.current?.scrollTo({ top: scroll, behavior: 'instant' })
+  }
+
+  function handleScroll (): void {
+    const scroll = element.current?.scrollTop ?? 0
+    if (Math.abs(scroll - current.current.scroll) >= 1) store({ top: follow(latest.current, current.current, scroll), scroll })
+    clearTimeout(idle.current)
+    // Short ways move the grid further than the scroll bar, which is corrected when nobody scrolls.
+    if (latest.current.height > latest.current.scrollHeight) idle.current = setTimeout(() => { show(current.current.top) }, IDLE_MS)
+  }
+
+  useEffect(() => () => { clearTimeout(idle.current) }, [])
+  return { position, show, handleScroll, topNow: () => current.current.top }
+}
+
+/** A grid of any number of cells, of which only the visible ones exist. Arrows, page keys and letters move in it. */
+export function Grid ({ label, count, cell, gap, heightOf, children, onRange, onOpen, onType, handle }: GridProps) {
+  const element = useRef<HTMLDivElement>(null)
+  const id = useId()
+  const { width, height: viewport } = useSize(element)
+  const geometry = useMemo(() => layOut({ width, viewport, count, cell, gap, heightOf }), [width, viewport, count, cell, gap, heightOf])
+  const { position: { top, scroll }, show, handleScroll, topNow } = useScroll(element, geometry)
+  const [active, setActive] = useState(0)
+  const typed = useRef({ letters: '', at: 0 })
+  const range = rangeOf(geometry, top, width === 0 ? 0 : count)
+  const { columns, rowHeight } = geometry
+
+  useEffect(() => { if (range.end > 0) onRange(range) }, [range.first, range.end])
+  useEffect(() => { if (active >= count && count > 0) setActive(count - 1) }, [count])
+  // Other columns put the same cells elsewhere: the first visible one stays.
+  const firstVisible = useRef(0)
+  useLayoutEffect(() => { show(Math.floor(firstVisible.current / columns) * rowHeight) }, [columns, rowHeight])
+  firstVisible.current = Math.floor(top / rowHeight) * columns
+
+  function activate (index: number): void {
+    setActive(index)
+    show(reveal(geometry, topNow(), index))
+  }
+
+  if (handle !== undefined) {
+    handle.current = {
+      jump (index) {
+        setActive(index)
+        show(Math.min(Math.floor(index / columns) * rowHeight, Math.max(0, geometry.height - viewport)))
+      }
+    }
+  }
+
+  function type (key: string): void {
+    const now = Date.now()
+    const letters = now - typed.current.at > TYPING_MS ? key : typed.current.letters + key
+    typed.current = { letters, at: now }
+    const index = onType?.(letters) ?? null
+    if (index !== null) activate(index)
+  }
+
+  function handleKey (event: KeyboardEvent): void {
+    if (event.ctrlKey || event.metaKey || event.altKey || event.target !== element.current) return
+    const target = move(geometry, event.key, active, count)
+    if (target !== null) activate(target)
+    else if (event.key === 'Enter') onOpen(active)
+    else if (event.key.length === 1 && /[\p{L}\p{N}]/u.test(event.key)) type(event.key)
+    else return
+    event.preventDefault()
+  }
+
+  const firstRow = Math.floor(range.first / columns)
+  const rows: JSX.Element[] = []
+  for (let row = firstRow; row * columns < range.end; row++) {
+    const indexes = Array.from({ length: Math.min(columns, count - row * columns) }, (_, column) => row * columns + column)
+    rows.push(
+      <div
+        key={row} class='grid-row' role='row' aria-rowindex={row + 1}
+        style={{ insetBlockStart: `${(row - firstRow) * rowHeight}px`, gap: `${gap}px`, gridTemplateColumns: `repeat(${columns}, minmax(0, 1fr))` }}
+      >
+        {indexes.map((index) => (
+          <div
+            key={index} id={`${id}-${index}`} class='grid-cell' role='gridcell' aria-colindex={index % columns + 1}
+            data-active={index === active ? '' : undefined} onPointerDown={() => { setActive(index) }}
+          >
+            {children(index)}
+          </div>
+        ))}
+      </div>
+    )
+  }
+  return (
+    <div
+      ref={element} class='grid' role='grid' tabIndex={0} aria-label={label} aria-rowcount={geometry.rows} aria-colcount={columns}
+      aria-activedescendant={active >= range.first && active < range.end ? `${id}-${active}` : undefined}
+      onScroll={handleScroll} onKeyDown={handleKey}
+    >
+      <div class='grid-all' role='presentation' style={{ blockSize: `${geometry.scrollHeight}px` }}>
+        <div class='grid-window' role='presentation' style={{ transform: `translateY(${scroll - top + firstRow * rowHeight}px)` }}>{rows}</div>
+      </div>
+    </div>
+  )
+}
