@@ -1,6 +1,7 @@
 import { pipeline } from 'node:stream/promises'
 import pg from 'pg'
 import { from, to } from 'pg-copy-streams'
+import { inClientTransaction } from '../../core/database/client-transaction.ts'
 import { listExecuted } from '../../core/database/database.ts'
 import type { Manifest, TableDescription } from './archive/manifest.ts'
 
@@ -181,8 +182,8 @@ export async function swapDatabases (
   client: pg.Client, { name, fresh, kept }: { name: string, fresh: string, kept: string }
 ): Promise<void> {
   if (!await hasDatabase(client, fresh)) return
-  await client.query('begin')
-  if (await hasDatabase(client, name)) await client.query(`alter database ${quote(name)} rename to ${quote(kept)}`)
-  await client.query(`alter database ${quote(fresh)} rename to ${quote(name)}`)
-  await client.query('commit')
+  await inClientTransaction(client, async () => {
+    if (await hasDatabase(client, name)) await client.query(`alter database ${quote(name)} rename to ${quote(kept)}`)
+    await client.query(`alter database ${quote(fresh)} rename to ${quote(name)}`)
+  })
 }
