@@ -117,6 +117,7 @@ t.test('a setting with a wrong file or folder stops the start and is named', asy
   await fails({ SYNC_BASE_PATH: join(folder, 'file') }, /^SYNC_BASE_PATH: .*file is a file\. Set it to the path of a folder, or remove it\.$/)
   await fails({ SYNC_SSH_KEYS_PATH: join(folder, 'keys') }, /^SYNC_SSH_KEYS_PATH: .*keys is missing\./)
   await fails({ SYNC_SSH_KNOWN_HOSTS_PATH: folder }, /^SYNC_SSH_KNOWN_HOSTS_PATH: .* is not a file\./)
+  await fails({ SVC_DATS_DIR: '~/dats' }, /^SVC_DATS_DIR: ~\/dats begins with '~', which only a shell replaces .* Write the whole path\.$/)
   await createLayout(configOf(join(folder, 'data'), { SYNC_BASE_PATH: join(folder, 'sync'), OIDC_TLS_CACERTFILE: join(folder, 'file') }))
   await fails({ SVC_WEB_DIR: join(folder, 'pages') }, /^SVC_WEB_DIR: .*pages is missing\./)
 })
