@@ -117,7 +117,7 @@ export function createCatalogue (app: FastifyInstance, start: StartTask) {
       if (caller !== null) checkRight(definition, caller)
       checkArguments(definition, args)
       await app.workers.requireScanWorker()
-      await definition.check?.(args)
+      await definition.check?.(args, caller)
       return await (definition.startInstead?.(userId) ?? start(definition, args, userId))
     }
   }

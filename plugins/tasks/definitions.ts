@@ -1,4 +1,5 @@
 import type { TObject } from '@sinclair/typebox'
+import type { Caller } from '../../core/access/auth.ts'
 import type { GrantAction, GrantEntity } from '../../core/access/grants.ts'
 import type { Scope } from '../../core/access/scopes.ts'
 import type { Task } from './entities.ts'
@@ -10,6 +11,8 @@ export const TASK_QUEUE = 'tasks'
 export interface TaskRun<Payload = Record<string, unknown>> {
   id: string
   payload: Payload
+  /** The person who started the task; null for the operator and the server. */
+  user_id: number | null
   /**
    * First start of the task by the clock of the database. It is earlier than now if another worker started the task.
    */
@@ -46,7 +49,7 @@ export interface TaskDefinition {
   timeoutSeconds?: number
   arguments: TObject
   /** Checks a manual run with these arguments before it is queued. @throws ApiError */
-  check? (args: Record<string, unknown>): Promise<void>
+  check? (args: Record<string, unknown>, caller: Caller | null): Promise<void>
   run (run: TaskRun): Promise<void>
   /** Starts another task instead, if a person requests this one. */
   startInstead? (userId: number | null): Promise<Task>

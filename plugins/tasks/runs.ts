@@ -56,7 +56,7 @@ export class TaskRuns {
     const timer = this.#watch(id, stop)
     try {
       await runner.run({
-        id, payload: task.payload, begun_at: task.started_at ?? task.created_at, signal,
+        id, payload: task.payload, user_id: task.user_id ?? null, begun_at: task.started_at ?? task.created_at, signal,
         report: async (meta) => { await this.#app.db.em.nativeUpdate(Task, this.#ownRun(id), { meta }) }
       })
       await this.#endAtLast(id, 'finished', null)
