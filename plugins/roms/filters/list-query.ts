@@ -1,5 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox'
-import { ID_MAX, Id, Limit, Offset, StoredText, idOf } from '../../../core/typebox.ts'
+import { ID_MAX, Id, Limit, Offset, StoredText, StringEnum, idOf } from '../../../core/typebox.ts'
+import { DUMP_STATUSES } from '../entities.ts'
 
 const LIST_MAX = 1_000
 const TEXT_MAX = 1_000
@@ -75,7 +76,9 @@ export const ListRomsQuery = Type.Object({
   languages: Texts('Languages of the file name'),
   tags: Texts('Other tags of the file name'),
   player_counts: Texts('Exact player counts'),
-  dump_statuses: Texts('Results of the comparison with DAT files: `verified`, `misnamed`, `bad` or `unknown`, any of them'),
+  dump_statuses: Type.Array(StringEnum(DUMP_STATUSES), {
+    default: [], maxItems: LIST_MAX, description: 'Results of the comparison with DAT files, any of them'
+  }),
   statuses: Texts('Your marks: incomplete, finished, completed_100, retired, never_playing, now_playing, backlogged, hidden'),
   metadata_providers: Texts('Keys of providers with a match; unknown keys are ignored'),
   genres_logic: Logic,
