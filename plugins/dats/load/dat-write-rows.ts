@@ -1,4 +1,5 @@
 import type pg from 'pg'
+import { inClientTransaction } from '../../../core/database/client-transaction.ts'
 import { deleteGames } from '../dat-rows.ts'
 import { dropResults } from '../match/match-rows.ts'
 import type { DatHeader } from '../parse/dat-types.ts'
@@ -6,6 +7,8 @@ import { copyRows } from './copy-rows.ts'
 
 /** The stored version of a DAT. */
 export interface FormerDat {
+  id: number
+  folder_path: string | null
   name: string
   version: string
   date: string
@@ -52,6 +55,7 @@ const UPSERT_DAT = `insert into dats (key, name, description, version, date, aut
   on conflict (key) do update set name = excluded.name, description = excluded.description, version = excluded.version,
     date = excluded.date, author = excluded.author, folder_path = excluded.folder_path, platform_slugs = excluded.platform_slugs,
     is_platform_chosen = excluded.is_platform_chosen, updated_at = now()
+  where (dats.folder_path is null) = (excluded.folder_path is null)
   returning id`
 
 const SET_CLONES = `update dat_games g set clone_of = c.name from jsonb_to_recordset($2::jsonb) as c(position int, name text)
@@ -66,40 +70,41 @@ const SELECT_REPEATED = `select hash from (
 /** Runs work in one transaction on a connection of its own. */
 export async function inOwnTransaction<T> (pool: pg.Pool, work: (client: pg.ClientBase) => Promise<T>): Promise<T> {
   const client = await pool.connect()
-  let failure: unknown = null
+  let isReusable = false
   try {
-    await client.query('begin')
-    // The time between two statements includes the reading of a slow disk.
-    await client.query('set local idle_in_transaction_session_timeout = 0')
-    const result = await work(client)
-    await client.query('commit')
+    const result = await inClientTransaction(client, async () => {
+      // The time between two statements includes the reading of a slow disk.
+      await client.query('set local idle_in_transaction_session_timeout = 0')
+      return await work(client)
+    })
+    isReusable = true
     return result
-  } catch (err) {
-    failure = err
-    await client.query('rollback').catch(() => undefined)
-    throw err
   } finally {
     // A connection on which a COPY broke off is not used again.
-    client.release(failure !== null)
+    client.release(!isReusable)
   }
 }
 
 /** Loads and locks the stored version of a DAT; null if there is none. A comparison may store matches meanwhile. */
 export async function lockFormer (client: pg.ClientBase, key: string): Promise<FormerDat | null> {
   const { rows } = await client.query<FormerDat>(
-    'select name, version, date, platform_slugs, is_platform_chosen from dats where key = $1 for no key update', [key])
+    'select id, folder_path, name, version, date, platform_slugs, is_platform_chosen from dats where key = $1 for no key update', [key])
   return rows[0] ?? null
 }
 
-/** Stores a DAT without games. @returns its id, which is that of the former version */
-export async function upsertDat (client: pg.ClientBase, dat: DatValues): Promise<number> {
+/**
+ * Stores a DAT without games.
+ *
+ * @returns its id, which is that of the former version; null if another worker has just stored a version of another
+ * origin
+ */
+export async function upsertDat (client: pg.ClientBase, dat: DatValues): Promise<number | null> {
   const { name, description, version, date, author } = dat.header
   const { rows: [row] } = await client.query<{ id: number }>(UPSERT_DAT, [
     dat.key, name, description, version, date, author, dat.folder_path, dat.platform_slugs, dat.is_platform_chosen
   ])
-  const id = row?.id ?? 0
-  await deleteGames(client, id)
-  return id
+  if (row !== undefined) await deleteGames(client, row.id)
+  return row?.id ?? null
 }
 
 /** Copies games and files of a DAT. */

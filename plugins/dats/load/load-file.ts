@@ -1,5 +1,6 @@
 import type pg from 'pg'
 import { ArchiveError } from '../../../core/archives/limits.ts'
+import { ApiError } from '../../../core/errors.ts'
 import { errorCode } from '../../../core/files/fs-error.ts'
 import { DatError } from '../parse/dat-types.ts'
 import { openDat } from '../parse/read-dat.ts'
@@ -20,7 +21,7 @@ const OF_VALUES = /^(22|23|54)/
 /** @returns the reason if an error concerns the file alone */
 function explain (err: unknown): string | null {
   if (OF_VALUES.test(errorCode(err))) return `cannot be stored: ${(err as Error).message}`
-  if (err instanceof DatError || err instanceof ArchiveError) return err.message
+  if (err instanceof DatError || err instanceof ArchiveError || err instanceof ApiError) return err.message
   if (errorCode(err) !== '' && err instanceof Error && 'syscall' in err) return `cannot be read: ${err.message}`
   return null
 }

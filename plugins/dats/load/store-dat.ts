@@ -1,9 +1,10 @@
 import type pg from 'pg'
+import { conflict } from '../../../core/errors.ts'
 import { DatError } from '../parse/dat-types.ts'
 import { datKey, isOlder, versionOf } from '../parse/dat-version.ts'
 import type { OpenDat } from '../parse/read-dat.ts'
 import { findPlatformSlugs } from '../platform-names.ts'
-import { finishDat, inOwnTransaction, lockFormer, selectRepeatedHash, upsertDat } from './dat-write-rows.ts'
+import { type FormerDat, finishDat, inOwnTransaction, lockFormer, selectRepeatedHash, upsertDat } from './dat-write-rows.ts'
 import { GameWriter } from './game-writer.ts'
 
 /** The origin of a DAT. */
@@ -30,11 +31,22 @@ async function checkGames (client: pg.ClientBase, id: number, games: number): Pr
   if (repeated !== null) throw new DatError(1, `more than ${SAME_HASH_MAX} files have the hash ${repeated}`, 'split the DAT')
 }
 
+/** @throws ApiError CONFLICT if the stored version is an upload and the new one a file of the folder, or the reverse */
+function checkOrigin ({ id, folder_path: path }: FormerDat, name: string, origin: DatOrigin): void {
+  if (path !== null && origin.folderPath === null) {
+    throw conflict(`'${name}' comes from '${path}' in the folder of DATs; put the new version there, or delete that file and then DAT ${id}`)
+  }
+  if (path === null && origin.folderPath !== null) {
+    throw conflict(`'${name}' was uploaded as DAT ${id}; delete that with svc dat remove ${id}, or delete this file`)
+  }
+}
+
 /**
  * Stores a DAT in place of its former version, all of it or nothing.
  *
  * @returns the stored DAT, or the reason why the stored version stays
  * @throws DatError
+ * @throws ApiError CONFLICT for a version of another origin
  */
 export async function storeDat (
   pool: pg.Pool, { header: stated, games }: OpenDat, origin: DatOrigin
@@ -44,6 +56,7 @@ export async function storeDat (
   const [key, version] = [datKey(name), versionOf(header)]
   return await inOwnTransaction(pool, async (client) => {
     const former = await lockFormer(client, key)
+    if (former !== null) checkOrigin(former, name, origin)
     if (former !== null && isOlder(version, versionOf(former))) {
       return { name, version, storedVersion: versionOf(former) }
     }
@@ -52,6 +65,7 @@ export async function storeDat (
     const id = await upsertDat(client, {
       key, header, folder_path: origin.folderPath, platform_slugs: slugs, is_platform_chosen: chosen !== null
     })
+    if (id === null) throw conflict(`'${name}' was uploaded and put into the folder of DATs at the same time; load it again`)
     const writer = new GameWriter(client, id, header)
     for await (const game of games) await writer.add(game)
     await writer.finish()
