@@ -12,10 +12,17 @@ function isComparable ({ status, merge, size, crc, md5, sha1 }: DatFile): boolea
   return status !== 'nodump' && merge === null && size !== 0 && `${crc}${md5}${sha1}` !== ''
 }
 
-/** Tells which files a complete game has. Disks lie beside the archive of a game: they are needed only without one. */
+/** A sheet names the files of the tracks, so a sheet of renamed files has another hash. */
+const SHEET = /\.(?:cue|gdi)$/i
+
+/**
+ * Tells which files a complete game has. Disks lie beside the archive of a game, and sheets describe tracks: both are
+ * needed only without other files.
+ */
 function listNeeded (files: readonly DatFile[]): boolean[] {
-  const hasRoms = files.some((file) => !file.is_disk && isComparable(file))
-  return files.map((file) => isComparable(file) && !(file.is_disk && hasRoms))
+  const isBeside = ({ name, is_disk: isDisk }: DatFile) => isDisk || SHEET.test(name)
+  const hasOthers = files.some((file) => !isBeside(file) && isComparable(file))
+  return files.map((file) => isComparable(file) && !(isBeside(file) && hasOthers))
 }
 
 /** @property isBad true if the name of the game marks a bad dump */
