@@ -1,7 +1,7 @@
 import { createReadStream } from 'node:fs'
 import type { ArchiveLimits } from '../../../core/archives/types.ts'
 import { formatOf } from '../../../core/archives/formats.ts'
-import { Budget, type Watch } from '../../../core/archives/limits.ts'
+import { ArchiveError, Budget, type Watch } from '../../../core/archives/limits.ts'
 import { withSource } from '../../../core/archives/source.ts'
 import { DAT_BYTES_MAX } from '../parse/dat-limits.ts'
 
@@ -29,20 +29,24 @@ const createWatch = (signal: AbortSignal): Watch =>
  * skipped.
  *
  * @param name the name of the file, which tells its format
- * @throws ArchiveError
+ * @throws ArchiveError also for an archive without a DAT
  */
 export async function readMembers (
   path: string, name: string, signal: AbortSignal, use: (member: DatMember) => Promise<void>
 ): Promise<void> {
+  let hasDat = false
   const format = ARCHIVE_NAME.test(name) ? formatOf(name) : null
   if (format?.kind !== 'archive') return await use({ name, chunks: createReadStream(path) })
   await withSource(path, async (source) => {
     const archive = await format.open(source, new Budget(source.size, LIMITS, createWatch(signal)))
     for await (const entry of archive.entries()) {
       signal.throwIfAborted()
-      if (DAT_NAME.test(entry.name)) await use({ name: `${name}/${entry.name}`, chunks: copyPieces(entry.content()) })
+      if (!DAT_NAME.test(entry.name)) continue
+      hasDat = true
+      await use({ name: `${name}/${entry.name}`, chunks: copyPieces(entry.content()) })
     }
   })
+  if (!hasDat) throw new ArchiveError('the archive has no .dat or .xml file; archives within archives are not read')
 }
 
 /** Copies pieces, because an archive may overwrite a piece when the next one is read. */
