@@ -1,5 +1,5 @@
 import { lstat, readdir } from 'node:fs/promises'
-import { join } from 'node:path'
+import { join, relative } from 'node:path'
 import type pg from 'pg'
 import type { Db } from '../../../core/database/db.ts'
 import { isNotFoundError } from '../../../core/files/fs-error.ts'
@@ -24,7 +24,7 @@ async function listFiles (dir: string): Promise<FileState[] | null> {
   return await Promise.all(files.map(async ({ parentPath, name }) => {
     const path = join(parentPath, name)
     const { size, mtimeMs } = await lstat(path)
-    return { path: path.slice(dir.length + 1), file_size_bytes: size, modified_ms: Math.floor(mtimeMs) }
+    return { path: relative(dir, path), file_size_bytes: size, modified_ms: Math.floor(mtimeMs) }
   }))
 }
 

@@ -1,22 +1,28 @@
 import { join } from 'node:path'
-import { Type } from '@sinclair/typebox'
+import { type Static, Type } from '@sinclair/typebox'
+import { Value } from '@sinclair/typebox/value'
 import type { FastifyInstance } from 'fastify'
 import PQueue from 'p-queue'
+import { Nullable } from '../../../core/typebox.ts'
 import type { Task } from '../../tasks/entities.ts'
-import type { TaskDefinition, TaskRun } from '../../tasks/definitions.ts'
+import { defineTask } from '../../tasks/define-task.ts'
+import type { TaskRun } from '../../tasks/definitions.ts'
 import { countEdit } from '../../library-versions/version-rows.ts'
 import { compareLibrary } from '../match/compare-library.ts'
 import { readDatFolder } from './dat-folder.ts'
 import { loadFile } from './load-file.ts'
 import { type LoadReport, createLoadReport } from './report.ts'
-import { type StagedDat, deleteOldUploads, discardStaged } from './staged-uploads.ts'
+import { StagedDatSchema, deleteOldUploads, discardStaged } from './staged-uploads.ts'
 
 const QUEUE = 'dats'
 const TIMEOUT_SECONDS = 86_400
 export const FOLDER_TASK = 'update_dats'
 
 /** The input of a task that loads uploads. */
-export interface UploadPayload { staged: StagedDat[], platform_slugs: string[] | null }
+const UploadPayloadSchema = Type.Object({
+  staged: Type.Array(StagedDatSchema), platform_slugs: Nullable(Type.Array(Type.String()))
+})
+export type UploadPayload = Static<typeof UploadPayloadSchema>
 
 interface DatFolders { dir: string, uploads: string }
 
@@ -45,7 +51,7 @@ export function createLoadTasks (app: FastifyInstance, { dir, uploads }: DatFold
   }
 
   async function runUpload ({ payload, signal, report: write }: TaskRun): Promise<void> {
-    const { staged, platform_slugs: platformSlugs } = payload as unknown as UploadPayload
+    const { staged, platform_slugs: platformSlugs } = Value.Parse(UploadPayloadSchema, payload)
     const report = createLoadReport(write)
     await inOrder(async () => {
       for (const { file, name } of staged) {
@@ -62,26 +68,19 @@ export function createLoadTasks (app: FastifyInstance, { dir, uploads }: DatFold
     concurrency: 1, timeoutName: 'TASK_TIMEOUT', timeoutSeconds: TIMEOUT_SECONDS, run: runUpload
   })
   app.tasks.onEnd(async (task) => {
-    const { staged } = task.payload as Partial<UploadPayload>
-    if (task.title === UPLOAD_TITLE && staged !== undefined) await discardStaged(uploads, staged)
+    const { title, payload } = task
+    if (title !== UPLOAD_TITLE || !Value.Check(UploadPayloadSchema, payload)) return
+    await discardStaged(uploads, payload.staged)
   })
 
-  const folderTask: TaskDefinition = {
+  app.tasks.define(defineTask({
     name: FOLDER_TASK,
     title: 'Update DAT files',
     description: 'Loads new and changed DAT files of the folder of DATs, and compares the library with them',
     type: 'generic',
-    group: 'manual',
-    enabled: true,
-    manual_run: true,
-    cron_string: '',
-    destructive: false,
-    isSingle: true,
     timeoutSeconds: TIMEOUT_SECONDS,
-    arguments: Type.Object({}, { additionalProperties: false }),
     run: runFolder
-  }
-  app.tasks.define(folderTask)
+  }))
 
   return {
     /** Reads the folder of DATs, if it changed, without a comparison. */
@@ -91,7 +90,7 @@ export function createLoadTasks (app: FastifyInstance, { dir, uploads }: DatFold
     async start (payload: UploadPayload, userId: number | null): Promise<Task> {
       await app.workers.requireScanWorker()
       return await app.tasks.start({
-        queue: QUEUE, title: UPLOAD_TITLE, type: 'generic', payload: { ...payload }, lockedMessage: '', user_id: userId
+        queue: QUEUE, title: UPLOAD_TITLE, type: 'generic', payload, lockedMessage: '', user_id: userId
       })
     }
   }

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
-import { mkdir, open, readdir, rm, stat } from 'node:fs/promises'
+import { lstat, mkdir, open, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import { type Static, Type } from '@sinclair/typebox'
 import type { FastifyRequest } from 'fastify'
 import { ApiError, badRequest, invalid } from '../../../core/errors.ts'
 import { isNotFoundError } from '../../../core/files/fs-error.ts'
@@ -14,7 +15,8 @@ const LIMITS = { files: 20, fields: 20, parts: 40, fieldSize: 64 * 1024, fileSiz
 const OLD_MS = 7 * 86_400_000
 
 /** An uploaded file that waits for its task: its name in the folder of uploads, and the name that it had. */
-export interface StagedDat { file: string, name: string }
+export const StagedDatSchema = Type.Object({ file: Type.String(), name: Type.String() })
+export type StagedDat = Static<typeof StagedDatSchema>
 
 /** The folder of uploads, in which every file has a name of the server's own. */
 export const uploadFolder = (dataDir: string) => join(dataDir, 'dat-uploads')
@@ -63,6 +65,16 @@ export async function readUploadForm (request: FastifyRequest, folder: string, m
   return staged
 }
 
+/** Returns null for a file that another task has deleted meanwhile. */
+async function findTime (path: string): Promise<number | null> {
+  try {
+    return (await lstat(path)).mtimeMs
+  } catch (err) {
+    if (isNotFoundError(err)) return null
+    throw err
+  }
+}
+
 /** Deletes uploads whose task never began. */
 export async function deleteOldUploads (folder: string): Promise<void> {
   const names = await readdir(folder).catch((err: unknown) => {
@@ -70,7 +82,7 @@ export async function deleteOldUploads (folder: string): Promise<void> {
     throw err
   })
   for (const name of names) {
-    const { mtimeMs } = await stat(join(folder, name))
-    if (mtimeMs < Date.now() - OLD_MS) await rm(join(folder, name), { force: true })
+    const time = await findTime(join(folder, name))
+    if (time !== null && time < Date.now() - OLD_MS) await rm(join(folder, name), { force: true })
   }
 }
