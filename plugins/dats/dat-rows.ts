@@ -69,6 +69,12 @@ export async function deleteDat (db: Db, id: number): Promise<void> {
   })
 }
 
+/** Selects those of some slugs that a platform of the library has. */
+export async function selectSlugs (db: Db, slugs: readonly string[]): Promise<string[]> {
+  const { rows } = await db.query<{ slug: string }>('select slug from platforms where slug = any($1::text[])', [slugs])
+  return rows.map(({ slug }) => slug)
+}
+
 /** Changes the platforms of a DAT, and has the ROMs of the former and the new ones compared again. */
 export async function updatePlatforms (db: Db, id: number, slugs: readonly string[], isChosen: boolean): Promise<void> {
   await inTransaction(db, async (tx) => {

@@ -1,4 +1,5 @@
 import { PLATFORMS, type PlatformFacts } from '@svc/plugin-sdk'
+import { findBestTitle } from '@svc/plugin-sdk/titles'
 import { FAMILY_NAMES } from '../platforms/families.ts'
 
 const FAMILIES = FAMILY_NAMES.map(simplify)
@@ -30,10 +31,14 @@ function indexNames (namesOf: NamesOf): Map<string, string[]> {
 
 let indexes: Map<string, string[]>[] | undefined
 
+function readIndexes (): Map<string, string[]>[] {
+  indexes ??= KINDS.map(indexNames)
+  return indexes
+}
+
 function findName (name: string): string[] {
   const key = simplify(name)
-  indexes ??= KINDS.map(indexNames)
-  return indexes.map((index) => index.get(key) ?? []).find((slugs) => slugs.length > 0) ?? []
+  return readIndexes().map((index) => index.get(key) ?? []).find((slugs) => slugs.length > 0) ?? []
 }
 
 /** Removes the maker from a name, such as `Commodore` from `Commodore C64`. */
@@ -50,6 +55,18 @@ function listParts (name: string): string[] {
     for (let start = 0; start + length <= segments.length; start++) parts.push(segments.slice(start, start + length).join(' - '))
   }
   return parts
+}
+
+/** Below this similarity, a name is more likely a different one than a typing error. */
+const LIKENESS = 0.8
+
+/** Returns the slugs of the platforms whose name, or other name, a text is or resembles most; none for another text. */
+export function findSimilarSlugs (text: string): string[] {
+  const exact = findName(text)
+  if (exact.length > 0) return exact
+  const names = readIndexes().flatMap((index) => [...index.keys()])
+  const title = findBestTitle(simplify(text), names, { threshold: LIKENESS })?.title
+  return title === undefined ? [] : findName(title)
 }
 
 /** Segments of DAT names that name no platform: `Redump - Sony - PlayStation - Datfile`. */

@@ -1,4 +1,4 @@
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { type Context, contextOf } from '../../core/access/context.ts'
 import type { Config } from '../../core/config/config.ts'
@@ -7,6 +7,7 @@ import { isPresent } from '../../core/files/safe-path.ts'
 import { countEdit } from '../library-versions/version-rows.ts'
 import type { AnyCaller } from '../platforms/visibility.ts'
 import type { Task } from '../tasks/entities.ts'
+import { checkPlatforms } from './check-platforms.ts'
 import { datsConfig } from './config.ts'
 import { type DatRow, deleteDat, selectDats, updatePlatforms } from './dat-rows.ts'
 import { writeFixdat } from './lists/fixdat.ts'
@@ -16,8 +17,8 @@ import { type StagedDat, discardStaged, readUploadForm, stageDat, uploadFolder }
 import { compareLibrary } from './match/compare-library.ts'
 import { hasDats } from './match/match-rows.ts'
 import { findPlatformSlugs } from './platform-names.ts'
-import { planRename } from './rename/plan-rename.ts'
-import { countMisnamed, selectMisnamed } from './rename/rename-rows.ts'
+import { previewRenames } from './rename/plan-rename.ts'
+import { countMisnamed } from './rename/rename-rows.ts'
 import { defineRename } from './rename/rename-task.ts'
 import type { DatView, ListGamesQuery, PageQuery } from './schemas.ts'
 import { toDatView } from './views.ts'
@@ -28,8 +29,11 @@ const COMPARED_AT_ONCE = 2_000
 /** Enough time for a million ROMs on a busy machine. */
 const COMPARE_SECONDS = 3_600
 
+/** The most characters of a DAT's name in the name of its fixdat, because many proxies refuse a header of 4 KiB. */
+const FILE_NAME_MAX = 100
+
 /** The folder of DATs that the operator fills. */
-export const datFolder = (config: Config): string => datsConfig.of(config).dir ?? join(config.data_dir, 'dats')
+export const datFolder = (config: Config): string => resolve(datsConfig.of(config).dir ?? join(config.data_dir, 'dats'))
 
 interface Fixdat { name: string, text: AsyncIterable<string> }
 
@@ -71,14 +75,13 @@ function createReads (app: FastifyInstance) {
     /** Returns a name for a fixdat and its text, which is read from the database while it is sent. */
     async createFixdat (context: Context<AnyCaller>, id: number): Promise<Fixdat> {
       const dat = await requireDat(context, id)
-      return { name: `fix_${dat.name}.dat`, text: writeFixdat(context, dat) }
+      return { name: `fix_${dat.name.slice(0, FILE_NAME_MAX)}.dat`, text: writeFixdat(context, dat) }
     },
 
     async previewRenames (context: Context<AnyCaller>, id: number, { limit, offset }: PageQuery) {
       await requireDat(context, id)
       const selection = { datId: id, romIds: null }
-      const roms = await selectMisnamed(context, selection, { limit, offset })
-      const items = roms.map((rom) => planRename(rom, app.library.rules))
+      const items = await previewRenames(context, selection, { limit, offset }, app.library.rules)
       return { items, total: await countMisnamed(context, selection), limit, offset }
     }
   }
@@ -121,15 +124,17 @@ export function createDats (app: FastifyInstance, config: Config) {
     ...reads,
     readFolder: tasks.readFolder,
 
-    /** Stages the files of a form, and starts the task that loads them. */
+    /** Stages the files of a form, and starts the task that loads them. @throws ApiError */
     async upload (request: FastifyRequest, slugs: readonly string[] | null): Promise<Task> {
+      await checkPlatforms(request.db, slugs ?? [])
       await app.workers.requireScanWorker()
       const staged = await readUploadForm(request, uploads, datsConfig.of(config).max_upload_bytes)
       return await start(staged, slugs, contextOf(request).caller.id)
     },
 
-    /** Stages a file of the command line, and starts the task that loads it. */
+    /** Stages a file of the command line, and starts the task that loads it. @throws ApiError */
     async add (name: string, content: AsyncIterable<Buffer>, slugs: readonly string[] | null): Promise<Task> {
+      await checkPlatforms(app.db, slugs ?? [])
       const staged = await stageDat(uploads, name, content, datsConfig.of(config).max_upload_bytes)
       return await start([staged], slugs, null)
     },
@@ -137,6 +142,7 @@ export function createDats (app: FastifyInstance, config: Config) {
     /** @param slugs the platforms; null for those that the name of the DAT names */
     async choosePlatforms (context: Context<AnyCaller>, id: number, slugs: readonly string[] | null): Promise<DatView> {
       const { name } = await requireDat(context, id)
+      await checkPlatforms(context.db, slugs ?? [])
       await updatePlatforms(context.db, id, slugs ?? findPlatformSlugs(name), slugs !== null)
       await compareLater()
       return await reads.get(context, id)
