@@ -1,6 +1,6 @@
-import { createWriteStream } from 'node:fs'
+import { statSync } from 'node:fs'
 import { open } from 'node:fs/promises'
-import { basename } from 'node:path'
+import { basename, join } from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -51,7 +51,8 @@ async function follow (app: App, { id }: Task): Promise<Task | null> {
 function finish (task: Task | null, printReport: (meta: Task['meta']) => boolean): number {
   if (task === null) return INTERRUPTED
   const isClean = printReport(task.meta)
-  if (task.status !== 'finished') warn(`svc: ${task.title}: ${task.error ?? task.status}\n`)
+  // The report names the problems already.
+  if (task.status !== 'finished' && isClean) warn(`svc: ${task.title}: ${task.error ?? task.status}\n`)
   return task.status === 'finished' && isClean ? 0 : 1
 }
 
@@ -74,20 +75,27 @@ export async function listDats (features: Features, { json }: ListOptions): Prom
 
 /** @returns true if no file had a problem */
 function printLoad (meta: Task['meta']): boolean {
-  for (const { name, games } of listOf<{ name: string, games: number }>(meta.loaded)) write(`Loaded ${name}: ${games} games\n`)
+  for (const { name, games } of listOf<{ name: string, games: number }>(meta.loaded)) write(`Loaded ${name}: ${games} ${games === 1 ? 'game' : 'games'}\n`)
   for (const { file, problem } of listOf<{ file: string, problem: string }>(meta.older)) warn(`Skipped ${file}: ${problem}\n`)
   const problems = listOf<{ file: string, problem: string }>(meta.problems)
   for (const { file, problem } of problems) warn(`Refused ${file}: ${problem}\n`)
   return problems.length === 0
 }
 
-/** @throws StartError if the file cannot be read */
+/** @throws StartError if the file cannot be read · ApiError if it is no DAT or a slug is unknown */
 async function addDat (app: App, path: string, slugs: readonly string[] | null): Promise<Task> {
+  if (statSync(path, { throwIfNoEntry: false })?.isDirectory() === true) {
+    throw new StartError(`${path} is a folder. Give the files in it, such as ${join(path, '*.dat')}.`)
+  }
   const file = await open(path).catch((err: unknown) => {
     const reason = err instanceof Error ? err.message : String(err)
     throw new StartError(`${path} cannot be read: ${reason}. Give the path of a DAT.`, { cause: err })
   })
-  return await app.dats.add(basename(path), file.createReadStream(), slugs)
+  try {
+    return await app.dats.add(basename(path), file.createReadStream({ autoClose: false }), slugs)
+  } finally {
+    await file.close()
+  }
 }
 
 /** Runs `svc dat add`. @returns the exit code */
@@ -97,7 +105,13 @@ export async function addDats (
   return await run(features, async (app) => {
     let code = 0
     for (const file of files) {
-      code = Math.max(code, finish(await follow(app, await addDat(app, file, platform ?? null)), printLoad))
+      try {
+        code = Math.max(code, finish(await follow(app, await addDat(app, file, platform ?? null)), printLoad))
+      } catch (err) {
+        if (!(err instanceof ApiError || err instanceof StartError)) throw err
+        warn(`svc: ${err.message}\n`)
+        code = Math.max(code, 1)
+      }
     }
     return code
   })
@@ -113,7 +127,7 @@ export async function removeDats (features: Features, ids: readonly number[]): P
         write(`Deleted DAT ${id}.\n`)
       } catch (err) {
         if (!(err instanceof ApiError)) throw err
-        warn(`${err.message}\n`)
+        warn(`svc: ${err.message}\n`)
         code = 1
       }
     }
@@ -125,8 +139,15 @@ export async function removeDats (features: Features, ids: readonly number[]): P
 export async function writeFixdat (features: Features, id: number, { output }: FixdatOptions): Promise<void> {
   await run(features, async (app) => {
     const { text } = await app.dats.createFixdat(contextOf(app), id)
-    if (output === undefined) for await (const piece of text) write(piece)
-    else await pipeline(Readable.from(text), createWriteStream(output, { flags: 'wx' }))
+    if (output === undefined) {
+      for await (const piece of text) write(piece)
+      return
+    }
+    const file = await open(output, 'wx').catch((err: unknown) => {
+      const reason = err instanceof Error ? err.message : String(err)
+      throw new StartError(`${output} cannot be written: ${reason}. Give the path of a new file.`, { cause: err })
+    })
+    await pipeline(Readable.from(text), file.createWriteStream())
   })
 }
 
