@@ -1,9 +1,12 @@
 import { createHash } from 'node:crypto'
-import { mkdir, readdir, rm, utimes, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { mkdir, readFile, readdir, rename, rm, symlink, utimes, writeFile } from 'node:fs/promises'
+import { join, relative } from 'node:path'
 import { crc32 } from 'node:zlib'
 import t from 'tap'
+import { datsConfig } from '../../../plugins/dats/config.ts'
+import { deleteOldUploads } from '../../../plugins/dats/load/staged-uploads.ts'
 import { openDat } from '../../../plugins/dats/parse/read-dat.ts'
+import { datFolder } from '../../../plugins/dats/service.ts'
 import { createUsedDataDir, runSvc } from '../../e2e/server.ts'
 import { until } from '../../until.ts'
 import { makeZip } from '../hashing/fixtures.ts'
@@ -272,11 +275,10 @@ t.test('an empty folder of DATs may be a disk that is not mounted, so its DATs s
 t.test('a file of the folder comes back when the newer version is deleted', async (t) => {
   const dir = join(dataDir, 'dats')
   await writeFile(join(dir, 'old.dat'), toDat('Sega - Game Gear (2020-01-01)', [toGame('Old', [file('Old.gg')])]))
+  await writeFile(join(dir, 'new.dat'), toDat('Sega - Game Gear (2021-01-01)', [toGame('New', [file('New.gg')])]))
   await runTask('update_dats')
-  const id = await loadDat('Sega - Game Gear (2021-01-01)', [toGame('New', [file('New.gg')])])
-  t.match(await get(`/api/dats/${id}`), { name: 'Sega - Game Gear (2021-01-01)', folder_path: null })
-  t.equal((await remove(id)).statusCode, 204)
-  await rm(join(dir, 'broken.dat'), { force: true })
+  t.match(await sql("select name, folder_path from dats where key = 'sega - game gear'"), [{ name: 'Sega - Game Gear (2021-01-01)', folder_path: 'new.dat' }])
+  await rm(join(dir, 'new.dat'))
   t.match((await runTask('update_dats')).meta.loaded, [{ name: 'Sega - Game Gear (2020-01-01)' }])
   await rm(dir, { recursive: true })
   await runTask('update_dats')
@@ -368,26 +370,227 @@ t.test('ROMs get their names by a DAT, after a preview', async (t) => {
   t.equal(refusal.statusCode, 404)
 })
 
+t.test('an upload and a file of the folder never replace one another', async (t) => {
+  const dir = join(dataDir, 'dats')
+  await mkdir(dir, { recursive: true })
+  await writeFile(join(dir, 'pce.dat'), toDat('NEC - PC Engine SuperGrafx (2020-01-01)', [toGame('Old', [file('Old.pce')])]))
+  await runTask('update_dats')
+  const upload = await load({ 'new.dat': toDat('NEC - PC Engine SuperGrafx (2021-01-01)', [toGame('New', [file('New.pce')])]) })
+  t.match(upload, { status: 'failed', meta: { loaded: [], problems: [{ file: 'new.dat', problem: /comes from 'pce\.dat' in the folder of DATs.*put/ }] } })
+  const [stored] = await sql<{ id: number }>("select id, name, folder_path from dats where key = 'nec - pc engine supergrafx'")
+  t.match(stored, { name: 'NEC - PC Engine SuperGrafx (2020-01-01)', folder_path: 'pce.dat' })
+
+  const id = await loadDat('Sega - SG-1000 (2020-01-01)', [toGame('A', [file('A.sg')])])
+  await writeFile(join(dir, 'sg.dat'), toDat('Sega - SG-1000 (2021-01-01)', [toGame('B', [file('B.sg')])]))
+  t.match(await runTask('update_dats'), {
+    status: 'finished', meta: { loaded: [], problems: [{ file: 'sg.dat', problem: new RegExp(`uploaded as DAT ${id}.*svc dat remove ${id}`) }] }
+  })
+  t.match(await get(`/api/dats/${id}`), { name: 'Sega - SG-1000 (2020-01-01)', folder_path: null })
+  await remove(id)
+  t.match((await runTask('update_dats')).meta, { loaded: [{ name: 'Sega - SG-1000 (2021-01-01)' }], problems: [] })
+  await rm(dir, { recursive: true })
+})
+
+t.test('an unknown dump status is refused with the statuses that exist', async (t) => {
+  for (const value of ['good', '']) {
+    const answer = await app.inject({ url: `/api/roms?dump_statuses=bad&dump_statuses=${value}`, headers: admin })
+    t.match(answer, { statusCode: 422 })
+    t.match(answer.json(), { detail: [{ loc: ['query', 'dump_statuses', 1], input: value, msg: /verified, misnamed, bad, unknown/ }] })
+  }
+})
+
+t.test('an unknown platform is refused with similar ones', async (t) => {
+  const id = await loadDat('Some list', [toGame('A', [file('A.bin')])])
+  const dat = toDat('Some other list', [toGame('A', [file('A.bin')])])
+  const refusals = [await upload({ 'a.dat': dat }, '?platform_slugs=gb&platform_slugs=megadrive'),
+    await app.inject({ method: 'PATCH', url: `/api/dats/${id}`, headers: admin, payload: { platform_slugs: ['megadrive'] } })]
+  for (const refusal of refusals) t.match(refusal, { statusCode: 400, body: /'megadrive' is not the slug of a platform.*genesis/ })
+  const choose = (slug: string) => app.inject({ method: 'PATCH', url: `/api/dats/${id}`, headers: admin, payload: { platform_slugs: [slug] } })
+  t.match((await choose('vectrx')).json(), { detail: /'vectrex'/ })
+  t.match((await choose('gameboyy')).json(), { detail: /'gb'/ })
+  t.match((await choose('zzzzzzzz')).json(), { detail: /GET \/api\/platforms\/supported/ })
+  t.match((await choose('vectrex')).json(), { platform_slugs: ['vectrex'] })
+  await add('my own platform', { 'Mine.bin': content('Mine') })
+  const [{ slug = '' } = {}] = await sql<{ slug: string }>("select slug from platforms where fs_slug = 'my own platform'")
+  t.match((await choose(slug)).json(), { platform_slugs: [slug] }, 'a platform of the library that no list knows')
+  await remove(id)
+})
+
+t.test('a fixdat of a DAT with a long name has a short file name', async (t) => {
+  const id = await loadDat(`Long ${'名'.repeat(600)}`, [toGame('A', [file('A.bin')])])
+  const { headers } = await app.inject({ url: `/api/dats/${id}/fixdat`, headers: admin })
+  const header = String(headers['content-disposition'])
+  t.ok(header.length < 1_200, `${header.length} characters`)
+  t.match(header, /\.dat"$/)
+})
+
+t.test('a DAT that the database refuses stays out, and the others are loaded', async (t) => {
+  await sql("alter table dat_games add constraint no_curse check (name <> 'Curse')")
+  t.teardown(() => sql('alter table dat_games drop constraint no_curse'))
+  const pack = await makeZip([
+    { name: '1.dat', bytes: Buffer.from(toDat('Pack 1', [toGame('A', [file('A.bin')]), toGame('Curse', [file('C.bin')])])) },
+    { name: '2.dat', bytes: Buffer.from(toDat('Pack 2', [toGame('A', [file('A.bin')])])) }
+  ])
+  const { status, meta } = await load({ 'pack.zip': pack })
+  t.match({ status, meta }, {
+    status: 'finished', meta: { loaded: [{ name: 'Pack 2' }], problems: [{ file: 'pack.zip/1.dat', problem: /cannot be stored.*no_curse/ }] }
+  })
+  t.same(await sql("select from dats where name = 'Pack 1'"), [])
+})
+
+/** Returns a zip that is nothing but a directory of empty files. */
+function makeDirectory (entries: number): Buffer {
+  const start = Buffer.concat([Buffer.from('PK\x03\x04'), Buffer.alloc(26)])
+  const entry = Buffer.concat([Buffer.from('PK\x01\x02'), Buffer.alloc(42), Buffer.from('x')])
+  entry.writeUInt16LE(1, 28)
+  const end = Buffer.concat([Buffer.from('PK\x05\x06'), Buffer.alloc(18)])
+  end.writeUInt16LE(entries, 8)
+  end.writeUInt16LE(entries, 10)
+  end.writeUInt32LE(entries * entry.length, 12)
+  end.writeUInt32LE(start.length, 16)
+  return Buffer.concat([start, ...Array.from({ length: entries }, () => entry), end])
+}
+
+t.test('an archive bomb is refused, and the server goes on', async (t) => {
+  const zeros = Buffer.alloc(80 * 1024 ** 2)
+  zeros.write('<datafile><game name="x">')
+  zeros.fill(' \n', 100)
+  const inner = await makeZip([{ name: 'x.dat', bytes: Buffer.from(toDat('Nested', [])) }])
+  const bombs: readonly (readonly [name: string, bytes: Buffer, problem: RegExp])[] = [
+    ['large.zip', await makeZip([{ name: 'x.dat', bytes: zeros }]), /unpacks to more than 200 times its size/],
+    ['many.zip', makeDirectory(10_001), /more than 10000 entries/],
+    ['nested.zip', await makeZip([{ name: 'inner.zip', bytes: inner }]), /has no \.dat or \.xml file/]
+  ]
+  for (const [name, bytes, problem] of bombs) {
+    t.match(await load({ [name]: bytes }), { status: 'failed', meta: { loaded: [], problems: [{ file: name, problem }] } }, name)
+  }
+  t.ok(await loadDat('After the bombs', [toGame('A', [file('A.bin')])]))
+})
+
+t.test('a disc is good by its tracks, whatever its sheet says', async (t) => {
+  const tracks = [content('track 1'), content('track 2')] as const
+  await add('segacd', {
+    'Disc (USA)/Disc (USA) (Track 1).bin': tracks[0],
+    'Disc (USA)/Disc (USA) (Track 2).bin': tracks[1],
+    'Disc (USA)/Disc (USA).cue': content('a sheet with other names'),
+    'Part (USA)/Part (USA) (Track 1).bin': content('part 1'),
+    'Part (USA)/Part (USA).cue': content('part sheet')
+  })
+  await loadDat('Sega - Mega CD & Sega CD'.replace('&', '&amp;'), [
+    toGame('Disc (USA)', [file('Disc (USA).cue', 'the sheet'), { name: 'Disc (USA) (Track 1).bin', bytes: tracks[0] }, { name: 'Disc (USA) (Track 2).bin', bytes: tracks[1] }]),
+    toGame('Part (USA)', [file('Part (USA).cue', 'part sheet'), file('Part (USA) (Track 1).bin', 'part 1'), file('Part (USA) (Track 2).bin', 'part 2')])
+  ], '?platform_slugs=segacd')
+  t.same(await statuses('segacd'), { 'Disc (USA)': 'verified', 'Part (USA)': 'bad' })
+})
+
+/** Returns the content of each ROM of a platform folder by its name on disk, without the padding of `content`. */
+async function contents (folder: string): Promise<Record<string, string>> {
+  const dir = join(libraryDir, 'roms', folder)
+  const read = async (name: string) => [name, (await readFile(join(dir, name), 'utf8')).split(' ')[0] ?? ''] as const
+  return Object.fromEntries(await Promise.all((await readdir(dir)).sort().map(read)))
+}
+
+t.test('ROMs that swap names are renamed, in pairs, in cycles of three and in chains', async (t) => {
+  const names = { 'a.pce': 'B', 'b.pce': 'A', 'k.pce': 'L', 'l.pce': 'M', 'm.pce': 'K', 'x.pce': 'Y', 'y.pce': 'Z' }
+  await add('tg16', Object.fromEntries(Object.entries(names).map(([name, text]) => [name, content(text)])))
+  const id = await loadDat('Swaps', Object.values(names).map((text) =>
+    toGame(text, [{ name: `${text.toLowerCase()}.pce`, bytes: content(text) }])), '?platform_slugs=tg16')
+  const ids = await sql<{ id: number, content: string }>("select r.id, r.fs_name from roms r join platforms p on p.id = r.platform_id where p.fs_slug = 'tg16' order by r.id")
+  const preview = (await app.inject({ method: 'POST', url: `/api/dats/${id}/renames/preview`, headers: admin })).json<{ items: { refusal: null }[] }>()
+  t.same(preview.items.map(({ refusal }) => refusal), Array(7).fill(null))
+  t.match(await runTask('rename_by_dat', { dat_id: id }), { status: 'finished', meta: { renamed_count: 7, refused: [] } })
+  t.same(await contents('tg16'), { 'a.pce': 'A', 'b.pce': 'B', 'k.pce': 'K', 'l.pce': 'L', 'm.pce': 'M', 'y.pce': 'Y', 'z.pce': 'Z' })
+  t.same(new Set(Object.values(await statuses('tg16'))), new Set(['verified']))
+  const after = await sql<{ id: number }>("select r.id from roms r join platforms p on p.id = r.platform_id where p.fs_slug = 'tg16' order by r.id")
+  t.same(after.map((one) => one.id), ids.map((one) => one.id), 'every ROM is the same')
+})
+
+t.test('a swap of names that a crash interrupted is finished by the next run', async (t) => {
+  await add('neo-geo-pocket', { 'a.ngp': content('B'), 'b.ngp': content('A') })
+  const id = await loadDat('Crashed swaps', ['A', 'B'].map((text) =>
+    toGame(text, [{ name: `${text.toLowerCase()}.ngp`, bytes: content(text) }])), '?platform_slugs=neo-geo-pocket')
+  const first = await rom('neo-geo-pocket', 'a.ngp')
+  const temporary = `renaming-${first.id} b.ngp`
+  await sql('insert into rom_renames (rom_id, platform_id, fs_name) select id, platform_id, $2 from roms where id = $1', [first.id, temporary])
+  await rename(join(libraryDir, 'roms', 'neo-geo-pocket', 'a.ngp'), join(libraryDir, 'roms', 'neo-geo-pocket', temporary))
+  await scan({ platform_fs_slugs: ['neo-geo-pocket'] })
+  t.same(await statuses('neo-geo-pocket'), { 'b.ngp': 'misnamed', [temporary]: 'misnamed' }, 'a scan finds both')
+  t.match(await runTask('rename_by_dat', { dat_id: id }), { status: 'finished', meta: { renamed_count: 2, refused: [] } })
+  t.same(await contents('neo-geo-pocket'), { 'a.ngp': 'A', 'b.ngp': 'B' })
+  t.match(await rom('neo-geo-pocket', 'b.ngp'), { id: first.id })
+  t.same(await sql('select from rom_renames'), [])
+})
+
+t.test('a chain of renames whose last ROM keeps its name is refused as a whole', async (t) => {
+  await add('pokemon-mini', { 'a.min': content('B'), 'b.min': content('C'), 'c.min': content('other') })
+  const id = await loadDat('Blocked', ['B', 'C'].map((text) =>
+    toGame(text, [{ name: `${text.toLowerCase()}.min`, bytes: content(text) }])), '?platform_slugs=pokemon-mini')
+  const preview = await app.inject({ method: 'POST', url: `/api/dats/${id}/renames/preview`, headers: admin })
+  const refusal = /another ROM has or gets the name/
+  t.match(preview.json(), { items: [{ fs_name: 'a.min', refusal }, { fs_name: 'b.min', refusal }] })
+  t.match(await runTask('rename_by_dat', { dat_id: id }), { meta: { renamed_count: 0, refused: [{ fs_name: 'a.min' }, { fs_name: 'b.min' }] } })
+  t.same(await contents('pokemon-mini'), { 'a.min': 'B', 'b.min': 'C', 'c.min': 'other' })
+})
+
+t.test('rename_by_dat acts as its caller, so it neither renames nor names hidden ROMs', async (t) => {
+  await add('lynx', { 'seen.lnx': content('Seen'), 'hidden.lnx': content('Hidden') })
+  const id = await loadDat('Callers', ['Seen', 'Hidden'].map((text) => toGame(text, [file(`${text} (USA).lnx`, text)])), '?platform_slugs=lynx')
+  const curator = await test.createUser('curator')
+  const [{ id: userId = 0 } = {}] = await sql<{ id: number }>("select id from users where username = 'curator'")
+  for (const [entity, action] of [['roms', 'read'], ['roms', 'write'], ['tasks', 'write']]) {
+    await sql(`insert into permission_overrides (user_id, entity, action, own_only, granted)
+      values ($1, $2, $3, false, true)`, [userId, entity, action])
+  }
+  await sql("insert into hidden_entities (entity, entity_id, user_id) select 'roms', id, $1 from roms where fs_name = 'hidden.lnx'", [userId])
+  const run = (datId: number) =>
+    app.inject({ method: 'POST', url: '/api/tasks/run/rename_by_dat', headers: curator, payload: { dat_id: datId } })
+  const { meta } = await finished((await run(id)).json<{ task_id: string }>().task_id)
+  t.match(meta, { total: 1, renamed: [{ fs_name: 'seen.lnx', new_name: 'Seen (USA).lnx' }], refused: [] })
+  t.notMatch(JSON.stringify(meta), /hidden/i)
+  t.same(Object.keys(await statuses('lynx')), ['Seen (USA).lnx', 'hidden.lnx'])
+  await sql("insert into hidden_entities (entity, entity_id, user_id) select 'platforms', id, $1 from platforms where fs_slug = 'lynx'", [userId])
+  t.equal((await run(id)).statusCode, 404, 'a DAT of a hidden platform')
+})
+
+t.test('the folder of DATs may be written in any way, and old uploads may vanish', async (t) => {
+  const dir = t.testdir({ 'slash.dat': toDat('Slash', [toGame('A', [file('A.bin')])]) })
+  const of = (dir: string) => {
+    const config = { ...test.config, dats: { ...datsConfig.of(test.config), dir } }
+    return datFolder(config)
+  }
+  t.equal(of(`${dir}/`), dir)
+  t.equal(of(relative(process.cwd(), dir)), dir)
+  await symlink(join(dataDir, 'nowhere'), join(dataDir, 'dat-uploads', 'vanished'))
+  await t.resolves(deleteOldUploads(join(dataDir, 'dat-uploads')))
+  await rm(join(dataDir, 'dat-uploads', 'vanished'))
+})
+
 t.test('svc dat loads, lists, renames and deletes', async (t) => {
   await add('wonderswan', { 'wrong.ws': content('swan') })
   const folder = t.testdir({
     'swan.dat': toDat('Bandai - WonderSwan', [toGame('Swan', [file('Swan.ws', 'swan')]), toGame('Gone', [file('Gone.ws')])]),
-    'broken.dat': '<datafile>\n<game>'
+    'broken.dat': '<datafile>\n<game>',
+    'notes.txt': 'hello'
   })
   const env = { SVC_DATA_DIR: dataDir, SVC_LIBRARY_DIR: libraryDir, SVC_DATABASE_URL: test.databaseUrl, SVC_AUTH_SECRET_KEY: 'a key for tests only' }
   createUsedDataDir(dataDir)
   const svc = async (...args: string[]) => await runSvc(t, ['dat', ...args], env).ended
   t.match(await svc('add', join(folder, 'swan.dat'), join(folder, 'broken.dat')), {
-    code: 1, output: /Loaded Bandai - WonderSwan: 2 games\n[^]*Refused broken\.dat: line 2: not well-formed XML/
+    code: 1, output: /^Loaded Bandai - WonderSwan: 2 games\n[^]*Refused broken\.dat: line 2: not well-formed XML[^\n]*\n$/
   })
   t.match(await svc('add', '--platform', 'wonderswan', '--platform', 'lynx', join(folder, 'swan.dat')), { code: 0, output: /Loaded Bandai/ })
   t.match(await svc('list'), { output: /Bandai - WonderSwan \(wonderswan, lynx\)/ })
   t.match(await svc('add', '--platform', 'wonderswan', join(folder, 'swan.dat')), { code: 0 })
-  t.match(await svc('add', join(folder, 'absent.dat')), { code: 1, output: /^svc: .*absent\.dat cannot be read: ENOENT.*Give the path of a DAT\.$/m })
+  t.match(await svc('add', join(folder, 'absent.dat'), folder, join(folder, 'notes.txt'), join(folder, 'swan.dat')), {
+    code: 1, output: /^svc: .*absent\.dat cannot be read: ENOENT.*Give the path of a DAT\.\nsvc: .* is a folder\..*\nsvc: 'notes\.txt' is not .*\nLoaded Bandai[^\n]*\n$/
+  }, 'one wrong file does not stop the others')
   const [{ id = 0 } = {}] = await sql<{ id: number }>("select id from dats where key = 'bandai - wonderswan'")
   t.match(await svc('list'), { code: 0, output: new RegExp(`^${id}  Bandai - WonderSwan \\(wonderswan\\): 1 have, 1 missing, 0 extra$`, 'm') })
   t.match(await svc('rename', String(id), '--dry-run'), { code: 0, output: 'wrong.ws → Swan.ws\n' })
   t.match(await svc('rename', String(id)), { code: 0, output: 'wrong.ws → Swan.ws\n1 renamed, 0 refused.\n' })
+  t.match(await svc('fixdat', String(id), '--output', join(folder, 'swan.dat')), {
+    code: 1, output: /^svc: .*swan\.dat cannot be written: EEXIST.* Give the path of a new file\.\n$/
+  })
   t.match(await svc('fixdat', String(id)), { code: 0, output: /<game name="Gone">/ })
   t.match(await svc('remove', String(id), '999999'), { code: 1, output: new RegExp(`Deleted DAT ${id}\\.`) })
 })
