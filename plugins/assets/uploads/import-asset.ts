@@ -8,22 +8,15 @@ import { type Files, type StagedFile, measureContent } from '../asset-files.ts'
 import { cleanFileName } from '../asset-names.ts'
 import { readPicture } from '../check-picture.ts'
 import { Asset } from '../entities.ts'
-import { type Writes, folderOf } from './write-assets.ts'
-import type { WriteContext, WriteKey } from './write-transaction.ts'
+import { type GivenAsset, type Writes, folderOf } from './write-assets.ts'
+import type { WriteContext } from './write-transaction.ts'
 
 /** An asset of another server. */
-export interface ImportedAsset {
+export interface ImportedAsset extends GivenAsset {
   /** The id to give it, which no asset has; null for the next one. */
   id: number | null
-  lineage: WriteKey
   platform_fs_slug: string
   rom_fs_name: string
-  file_name: string
-  emulator: string | null
-  slot: string | null
-  is_public: boolean
-  is_gallery: boolean
-  origin_device_id: number | null
   created_at: Date
   updated_at: Date
 }

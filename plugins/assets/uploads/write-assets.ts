@@ -20,16 +20,20 @@ export interface NewContent {
   client_mtime: Date | null
 }
 
-export interface NewAsset {
+/** The fields of each asset that is created. */
+export interface GivenAsset {
   lineage: WriteKey
-  /** The names of its ROM; names that no ROM has if the lineage names none. */
-  rom: RomNames
   file_name: string
   emulator: string | null
   slot: string | null
   is_public: boolean
   is_gallery: boolean
   origin_device_id: number | null
+}
+
+export interface NewAsset extends GivenAsset {
+  /** The names of its ROM; names that no ROM has if the lineage names none. */
+  rom: RomNames
   conflict_of: number | null
   client_mtime: Date | null
 }
