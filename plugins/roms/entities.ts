@@ -50,6 +50,12 @@ const hashIndex = (table: string, column: string) => ({
 /** Creates a GIN index, for the filters of ROM lists or for words inside names. */
 const ginIndex = (name: string, keys: readonly string[]) =>
   ({ name, expression: `create index "${name}" on "roms" using gin (${keys.join(', ')})` })
+
+/** Creates an index by which saves find the ROM with their name. */
+const foldedIndex = (column: string) => ({
+  name: `roms_folded_${column}`, expression: `create index "roms_folded_${column}" on "roms" (lower(normalize("${column}")))`
+})
+
 const LISTS = ['genres', 'franchises', 'collections', 'companies', 'age_ratings', 'regions', 'languages', 'tags']
 
 /**
@@ -91,7 +97,9 @@ export const Rom = defineEntity({
     { properties: ['updated_at'] },
     ginIndex('roms_lists', LISTS.map((name) => `"${name}"`)),
     ginIndex('roms_name_fs_name_trigrams', ['"name" gin_trgm_ops', '"fs_name" gin_trgm_ops']),
-    hashIndex('roms', 'ra_hash')
+    hashIndex('roms', 'ra_hash'),
+    foldedIndex('fs_name'),
+    foldedIndex('fs_name_no_ext')
   ],
   properties: {
     ...romProperties(),
@@ -137,6 +145,15 @@ export const RomFile = defineEntity({
   indexes: [
     hashIndex('rom_files', 'ra_hash'),
     hashIndex('rom_files', 'chd_sha1_hash'),
+    {
+      name: 'rom_files_stem',
+      expression: 'create index "rom_files_stem" on "rom_files" (lower(normalize(regexp_replace("file_name", \'\\.[^.]*$\', \'\'))))'
+    },
+    {
+      name: 'rom_files_member_stems',
+      expression: 'create index "rom_files_member_stems" on "rom_files" using gin (archive_member_stems("archive_members")) ' +
+        "where jsonb_typeof(\"archive_members\") = 'array'"
+    },
     {
       name: 'rom_files_tracks',
       expression: 'create index "rom_files_tracks" on "rom_files" ("rom_id") where "track_meta" is not null'

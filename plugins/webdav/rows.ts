@@ -282,33 +282,36 @@ export async function insertPaths (
       and not exists (select 1 from assets a where a.id = webdav_files.asset_id and a.deleted_at is null)`.execute(db)
 }
 
-/** Names of content, as they are and in lower case, both as NFC. */
-export interface Names { exact: readonly string[], lower: readonly string[] }
+/** Names without differences of case and Unicode form, as indexes have them. */
+const fold = (name: RawBuilder<unknown>) => sql`lower(normalize(${name}))`
+const foldAll = (names: readonly string[]) => sql`array(select ${fold(sql`n`)} from unnest(${names}::text[]) n)`
 
-const isNamed = ({ exact, lower }: Names, name: RawBuilder<unknown>) =>
-  sql<boolean>`(normalize(${name}) = any(${exact}::text[]) or lower(normalize(${name})) = any(${lower}::text[]))`
-
-async function selectNamed ({ db, caller }: Owner, stems: RawBuilder<unknown>, names: Names): Promise<RomCandidate[]> {
+async function selectNamed (
+  { db, caller }: Owner, stems: RawBuilder<unknown>, folded: RawBuilder<unknown>
+): Promise<RomCandidate[]> {
   const { rows } = await sql<RomCandidate>`select r.id as rom_id, coalesce(r.name, r.fs_name_no_tags) as rom_name, p.slug, p.fs_slug,
       array_agg(distinct s.stem) as stems
     from (${stems}) s join roms r on r.id = s.id join platforms p on p.id = r.platform_id
-    where ${isNamed(names, sql`s.stem`)} and ${isRomVisible(caller)} group by r.id, p.id order by r.id`.execute(db)
+    where ${fold(sql`s.stem`)} = any(${folded}) and ${isRomVisible(caller)} group by r.id, p.id order by r.id`.execute(db)
   return rows
 }
 
-/** Selects the visible ROMs with one of these names. An index finds those that begin so. */
-export function selectCandidates (owner: Owner, names: Names): Promise<RomCandidate[]> {
-  const starts = names.exact.flatMap((name) => [name, name.normalize('NFD')]).map((name) => `${escapeLike(name)}%`)
+/** Selects the visible ROMs with one of these names, by indexes. */
+export function selectCandidates (owner: Owner, names: readonly string[]): Promise<RomCandidate[]> {
+  const folded = foldAll(names)
   return selectNamed(owner, sql`select id, unnest(array[fs_name, fs_name_no_ext]) as stem from roms
-    where fs_name ilike any(${[...new Set(starts)]}::text[])`, names)
+    where ${fold(sql`fs_name`)} = any(${folded}) or ${fold(sql`fs_name_no_ext`)} = any(${folded})`, folded)
 }
 
-/** Selects the visible ROMs that have a file or archive member with one of these names. Reads all rows of files. */
-export function selectCandidatesByFile (owner: Owner, names: Names): Promise<RomCandidate[]> {
+/** Selects the visible ROMs that have a file or archive member with one of these names, by indexes. */
+export function selectCandidatesByFile (owner: Owner, names: readonly string[]): Promise<RomCandidate[]> {
+  const folded = foldAll(names)
   const stemOf = (name: RawBuilder<unknown>) => sql`regexp_replace(${name}, '\\.[^.]*$', '')`
   return selectNamed(owner, sql`select rom_id as id, ${stemOf(sql`file_name`)} as stem from rom_files
+      where ${fold(stemOf(sql`file_name`))} = any(${folded})
     union all select f.rom_id, ${stemOf(sql`regexp_replace(m->>'name', '^.*/', '')`)} from rom_files f
-      cross join lateral jsonb_array_elements(case jsonb_typeof(f.archive_members) when 'array' then f.archive_members else '[]' end) m`, names)
+      cross join lateral jsonb_array_elements(f.archive_members) m
+      where jsonb_typeof(f.archive_members) = 'array' and archive_member_stems(f.archive_members) && ${folded}`, folded)
 }
 
 /** Returns the bytes that a user stores outside of assets. */
@@ -328,5 +331,11 @@ export async function dropDeleted (tx: Db, userId: number): Promise<string[]> {
 export async function selectDiskPaths (tx: Db, userId: number): Promise<string[]> {
   const { rows } = await tx.query<{ disk_path: string }>(
     'select disk_path from webdav_files where user_id = $1 and disk_path is not null', [userId])
+  return rows.map((row) => row.disk_path)
+}
+
+/** Selects the paths of all files outside of assets, of all users. */
+export async function selectAllDiskPaths (db: Db): Promise<string[]> {
+  const { rows } = await db.query<{ disk_path: string }>('select disk_path from webdav_files where disk_path is not null')
   return rows.map((row) => row.disk_path)
 }

@@ -1,16 +1,8 @@
-import { type Names, type Owner, selectCandidates, selectCandidatesByFile } from '../rows.ts'
+import { type Owner, selectCandidates, selectCandidatesByFile } from '../rows.ts'
 import { type RomCandidate, matchRoms } from './match-rom.ts'
 import type { GameFile, Key } from './read-key.ts'
 
-const toNames = (stems: readonly string[]): Names => {
-  const exact = [...new Set(stems.map((stem) => stem.normalize('NFC')))]
-  return { exact, lower: exact.map((stem) => stem.toLowerCase()) }
-}
-
-/**
- * Finds the ROMs to which files may belong, by path. Names of ROMs come first, because names of files take a scan of
- * the whole table.
- */
+/** Finds the ROMs to which files may belong, by path. Names of ROMs come before names of their files. */
 export async function findRoms (
   owner: Owner, files: readonly { key: Key, game: GameFile }[]
 ): Promise<Map<string, readonly RomCandidate[]>> {
@@ -18,7 +10,7 @@ export async function findRoms (
   for (const select of [selectCandidates, selectCandidatesByFile]) {
     const open = files.filter(({ key }) => !found.has(key.folded))
     if (open.length === 0) break
-    const candidates = await select(owner, toNames(open.flatMap(({ game }) => game.stems)))
+    const candidates = await select(owner, [...new Set(open.flatMap(({ game }) => game.stems))])
     for (const { key, game } of open) {
       const matches = matchRoms(game.stems, key.folders, candidates)
       if (matches.length > 0) found.set(key.folded, matches)
