@@ -3,18 +3,18 @@ import { archiveUploads } from './restore/deleted-account-rows.ts'
 import { createFiles } from './asset-files.ts'
 import { type Forms, createForms } from './upload-form.ts'
 import { createContentHashes } from './clean-up/content-hashes.ts'
-import { createJanitor } from './clean-up/janitor.ts'
+import { type Janitor, createJanitor } from './clean-up/janitor.ts'
 import { reattachUploads } from './reattach-rows.ts'
 import { type Assets, createAssets } from './service.ts'
 
 declare module 'fastify' {
-  interface FastifyInstance { assets: Assets }
+  interface FastifyInstance { assets: Assets & Pick<Janitor, 'addFolder'> }
 }
 
 const plugin: FeaturePlugin<Forms> = async (app, { config, role }) => {
   const files = createFiles(config)
   const janitor = createJanitor(app, config, files)
-  app.decorate('assets', createAssets(app, config, files))
+  app.decorate('assets', { ...createAssets(app, config, files), addFolder: janitor.addFolder })
   app.decorateRequest('upload', null)
   app.users.onDelete(archiveUploads)
   const hashes = createContentHashes(app, files)

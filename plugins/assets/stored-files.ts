@@ -1,6 +1,6 @@
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Queryable } from '../../core/database/db.ts'
+import type { Db, Queryable } from '../../core/database/db.ts'
 import type { Config } from '../../core/config/config.ts'
 import { requirePair } from '../../core/database/identity.ts'
 import { errorCode } from '../../core/files/fs-error.ts'
@@ -25,6 +25,19 @@ export async function listFiles (base: string, folder: string): Promise<string[]
   const entries = await orEmptyList(readdir(join(base, folder), { recursive: true, withFileTypes: true }))
   return entries.filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name).slice(base.length + 1))
+}
+
+/** A folder below the folders of users with files of another feature, which are no assets. */
+export interface FeatureFolder {
+  name: string
+  /** Selects the paths below the assets folder that rows name. */
+  selectNamed (db: Db): Promise<string[]>
+}
+
+/** Lists the files of a feature, of all users and of those whose account was deleted. */
+export async function listFeatureFiles (base: string, { name }: FeatureFolder): Promise<string[]> {
+  const users = await orEmptyList(readdir(join(base, 'users')))
+  return (await Promise.all(users.map((user) => listFiles(base, join('users', user, name))))).flat()
 }
 
 /** Lists all uploaded files: published ones, and staged ones. */

@@ -2,13 +2,17 @@ import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { FastifyInstance } from 'fastify'
 import type { Config } from '../../../core/config/config.ts'
+import type { Db } from '../../../core/database/db.ts'
 import { errorCode } from '../../../core/files/fs-error.ts'
-import { listUploads, loadNamed, requireOwnUploads } from '../stored-files.ts'
+import { type FeatureFolder, listFeatureFiles, listUploads, loadNamed, requireOwnUploads } from '../stored-files.ts'
 import { type Content, markPresent } from './janitor-rows.ts'
 import { recover } from './orphaned-files.ts'
 
 /** Age at which a file without a row counts as abandoned, because the row of a younger one may not be committed yet. */
 const LEFTOVER_AFTER_MS = 86_400_000
+
+/** The assets folder, and the folders of other features in it. */
+interface CheckInput { base: string, features: readonly FeatureFolder[], signal: AbortSignal }
 
 /** The result of a check of the assets folder. */
 interface FolderReport {
@@ -16,6 +20,8 @@ interface FolderReport {
   strays: string[]
   /** Complete files that no row names. */
   unknown: string[]
+  /** Files of other features that no row names. */
+  orphans: string[]
   /** Number of files that a row names. */
   known: number
   /** Number of rows whose missing file was recovered from the files that were set aside. */
@@ -47,13 +53,24 @@ async function recoverMissing (
   return paths.length
 }
 
+/** @returns the abandoned files of a feature, and the number of files that rows name */
+async function checkFeature (
+  db: Db, base: string, folder: FeatureFolder
+): Promise<{ orphans: string[], known: number }> {
+  // Files are listed before rows are loaded, so that each listed file has its row, unless that is not committed yet.
+  const paths = await listFeatureFiles(base, folder)
+  const named = new Set(await folder.selectNamed(db))
+  const unnamed = paths.filter((path) => !named.has(path))
+  return { orphans: await listOld(base, unnamed), known: paths.length - unnamed.length }
+}
+
 /**
  * Compares rows and files. The only change is that missing files are recovered.
  *
  * @param base the assets folder
  */
 export async function checkFolder (
-  app: FastifyInstance, config: Config, base: string, signal: AbortSignal
+  app: FastifyInstance, config: Config, { base, features, signal }: CheckInput
 ): Promise<FolderReport> {
   await requireOwnUploads(config, app.db)
   // Rows are loaded before files are listed, because an upload in between must not look like a row without a file.
@@ -66,5 +83,12 @@ export async function checkFolder (
   )
   const unknown = await listOld(base, published.filter((path) => !named.has(path)))
   const known = published.filter((path) => named.has(path)).length
-  return { strays: await listOld(base, incoming), unknown, known, recovered }
+  const others = await Promise.all(features.map((folder) => checkFeature(app.db, base, folder)))
+  return {
+    strays: await listOld(base, incoming),
+    unknown,
+    orphans: others.flatMap(({ orphans }) => orphans),
+    known: others.reduce((sum, other) => sum + other.known, known),
+    recovered
+  }
 }

@@ -9,6 +9,7 @@ import { deleteExpiredAccounts } from '../restore/deleted-account-rows.ts'
 import { checkFolder } from './check-folder.ts'
 import { FIRST_HOUR_MS, findObjection } from './safety-checks.ts'
 import type { Files } from '../asset-files.ts'
+import type { FeatureFolder } from '../stored-files.ts'
 import { setAside } from './orphaned-files.ts'
 import { deleteOlderThan, deleteByAge } from './retention-rows.ts'
 
@@ -27,6 +28,7 @@ function warnUnknown ({ log }: FastifyInstance, unknown: readonly string[]): voi
 export function createJanitor (app: FastifyInstance, config: Config, files: Files) {
   const closing = new AbortController()
   const { base } = files
+  const features: FeatureFolder[] = []
 
   async function remove (): Promise<number> {
     const deletedPaths = [
@@ -39,8 +41,8 @@ export function createJanitor (app: FastifyInstance, config: Config, files: File
   }
 
   async function clean (signal: AbortSignal, movesUnknown: boolean) {
-    const { strays, unknown, known, recovered } = await checkFolder(app, config, base, signal)
-    const objection = await findObjection(app.db, app.workers.id, known, unknown.length)
+    const { strays, unknown, orphans, known, recovered } = await checkFolder(app, config, { base, features, signal })
+    const objection = await findObjection(app.db, app.workers.id, known, unknown.length + orphans.length)
     const found = {
       unknown: unknown.length, unknown_files: unknown.slice(0, NAMED_MAX), recovered, postponed: objection
     }
@@ -49,10 +51,11 @@ export function createJanitor (app: FastifyInstance, config: Config, files: File
       return { ...found, expired: 0, strays: 0, lost: 0 }
     }
     const expired = await remove()
-    await files.remove(strays)
+    const remains = [...strays, ...orphans]
+    await files.remove(remains)
     if (movesUnknown) await setAside(base, unknown)
     else warnUnknown(app, unknown)
-    return { ...found, expired, strays: strays.length, lost: movesUnknown ? unknown.length : 0 }
+    return { ...found, expired, strays: remains.length, lost: movesUnknown ? unknown.length : 0 }
   }
 
   const definition: TaskDefinition = defineCleanup({
@@ -73,6 +76,9 @@ export function createJanitor (app: FastifyInstance, config: Config, files: File
 
   return {
     definition,
+
+    /** Adds a folder of another feature. Files in it that no row names are deleted. */
+    addFolder (folder: FeatureFolder): void { features.push(folder) },
 
     /**
      * Runs the clean-up at the start of the worker and again after the first hour, because some servers never run at
@@ -98,3 +104,4 @@ export function createJanitor (app: FastifyInstance, config: Config, files: File
     }
   }
 }
+export type Janitor = ReturnType<typeof createJanitor>

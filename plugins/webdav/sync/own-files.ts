@@ -12,7 +12,7 @@ import { webdavConfig } from '../config.ts'
 import { type FileRow, countOwnBytes, dropDeleted, storeContent } from '../rows.ts'
 
 /** The folder of these files, below the folder of a user. */
-const FOLDER = 'webdav'
+export const OWN_FOLDER = 'webdav'
 /** Names on disk tell nothing, because the names of clients may be anything. */
 const DISK_NAME = 'content'
 
@@ -49,7 +49,7 @@ export function createOwnFiles (app: FastifyInstance, config: Config) {
       const former = row.disk_path === null ? 0 : row.file_size_bytes
       const dropped = await requireRoom(context, file.file_size_bytes - former)
       const { sha1, md5, file_size_bytes: size } = file
-      const path = await file.publish(FOLDER, DISK_NAME)
+      const path = await file.publish(OWN_FOLDER, DISK_NAME)
       context.db.afterRollback(() => remove([path]))
       await storeContent(context.db, row.id, {
         sha1, md5, file_size_bytes: size, asset_id: null, rom_id: null, disk_path: path

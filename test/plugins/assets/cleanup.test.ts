@@ -121,6 +121,31 @@ t.test('clean-up deletes nothing in the first hour, after a clock jump or with d
   t.same(await owner.versions(kept.id), [])
 })
 
+t.test('clean-up deletes old files of WebDAV that no row names', async (t) => {
+  const { folder, call } = await newUser()
+  await call('PUT', '/webdav/config/retroarch.opt', Buffer.from('a = "1"'))
+  const { rows: [row] } = await app.pg.query<{ disk_path: string }>("select disk_path from webdav_files where path = 'config/retroarch.opt'")
+  const known = row?.disk_path ?? ''
+  const add = async (path: string, time: number) => {
+    await mkdir(dirname(join(base, path)), { recursive: true })
+    await writeFile(join(base, path), 'x')
+    await utimes(join(base, path), time, time)
+    return path
+  }
+  const orphans = [await add(`${folder}/webdav/00000000-content`, 1), await add('users/of-a-deleted-account/webdav/content', 1)]
+  const young = await add(`${folder}/webdav/young-content`, Date.now() / 1000)
+  await utimes(join(base, known), 1, 1)
+  const many = await Promise.all(Array.from({ length: 50 }, (_, i) => add(`${folder}/webdav/foreign-${i}`, 1)))
+  await passFirstHour()
+  t.match(await run(), { stats: { strays: 0, postponed: /has rows for \d+ of \d+ files/ } })
+  for (const path of many) await forget(path)
+  await passFirstHour()
+  t.match(await run(), { status: 'finished', stats: { strays: 2, unknown: 0, postponed: null } })
+  const left = await listStored(test)
+  t.same([known, young, ...orphans].map((path) => left.includes(path)), [true, true, false, false])
+  await forget(young)
+})
+
 t.test('clean-up deletes nothing with a foreign database', async (t) => {
   await passFirstHour()
   await run()
