@@ -94,7 +94,7 @@ declare module 'fastify' {
   }
 }
 
-export const SAFE_METHODS = new Set(['GET', 'HEAD', 'OPTIONS', 'TRACE'])
+export const SAFE_METHODS = new Set(['GET', 'HEAD', 'OPTIONS', 'PROPFIND', 'TRACE'])
 
 /** Returns the token in the query, on routes that allow one there. */
 export function readUrlToken ({ query, routeOptions }: FastifyRequest): string | null {
@@ -167,12 +167,16 @@ export function hasScopes (caller: Caller, { scopes = [], orScopes }: RouteAcces
   return hasAll(scopes) || (orScopes !== undefined && hasAll(orScopes))
 }
 
+/** Programs that know only passwords ask for one when a guest is refused so. */
+const refusalOf = ({ credential }: Caller, { tokenAsPassword }: RouteAccess) =>
+  credential === 'kiosk' && tokenAsPassword === true ? 'NOT_AUTHENTICATED' : 'FORBIDDEN'
+
 /** @throws ApiError if the caller of a route may not call it. */
 export function checkAccess (caller: Caller | null, access: RouteAccess, method: string): void {
   if (caller === null) throw new ApiError('NOT_AUTHENTICATED')
   // Some routes that change the library need only read scopes, but a guest must not change anything.
-  if (caller.credential === 'kiosk' && !SAFE_METHODS.has(method)) throw new ApiError('FORBIDDEN')
-  if (!hasScopes(caller, access)) throw new ApiError('FORBIDDEN')
+  const mayCall = caller.credential !== 'kiosk' || SAFE_METHODS.has(method)
+  if (!mayCall || !hasScopes(caller, access)) throw new ApiError(refusalOf(caller, access))
   if (access.admin === true && !isAdministrator(caller)) throw new ApiError('INSUFFICIENT_PERMISSIONS')
   if (access.grant !== undefined) requireGrant(caller, ...access.grant)
   if (access.signedIn) requireSignIn(caller, access.signedIn === 'partly')
