@@ -40,6 +40,11 @@ export function createDeviceContexts (app: FastifyInstance) {
 }
 export type WithDevice = ReturnType<typeof createDeviceContexts>
 
+/** @throws ApiError FORBIDDEN if the device only sends */
+export function requireReceiver ({ device }: DeviceContext): void {
+  if (device.sync_mode === 'push_only') throw forbidden(`The device '${device.name ?? device.device_id}' only sends; set its sync mode to 'api' to let it receive`)
+}
+
 /** @throws ApiError FORBIDDEN if the device only receives */
 export function requireSender ({ device }: DeviceContext): void {
   if (device.sync_mode === 'pull_only') throw forbidden(`The device '${device.name ?? device.device_id}' only receives; set its sync mode to 'api' to let it send`)

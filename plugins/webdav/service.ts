@@ -22,7 +22,7 @@ export function createWebdav (app: FastifyInstance, config: Config) {
   return {
     withDevice,
     list: createLists(app),
-    read: createReads(app, ownFiles),
+    ...createReads(app, ownFiles),
     put: createPuts(app, ownFiles),
     delete: deletions.delete,
     ...createAssignments(app),

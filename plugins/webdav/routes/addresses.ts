@@ -5,6 +5,8 @@ import { ApiError, badRequest } from '../../../core/errors.ts'
 import { type Resource, renderMultistatus } from '../tree/multistatus.ts'
 
 export const ROOT = '/webdav'
+/** The address of the sync in RomM. */
+export const ROMM_ROOT = '/api/cloud-sync'
 export const LIBRARY = `${ROOT}/library`
 
 /** Returns the address of a root as clients see it. */

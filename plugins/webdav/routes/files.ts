@@ -20,7 +20,7 @@ export default (webdav: Webdav): Routes => async (app) => {
     schema: {
       operationId: 'listUnassignedWebdavFiles', tags, summary: 'List your saves and states whose game is unknown', response: { 200: Type.Array(UnassignedFileSchema) }
     },
-    config: { scopes: ['assets.read'] }
+    config: { scopes: ['assets.read', 'roms.read'] }
   }, async (request) => (await webdav.listUnassigned(contextOf(request))).map(toUnassignedView))
 
   app.put('/api/webdav/files/:id/rom', {

@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { FeatureRoutes } from '../../../core/feature.ts'
 import type { Webdav } from '../service.ts'
+import { ROMM_ROOT, ROOT } from './addresses.ts'
 import fileRoutes from './files.ts'
 import createLibraryRoutes from './library.ts'
 import createSyncRoutes from './sync.ts'
@@ -27,7 +28,7 @@ const routes: FeatureRoutes<Webdav> = async (app, { config }, webdav) => {
   await app.register(async (dav) => {
     dav.addHook('onRequest', closeConnection)
     dav.addHook('onSend', askForPassword)
-    await dav.register(createSyncRoutes(config, webdav))
+    for (const root of [ROOT, ROMM_ROOT]) await dav.register(createSyncRoutes(config, webdav, root))
     await dav.register(createLibraryRoutes(config))
   })
   await app.register(fileRoutes(webdav))

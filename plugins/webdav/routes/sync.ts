@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream'
 import type { FastifyReply, FastifyRequest, RouteShorthandOptions } from 'fastify'
-import type { RouteAccess } from '../../../core/access/auth.ts'
+import { type RouteAccess, isGuest } from '../../../core/access/auth.ts'
 import { type Context, contextOf } from '../../../core/access/context.ts'
 import type { Config } from '../../../core/config/config.ts'
 import { ApiError } from '../../../core/errors.ts'
@@ -32,39 +32,49 @@ function emptyError (
   done(null, null)
 }
 
+/** Refuses guests of the kiosk mode, who have no files. They may look at the root, for the library in it. */
+function refuseGuest (request: FastifyRequest, root: string): void {
+  const { caller, method } = request
+  if (!isGuest(caller) || method === 'OPTIONS' || (method === 'PROPFIND' && pathBelow(request, root) === '')) return
+  throw new ApiError('NOT_AUTHENTICATED')
+}
+
 const bodyOf = ({ body }: FastifyRequest): Readable => body instanceof Readable ? body : Readable.from([])
 
 /** @throws ApiError FORBIDDEN unless a move is the deletion of a file */
-function requireDeletion ({ headers: { destination } }: FastifyRequest): void {
+function requireDeletion ({ headers: { destination } }: FastifyRequest, root: string): void {
   const path = typeof destination === 'string' && URL.canParse(destination, 'http://server') ? new URL(destination, 'http://server').pathname : ''
-  if (path.includes(`${ROOT}/${DELETED}/`)) return
-  throw new ApiError('FORBIDDEN', `Files can only be moved to ${ROOT}/${DELETED}/, which deletes them; store the file under its new name and delete the old one`)
+  if (path.includes(`${root}/${DELETED}/`)) return
+  throw new ApiError('FORBIDDEN', `Files can only be moved to ${root}/${DELETED}/, which deletes them; store the file under its new name and delete the old one`)
 }
 
-async function * listRoot (context: Context, config: Config, depth: 0 | 1): AsyncGenerator<Resource> {
+async function * listRoot (context: Context, config: Config, root: string, depth: 0 | 1): AsyncGenerator<Resource> {
   const { scopes } = context.caller
-  const synced = scopes.has('assets.read') ? await listSynced(context, addressOf(config, ROOT), [], depth) : []
-  yield { href: `${addressOf(config, ROOT)}/`, name: 'webdav', file: null, modified_at: null }
+  const hasFiles = scopes.has('assets.read') && !isGuest(context.caller)
+  const synced = hasFiles ? await listSynced(context, addressOf(config, root), [], depth) : []
+  yield { href: `${addressOf(config, root)}/`, name: 'webdav', file: null, modified_at: null }
   yield * synced.slice(1)
-  if (depth === 1 && scopes.has('roms.read')) yield { href: toHref(addressOf(config, LIBRARY), [], true), name: 'library', file: null, modified_at: null }
+  if (depth === 0 || root !== ROOT || !scopes.has('roms.read')) return
+  yield { href: toHref(addressOf(config, LIBRARY), [], true), name: 'library', file: null, modified_at: null }
 }
 
-/** The files that RetroArch syncs. */
-export default (config: Config, webdav: Webdav): Routes => async (app) => {
+/** The files that RetroArch syncs, below a root. */
+export default (config: Config, webdav: Webdav, root: string): Routes => async (app) => {
   // The body is the raw bytes, of any type.
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', (_request: FastifyRequest, payload, done) => { done(null, payload) })
   app.addHook('onSend', emptyError)
+  app.addHook('onRequest', async (request) => { refuseGuest(request, root) })
 
   const deviceOf = (request: FastifyRequest) => webdav.withDevice(contextOf(request))
 
   async function deleteFile (request: FastifyRequest): Promise<void> {
-    const path = pathBelow(request, ROOT)
+    const path = pathBelow(request, root)
     if (path === MANIFEST) return
     await webdav.delete(await deviceOf(request), readKey(path))
   }
 
-  for (const url of [ROOT, `${ROOT}/*`]) {
+  for (const url of [root, `${root}/*`]) {
     app.route({
       method: 'OPTIONS',
       url,
@@ -78,34 +88,44 @@ export default (config: Config, webdav: Webdav): Routes => async (app) => {
       ...hidden(LOOKS),
       handler: async (request, reply) => {
         const depth = readDepth(request)
-        const parts = partsOf(pathBelow(request, ROOT))
+        const parts = partsOf(pathBelow(request, root))
         const context = contextOf(request)
-        if (parts.length === 0) return sendResources(reply, listRoot(context, config, depth))
+        if (parts.length === 0) return sendResources(reply, listRoot(context, config, root, depth))
         if (!context.caller.scopes.has('assets.read')) throw new ApiError('FORBIDDEN', 'Listing your files needs the scope assets.read')
-        return sendResources(reply, yieldAll(await listSynced(context, addressOf(config, ROOT), parts, depth)))
-      }
-    })
-  }
-
-  for (const method of ['HEAD', 'GET'] as const) {
-    app.route({
-      method,
-      url: `${ROOT}/*`,
-      exposeHeadRoute: false,
-      ...hidden(READS),
-      handler: async (request, reply) => {
-        const path = pathBelow(request, ROOT)
-        const context = await deviceOf(request)
-        if (path === MANIFEST) return await reply.type('application/json').send(await webdav.list(context))
-        const isWhole = method === 'GET' && request.headers.range === undefined
-        return await app.files.send(request, reply, await webdav.read(context, readKey(path), isWhole))
+        return sendResources(reply, yieldAll(await listSynced(context, addressOf(config, root), parts, depth)))
       }
     })
   }
 
   app.route({
+    method: 'GET',
+    url: `${root}/*`,
+    exposeHeadRoute: false,
+    ...hidden(READS),
+    handler: async (request, reply) => {
+      const path = pathBelow(request, root)
+      const context = await deviceOf(request)
+      if (path === MANIFEST) return await reply.type('application/json').send(await webdav.list(context))
+      const isWhole = request.headers.range === undefined
+      return await app.files.send(request, reply, await webdav.read(context, readKey(path), isWhole))
+    }
+  })
+
+  app.route({
+    method: 'HEAD',
+    url: `${root}/*`,
+    ...hidden(READS),
+    // A list is stored as what the device was told, so its length is not known without telling it.
+    handler: async (request, reply) => {
+      const path = pathBelow(request, root)
+      if (path === MANIFEST) return await reply.type('application/json').send()
+      return await app.files.send(request, reply, await webdav.look(contextOf(request), readKey(path)))
+    }
+  })
+
+  app.route({
     method: 'MKCOL',
-    url: `${ROOT}/*`,
+    url: `${root}/*`,
     ...hidden(WRITES),
     // Folders exist as long as they have files.
     handler: async (_request, reply) => await reply.code(201).send()
@@ -113,10 +133,10 @@ export default (config: Config, webdav: Webdav): Routes => async (app) => {
 
   app.route({
     method: 'PUT',
-    url: `${ROOT}/*`,
+    url: `${root}/*`,
     ...hidden(WRITES),
     handler: async (request, reply) => {
-      const path = pathBelow(request, ROOT)
+      const path = pathBelow(request, root)
       const body = bodyOf(request)
       // Each list is made from the database, so the list of a client is read and dropped.
       if (path === MANIFEST) for await (const _chunk of body) continue
@@ -127,7 +147,7 @@ export default (config: Config, webdav: Webdav): Routes => async (app) => {
 
   app.route({
     method: 'DELETE',
-    url: `${ROOT}/*`,
+    url: `${root}/*`,
     ...hidden(WRITES),
     handler: async (request, reply) => {
       await deleteFile(request)
@@ -137,10 +157,10 @@ export default (config: Config, webdav: Webdav): Routes => async (app) => {
 
   app.route({
     method: 'MOVE',
-    url: `${ROOT}/*`,
+    url: `${root}/*`,
     ...hidden(WRITES),
     handler: async (request, reply) => {
-      requireDeletion(request)
+      requireDeletion(request, root)
       await deleteFile(request)
       return await reply.code(201).send()
     }

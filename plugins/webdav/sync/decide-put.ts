@@ -1,5 +1,5 @@
-import type { Db } from '../../../core/database/db.ts'
-import { type Decision, decide } from '../../sync/decide.ts'
+import { type Decision, decide, limitDirection } from '../../sync/decide.ts'
+import type { DeviceContext } from '../acting-device.ts'
 import { type CurrentAsset, selectFormer } from '../rows.ts'
 import type { DeviceState } from './list-entry.ts'
 
@@ -8,11 +8,12 @@ import type { DeviceState } from './list-entry.ts'
  * listed last, because RetroArch compares its file with that before it sends anything.
  */
 export async function decidePut (
-  tx: Db, asset: CurrentAsset, sha1: string, device: Pick<DeviceState, 'listed'> | null
+  { db: tx, device: { sync_mode: mode } }: DeviceContext, asset: CurrentAsset, sha1: string,
+  told: Pick<DeviceState, 'listed'> | null
 ): Promise<Decision> {
   const isLive = asset.deleted_by === null
   const isPresent = isLive && !asset.missing_from_fs
-  const listed = device?.listed ?? null
+  const listed = told?.listed ?? null
   const current = { sha1: asset.sha1, content_hash: null, updated_at: asset.updated_at, conflict_of: null }
   const formerAt = await selectFormer(tx, asset.id, sha1)
   const decision = decide({
@@ -32,5 +33,6 @@ export async function decidePut (
   })
   // The device was told of the deletion, so its user chose to send the file again.
   const isChosen = decision.action === 'delete' && listed === ''
-  return isChosen ? { ...decision, action: 'upload' } : decision
+  if (isChosen) return { ...decision, action: 'upload' }
+  return mode === 'push_only' ? limitDirection(decision, 'push') : decision
 }

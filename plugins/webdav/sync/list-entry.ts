@@ -40,9 +40,12 @@ function listOrAsk (state: string, { listed, held, is_sent: isSent, misses }: De
  *
  * Empty files are never listed, because the client takes an empty response for a failure. Deletions are listed only to
  * devices that had the file.
+ *
+ * @param sendsOnly true to list only content that the device sent, because it must not receive any
  */
-export function chooseEntry (path: PathState, device: DeviceState): ListEntry {
+export function chooseEntry (path: PathState, device: DeviceState, sendsOnly = false): ListEntry {
   const { sha1, file_size_bytes: size, is_deleted: isDeleted } = path
+  if (sendsOnly && (isDeleted || sha1 !== device.held)) return LEFT_OUT
   if (isDeleted) return device.held === null ? LEFT_OUT : listOrAsk('', device)
   if (sha1 === null || size === 0) return LEFT_OUT
   return listOrAsk(sha1, device)

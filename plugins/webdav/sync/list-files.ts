@@ -1,8 +1,6 @@
-import { createHash } from 'node:crypto'
 import type { FastifyInstance } from 'fastify'
 import { ApiError } from '../../../core/errors.ts'
 import { withoutDateTag } from '../../assets/base-rows.ts'
-import { createFileStream } from '../../resources/file-stream.ts'
 import type { DeviceContext } from '../acting-device.ts'
 import {
   type CurrentAsset, type FileRow, type Observed, type UnclaimedAsset, insertPaths, selectAll, selectListings,
@@ -11,8 +9,8 @@ import {
 import { emulatorOf } from './core-folders.ts'
 import { type DeviceState, type PathState, chooseEntry } from './list-entry.ts'
 import { foldPath, readGameFile } from './read-key.ts'
+import { readMd5 } from './read-md5.ts'
 
-const ZIP_MARK = 'PK\x03\x04'
 const CONCURRENT_READS = 8
 const NEVER_LISTED: DeviceState = { listed: null, held: null, is_sent: false, misses: 0 }
 
@@ -54,15 +52,13 @@ export function createLists (app: FastifyInstance) {
     if (opened === null) return null
     const { row, content: { handle } } = opened
     const { sha1, file_size_bytes: size } = row
-    const { buffer } = await handle.read(Buffer.alloc(ZIP_MARK.length), 0, ZIP_MARK.length, 0)
-    // Only for a zip is the stored hash not that of its bytes.
-    if (contentHash !== null && row.content_hash === contentHash && buffer.toString('latin1') !== ZIP_MARK) {
-      await handle.close()
-      return { sha1, md5: contentHash, file_size_bytes: size }
+    try {
+      const md5 = await readMd5(handle, size, row.content_hash === contentHash ? contentHash : null)
+      return { sha1, md5, file_size_bytes: size }
+    } catch (err) {
+      app.log.warn({ err, [kind]: id }, 'the content of an asset cannot be read, and is listed for WebDAV as before')
+      return null
     }
-    const md5 = createHash('md5')
-    for await (const chunk of createFileStream(handle, 0, size)) md5.update(chunk as Buffer)
-    return { sha1, md5: md5.digest('hex'), file_size_bytes: size }
   }
 
   /** Returns the content of a path. Content that cannot be read is listed as before, so that no device replaces it. */
@@ -120,11 +116,14 @@ export function createLists (app: FastifyInstance) {
       return now !== undefined && isChanged(row, now) ? [now] : []
     }))
     const states = await selectListings(db, device.id, null)
+    const sendsOnly = device.sync_mode === 'push_only'
     const listed = rows.flatMap(({ path }, index) => {
       const now = observed[index]
       if (now === undefined) return []
-      const state: PathState = now
-      return [{ path, md5: now.md5 ?? '', file_id: now.id, ...chooseEntry(state, states.get(now.id) ?? NEVER_LISTED) }]
+      const md5 = now.md5 ?? ''
+      // Without a hash the entry would be that of a deletion.
+      const state: PathState = { ...now, sha1: md5 === '' ? null : now.sha1 }
+      return [{ path, md5, file_id: now.id, ...chooseEntry(state, states.get(now.id) ?? NEVER_LISTED, sendsOnly) }]
     })
     await storeListed(db, device.id, listed)
     return listed.flatMap(({ path, md5, listed: entry }) => entry === null ? [] : [{ path, hash: entry === '' ? '' : md5 }])

@@ -45,8 +45,12 @@ export function createPuts (app: FastifyInstance, ownFiles: OwnFiles) {
   /** Stores content for a path without a live asset. */
   async function putNew (context: DeviceContext, upload: GameUpload, place: AssetPlace): Promise<void> {
     const twin = await findTwin(context, upload, place)
-    if (twin === null) await addAsset(context, upload, place)
-    else await putBound(context, upload, twin)
+    if (twin !== null) {
+      await putBound(context, upload, twin)
+      return
+    }
+    requireSender(context)
+    await addAsset(context, upload, place)
   }
 
   /** Stores content for a path that has or had an asset. */
@@ -54,9 +58,10 @@ export function createPuts (app: FastifyInstance, ownFiles: OwnFiles) {
     const { db: tx, device } = context
     const { row, file } = upload
     const listing = (await selectListings(tx, device.id, row.id)).get(row.id) ?? null
-    const { action } = await decidePut(tx, asset, file.sha1, listing)
+    const { action } = await decidePut(context, asset, file.sha1, listing)
     if (action === 'conflict') await storeConflict(context, upload, asset)
     if (action !== 'upload') return
+    requireSender(context)
     if (asset.deleted_by === null) {
       await replaceAsset(context, upload, asset)
       return
@@ -91,7 +96,10 @@ export function createPuts (app: FastifyInstance, ownFiles: OwnFiles) {
       if (row === null) throw tooMany()
       if (row.asset !== null && !row.asset.is_reachable) throw hiddenGame(key)
       if (isGame) await storeGameFile(within, { row, key, game, file })
-      else await ownFiles.store(within, row, file)
+      else {
+        requireSender(context)
+        await ownFiles.store(within, row, file)
+      }
       const current = await selectByPath(within, key.folded)
       if (current !== null) await storeSent(within, current, file)
     })
@@ -110,13 +118,14 @@ export function createPuts (app: FastifyInstance, ownFiles: OwnFiles) {
   }
 
   /**
-   * Stores a file that a device sends; no content of a save is lost. An empty file is accepted and not stored, because
-   * no client fetches one and an emulator that crashed leaves one.
+   * Stores a file that a device sends; no content of a save is lost. A device that only receives may send its side of a
+   * conflict, which becomes a version, because it fetches the server's file only afterwards.
+   *
+   * An empty file is accepted and not stored, because no client fetches one and an emulator that crashed leaves one.
    *
    * @throws ApiError FORBIDDEN, TOO_LARGE, NO_FREE_SPACE
    */
   return async function put (context: DeviceContext, key: Key, content: Readable): Promise<void> {
-    requireSender(context)
     const file = await app.assets.stage(context.db, context.caller.id, storedName(key), content)
     try {
       if (file.file_size_bytes > 0) await storeAgain(context, key, file)

@@ -36,6 +36,20 @@ t.test('in kiosk mode', async (t) => {
     })).statusCode, 403)
   })
 
+  await t.test('the guest reads the library through WebDAV and is asked for a password for more', async (t) => {
+    const send = async (method: string, path: string) => {
+      const { statusCode, headers, body } = await app.inject({ method: method as 'GET', url: `/webdav${path}`, headers: { depth: '1' } })
+      return { status: statusCode, challenge: headers['www-authenticate'], body }
+    }
+    for (const path of ['', '/library']) t.equal((await send('PROPFIND', path)).status, 207, path)
+    t.notMatch((await send('PROPFIND', '')).body, /saves/)
+    for (const [method, path] of [
+      ['GET', '/manifest.server'], ['HEAD', '/saves/x/y.srm'], ['GET', '/saves/x/y.srm'], ['PROPFIND', '/saves'], ['PUT', '/saves/x/y.srm'],
+      ['MKCOL', '/saves/'], ['MOVE', '/saves/x/y.srm'], ['DELETE', '/saves/x/y.srm']
+    ] as const) t.match(await send(method, path), { status: 401, challenge: /^Basic /, body: '' }, `${method} ${path}`)
+    t.equal((await app.pg.query('select 1 from devices')).rowCount, 0)
+  })
+
   await t.test('the guest reads what the default group may read', async (t) => {
     const [group] = (await app.inject({ url: '/api/permissions/groups', headers: admin }))
       .json<{ id: number, is_default: boolean, grants: { entity: string }[] }[]>().filter((one) => one.is_default)

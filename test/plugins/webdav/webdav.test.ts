@@ -1,14 +1,18 @@
 import { randomBytes } from 'node:crypto'
+import { open, rm, truncate, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { shareTestApp, type TestApp } from '../../support.ts'
 import { PNG, createClient, md5Of, type AssetItem } from '../assets/support.ts'
 import { until } from '../../until.ts'
 import { addRom } from '../roms/support.ts'
+import { readMd5 } from '../../../plugins/webdav/sync/read-md5.ts'
 import { RetroArch } from './retroarch.ts'
-import { addGame, baseOf, createRetroArch, createToken } from './support.ts'
+import { addGame, baseOf, basicOf, createRetroArch, createToken } from './support.ts'
 
 const fresh = shareTestApp(t, { worker: true, env: { WEBDAV_QUOTA_BYTES: '4096' } })
 const SAVE = 'saves/Snes9x/Game (USA).srm'
+const DEPTH = { depth: '1' }
 const [ONE, TWO, THREE] = [Buffer.from('one'), Buffer.from('two'), Buffer.from('three')]
 
 async function start (t: Test, names: readonly string[] = ['Deck', 'Phone']) {
@@ -18,6 +22,17 @@ async function start (t: Test, names: readonly string[] = ['Deck', 'Phone']) {
   const [deck, phone] = devices
   if (deck === undefined || phone === undefined) throw new Error('Two devices are needed')
   return { test, deck, phone, client: createClient(test, test.admin) }
+}
+
+/** Starts with a save that both devices have. */
+async function startWithSave (t: Test) {
+  const started = await start(t)
+  const { test, deck, phone } = started
+  await addGame(test)
+  deck.files.set(SAVE, ONE)
+  await deck.sync()
+  await phone.sync()
+  return started
 }
 
 const listSaves = (client: ReturnType<typeof createClient>) => client.get<AssetItem[]>('/api/saves')
@@ -48,11 +63,7 @@ t.test('a save of one device reaches the other as the save of its game', async (
 })
 
 t.test('a save that changed on two devices is kept twice and goes on with the first', async (t) => {
-  const { test, deck, phone, client } = await start(t)
-  await addGame(test)
-  deck.files.set(SAVE, ONE)
-  await deck.sync()
-  await phone.sync()
+  const { deck, phone, client } = await startWithSave(t)
   deck.files.set(SAVE, TWO)
   phone.files.set(SAVE, THREE)
   await deck.sync()
@@ -65,11 +76,7 @@ t.test('a save that changed on two devices is kept twice and goes on with the fi
 })
 
 t.test('a save that another device replaced after the list was read stays', async (t) => {
-  const { test, deck, phone, client } = await start(t)
-  await addGame(test)
-  deck.files.set(SAVE, ONE)
-  await deck.sync()
-  await phone.sync()
+  const { deck, phone, client } = await startWithSave(t)
   deck.files.set(SAVE, TWO)
   phone.files.set(SAVE, THREE)
   await deck.sync({ between: () => phone.sync() })
@@ -135,11 +142,7 @@ t.test('the picture of a state is shown with it', async (t) => {
 })
 
 t.test('a deleted save disappears on the other device and can be restored', async (t) => {
-  const { test, deck, phone, client } = await start(t)
-  await addGame(test)
-  deck.files.set(SAVE, ONE)
-  await deck.sync()
-  await phone.sync()
+  const { deck, phone, client } = await startWithSave(t)
   deck.files.delete(SAVE)
   await deck.sync()
   await phone.sync()
@@ -153,11 +156,7 @@ t.test('a deleted save disappears on the other device and can be restored', asyn
 })
 
 t.test('a device does not delete a save that another one replaced', async (t) => {
-  const { test, deck, phone } = await start(t)
-  await addGame(test)
-  deck.files.set(SAVE, ONE)
-  await deck.sync()
-  await phone.sync()
+  const { deck, phone } = await startWithSave(t)
   deck.files.delete(SAVE)
   phone.files.set(SAVE, TWO)
   await deck.sync({ between: () => phone.sync() })
@@ -296,6 +295,24 @@ t.test('responses are as RetroArch needs them', async (t) => {
   wrong.close()
 })
 
+t.test('a client of RomM finds the sync at its address there', async (t) => {
+  const test = await fresh(t)
+  await addGame(test)
+  const { authorization } = await createToken(test, test.admin, 'Deck')
+  const base = (await baseOf(test)).replace('webdav', 'api/cloud-sync')
+  const deck = new RetroArch(base, authorization)
+  t.teardown(() => { deck.close() })
+  deck.files.set(SAVE, ONE)
+  await deck.sync()
+  const client = createClient(test, test.admin)
+  t.match(await listSaves(client), [{ file_name: 'Game (USA).srm' }])
+  const { body } = await deck.send('PROPFIND', '', undefined, DEPTH)
+  t.match(body.toString(), /<D:href>\/api\/cloud-sync\/saves\/</)
+  deck.files.delete(SAVE)
+  await deck.sync()
+  t.match(await listSaves(client), [])
+})
+
 t.test('a program that replaces its own upload without a list replaces the save', async (t) => {
   const { test, deck, client } = await start(t)
   await addGame(test)
@@ -381,6 +398,210 @@ t.test('a hidden game refuses its saves and keeps them listed', async (t) => {
   t.match(await listFiles(createClient(test, bob)), [{ path: SAVE, rom_id: null }], 'its id is not shown')
 })
 
+t.test('a HEAD request changes nothing', async (t) => {
+  const { test, deck, phone, client } = await start(t)
+  const other = await addGame(test, 'Other')
+  await addGame(test)
+  await deck.put(SAVE, ONE)
+  await client.save({ rom_id: other, slot: 'main', emulator: 'snes9x' }, 'Other.srm', 'from the app')
+  const unbound = new RetroArch(await baseOf(test), (await createToken(test, test.admin, null)).authorization)
+  t.teardown(() => { unbound.close() })
+  const before = await readStored(test)
+  for (const device of [phone, unbound]) {
+    for (const path of ['manifest.server', SAVE]) t.match(await device.send('HEAD', path), { status: 200, body: Buffer.alloc(0) }, path)
+    t.equal((await device.send('HEAD', 'saves/Snes9x/Other.srm')).status, 410)
+  }
+  t.same(await readStored(test), before)
+})
+
+t.test('a save whose content cannot be read is not listed as deleted', async (t) => {
+  const { test, deck, phone } = await start(t)
+  const { app, config } = test
+  await addGame(test)
+  const zip = Buffer.concat([Buffer.from('PK\x03\x04'), Buffer.alloc(100)])
+  await deck.put(SAVE, zip)
+  await deck.put('saves/Snes9x/Other.srm', ONE)
+  const { rows: [asset] } = await app.pg.query<{ disk_path: string }>("select disk_path from assets where file_name = 'Game (USA).srm'")
+  const path = join(config.data_dir, 'assets', asset?.disk_path ?? '')
+  for (const damage of [() => truncate(path, 50), () => rm(path)]) {
+    await damage()
+    await app.pg.query('update webdav_files set md5 = null')
+    for (const device of [deck, phone]) t.same([...await device.readList()], [['saves/Snes9x/Other.srm', md5Of('one')]])
+  }
+})
+
+t.test('games of saves are shown only to callers that may see them', async (t) => {
+  const test = await fresh(t)
+  const bob = await test.createUser('bob')
+  const device = await createRetroArch(t, test, bob, 'Deck')
+  await device.put(SAVE, ONE)
+  const romId = await addGame(test)
+  const client = createClient(test, bob)
+  t.match(await listFiles(client, '/unassigned'), [{ candidates: [{ rom_id: romId }] }])
+  for (const entity of ['roms', 'platforms']) {
+    await test.app.pg.query(`insert into hidden_entities (entity, entity_id, user_id)
+      select $1, r.${entity === 'roms' ? 'id' : 'platform_id'}, u.id from roms r, users u where u.username = 'bob'`, [entity])
+    t.match(await listFiles(client, '/unassigned'), [{ candidates: [] }], entity)
+    await test.app.pg.query('delete from hidden_entities')
+  }
+  const read = async (scopes: string[]) => {
+    const reply = await test.app.inject({ method: 'POST', url: '/api/client-tokens', headers: bob, payload: { name: scopes.join(' '), scopes } })
+    const { raw_token: token } = reply.json<{ raw_token: string }>()
+    return await test.app.inject({ url: '/api/webdav/files/unassigned', headers: { authorization: `Bearer ${token}` } })
+  }
+  t.equal((await read(['assets.read'])).statusCode, 403)
+  t.match((await read(['assets.read', 'roms.read'])).json(), [{ candidates: [{ rom_id: romId }] }])
+})
+
+const GAME = 'library/snes/Game (USA).sfc'
+const REQUESTS: [method: string, path: string][] = [
+  ['OPTIONS', ''], ['PROPFIND', ''], ['PROPFIND', 'saves'], ['GET', 'manifest.server'], ['HEAD', 'manifest.server'], ['GET', SAVE],
+  ['HEAD', SAVE], ['PUT', SAVE], ['PUT', 'manifest.server'], ['MKCOL', 'saves/x/'], ['MOVE', SAVE], ['DELETE', SAVE], ['OPTIONS', 'library'],
+  ['PROPFIND', 'library'], ['GET', GAME], ['HEAD', GAME]
+]
+
+/** Sends every request, each as a program would, and returns the statuses. */
+async function sendAll (test: TestApp, authorization: string): Promise<number[]> {
+  const base = await baseOf(test)
+  const device = new RetroArch(base, authorization)
+  const statuses = []
+  for (const [method, path] of REQUESTS) {
+    const headers = { depth: '1', ...(method === 'MOVE' ? { destination: `${base}deleted/${SAVE}` } : {}) }
+    const { status, headers: { 'www-authenticate': challenge } } = await device.send(method, path, method === 'PUT' ? TWO : undefined, headers)
+    if ((challenge !== undefined) !== (status === 401)) throw new Error(`${method} ${path} ${status}: ${String(challenge)}`)
+    statuses.push(status)
+  }
+  device.close()
+  return statuses
+}
+
+/** Returns everything that the sync stored. */
+const readStored = async ({ app }: TestApp) => (await app.pg.query(`select (select json_agg(f order by f.id) from webdav_files f) as files,
+  (select json_agg(l order by l.device_id, l.file_id) from webdav_listings l) as listings,
+  (select json_agg(a order by a.id) from assets a) as assets, (select json_agg(d.id order by d.id) from devices d) as devices`)).rows
+
+t.test('requests without a valid credential are challenged and change nothing', async (t) => {
+  const { test, deck } = await start(t)
+  const { app } = test
+  await addGame(test)
+  await deck.put(SAVE, ONE)
+  const [bob, eve] = [await test.createUser('bob'), await test.createUser('eve')]
+  const [expired, revoked] = [await createToken(test, bob, null), await createToken(test, bob, null)]
+  const disabled = await createToken(test, eve, null)
+  await app.pg.query(`update client_tokens set expires_at = now() - interval '1 second' where id = (select min(id) from client_tokens
+    where user_id = (select id from users where username = 'bob'))`)
+  await app.pg.query(`delete from client_tokens where id = (select max(id) from client_tokens
+    where user_id = (select id from users where username = 'bob'))`)
+  await app.pg.query("update users set enabled = false where username = 'eve'")
+  const before = await readStored(test)
+  const credentials = {
+    none: '',
+    unknown: basicOf('x', `svc_${'0'.repeat(64)}`),
+    expired: expired.authorization,
+    revoked: revoked.authorization,
+    disabled: disabled.authorization
+  }
+  for (const [name, authorization] of Object.entries(credentials)) {
+    t.same(await sendAll(test, authorization), REQUESTS.map(() => 401), name)
+  }
+  // More wrong passwords would get 429.
+  const device = new RetroArch(await baseOf(test), eve.authorization)
+  t.match(await device.send('PUT', SAVE, TWO), { status: 401, headers: { 'www-authenticate': /^Basic / } }, 'a password of a disabled account')
+  device.close()
+  t.same(await readStored(test), before)
+})
+
+t.test('a token with one scope gets as far as its scope', async (t) => {
+  const test = await fresh(t, { library: { roms: { snes: { 'Game (USA).sfc': 'a game' } } } })
+  const deck = await createRetroArch(t, test, test.admin, 'Deck')
+  await addGame(test)
+  await deck.put(SAVE, ONE)
+  const statuses: Record<string, number[]> = {}
+  for (const scope of ['me.read', 'assets.read', 'roms.read', 'assets.write']) {
+    const before = await readStored(test)
+    const { authorization } = await createToken(test, test.admin, null, [scope])
+    statuses[scope] = await sendAll(test, authorization)
+    if (scope === 'me.read' || scope === 'roms.read') t.same(await readStored(test), before, scope)
+  }
+  t.same(statuses, {
+    'me.read': [403, 403, 403, 403, 403, 403, 403, 403, 403, 403, 403, 403, 403, 403, 403, 403],
+    'assets.read': [200, 207, 207, 200, 200, 200, 200, 403, 403, 403, 403, 403, 403, 403, 403, 403],
+    'roms.read': [200, 207, 403, 403, 403, 403, 403, 403, 403, 403, 403, 403, 200, 207, 200, 200],
+    'assets.write': [403, 403, 403, 403, 403, 403, 403, 201, 201, 201, 201, 200, 403, 403, 403, 403]
+  })
+})
+
+t.test('a device that only sends gets no file and replaces those of others', async (t) => {
+  const { test, deck, phone, client } = await start(t)
+  await addGame(test)
+  await test.app.pg.query("update devices set sync_mode = 'push_only' where name = 'Phone'")
+  const config = 'config/retroarch.opt'
+  deck.files.set(SAVE, ONE).set(config, ONE)
+  await deck.sync()
+  await phone.sync()
+  t.equal(phone.files.size, 0)
+  t.equal((await phone.send('GET', SAVE)).status, 403)
+  phone.files.set(SAVE, TWO).set(config, TWO)
+  await phone.sync()
+  await phone.sync()
+  t.same([...await phone.readList()].sort(), [[SAVE, md5Of('two')], [config, md5Of('two')]].sort(), 'its own files are listed')
+  await deck.sync()
+  t.same([deck.files.get(SAVE), deck.files.get(config)], [TWO, TWO])
+  const [save, ...copies] = await listSaves(client)
+  t.same(copies, [], 'the server stores no conflict copy')
+  t.equal((await client.versions(save?.id ?? 0)).length, 1)
+  deck.files.set(SAVE, THREE)
+  await deck.sync()
+  for (let round = 0; round < 3; round++) await phone.sync()
+  await deck.sync()
+  t.same([deck.files.get(SAVE), phone.files.get(SAVE)], [THREE, TWO], 'its old file does not replace a newer one')
+  deck.files.delete(SAVE)
+  await deck.sync()
+  for (let round = 0; round < 3; round++) await phone.sync()
+  t.same(phone.files.get(SAVE), TWO)
+})
+
+t.test('a device that only receives gives its side of a conflict as a version', async (t) => {
+  const { test, deck, phone, client } = await start(t)
+  await addGame(test)
+  await test.app.pg.query("update devices set sync_mode = 'pull_only' where name = 'Phone'")
+  deck.files.set(SAVE, ONE)
+  phone.files.set(SAVE, TWO)
+  await deck.sync()
+  for (let round = 0; round < 5; round++) await phone.sync()
+  t.same([deck.files.get(SAVE), phone.files.get(SAVE)], [ONE, ONE])
+  const [save, ...copies] = await listSaves(client)
+  t.same(copies, [])
+  t.match(await client.versions(save?.id ?? 0), [{ content_hash: md5Of('two') }])
+  t.equal((await phone.put(SAVE, THREE)).status, 403, 'its own changes stay on it')
+  t.equal((await phone.put('config/a.cfg', THREE)).status, 403)
+})
+
+t.test('a save finds its game by the names of its files and archive members', async (t) => {
+  const { test, deck, client } = await start(t)
+  const members = [{ name: 'sub/Inner Name.sfc' }, { name: 'readme.txt' }]
+  const archive = await addGame(test, 'Outer', 'snes', 'zip')
+  await test.app.pg.query('update rom_files set archive_members = $1 where rom_id = $2', [JSON.stringify(members), archive])
+  const folder = await addRom(test, { fs_name: 'Folder.v2', files: ['Disc One.cue'] })
+  const cases: [path: string, romId: number][] = [
+    ['saves/Snes9x/outer.srm', archive], ['saves/Snes9x/Inner Name.srm', archive], ['states/Snes9x/INNER NAME.state', archive],
+    ['saves/Snes9x/Disc One.srm', folder], ['saves/Snes9x/Folder.v2.srm', folder]
+  ]
+  for (const [path] of cases) await deck.put(path, ONE)
+  const found = new Map((await listFiles(client)).map(({ path, rom_id: romId }) => [path, romId]))
+  for (const [path, romId] of cases) t.equal(found.get(path), romId, path)
+})
+
+t.test('a file is closed when reading its content fails', async (t) => {
+  const path = join(t.testdir(), 'save')
+  for (const [hash, content] of [['hash', 'save'], [null, 'PK\x03\x04'], [null, 'save']] as const) {
+    await writeFile(path, content)
+    const handle = await open(path, hash === null ? 'r' : 'a')
+    await t.rejects(readMd5(handle, 100, hash))
+    t.equal(handle.fd, -1)
+  }
+})
+
 t.test('a device whose sync is off, or that only receives, sends nothing', async (t) => {
   const { test, deck, phone } = await start(t)
   await test.app.pg.query("update devices set sync_enabled = false where name = 'Deck'")
@@ -402,7 +623,6 @@ t.test('the password of the account works, as one device for all programs', asyn
   t.match(await client.get('/api/devices'), [{ name: 'RetroArch (password)', client: 'retroarch' }])
 })
 
-const DEPTH = { depth: '1' }
 t.test('the library is a tree of files that can be read in parts', async (t) => {
   const test = await fresh(t, { library: { roms: { snes: { 'A & B.sfc': '0123456789', Multi: { 'disc 1.bin': 'first', sub: { x: 'inner' } } } } } })
   await addGame(test, 'A & B')
