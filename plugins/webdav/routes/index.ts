@@ -10,15 +10,11 @@ import createSyncRoutes from './sync.ts'
 const METHODS = ['MKCOL', 'MOVE', 'PROPFIND'] as const
 const RETROARCH = /^libretro\b/i
 
-/** RetroArch keeps connections, and takes one that the server closed meanwhile for a failure. */
-function closeConnection ({ headers }: FastifyRequest, reply: FastifyReply, done: () => void): void {
-  if (RETROARCH.test(headers['user-agent'] ?? '')) reply.header('connection', 'close')
-  done()
-}
-
-function askForPassword (
-  _request: FastifyRequest, reply: FastifyReply, payload: unknown, done: (err: null, payload: unknown) => void
+/** Closes connections of RetroArch, which takes one that the server closed later for a failure; asks for passwords. */
+function addHeaders (
+  { headers }: FastifyRequest, reply: FastifyReply, payload: unknown, done: (err: null, payload: unknown) => void
 ): void {
+  if (RETROARCH.test(headers['user-agent'] ?? '')) reply.header('connection', 'close')
   if (reply.statusCode === 401) reply.header('www-authenticate', 'Basic realm="svc", charset="UTF-8"')
   done(null, payload)
 }
@@ -26,8 +22,11 @@ function askForPassword (
 const routes: FeatureRoutes<Webdav> = async (app, { config }, webdav) => {
   for (const method of METHODS) app.addHttpMethod(method, { overrideExisting: true })
   await app.register(async (dav) => {
-    dav.addHook('onRequest', closeConnection)
-    dav.addHook('onSend', askForPassword)
+    // The body is the raw bytes, of any type.
+    dav.removeAllContentTypeParsers()
+    dav.addContentTypeParser('*', (_request: FastifyRequest, payload, done) => { done(null, payload) })
+    // Also for requests that are refused before their route.
+    dav.addHook('onSend', addHeaders)
     for (const root of [ROOT, ROMM_ROOT]) await dav.register(createSyncRoutes(config, webdav, root))
     await dav.register(createLibraryRoutes(config))
   })

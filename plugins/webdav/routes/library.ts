@@ -1,6 +1,7 @@
 import type { RouteAccess } from '../../../core/access/auth.ts'
 import { contextOf } from '../../../core/access/context.ts'
 import type { Config } from '../../../core/config/config.ts'
+import { forbidden } from '../../../core/errors.ts'
 import type { Routes } from '../../../core/typebox.ts'
 import { createLibraryTree } from '../tree/library-tree.ts'
 import { LIBRARY, addressOf, partsOf, pathBelow, readDepth, sendResources } from './addresses.ts'
@@ -26,6 +27,15 @@ export default (config: Config): Routes => async (app) => {
         const depth = readDepth(request)
         const parts = partsOf(pathBelow(request, LIBRARY))
         return sendResources(reply, await tree.list(contextOf(request), addressOf(config, LIBRARY), parts, depth))
+      }
+    })
+
+    app.route({
+      method: ['PUT', 'DELETE', 'MKCOL', 'MOVE'],
+      url,
+      ...hidden,
+      handler: async () => {
+        throw forbidden('The library is read-only through WebDAV; upload, rename and delete ROMs with /api/roms')
       }
     })
 

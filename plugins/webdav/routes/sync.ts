@@ -60,9 +60,6 @@ async function * listRoot (context: Context, config: Config, root: string, depth
 
 /** The files that RetroArch syncs, below a root. */
 export default (config: Config, webdav: Webdav, root: string): Routes => async (app) => {
-  // The body is the raw bytes, of any type.
-  app.removeAllContentTypeParsers()
-  app.addContentTypeParser('*', (_request: FastifyRequest, payload, done) => { done(null, payload) })
   app.addHook('onSend', emptyError)
   app.addHook('onRequest', async (request) => { refuseGuest(request, root) })
 

@@ -17,9 +17,16 @@ const NOT_IN_XML = /[^\t\n\r\x20-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]/gu
 export const escapeXml = (text: string): string =>
   text.toWellFormed().replaceAll(NOT_IN_XML, '\uFFFD').replaceAll(/[&<>"']/g, (character) => ENTITIES[character] ?? '')
 
+/**
+ * Encodes all but the unreserved characters of RFC 3986. cadaver and davfs2 encode addresses so and compare them as
+ * text.
+ */
+const encode = (part: string): string => encodeURIComponent(part.toWellFormed())
+  .replaceAll(/[!'()*]/g, (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`)
+
 /** Returns the address of a path, percent-encoded by parts. */
 export const toHref = (prefix: string, parts: readonly string[], isFolder: boolean): string =>
-  `${[prefix, ...parts.map((part) => encodeURIComponent(part.toWellFormed()))].join('/')}${isFolder ? '/' : ''}`
+  `${[prefix, ...parts.map(encode)].join('/')}${isFolder ? '/' : ''}`
 
 function renderFile ({ size, type, etag }: NonNullable<Resource['file']>): string {
   const tag = etag === null ? '' : `<D:getetag>${escapeXml(etag)}</D:getetag>`

@@ -89,6 +89,10 @@ t.test('many deletions, or half of a few files, are a burst', async (t) => {
   t.same(bursts, [[3, 5], [11, 100]])
 })
 
+t.test('an address has only unreserved characters', async (t) => {
+  t.equal(toHref('/webdav', ["Don't (USA) *!~.sfc"], true), '/webdav/Don%27t%20%28USA%29%20%2A%21~.sfc/')
+})
+
 t.test('any name makes well-formed XML and an address that decodes to it', async () => {
   await fc.assert(fc.asyncProperty(anyString, async (name) => {
     const href = toHref('/webdav', [name], false)
