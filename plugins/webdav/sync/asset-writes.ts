@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify'
 import { ApiError } from '../../../core/errors.ts'
 import type { StagedFile } from '../../assets/asset-files.ts'
 import { readResolution } from '../../sync/resolution.ts'
-import type { DeviceContext } from '../acting-device.ts'
+import { type DeviceContext, requireSender } from '../acting-device.ts'
 import { type CurrentAsset, type FileRow, storeContent } from '../rows.ts'
 import { type AssetPlace, type GamePath, storedName } from './asset-place.ts'
 import type { OwnFiles } from './own-files.ts'
@@ -48,6 +48,7 @@ export function createAssetWrites (app: FastifyInstance, ownFiles: OwnFiles) {
     const { file } = upload
     const resolution = readResolution(context.device)
     if (kind === 'screenshot' || resolution === 'device_wins') {
+      requireSender(context)
       await replaceAsset(context, upload, asset)
     } else if (resolution === 'server_wins' || romId === null) {
       await changes.addVersion(context, { kind, id }, file, null)

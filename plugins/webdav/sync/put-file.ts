@@ -53,6 +53,14 @@ export function createPuts (app: FastifyInstance, ownFiles: OwnFiles) {
     await addAsset(context, upload, place)
   }
 
+  /** Finds the place of the asset after a deleted one: that of the deleted one, unless its game was unknown. */
+  async function findNextPlace (
+    context: DeviceContext, upload: GameUpload, { rom_id: romId, emulator }: CurrentAsset
+  ): Promise<AssetPlace> {
+    if (romId === null) return await findPlace(context, upload.row, upload)
+    return { rom_id: romId, emulator, slot: await chooseSlot(context, upload, romId) }
+  }
+
   /** Stores content for a path that has or had an asset. */
   async function putKnown (context: DeviceContext, upload: GameUpload, asset: CurrentAsset): Promise<void> {
     const { db: tx, device } = context
@@ -66,8 +74,7 @@ export function createPuts (app: FastifyInstance, ownFiles: OwnFiles) {
       await replaceAsset(context, upload, asset)
       return
     }
-    const { rom_id: romId, emulator } = asset
-    await putNew(context, upload, { rom_id: romId, emulator, slot: await chooseSlot(context, upload, romId) })
+    await putNew(context, upload, await findNextPlace(context, upload, asset))
   }
 
   /** Stores that a device has the content that it sent. Programs that share a password do not know of each other's. */

@@ -252,6 +252,15 @@ t.test('a save without a game is kept, listed, and assigned after its game appea
   t.equal(await client.content(`/api/saves/${save?.id}/content`), 'three')
 })
 
+t.test('a save that was deleted without a game gets its game when it is sent again', async (t) => {
+  const { test, deck, client } = await start(t)
+  await deck.put(SAVE, ONE)
+  await deck.delete(SAVE)
+  const romId = await addGame(test)
+  await deck.put(SAVE, TWO)
+  t.match(await listFiles(client), [{ path: SAVE, rom_id: romId }])
+})
+
 t.test('a scan that finds the game assigns its saves', async (t) => {
   const test = await fresh(t, { library: { roms: { snes: { 'Game (USA).sfc': 'a game' } } } })
   const deck = await createRetroArch(t, test, test.admin, 'Deck')
@@ -575,6 +584,10 @@ t.test('a device that only receives gives its side of a conflict as a version', 
   t.match(await client.versions(save?.id ?? 0), [{ content_hash: md5Of('two') }])
   t.equal((await phone.put(SAVE, THREE)).status, 403, 'its own changes stay on it')
   t.equal((await phone.put('config/a.cfg', THREE)).status, 403)
+  const picture = 'states/Snes9x/Game (USA).state.png'
+  await deck.put(picture, PNG)
+  t.equal((await phone.put(picture, Buffer.concat([PNG, ONE]))).status, 403, 'pictures have no versions')
+  t.match(await deck.send('GET', picture), { status: 200, body: PNG })
 })
 
 t.test('a save finds its game by the names of its files and archive members', async (t) => {
