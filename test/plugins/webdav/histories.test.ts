@@ -18,7 +18,9 @@ const EXAMPLES: [Step[]][] = [
   // The server went back to the content that a device in a conflict had sent before.
   [[
     write(0), sync(0), sync(1), write(1), sync(1), write(0), sync(0), { kind: 'return', device: 1, path: 0, pick: 0 }, sync(1)
-  ]]
+  ]],
+  // A device went back to an older content, and its user played on from that before its next sync.
+  [[write(0), write(0), sync(0), sync(1), { kind: 'return', device: 0, path: 0, pick: 0 }, write(0), sync(0)]]
 ]
 
 const test = await buildTestApp(t, { env: { ASSET_VERSIONS_KEPT: '1000' } })

@@ -80,12 +80,14 @@ export class History {
   readonly #devices: RetroArch[] = []
   /** Contents that the server acknowledged, as SHA-1. */
   readonly #acknowledged = new Set<string>()
-  /** The content that each content was made from. */
-  readonly #parents = new Map<string, string | null>()
+  /** The contents that each content was made from. */
+  readonly #parents = new Map<string, readonly string[]>()
   /** Contents that a person chose although the server had others: they may replace any content. */
   readonly #chosen = new Set<string>()
   readonly #own = new Map<string, Buffer>()
   readonly #former = new Map<string, Buffer[]>()
+  /** The contents that a device gave up when it went back to an older one, by device and path. */
+  readonly #returns = new Map<string, { to: string, from: readonly string[] }>()
   #client: ReturnType<typeof createClient>
   /** The content of each save and state after the last step. */
   #before: ReadonlyMap<string, string> = new Map()
@@ -111,10 +113,17 @@ export class History {
 
   close (): void { for (const one of this.#devices) one.close() }
 
-  #make (parent: Buffer | undefined): Buffer {
+  /** @param place the device and path where a person makes the content, who knows what was given up there */
+  #make (parent: Buffer | undefined, place = ''): Buffer {
     const content = randomBytes(16)
-    this.#parents.set(sha1Of(content), parent === undefined ? null : sha1Of(parent))
+    this.#parents.set(sha1Of(content), parent === undefined ? [] : [sha1Of(parent), ...this.#givenUpFor(place, parent)])
     return content
+  }
+
+  /** Returns the contents that a device gave up for this one. */
+  #givenUpFor (place: string, content: Buffer): readonly string[] {
+    const { to, from = [] } = this.#returns.get(place) ?? {}
+    return to === sha1Of(content) ? from : []
   }
 
   async #sync (at: number, step: Extract<Step, { kind: 'sync' }> & Step): Promise<void> {
@@ -182,17 +191,21 @@ export class History {
     const name = PATHS['path' in step ? step.path : 0] ?? PATHS[0]
     if (step.kind === 'write' || step.kind === 'remove' || step.kind === 'return') {
       const files = this.#devices[step.device]?.files
-      const former = this.#former.get(`${step.device} ${name}`) ?? []
+      const place = `${step.device} ${name}`
+      const former = this.#former.get(place) ?? []
       const content = files?.get(name)
       if (step.kind === 'remove') files?.delete(name)
-      else if (step.kind === 'write') files?.set(name, this.#make(content ?? former.at(-1)))
+      else if (step.kind === 'write') files?.set(name, this.#make(content ?? former.at(-1), place))
       else {
         const again = former[step.pick % Math.max(former.length, 1)]
         // The user wants the older content, wherever it was replaced.
         if (again !== undefined) this.#chosen.add(sha1Of(again))
         if (again !== undefined) files?.set(name, again)
+        if (again !== undefined && content !== undefined) {
+          this.#returns.set(place, { to: sha1Of(again), from: [sha1Of(content), ...this.#givenUpFor(place, content)] })
+        }
       }
-      if (content !== undefined) this.#former.set(`${step.device} ${name}`, [...former, content])
+      if (content !== undefined) this.#former.set(place, [...former, content])
     } else if (step.kind === 'sync') {
       await this.#sync(step.device, step)
     } else if (step.kind === 'negotiate') {
@@ -209,9 +222,8 @@ export class History {
   }
 
   #isDescendant (content: string, ancestor: string): boolean {
-    let one: string | null = content
-    while (one !== null && one !== ancestor) one = this.#parents.get(one) ?? null
-    return one !== null
+    const parents = this.#parents.get(content) ?? []
+    return content === ancestor || parents.some((parent) => this.#isDescendant(parent, ancestor))
   }
 
   /** Checks that new content was made from the content that it replaced, unless a person chose otherwise. */
