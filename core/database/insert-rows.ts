@@ -34,6 +34,10 @@ export async function insertRows<Column extends string> (
   return ids.map((id) => written.has(id) ? id : null)
 }
 
+/** Returns the function that inserts rows into a table, as {@link insertRows} does. */
+export const createInsert = <Column extends string>(table: InsertTable<Column>) =>
+  (tx: Db, rows: readonly InsertRow<Column>[]): Promise<(number | null)[]> => insertRows(tx, table, rows)
+
 /** Returns the highest id that a table ever gave; 0 if it never gave one. */
 export async function findLastId (db: Db, name: string): Promise<number> {
   const { rows } = await db.query<{ last: number }>(

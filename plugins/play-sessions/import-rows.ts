@@ -1,5 +1,4 @@
-import type { Db } from '../../core/database/db.ts'
-import { insertRows } from '../../core/database/insert-rows.ts'
+import { createInsert } from '../../core/database/insert-rows.ts'
 
 const SESSIONS = {
   name: 'play_sessions',
@@ -8,8 +7,6 @@ const SESSIONS = {
     start_time: 'timestamptz', end_time: 'timestamptz', duration_ms: 'bigint', created_at: 'timestamptz', updated_at: 'timestamptz'
   }
 } as const
-export type ImportedPlaySession = { readonly [Name in keyof typeof SESSIONS.columns]: unknown }
 
 /** Inserts play sessions. @returns null for each that this server has already */
-export const insertImportedPlays = (tx: Db, rows: readonly ImportedPlaySession[]): Promise<(number | null)[]> =>
-  insertRows(tx, SESSIONS, rows)
+export const insertImportedPlays = createInsert(SESSIONS)

@@ -1,5 +1,5 @@
 import type { Db } from '../../core/database/db.ts'
-import { insertRows } from '../../core/database/insert-rows.ts'
+import { createInsert } from '../../core/database/insert-rows.ts'
 import { toDatabaseJson } from '../../core/database/json.ts'
 
 /** A file of another server's library. Hashes are null if they are unknown. */
@@ -66,11 +66,9 @@ const MARKS = {
     created_at: 'timestamptz', updated_at: 'timestamptz'
   }
 } as const
-export type ImportedMark = { readonly [Name in keyof typeof MARKS.columns]: unknown }
 
 /** Inserts marks of users. @returns null for each that this server has already */
-export const insertImportedMarks = (tx: Db, rows: readonly ImportedMark[]): Promise<(number | null)[]> =>
-  insertRows(tx, MARKS, rows)
+export const insertImportedMarks = createInsert(MARKS)
 
 /** Names of ROMs, under which the files of users are found again after a ROM was gone. */
 export async function selectNamesOfRoms (

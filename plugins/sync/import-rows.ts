@@ -1,5 +1,4 @@
-import type { Db } from '../../core/database/db.ts'
-import { insertRows } from '../../core/database/insert-rows.ts'
+import { createInsert } from '../../core/database/insert-rows.ts'
 
 const SESSIONS = {
   name: 'sync_sessions',
@@ -9,8 +8,6 @@ const SESSIONS = {
     created_at: 'timestamptz', updated_at: 'timestamptz'
   }
 } as const
-export type ImportedSyncSession = { readonly [Name in keyof typeof SESSIONS.columns]: unknown }
 
 /** Inserts sync sessions that ended on another server. */
-export const insertImportedSessions = (tx: Db, rows: readonly ImportedSyncSession[]): Promise<(number | null)[]> =>
-  insertRows(tx, SESSIONS, rows)
+export const insertImportedSessions = createInsert(SESSIONS)

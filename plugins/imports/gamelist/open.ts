@@ -4,7 +4,7 @@ import type { Readable } from 'node:stream'
 import { isNothingThere, openInside } from '../../../core/files/safe-path.ts'
 import {
   FileAbsentError, type FileRef, type Importer, type ImporterContext, type ImporterSettings, type ImportRecord,
-  RECORD_KINDS, type RecordKind, SourceError
+  type RecordKind, SourceError
 } from '../contract.ts'
 import type { Folders } from './folders.ts'
 import { createMediaFinder } from './media.ts'
@@ -36,7 +36,7 @@ export async function openGamelists (settings: ImporterSettings, context: Import
     title: `gamelist.xml of ${systems.length} ${systems.length === 1 ? 'system' : 'systems'}`,
     absent: ABSENT,
     list<Kind extends RecordKind> (kind: Kind) {
-      return lists[kind]()
+      return lists[kind]?.() ?? listNothing()
     },
     open: (file) => openFile(folders, file),
     async close () {}
@@ -66,7 +66,9 @@ async function openFile ({ folder, media }: Folders, { path }: FileRef): Promise
   }
 }
 
-type Lists = { [Kind in RecordKind]: () => AsyncIterable<ImportRecord<Kind>> }
+type Lists = { readonly [Kind in RecordKind]?: () => AsyncIterable<ImportRecord<Kind>> }
+
+async function * listNothing (): AsyncGenerator<never> {}
 
 function createLists (folders: Folders, systems: readonly string[], context: ImporterContext): Lists {
   const silent: ImporterContext = { ...context, skip () {}, warn () {} }
@@ -135,9 +137,8 @@ function createLists (folders: Folders, systems: readonly string[], context: Imp
     }
   }
 
-  const none = Object.fromEntries(RECORD_KINDS.map((kind) => [kind, async function * () {}])) as unknown as Lists
   return {
-    ...none, platform: listPlatforms, rom: listRoms, mark: listMarks, play_session: listPlays, collection: listFavorites
+    platform: listPlatforms, rom: listRoms, mark: listMarks, play_session: listPlays, collection: listFavorites
   }
 }
 

@@ -6,7 +6,11 @@ export const OPEN_TIMEOUT_MS = 15_000
 const MAX_CHARACTERS = 512 * 1024 * 1024
 
 type TextRow = Readonly<Record<string, string | null>>
-type Start = (onRow: (row: TextRow, disconnect: () => void) => void, onEnd: (err?: Error) => void) => void
+type Start = (onRow: (row: object, disconnect: () => void) => void, onEnd: (err?: Error) => void) => void
+
+/** True for a row whose values the client left as the texts that the database sent. */
+const isTextRow = (row: object): row is TextRow =>
+  Object.values(row).every((value: unknown) => value === null || typeof value === 'string')
 
 /** Collects the rows of one query; disconnects from a server that sends more than asked for. */
 export function collectRows (start: Start, maxRows: number): Promise<TextRow[]> {
@@ -14,6 +18,11 @@ export function collectRows (start: Start, maxRows: number): Promise<TextRow[]> 
     const rows: TextRow[] = []
     let characters = 0
     start((row, disconnect) => {
+      if (!isTextRow(row)) {
+        reject(new TypeError('The client of the database parsed a value, and the import reads texts'))
+        disconnect()
+        return
+      }
       rows.push(row)
       for (const value of Object.values(row)) characters += value?.length ?? 0
       if (rows.length <= maxRows && characters <= MAX_CHARACTERS) return

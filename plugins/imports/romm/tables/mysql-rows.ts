@@ -25,9 +25,7 @@ export async function openMysql (url: URL, signal: AbortSignal): Promise<TableRe
   const query = (sql: string, values: readonly string[], maxRows: number) =>
     collectRows((onRow, onEnd) => {
       const running = connection.query(sql, [...values])
-      running.on('result', (row) => {
-        onRow(row as unknown as Record<string, string | null>, disconnect)
-      })
+      running.on('result', (row) => { onRow(row, disconnect) })
       running.on('error', onEnd)
       running.on('end', () => { onEnd() })
     }, maxRows)

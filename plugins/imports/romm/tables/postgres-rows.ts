@@ -16,14 +16,14 @@ export async function openPostgres (url: URL, signal: AbortSignal): Promise<Tabl
     connectionString,
     connectionTimeoutMillis: OPEN_TIMEOUT_MS,
     application_name: 'svc import',
-    types: AS_TEXT as unknown as pg.CustomTypesConfig
+    types: AS_TEXT
   })
   // The loss of the connection also fails the running or the next query, which reports it.
   client.on('error', () => {})
   const disconnect = () => { client.connection.stream.destroy() }
   const query = (sql: string, values: readonly string[], maxRows: number) =>
     collectRows((onRow, onEnd) => {
-      const running = new pg.Query<Record<string, string | null>, string[]>(sql, [...values])
+      const running = new pg.Query<Record<string, unknown>, string[]>(sql, [...values])
       running.on('row', (row) => { onRow(row, disconnect) })
       running.on('error', onEnd)
       running.on('end', () => { onEnd() })
