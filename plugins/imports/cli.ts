@@ -6,11 +6,11 @@ import type { Config } from '../../core/config/config.ts'
 import { StartError } from '../../core/errors.ts'
 import type { Features } from '../../core/feature.ts'
 import type { App } from '../../core/typebox.ts'
-import type { Task } from '../tasks/entities.ts'
 import { findAccount } from '../users/import-rows.ts'
 import { readSettings } from './config.ts'
 import type { ImporterDefinition, ImporterSettings } from './contract.ts'
-import { formatReport } from './report.ts'
+import { formatReport, nameKind } from './report.ts'
+import { SCANNING } from './run-import.ts'
 
 /** The flags of the command; those of the importer are in camel case. */
 export interface ImportOptions {
@@ -64,13 +64,19 @@ async function collectSettings (
 async function findUserId (app: App, name: string | undefined): Promise<number | null> {
   if (name === undefined) return null
   const user = await findAccount(app.db, { username: name.toLowerCase() })
-  if (user === null) throw new StartError(`There is no user '${name}' here. Create the account first, with svc user create.`, { exitCode: USAGE })
+  if (user === null) throw new StartError(`There is no user '${name}' here. Create the account first, with svc user add.`, { exitCode: USAGE })
   return user.id
+}
+
+function describeProgress ({ current, listed }: Record<string, unknown>): string {
+  if (typeof current !== 'string' || typeof listed !== 'number') return 'opening the source'
+  if (current === SCANNING) return 'scanning the library'
+  return `${listed} records read, now ${nameKind(current)}`
 }
 
 /** Shows the progress of a task until it ends. @returns its status; null if `signal` ended the watching first */
 async function follow (
-  app: App, { id, title }: Pick<Task, 'id' | 'title'>, signal: AbortSignal, write: (text: string) => void
+  app: App, id: string, signal: AbortSignal, write: (text: string) => void
 ): Promise<string | null> {
   let writtenAt = -Infinity
   while (!signal.aborted) {
@@ -78,9 +84,7 @@ async function follow (
     if (!['queued', 'started', 'deferred', 'scheduled'].includes(status)) return status
     if (performance.now() - writtenAt >= LINE_MS) {
       writtenAt = performance.now()
-      const { current, listed } = meta
-      write(`${title}: ${typeof listed === 'number' ? `${listed} records read` : 'waiting for a worker'}` +
-        `${typeof current === 'string' ? `, now ${current}` : ''}.\n`)
+      write(status === 'started' ? describeProgress(meta) : 'waiting for the scan worker')
     }
     await sleep(POLL_MS, undefined, { signal }).catch(() => undefined)
   }
@@ -94,11 +98,12 @@ export async function runImport (
   const task = await app.imports.request({
     importer: importer.key, settings, dry_run: flags.dryRun === true, user_id: await findUserId(app, flags.user)
   }, null)
-  process.stderr.write(`${task.title} is queued with the id ${task.id}.\n`)
+  const work = `${flags.dryRun === true ? 'Planning the import' : 'Importing'} from ${importer.title}`
+  process.stderr.write(`${work}: queued as the task ${task.id}.\n`)
   if (!flags.wait) return 0
   const leave = new AbortController()
   process.once('SIGINT', () => { leave.abort() })
-  const status = await follow(app, task, leave.signal, (text) => { process.stderr.write(text) })
+  const status = await follow(app, task.id, leave.signal, (text) => { process.stderr.write(`${work}: ${text}.\n`) })
   if (status === null) {
     process.stderr.write(`\nsvc: this command ends; the import ${task.id} continues in the server. Stop it with svc tasks stop ${task.id}\n`)
     return INTERRUPTED

@@ -19,9 +19,10 @@ adds what is new and changes nothing else. Nothing is written to the source.`
 
 function addImporter (parent: Command, features: Features, importer: ImporterDefinition): void {
   const command = parent.command(importer.key).description(`import from ${importer.title}`)
-  for (const [name, { description, secret = false }] of Object.entries(importer.options)) {
-    const flag = secret ? `--${toFlag(name)}-file <file>` : `--${toFlag(name)} <value>`
-    command.option(flag, secret ? `file with: ${description}` : description)
+  for (const [name, { description, secret = false, isPath = false }] of Object.entries(importer.options)) {
+    const text = description.slice(0, 1).toLowerCase() + description.slice(1)
+    if (secret) command.option(`--${toFlag(name)}-file <file>`, `file that holds the ${text}`)
+    else command.option(`--${toFlag(name)} <${isPath ? 'path' : 'value'}>`, text)
   }
   command.option('--dry-run', 'read everything, store nothing, and print the plan')
     .option('--user <name>', 'the user of favourites, marks and files that have none')

@@ -17,7 +17,7 @@ export interface ImportContext {
   /** The user of records without one. */
   userId: number | null
   /** Stores the report while the import runs. */
-  onProgress (kind: RecordKind): Promise<void>
+  onProgress (current: string): Promise<void>
 }
 
 /** Stores the files of records after their batch is committed. @returns the files that were left out */

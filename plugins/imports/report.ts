@@ -80,6 +80,9 @@ export type Report = ReturnType<typeof createReport>
 
 const plural = (amount: number, noun: string) => `${amount} ${noun}${amount === 1 ? '' : 's'}`
 
+/** Returns the name of a kind of record for people. */
+export const nameKind = (kind: string): string => kind === 'rom' ? 'ROM' : kind.replaceAll('_', ' ')
+
 /** Writes a report as text for a person. */
 export function formatReport (report: ImportReport): string {
   const { source, status, error, counts, absent, skipped, warnings } = report
@@ -89,16 +92,16 @@ export function formatReport (report: ImportReport): string {
     if (found === undefined) return []
     const { listed, new: added, present, version, skipped: left, files_skipped: files } = found
     const parts = [`${added} new`, `${present} here already`, ...(version > 0 ? [plural(version, 'former version')] : []), `${left} skipped`, ...(files > 0 ? [`${plural(files, 'file')} skipped`] : [])]
-    return [`  ${kind}: ${listed} read, ${parts.join(', ')}`]
+    return [`  ${nameKind(kind)}: ${listed} read, ${parts.join(', ')}`]
   })
   const lists = [
-    ...Object.entries(absent).map(([kind, reason]) => `  ${kind}: ${reason}`),
-    ...skipped.map(({ kind, id, name, reason }) => `  ${kind} ${id ?? ''}${name === null ? '' : ` '${name}'`}: ${reason}`)
+    ...Object.entries(absent).map(([kind, reason]) => `  ${nameKind(kind)}: ${reason}`),
+    ...skipped.map(({ kind, id, name, reason }) => `  ${nameKind(kind)}${id === null ? '' : ` ${id}`}${name === null ? '' : ` '${name}'`}: ${reason}`)
   ]
   const rest = report.skipped_count - skipped.length
   return [
     head,
-    ...(error === null ? [] : [`Failed: ${error}`]),
+    ...(error === null ? [] : [`Reason: ${error}`]),
     ...rows,
     ...(lists.length === 0 ? [] : ['Not imported:', ...lists, ...(rest > 0 ? [`  and ${rest} more`] : [])]),
     ...(warnings.length === 0 ? [] : ['Notice:', ...warnings.map((text) => `  ${text}`)])

@@ -29,6 +29,8 @@ export interface ImportJob extends Omit<ImportContext, 'db' | 'services'> {
 }
 
 const SCAN_POLL_MS = 500
+/** The progress of an import while it waits for a scan of the library. */
+export const SCANNING = 'scan'
 
 /** Thrown to roll a dry run back. */
 class DryRunEnded extends Error {
@@ -69,7 +71,7 @@ async function importRest (context: ImportContext, pictures: PictureWriter): Pro
 }
 
 /** Scans the library without asking providers, because the import brings their ids. @throws ApiError CONFLICT */
-async function scan ({ app, signal }: ImportJob): Promise<void> {
+async function scan ({ app, signal, onProgress }: ImportJob): Promise<void> {
   const task = await app.scans.request(
     { type: 'quick', platforms: [], platform_fs_slugs: [], roms_ids: [], apis: [] }, null)
   for (;;) {
@@ -80,6 +82,7 @@ async function scan ({ app, signal }: ImportJob): Promise<void> {
       const reason = typeof error === 'string' ? `: ${error}` : ''
       throw conflict(`The scan before the import ended as ${status}${reason}; run svc scan, then import again`)
     }
+    await onProgress(SCANNING)
     await sleep(SCAN_POLL_MS, undefined, { signal })
   }
 }

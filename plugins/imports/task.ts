@@ -40,7 +40,7 @@ export function defineImport (app: FastifyInstance, config: Config): TaskDefinit
   const mask = createPathMask(config)
 
   async function work (
-    run: TaskRun<ImportPayload>, report: Report, onProgress: (kind: string) => Promise<void>
+    run: TaskRun<ImportPayload>, report: Report, onProgress: (current: string) => Promise<void>
   ): Promise<void> {
     const { id: taskId, payload, signal } = run
     const { user_id: userId, dry_run: isDryRun } = payload

@@ -13,7 +13,7 @@ export const rommImporter: ImporterDefinition = {
       description: 'File of mysqldump, mariadb-dump or plain pg_dump, also packed by gzip, instead of the database',
       isPath: true
     },
-    base_path: { description: 'RomM\'s folder with assets and resources; without it no file is imported', isPath: true },
+    base_path: { description: 'Folder of RomM with assets and resources; without it no file is imported', isPath: true },
     address: { description: 'Address of a running RomM, such as https://romm.example, instead of its database' },
     token: { description: 'Client token of a RomM account for the address, or its user:password', secret: true }
   },

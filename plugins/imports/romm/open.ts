@@ -13,7 +13,7 @@ export async function openRomm (settings: ImporterSettings, context: ImporterCon
   const given = ['database_url', 'dump', 'address'].filter((name) => settings[name] !== undefined)
   if (given.length !== 1) {
     throw new SourceError(`An import from RomM reads one source, and ${given.length === 0 ? 'none is' : `${given.join(' and ')} are`} given. ` +
-      'Give one of --database-url, --dump and --address')
+      'Give one of --database-url-file, --dump and --address')
   }
   if (settings.address !== undefined) return await (await import('./api/open.ts')).openApi(settings, context)
   const tables = await openTables(settings, context)

@@ -148,7 +148,7 @@ export const hiddenWriter: Writer<'hidden'> = {
       const { entity, entity_id: oldId, user_id: user, group_id: group } = record
       const id = (entity === 'roms' ? roms : platforms).get(oldId)
       const [userId, groupId] = [users.get(user ?? ''), groups.get(group ?? '')]
-      if (id === undefined) return { reason: `its object, number ${oldId} of ${entity}, is not in the library here` }
+      if (id === undefined) return { reason: `the ${entity === 'roms' ? 'ROM' : 'platform'} ${oldId} is not in the library here` }
       if ((userId === undefined) === (groupId === undefined)) return { reason: 'the user or group from whom it is hidden was not imported' }
       return { row: { entity, entity_id: id, user_id: userId ?? null, group_id: groupId ?? null } }
     }, (rows) => insertImportedHidden(tx, rows), 'it is hidden here already')
