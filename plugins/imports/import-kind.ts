@@ -24,9 +24,9 @@ export interface ImportContext {
 type AfterBatch<Kind extends RecordKind> =
   (batch: Batch, records: readonly ImportRecord<Kind>[], signal: AbortSignal) => Promise<Skipped[]>
 
-/** True for an error that PostgreSQL gives a value: of its type, or of a constraint. */
+/** True for an error that PostgreSQL gives a value: of its type, of a constraint, or too long for an index. */
 const isOfValue = (err: unknown) =>
-  err instanceof Error && 'code' in err && typeof err.code === 'string' && /^2[23]/.test(err.code)
+  err instanceof Error && 'code' in err && typeof err.code === 'string' && /^(?:2[23]|54)/.test(err.code)
 
 export const toBatch = ({ services, userId }: ImportContext, tx: Db): Batch =>
   ({ tx, services, refs: createReferences(tx, services.source, userId) })

@@ -37,7 +37,7 @@ async function copyTable (tx: Db, name: string): Promise<void> {
 
 /**
  * Copies the tables that an import writes into temporary ones, which hide them until the transaction ends. Then makes
- * the transaction read-only: PostgreSQL refuses writes and row locks outside temporary tables, so nobody waits for them.
+ * the transaction read-only: PostgreSQL refuses writes and row locks of other tables, so nobody waits for it.
  */
 export async function hideTables (tx: Db): Promise<void> {
   for (const name of TABLES) await copyTable(tx, name)

@@ -1,6 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Buffer } from 'node:buffer'
+import { randomInt } from 'node:crypto'
 import type { Readable } from 'node:stream'
 import bcrypt from 'bcryptjs'
 import t, { type Test } from 'tap'
@@ -231,7 +232,8 @@ t.test('a dry run that waits for its source delays no request', async (t) => {
   }
   const plan = await running
   t.match(plan.counts, {
-    user: { new: 1, present: 1 }, asset: { new: 1, version: 1 }, mark: { new: 1 }, token: { new: 1 }, collection: { new: 2 }
+    user: { new: 1, present: 1 }, asset: { new: 1, version: 1 }, mark: { new: 1 }, token: { new: 1 },
+    collection: { new: 2 }
   })
   const { rows: [left] } = await app.pg.query('select count(*)::int as collections from collections')
   t.same(left, { collections: 0 })
@@ -505,17 +507,29 @@ t.test('an imported password of more than 72 bytes signs in and keeps its hash',
 t.test('the log names refused records without their content', async (t) => {
   const test = await fresh(t, { library: LIBRARY })
   await scan(test)
+  // PostgreSQL repeats the row in the details of this error.
+  await test.app.pg.query("alter table notes add constraint refused check (title <> 'secret title')")
+  t.teardown(() => test.app.pg.query('alter table notes drop constraint refused'))
+  const longTitle = Array.from({ length: 1_000 }, () => String.fromCodePoint(0x4e00 + randomInt(20_000))).join('')
   logged.length = 0
   const report = await importRecords(test, createMemoryImporter({
     user: [make.user({ id: '1', email: 'secret@example.org' })],
     platform: [make.platform({ id: '1' })],
     rom: [make.rom({ id: '1' })],
-    note: [make.note({ id: '1', content: 'a secret text', created_at: '0000-01-01T00:00:00Z' }), make.note({ id: '2', title: 'secret title' })],
+    note: [
+      make.note({ id: '1', content: 'a secret text', created_at: '0000-01-01T00:00:00Z' }), make.note({ id: '2', title: 'secret title' }),
+      make.note({ id: '3', title: longTitle }), make.note({ id: '4', title: 'usable' })
+    ],
     token: [make.token({ id: '5ec2e7', created_at: '0000-01-01T00:00:00Z' })]
   }))
-  t.match(reasonsOf(report), [/^note 1: the database refused it/, /^token 5ec2e7: the database refused it/])
+  t.match(reasonsOf(report), [
+    /^note 1: the database refused it/, /^note 2: the database refused it/, /^note 3: the database refused it: index row/,
+    /^token 5ec2e7: the database refused it/
+  ])
   t.match(report.counts, { note: { new: 1 } })
-  t.match(logged.filter((line) => line.includes('refused records')), [/"kind":"note","records":2/, /"note","records":1/, /"token","records":1/])
+  t.match(logged.filter((line) => line.includes('refused records')), [
+    /"kind":"note","records":4/, /"note","records":1/, /"note","records":1/, /"note","records":1/, /"token","records":1/
+  ])
   t.same(logged.filter((line) => /secret|5ec2e7/.test(line)), [])
 })
 
