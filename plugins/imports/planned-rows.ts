@@ -41,5 +41,7 @@ async function copyTable (tx: Db, name: string): Promise<void> {
  */
 export async function hideTables (tx: Db): Promise<void> {
   for (const name of TABLES) await copyTable(tx, name)
+  // A statement that was prepared before would go on to mean the hidden table.
+  await tx.query('discard plans')
   await tx.query('set transaction read only')
 }

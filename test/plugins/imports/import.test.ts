@@ -239,6 +239,34 @@ t.test('a dry run that waits for its source delays no request', async (t) => {
   t.same(left, { collections: 0 })
 })
 
+t.test('a dry run uses no statements that were prepared for the real tables', async (t) => {
+  const test = await fresh(t, { library: LIBRARY })
+  await scan(test)
+  // With a temporary table of their own, connections do not look names up again when another one comes.
+  const warmUp = () => test.app.db.query('create temporary table if not exists warm (id int)')
+  await Promise.all(Array.from({ length: 30 }, warmUp))
+  const records = {
+    user: Array.from({ length: 6 }, (_, id) => make.user({ id: String(id) })),
+    platform: [make.platform({ id: '1' })],
+    rom: [make.rom({ id: '1' })],
+    note: Array.from({ length: 6 }, (_, id) => make.note({ id: String(id), title: `Note ${id}` })),
+    device: Array.from({ length: 6 }, (_, id) => make.device({ id: String(id) })),
+    asset: Array.from({ length: 6 }, (_, id) => make.asset({ id: String(id) })),
+    collection: Array.from({ length: 6 }, (_, id) => make.collection({ id: String(id), name: `List ${id}` }))
+  }
+  const files = Object.fromEntries(records.asset.map(({ file }) => [file.path, file.path]))
+  for (const round of ['1', '2', '3', '4', '5', '6', '7', '8']) {
+    await importRecords(test, createMemoryImporter(records, { files, identity: `memory:${round}` }))
+  }
+  const before = await readTables(test)
+  const others = { ...records, user: records.user.map((user) => ({ ...user, username: `other${user.id}` })) }
+  for (const round of ['one', 'two']) {
+    const plan = await importRecords(test, createMemoryImporter(others, { files, identity: 'memory:9' }), { isDryRun: true })
+    t.match(plan.counts, { user: { new: 6 }, note: { new: 6 }, device: { new: 6 }, asset: { new: 6 }, collection: { new: 6 } }, round)
+  }
+  t.same(await readTables(test), before)
+})
+
 t.test('an import that stops halfway completes when it runs again', async (t) => {
   const test = await fresh(t, { library: LIBRARY })
   await scan(test)
