@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
 import pg from 'pg'
 import { REQUEST_LIMITS } from '../database/database.ts'
@@ -80,6 +81,25 @@ interface WorkersOptions {
   isSupervised: boolean
 }
 
+/** Closes the process. Requests that are not answered in time are cut off. */
+async function finish (app: FastifyInstance): Promise<void> {
+  setTimeout(() => { process.exit(TEMPORARY) }, FINISH_MS).unref()
+  await app.close()
+}
+
+async function isAlive (app: FastifyInstance, role: Role): Promise<boolean> {
+  const { rowCount } = await app.db.query(`${ALIVE} and w.role = $1 limit 1`, [role])
+  return rowCount === 1
+}
+
+async function requireScanWorker (app: FastifyInstance, isSupervised: boolean): Promise<void> {
+  const deadline = performance.now() + (isSupervised ? WORKER_START_MS : 0)
+  while (!await isAlive(app, 'worker')) {
+    if (performance.now() >= deadline) throw new ApiError('UNAVAILABLE', NO_SCAN_WORKER)
+    await sleep(RETRY_MS)
+  }
+}
+
 export default fp<WorkersOptions>(async (app, { url, role, isSupervised }) => {
   const id = `${hostname()}:${process.pid}:${randomUUID()}`
   const session = new pg.Client({
@@ -99,39 +119,20 @@ export default fp<WorkersOptions>(async (app, { url, role, isSupervised }) => {
     app.log.fatal({ err }, 'the database connection was lost; this process ends and is restarted')
     // From now on another process runs its tasks.
     if (role === 'worker') process.exit(TEMPORARY)
-    waitForDatabase(url).then(finish).catch((failure: unknown) => {
+    waitForDatabase(url).then(() => finish(app)).catch((failure: unknown) => {
       app.log.error({ err: failure }, 'the process could not be closed cleanly')
     }).finally(() => { process.exit(TEMPORARY) })
-  }
-
-  /** Closes the process. Requests that are not answered in time are cut off. */
-  async function finish (): Promise<void> {
-    setTimeout(() => { process.exit(TEMPORARY) }, FINISH_MS).unref()
-    await app.close()
   }
 
   async function storeHeartbeat (): Promise<void> {
     await session.query('update workers set seen_at = now() where id = $1', [id])
   }
 
-  async function isAlive (role: Role): Promise<boolean> {
-    const { rowCount } = await app.db.query(`${ALIVE} and w.role = $1 limit 1`, [role])
-    return rowCount === 1
-  }
-
-  async function requireScanWorker (): Promise<void> {
-    const deadline = performance.now() + (isSupervised ? WORKER_START_MS : 0)
-    while (!await isAlive('worker')) {
-      if (performance.now() >= deadline) throw new ApiError('UNAVAILABLE', NO_SCAN_WORKER)
-      await sleep(RETRY_MS)
-    }
-  }
-
   app.decorate('workers', {
     id,
     restart,
-    isAlive,
-    requireScanWorker,
+    isAlive: (role) => isAlive(app, role),
+    requireScanWorker: () => requireScanWorker(app, isSupervised),
     listAlive: async () => (await app.db.query<{ id: string }>(ALIVE)).rows.map((row) => row.id),
     ...createLocks(session, app),
     listen: async (channel: string, listener: (payload: string) => void) => {

@@ -92,6 +92,16 @@ export interface Registry {
 }
 export type Definition = ProviderDefinition | ChannelDefinition | ExporterDefinition
 
+/** The origin counts, because a community package may have the name of a built-in one. */
+const idOf = ({ kind, key, package: name, origin }: PluginRecord) => `${kind ?? ''} ${key} ${name} ${origin}`
+
+/** @returns true if the record changed */
+function update (record: PluginRecord, { status, reason }: Pick<PluginRecord, 'status' | 'reason'>): boolean {
+  if (record.status === status && record.reason === reason) return false
+  Object.assign(record, { status, reason })
+  return true
+}
+
 /** Creates an empty registry. Plugins are added while they load; their records change as long as the server runs. */
 export function createRegistry () {
   const maps = { provider: new Map(), channel: new Map(), exporter: new Map() } as const
@@ -102,15 +112,6 @@ export function createRegistry () {
   const added = new Map<string, { kind: PluginKind, loaded: Loaded<Definition> }>()
   const refused = new Set<string>()
   const listeners: (() => void)[] = []
-  /** The origin counts, because a community package may have the name of a built-in one. */
-  const idOf = ({ kind, key, package: name, origin }: PluginRecord) => `${kind ?? ''} ${key} ${name} ${origin}`
-
-  /** @returns true if the record changed */
-  function update (record: PluginRecord, { status, reason }: Pick<PluginRecord, 'status' | 'reason'>): boolean {
-    if (record.status === status && record.reason === reason) return false
-    Object.assign(record, { status, reason })
-    return true
-  }
 
   const notifyListeners = () => { for (const listener of listeners) listener() }
 

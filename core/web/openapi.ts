@@ -1,6 +1,6 @@
-import swagger from '@fastify/swagger'
+import swagger, { type FastifyDynamicSwaggerOptions } from '@fastify/swagger'
 import { type TSchema, Type } from '@sinclair/typebox'
-import type { RouteOptions } from 'fastify'
+import type { FastifyInstance, RouteOptions } from 'fastify'
 import fp from 'fastify-plugin'
 import { type RouteAccess, SAFE_METHODS } from '../access/auth.ts'
 import { type Config, basePath } from '../config/config.ts'
@@ -129,6 +129,60 @@ export interface OpenapiOptions {
   introduction: string
 }
 
+type Transforms = Required<FastifyDynamicSwaggerOptions>
+
+/** Adds the access and the responses of a route to its schema. */
+const transformRoute: Transforms['transform'] = ({ schema, url, route }) => {
+  const operation = schema as OperationSchema
+  if (operation.hide === true) return { schema, url }
+  const access = route.config ?? {}
+  const isPublic = access.public === true
+  const note = isPublic ? 'Anyone may call this.' : describeAccess(access)
+  return {
+    url,
+    schema: {
+      ...operation,
+      ...withoutDefaults(operation),
+      ...copyForm(operation),
+      description: [operation.description, note].filter(Boolean).join('\n\n'),
+      security: isPublic
+        ? []
+        : alternativesOf(access).flatMap((scopes) => securityOf(access).map((name) => ({ [name]: scopes }))),
+      response: listResponses(operation, access, [route.method].flat()[0] ?? 'GET')
+    }
+  }
+}
+
+/**
+ * Returns the schemas of every plugin's settings, because clients can build forms from them. ROM schemas contain its
+ * metadata.
+ */
+function listPluginSchemas ({ registry }: FastifyInstance): Record<string, unknown> {
+  const named: [string, unknown][] = registry.definitions.flatMap(({ kind, definition }): [string, unknown][] => {
+    const name = `${kind}_${definition.key}`
+    return [
+      [`${name}_config`, definition.config],
+      [`${name}_settings`, 'settings' in definition ? definition.settings : undefined]
+    ]
+  })
+  return Object.fromEntries(named.filter(([, schema]) => schema !== undefined)
+    .map(([name, schema]) => [name, markKeywords(schema)]))
+}
+
+/** Names the schemas of the document, and adds those of plugins and the events of sockets. */
+function transformDocument (app: FastifyInstance, document: Parameters<Transforms['transformObject']>[0]): never {
+  const api = 'openapiObject' in document ? document.openapiObject : {}
+  const described = describeResponses((api.paths ?? {}) as Record<string, Record<string, Operation>>)
+  const { paths, schemas } = nameSchemas(describeTypes(describeMedia(described)) as Record<string, unknown>,
+    describeTypes({ ...api.components?.schemas, ...listPluginSchemas(app) }) as Record<string, unknown>)
+  return {
+    ...api,
+    paths,
+    'x-socket-events': app.sockets.listEvents().filter(({ from }) => from === 'client').map(({ name, scopes }) => ({ name, scopes })),
+    components: { ...api.components, schemas }
+  } as never
+}
+
 export default fp<OpenapiOptions>(async (app, { config, version, tags, introduction }) => {
   app.addSchema(ErrorSchema)
   app.addSchema(ValidationErrorSchema)
@@ -155,55 +209,9 @@ export default fp<OpenapiOptions>(async (app, { config, version, tags, introduct
       }
     },
     refResolver: { buildLocalReference: (json, _base, _fragment, i) => typeof json.$id === 'string' ? json.$id : `def-${i}` },
-    transform: ({ schema, url, route }) => {
-      const operation = schema as OperationSchema
-      if (operation.hide === true) return { schema, url }
-      const access = route.config ?? {}
-      const isPublic = access.public === true
-      const note = isPublic ? 'Anyone may call this.' : describeAccess(access)
-      return {
-        url,
-        schema: {
-          ...operation,
-          ...withoutDefaults(operation),
-          ...copyForm(operation),
-          description: [operation.description, note].filter(Boolean).join('\n\n'),
-          security: isPublic
-            ? []
-            : alternativesOf(access).flatMap((scopes) => securityOf(access).map((name) => ({ [name]: scopes }))),
-          response: listResponses(operation, access, [route.method].flat()[0] ?? 'GET')
-        }
-      }
-    },
-    transformObject: (document) => {
-      const api = 'openapiObject' in document ? document.openapiObject : {}
-      const described = describeResponses((api.paths ?? {}) as Record<string, Record<string, Operation>>)
-      const { paths, schemas } = nameSchemas(describeTypes(describeMedia(described)) as Record<string, unknown>,
-        describeTypes({ ...api.components?.schemas, ...pluginSchemas() }) as Record<string, unknown>)
-      return {
-        ...api,
-        paths,
-        'x-socket-events': app.sockets.listEvents().filter(({ from }) => from === 'client').map(({ name, scopes }) => ({ name, scopes })),
-        components: { ...api.components, schemas }
-      } as never
-    }
+    transform: transformRoute,
+    transformObject: (document) => transformDocument(app, document)
   })
-
-  /**
-   * Returns the schemas of every plugin's settings, because clients can build forms from them. ROM schemas contain its
-   * metadata.
-   */
-  function pluginSchemas (): Record<string, unknown> {
-    const named: [string, unknown][] = app.registry.definitions.flatMap(({ kind, definition }): [string, unknown][] => {
-      const name = `${kind}_${definition.key}`
-      return [
-        [`${name}_config`, definition.config],
-        [`${name}_settings`, 'settings' in definition ? definition.settings : undefined]
-      ]
-    })
-    return Object.fromEntries(named.filter(([, schema]) => schema !== undefined)
-      .map(([name, schema]) => [name, markKeywords(schema)]))
-  }
 
   await app.register(createDocsPages(config))
 }, { name: 'openapi', fastify: '5.x', dependencies: ['loader'] })
