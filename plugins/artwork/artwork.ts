@@ -4,7 +4,7 @@ import type { Db } from '../../core/database/db.ts'
 import type { StoredMedia } from '../roms/entities.ts'
 import { createAttempts } from './attempt-artwork.ts'
 import { createArtworkFailures } from './failures.ts'
-import { type ArtworkSubject, createArtworkFetch, isSet } from './fetch-artwork.ts'
+import { type ArtworkSubject, fetchArtwork, isSet } from './fetch-artwork.ts'
 import { createArtworkFiles } from './files.ts'
 import type { Origins } from './origins.ts'
 import { selectFolderNames, updateArtwork } from './rows.ts'
@@ -39,7 +39,7 @@ export function createArtwork (services: Services, signal: AbortSignal) {
   const files = createArtworkFiles({ origins, resourcesDir, staging })
   const queues = new Map<string, PQueue>()
   const failures = createArtworkFailures(resourcesDir)
-  const fetchArtwork = createArtworkFetch(files, createAttempts(failures, log, signal))
+  const downloads = { files, attempt: createAttempts(failures, log, signal) }
 
   /**
    * Returns the queue for the rate limits of these providers. ROMs with the same providers share a queue and do not
@@ -62,7 +62,7 @@ export function createArtwork (services: Services, signal: AbortSignal) {
       const urls = listUrls(subject)
       if (urls.length === 0) return false
       const folder = artworkFolder(subject.platform_id, subject.id)
-      const work = async () => await updateArtwork(db, subject, await fetchArtwork(subject, folder))
+      const work = async () => await updateArtwork(db, subject, await fetchArtwork(downloads, subject, folder))
       return await queueOf(urls, subject.providers).add(work, { signal })
     },
 

@@ -32,86 +32,90 @@ const coverStems = (folder: string) => ({ large: `${folder}/cover/big`, small: `
 const toPiece = ({ providers, library_id: library }: ArtworkSubject, kind: MediaKind, url: string): ArtworkFile =>
   ({ kind, url, provider: providers.get(url) ?? null, library_id: library })
 
-/** Creates the function that downloads the missing artwork of a ROM. */
-export function createArtworkFetch (files: ArtworkFiles, attempt: AttemptArtwork) {
-  async function fetchCover (subject: ArtworkSubject, folder: string): Promise<CoverPaths> {
-    const stored = { large: subject.path_cover_large ?? null, small: subject.path_cover_small ?? null }
-    const { url_cover: url } = subject
-    if (!isSet(url) || await files.isPresent(stored.large)) return stored
-    const none: CoverPaths = { large: null, small: null }
-    return await attempt(subject, 'cover', () => files.downloadCover(toPiece(subject, 'cover', url), coverStems(folder)), none)
-  }
+/** Downloads files for a ROM, each by an attempt that may fail alone. */
+interface Downloads { files: ArtworkFiles, attempt: AttemptArtwork }
 
-  async function fetchScreenshots (subject: ArtworkSubject, folder: string): Promise<string[]> {
-    const { url_screenshots: urls, path_screenshots: stored } = subject
-    if (stored.length > 0 && (await Promise.all(stored.map(files.isPresent))).every(Boolean)) return stored
-    const paths = await Promise.all(urls.map((url, index) =>
-      attempt(subject, 'screenshot', () =>
-        files.downloadImage(toPiece(subject, 'screenshot', url), `${folder}/screenshots/${index}`), null)))
-    return paths.filter((path) => path !== null)
-  }
+async function fetchCover (downloads: Downloads, subject: ArtworkSubject, folder: string): Promise<CoverPaths> {
+  const stored = { large: subject.path_cover_large ?? null, small: subject.path_cover_small ?? null }
+  const { url_cover: url } = subject
+  if (!isSet(url) || await downloads.files.isPresent(stored.large)) return stored
+  const none: CoverPaths = { large: null, small: null }
+  return await downloads.attempt(subject, 'cover', () => downloads.files.downloadCover(toPiece(subject, 'cover', url), coverStems(folder)), none)
+}
 
-  async function fetchManual (subject: ArtworkSubject, folder: string): Promise<string | null> {
-    const { url_manual: url, path_manual: stored } = subject
-    if (!isSet(url) || await files.isPresent(stored)) return stored ?? null
-    const piece = toPiece(subject, 'manual', url)
-    return await attempt(subject, 'manual', () => files.downloadDocument(piece, `${folder}/manual/${subject.id}.pdf`), null)
-  }
+async function fetchScreenshots (downloads: Downloads, subject: ArtworkSubject, folder: string): Promise<string[]> {
+  const { url_screenshots: urls, path_screenshots: stored } = subject
+  if (stored.length > 0 && (await Promise.all(stored.map(downloads.files.isPresent))).every(Boolean)) return stored
+  const paths = await Promise.all(urls.map((url, index) =>
+    downloads.attempt(subject, 'screenshot', () =>
+      downloads.files.downloadImage(toPiece(subject, 'screenshot', url), `${folder}/screenshots/${index}`), null)))
+  return paths.filter((path) => path !== null)
+}
 
-  async function fetchMedium (
-    subject: ArtworkSubject, folder: string, kind: MediaKind, { url, path }: StoredMedia
-  ): Promise<StoredMedia> {
-    if (await files.isPresent(path)) return { url, path }
-    const stem = `${folder}/${kind}/${kind}`
-    const piece = toPiece(subject, kind, url)
-    const download = () => FILM_KINDS.includes(kind) ? files.downloadFilm(piece, `${stem}.mp4`) : files.downloadImage(piece, stem)
-    return { url, path: await attempt(subject, kind, download, null) }
-  }
+async function fetchManual (downloads: Downloads, subject: ArtworkSubject, folder: string): Promise<string | null> {
+  const { url_manual: url, path_manual: stored } = subject
+  if (!isSet(url) || await downloads.files.isPresent(stored)) return stored ?? null
+  const piece = toPiece(subject, 'manual', url)
+  return await downloads.attempt(subject, 'manual', () => downloads.files.downloadDocument(piece, `${folder}/manual/${subject.id}.pdf`), null)
+}
 
-  async function fetchMedia (subject: ArtworkSubject, folder: string): Promise<Rom['media']> {
-    const entries = Object.entries(subject.media) as [MediaKind, StoredMedia][]
-    const fetched = await Promise.all(entries.map(async ([kind, stored]) =>
-      [kind, await fetchMedium(subject, folder, kind, stored)] as const))
-    return Object.fromEntries(fetched)
-  }
+async function fetchMedium (
+  downloads: Downloads, subject: ArtworkSubject, folder: string, kind: MediaKind, { url, path }: StoredMedia
+): Promise<StoredMedia> {
+  if (await downloads.files.isPresent(path)) return { url, path }
+  const stem = `${folder}/${kind}/${kind}`
+  const piece = toPiece(subject, kind, url)
+  const download = () => FILM_KINDS.includes(kind) ? downloads.files.downloadFilm(piece, `${stem}.mp4`) : downloads.files.downloadImage(piece, stem)
+  return { url, path: await downloads.attempt(subject, kind, download, null) }
+}
 
-  async function fetchBadge (subject: ArtworkSubject, folder: string, url: string): Promise<string | null> {
-    const stem = badgeStem(url)
-    if (stem === null) return null
-    const stored = subject.badges.find((name) => badgeStem(name) === stem)
-    if (stored !== undefined && await files.isPresent(`${folder}/${stored}`)) return stored
-    const piece = toPiece(subject, 'badge', url)
-    const path = await attempt(subject, 'badge', () => files.downloadImage(piece, `${folder}/${stem}`), null)
-    return path === null ? null : basename(path)
-  }
+async function fetchMedia (downloads: Downloads, subject: ArtworkSubject, folder: string): Promise<Rom['media']> {
+  const entries = Object.entries(subject.media) as [MediaKind, StoredMedia][]
+  const fetched = await Promise.all(entries.map(async ([kind, stored]) =>
+    [kind, await fetchMedium(downloads, subject, folder, kind, stored)] as const))
+  return Object.fromEntries(fetched)
+}
 
-  async function fetchBadges (subject: ArtworkSubject, folder: string): Promise<string[]> {
-    const queue = new PQueue({ concurrency: BADGES_AT_ONCE })
-    const names = await queue.addAll(subject.url_badges.map((url) => () => fetchBadge(subject, folder, url)))
-    return names.filter((name) => name !== null)
-  }
+async function fetchBadge (
+  downloads: Downloads, subject: ArtworkSubject, folder: string, url: string
+): Promise<string | null> {
+  const stem = badgeStem(url)
+  if (stem === null) return null
+  const stored = subject.badges.find((name) => badgeStem(name) === stem)
+  if (stored !== undefined && await downloads.files.isPresent(`${folder}/${stored}`)) return stored
+  const piece = toPiece(subject, 'badge', url)
+  const path = await downloads.attempt(subject, 'badge', () => downloads.files.downloadImage(piece, `${folder}/${stem}`), null)
+  return path === null ? null : basename(path)
+}
 
-  /**
-   * Downloads the missing artwork of a ROM.
-   *
-   * @param folder the folder of the ROM's artwork in the resources folder
-   * @returns the paths of all artwork of the ROM
-   */
-  return async function fetchArtwork (subject: ArtworkSubject, folder: string): Promise<StoredArtwork> {
-    const [cover, screenshots, manual, media, badges] = await Promise.all([
-      fetchCover(subject, folder),
-      fetchScreenshots(subject, folder),
-      fetchManual(subject, folder),
-      fetchMedia(subject, folder),
-      fetchBadges(subject, `${folder}/${BADGE_FOLDER}`)
-    ])
-    return {
-      path_cover_large: cover.large,
-      path_cover_small: cover.small,
-      path_screenshots: screenshots,
-      path_manual: manual,
-      media,
-      badges
-    }
+async function fetchBadges (downloads: Downloads, subject: ArtworkSubject, folder: string): Promise<string[]> {
+  const queue = new PQueue({ concurrency: BADGES_AT_ONCE })
+  const names = await queue.addAll(subject.url_badges.map((url) => () => fetchBadge(downloads, subject, folder, url)))
+  return names.filter((name) => name !== null)
+}
+
+/**
+ * Downloads the missing artwork of a ROM.
+ *
+ * @param folder the folder of the ROM's artwork in the resources folder
+ * @returns the paths of all artwork of the ROM
+ */
+export async function fetchArtwork (
+  downloads: Downloads, subject: ArtworkSubject, folder: string
+): Promise<StoredArtwork> {
+  const [cover, screenshots, manual, media, badges] = await Promise.all([
+    fetchCover(downloads, subject, folder),
+    fetchScreenshots(downloads, subject, folder),
+    fetchManual(downloads, subject, folder),
+    fetchMedia(downloads, subject, folder),
+    fetchBadges(downloads, subject, `${folder}/${BADGE_FOLDER}`)
+  ])
+  return {
+    path_cover_large: cover.large,
+    path_cover_small: cover.small,
+    path_screenshots: screenshots,
+    path_manual: manual,
+    media,
+    badges
   }
 }

@@ -3,7 +3,7 @@ import { createReadStream } from 'node:fs'
 import { type FileHandle, open, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import type { FetchedMedia, Media, ProviderDefinition } from '@svc/plugin-sdk'
-import { type Download, type DownloadingClient, FileWriteError } from '../../core/http/client.ts'
+import { type Download, type DownloadOptions, type DownloadingClient, FileWriteError } from '../../core/http/client.ts'
 import { samplePixels } from '../resources/image.ts'
 import { requireFreeSpace } from '../../core/files/free-space.ts'
 import { openInside } from '../../core/files/safe-path.ts'
@@ -100,46 +100,51 @@ async function copyFrom (
 
 const placeholder = (key: string) => new PlaceholderError(`${key} has only a placeholder at this address`)
 
+function folderOf (provider: Provider | undefined, property: string): string {
+  const folder = provider?.folders[property]
+  if (folder === undefined) throw new ArtworkError(`No active provider has a folder '${property}'; check the configuration of the provider`)
+  return folder
+}
+
+function libraryOf ({ findLibraryDir }: Services, { library_id: id }: ArtworkFile): string {
+  const dir = findLibraryDir(id)
+  if (dir === undefined) throw new ArtworkError(`The library with ID '${id}' cannot be read; mount its disk`)
+  return dir
+}
+
+/** The file on disk that a download writes, and the media types that it accepts. */
+type DownloadTarget = Required<Pick<DownloadOptions, 'toFile' | 'acceptType'>>
+
+/** Downloads with the provider's own client: with its additions to the request, its rate limit and its masks. */
+async function downloadAs (
+  { breakerOf, scope }: Services, provider: Provider, { kind, url }: ArtworkFile, target: DownloadTarget
+): Promise<Download> {
+  checkCircuit(provider, breakerOf(provider.key))
+  const { url: address, query, headers, timeoutMs } = await callProvider(provider, scope, async (definition, ctx) =>
+    await definition.media?.fetch({ kind, url }, ctx) ?? { url })
+  return await provider.http.withSignal(scope.signal).download(address, { query, headers, timeoutMs, ...target })
+}
+
+async function download (
+  services: Services, piece: ArtworkFile, provider: Provider | undefined, target: DownloadTarget
+): Promise<Download> {
+  const { http, scope: { signal } } = services
+  try {
+    return provider?.definition.media === undefined
+      ? await http.download(piece.url, { ...target, signal, rules: provider?.mediaRules ?? {} })
+      : await downloadAs(services, provider, piece, target)
+  } catch (err) {
+    if (err instanceof ProviderSkippedError) throw new ArtworkError(`${piece.provider} is not called: ${err.describe()}`, { cause: err })
+    throw err instanceof FileWriteError ? toStoreError(err.cause) : err
+  }
+}
+
 /** Copies or downloads files: from the library, a folder of a provider, its own client, or the internet. */
-export function createOrigins ({ http, findLibraryDir, providers, breakerOf, scope }: Services) {
+export function createOrigins (services: Services) {
+  const { providers, scope } = services
   const { signal } = scope
   /** Addresses of placeholders, which are not requested again. */
   const placeholders = new Set<string>()
-
-  function folderOf (provider: Provider | undefined, property: string): string {
-    const folder = provider?.folders[property]
-    if (folder === undefined) throw new ArtworkError(`No active provider has a folder '${property}'; check the configuration of the provider`)
-    return folder
-  }
-
-  function libraryOf ({ library_id: id }: ArtworkFile): string {
-    const dir = findLibraryDir(id)
-    if (dir === undefined) throw new ArtworkError(`The library with ID '${id}' cannot be read; mount its disk`)
-    return dir
-  }
-
-  /** Downloads with the provider's own client: with its additions to the request, its rate limit and its masks. */
-  async function downloadAs (
-    provider: Provider, { kind, url }: ArtworkFile, toFile: string, acceptType: (type: string) => boolean
-  ): Promise<Download> {
-    checkCircuit(provider, breakerOf(provider.key))
-    const { url: address, query, headers, timeoutMs } = await callProvider(provider, scope, async (definition, ctx) =>
-      await definition.media?.fetch({ kind, url }, ctx) ?? { url })
-    return await provider.http.withSignal(signal).download(address, { query, headers, timeoutMs, toFile, acceptType })
-  }
-
-  async function download (
-    piece: ArtworkFile, provider: Provider | undefined, toFile: string, acceptType: (type: string) => boolean
-  ): Promise<Download> {
-    try {
-      return provider?.definition.media === undefined
-        ? await http.download(piece.url, { toFile, acceptType, signal, rules: provider?.mediaRules ?? {} })
-        : await downloadAs(provider, piece, toFile, acceptType)
-    } catch (err) {
-      if (err instanceof ProviderSkippedError) throw new ArtworkError(`${piece.provider} is not called: ${err.describe()}`, { cause: err })
-      throw err instanceof FileWriteError ? toStoreError(err.cause) : err
-    }
-  }
 
   async function checkAccepted (
     provider: Provider | undefined, { kind, url }: ArtworkFile, { path, contentType }: Download
@@ -164,13 +169,15 @@ export function createOrigins ({ http, findLibraryDir, providers, breakerOf, sco
       const { url, provider: key } = piece
       const provider = key === null ? undefined : providers.get(key)
       const inLibrary = LIBRARY.exec(url)?.groups?.path
-      if (inLibrary !== undefined) return await copyFrom({ folder: libraryOf(piece), path: inLibrary }, target, signal)
+      if (inLibrary !== undefined) {
+        return await copyFrom({ folder: libraryOf(services, piece), path: inLibrary }, target, signal)
+      }
       const { property, path } = FOLDER.exec(url)?.groups ?? {}
       if (property !== undefined && path !== undefined) {
         return await copyFrom({ folder: folderOf(provider, property), path }, target, signal)
       }
       if (placeholders.has(url)) throw placeholder(key ?? '')
-      await checkAccepted(provider, piece, await download(piece, provider, target, acceptType))
+      await checkAccepted(provider, piece, await download(services, piece, provider, { toFile: target, acceptType }))
     },
 
     /** Returns the providers that download their own files, and therefore with their own rate limit. */
