@@ -39,7 +39,7 @@ const plugin: FeaturePlugin<SignInMethods> = async (app, { config, role }) => {
   const signIn = createSignIn(app)
   const sessions = createSessions(app, config, openCallerCache(app), signIn)
   const jwts = createJwts(app.secrets)
-  const oauth = createOauth(app, config, jwts, signIn)
+  const oauth = createOauth({ app, config, jwts, signIn })
   const resets = createResets(app, config, jwts)
   app.decorate('sessions', sessions)
   const schemes = [sessions.scheme, createBasicScheme(app, signIn), oauth.scheme]

@@ -57,29 +57,29 @@ export function tooManyRequests (wait: number): ApiError {
 /** The tries of a key, and the seconds that it still has to wait. */
 export interface Attempts { count: number, wait_seconds: number }
 
+/** Reads the rows of some keys and locks them until the transaction ends. */
+async function lock (tx: Db, limits: readonly Limit[]): Promise<ThrottleRow[]> {
+  const keys = limits.map((limit) => limit.key)
+  await tx.query('insert into throttles (key) select unnest($1::text[]) on conflict do nothing', [keys.toSorted()])
+  return (await tx.query<ThrottleRow>(READ, [keys])).rows
+}
+
+/** @returns the seconds to wait from now on */
+async function add (tx: Db, limits: readonly Limit[], rows: readonly ThrottleRow[]): Promise<number> {
+  let longest = 0
+  for (const row of rows) {
+    const limit = limits.find(({ key }) => key === row.key)
+    if (limit === undefined) continue
+    const attempts = row.idle_seconds > limit.forgetSeconds ? 1 : row.count + 1
+    const wait = waitAfter(attempts, limit)
+    await tx.query(WRITE, [row.key, attempts, wait])
+    longest = Math.max(longest, wait ?? 0)
+  }
+  return longest
+}
+
 /** Counts tries by key, across all processes. */
 export function createThrottle (db: Db) {
-  /** Reads the rows of some keys and locks them until the transaction ends. */
-  async function lock (tx: Db, limits: readonly Limit[]): Promise<ThrottleRow[]> {
-    const keys = limits.map((limit) => limit.key)
-    await tx.query('insert into throttles (key) select unnest($1::text[]) on conflict do nothing', [keys.toSorted()])
-    return (await tx.query<ThrottleRow>(READ, [keys])).rows
-  }
-
-  /** @returns the seconds to wait from now on */
-  async function add (tx: Db, limits: readonly Limit[], rows: readonly ThrottleRow[]): Promise<number> {
-    let longest = 0
-    for (const row of rows) {
-      const limit = limits.find(({ key }) => key === row.key)
-      if (limit === undefined) continue
-      const attempts = row.idle_seconds > limit.forgetSeconds ? 1 : row.count + 1
-      const wait = waitAfter(attempts, limit)
-      await tx.query(WRITE, [row.key, attempts, wait])
-      longest = Math.max(longest, wait ?? 0)
-    }
-    return longest
-  }
-
   return {
     /**
      * Counts a try before its result is known, so that a hundred concurrent tries count as a hundred. `clear` undoes a

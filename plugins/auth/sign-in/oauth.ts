@@ -68,63 +68,69 @@ function createScheme (app: FastifyInstance, jwts: Jwts): AuthScheme {
   return { name: 'oauth', order: 40, opensSockets: false, authenticate }
 }
 
-/** Sign-in for programs: short-lived access tokens, and refresh tokens for one use. */
-export function createOauth (app: FastifyInstance, config: Config, jwts: Jwts, signIn: SignIn) {
+interface OauthServices { app: FastifyInstance, config: Config, jwts: Jwts, signIn: SignIn }
+
+async function issue ({ app, config, jwts }: OauthServices, db: Db, { user, scopes, sid }: Grant): Promise<TokenView> {
   const {
     oauth_access_token_expire_seconds: accessSeconds, oauth_refresh_token_expire_seconds: refreshSeconds
   } = config.auth
-  async function issue (db: Db, { user, scopes, sid }: Grant): Promise<TokenView> {
-    const jti = randomBytes(32).toString('base64url')
-    const claims = { sub: user.username, scopes, sid, pwd: markOf(app.secrets, user) }
-    await db.em.insert(OneTimeToken, {
-      token_hash: sha256(jti),
-      purpose: 'refresh',
-      user: user.id,
-      data: { sid },
-      // The row also represents the access token, so it lasts as long as the longer of the two.
-      expires_at: new Date(Date.now() + Math.max(accessSeconds, refreshSeconds) * 1_000)
-    })
-    return {
-      access_token: await jwts.sign('access', claims, accessSeconds),
-      token_type: 'bearer',
-      expires: accessSeconds,
-      expires_in: accessSeconds,
-      refresh_token: await jwts.sign('refresh', { ...claims, jti }, refreshSeconds),
-      refresh_expires: refreshSeconds,
-      scope: scopes
-    }
+  const jti = randomBytes(32).toString('base64url')
+  const claims = { sub: user.username, scopes, sid, pwd: markOf(app.secrets, user) }
+  await db.em.insert(OneTimeToken, {
+    token_hash: sha256(jti),
+    purpose: 'refresh',
+    user: user.id,
+    data: { sid },
+    // The row also represents the access token, so it lasts as long as the longer of the two.
+    expires_at: new Date(Date.now() + Math.max(accessSeconds, refreshSeconds) * 1_000)
+  })
+  return {
+    access_token: await jwts.sign('access', claims, accessSeconds),
+    token_type: 'bearer',
+    expires: accessSeconds,
+    expires_in: accessSeconds,
+    refresh_token: await jwts.sign('refresh', { ...claims, jti }, refreshSeconds),
+    refresh_expires: refreshSeconds,
+    scope: scopes
   }
+}
 
-  async function grantPassword (db: Db, form: TokenForm, address: string): Promise<TokenView> {
-    const { username, password, scope = '' } = form
-    if (username === undefined || password === undefined) throw badRequest('The grant password needs username and password; send both')
-    const verdict = await signIn.check({ username, password, address })
-    if (verdict.status === 'disabled') throw forbidden('The account is disabled')
-    if (verdict.status === 'wrong') throw new ApiError('BAD_CREDENTIALS')
-    const { user } = verdict
-    const view = await issue(db, { user, scopes: await findScopes(app, user, scope), sid: randomUUID() })
-    await app.audit.record({ event: 'sign_in.succeeded', user, address, details: { by: 'oauth' } })
-    return view
-  }
+async function grantPassword (services: OauthServices, db: Db, form: TokenForm, address: string): Promise<TokenView> {
+  const { app, signIn } = services
+  const { username, password, scope = '' } = form
+  if (username === undefined || password === undefined) throw badRequest('The grant password needs username and password; send both')
+  const verdict = await signIn.check({ username, password, address })
+  if (verdict.status === 'disabled') throw forbidden('The account is disabled')
+  if (verdict.status === 'wrong') throw new ApiError('BAD_CREDENTIALS')
+  const { user } = verdict
+  const view = await issue(services, db, { user, scopes: await findScopes(app, user, scope), sid: randomUUID() })
+  await app.audit.record({ event: 'sign_in.succeeded', user, address, details: { by: 'oauth' } })
+  return view
+}
 
-  async function grantRefresh (db: Db, form: TokenForm, address: string): Promise<TokenView> {
-    if (form.refresh_token === undefined) throw badRequest('The grant refresh_token needs refresh_token; send it')
-    const claims = await jwts.read('refresh', form.refresh_token)
-    const { jti, sid } = claims ?? {}
-    if (claims === null || jti === undefined || sid === undefined) throw badRefresh()
-    const view = await inTransaction(db, async (tx) => {
-      // The lock delays a sign-out everywhere, which would otherwise miss the token that is created here.
-      const user = await tx.em.findOne(User, { username: claims.sub }, { lockMode: LockMode.PESSIMISTIC_WRITE })
-      if (user === null || !user.enabled || !isMarked(app.secrets, claims, user)) return null
-      // If several processes try, only one deletes the row.
-      const isUnspent = await tx.em.nativeDelete(OneTimeToken, { token_hash: sha256(jti), purpose: 'refresh' }) === 1
-      if (!isUnspent) return 'spent'
-      return await issue(tx, { user, scopes: claims.scopes ?? '', sid })
-    })
-    if (view === 'spent') await endStolen(app, db, claims, address)
-    if (view === 'spent' || view === null) throw badRefresh()
-    return view
-  }
+async function grantRefresh (services: OauthServices, db: Db, form: TokenForm, address: string): Promise<TokenView> {
+  const { app, jwts } = services
+  if (form.refresh_token === undefined) throw badRequest('The grant refresh_token needs refresh_token; send it')
+  const claims = await jwts.read('refresh', form.refresh_token)
+  const { jti, sid } = claims ?? {}
+  if (claims === null || jti === undefined || sid === undefined) throw badRefresh()
+  const view = await inTransaction(db, async (tx) => {
+    // The lock delays a sign-out everywhere, which would otherwise miss the token that is created here.
+    const user = await tx.em.findOne(User, { username: claims.sub }, { lockMode: LockMode.PESSIMISTIC_WRITE })
+    if (user === null || !user.enabled || !isMarked(app.secrets, claims, user)) return null
+    // If several processes try, only one deletes the row.
+    const isUnspent = await tx.em.nativeDelete(OneTimeToken, { token_hash: sha256(jti), purpose: 'refresh' }) === 1
+    if (!isUnspent) return 'spent'
+    return await issue(services, tx, { user, scopes: claims.scopes ?? '', sid })
+  })
+  if (view === 'spent') await endStolen(app, db, claims, address)
+  if (view === 'spent' || view === null) throw badRefresh()
+  return view
+}
+
+/** Sign-in for programs: short-lived access tokens, and refresh tokens for one use. */
+export function createOauth (services: OauthServices) {
+  const { app, jwts } = services
 
   return {
     scheme: createScheme(app, jwts),
@@ -132,8 +138,8 @@ export function createOauth (app: FastifyInstance, config: Config, jwts: Jwts, s
     /** @throws ApiError BAD_REQUEST, BAD_CREDENTIALS, NOT_AUTHENTICATED, FORBIDDEN or TOO_MANY_REQUESTS. */
     async grant (db: Db, form: TokenForm, address: string): Promise<TokenView> {
       const type = form.grant_type ?? 'password'
-      if (type === 'password') return await grantPassword(db, form, address)
-      if (type === 'refresh_token') return await grantRefresh(db, form, address)
+      if (type === 'password') return await grantPassword(services, db, form, address)
+      if (type === 'refresh_token') return await grantRefresh(services, db, form, address)
       throw badRequest(`Grant type '${type.slice(0, 50)}' is not supported; use password or refresh_token`)
     }
   }

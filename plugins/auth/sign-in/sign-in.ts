@@ -1,4 +1,5 @@
 import type { FastifyInstance } from 'fastify'
+import type { Db } from '../../../core/database/db.ts'
 import { ApiError } from '../../../core/errors.ts'
 import { networkOf } from '../../../core/config/networks.ts'
 import { User } from '../../users/entities.ts'
@@ -17,16 +18,27 @@ export interface Claim { username: string, password: string, address: string }
 /** A disabled account with the right password has a status of its own, for callers that may reveal it. */
 export type Verdict = { status: 'right', user: User } | { status: 'disabled' } | { status: 'wrong' }
 
+async function findUser (db: Db, username: string): Promise<User | null> {
+  // No account has such a name, and the database rejects a query with it.
+  if (username.includes('\0')) return null
+  return await db.em.findOne(User, { username: username.toLowerCase() })
+}
+
+/**
+ * Replaces an imported hash by one of this server, now that the password is known. A longer password than bcrypt
+ * compares keeps its hash, because the rest of it may be a typing error.
+ */
+async function renewHash (db: Db, user: User, password: string): Promise<User> {
+  const from = user.password_hash ?? null
+  if (from === null || !isImportedHash(from) || Buffer.byteLength(password) > BCRYPT_BYTES) return user
+  await replaceHash(db, user.id, { from, to: await hashPassword(password) })
+  return await db.em.findOne(User, { id: user.id }, { refresh: true }) ?? user
+}
+
 /** Checks usernames and passwords, and delays those who guess. */
 export function createSignIn (app: FastifyInstance) {
   const throttle = createThrottle(app.db)
   const inOrder = createKeyedQueue(WAITING_MAX, 'sign-ins')
-
-  async function findUser (username: string): Promise<User | null> {
-    // No account has such a name, and the database rejects a query with it.
-    if (username.includes('\0')) return null
-    return await app.db.em.findOne(User, { username: username.toLowerCase() })
-  }
 
   async function countFailure ({ username, address }: Claim, keys: SignInKeys, accountFailures: number): Promise<void> {
     const name = username.replaceAll('\0', '').slice(0, USERNAME_MAX)
@@ -38,23 +50,12 @@ export function createSignIn (app: FastifyInstance) {
     await app.audit.record({ event: 'sign_in.throttled', username: name, address, details: { wait_seconds: wait } })
   }
 
-  /**
-   * Replaces an imported hash by one of this server, now that the password is known. A longer password than bcrypt
-   * compares keeps its hash, because the rest of it may be a typing error.
-   */
-  async function renewHash (user: User, password: string): Promise<User> {
-    const from = user.password_hash ?? null
-    if (from === null || !isImportedHash(from) || Buffer.byteLength(password) > BCRYPT_BYTES) return user
-    await replaceHash(app.db, user.id, { from, to: await hashPassword(password) })
-    return await app.db.em.findOne(User, { id: user.id }, { refresh: true }) ?? user
-  }
-
   async function checkClaim (claim: Claim): Promise<Verdict> {
     const keys = signInKeys(claim.username, claim.address)
     const tries = await throttle.readAttempts(Object.values(keys), HOUR_SECONDS)
     const wait = Math.max(tries.get(keys.address)?.wait_seconds ?? 0, tries.get(keys.pair)?.wait_seconds ?? 0)
     if (wait > 0) throw tooManyRequests(wait)
-    const user = await findUser(claim.username)
+    const user = await findUser(app.db, claim.username)
     const passwordHash = user?.password_hash ?? null
     const isPasswordRight = await verifyPassword(passwordHash, claim.password, await selectImportedCosts(app.db))
     if (user === null || !isPasswordRight || !user.enabled) {
@@ -63,7 +64,7 @@ export function createSignIn (app: FastifyInstance) {
     }
     // Forgive the typing errors for this account, but not the tries of the address on other accounts.
     if (tries.has(keys.pair)) await throttle.subtract(keys.pair, keys.address)
-    return { status: 'right', user: await renewHash(user, claim.password) }
+    return { status: 'right', user: await renewHash(app.db, user, claim.password) }
   }
 
   /**
