@@ -97,88 +97,85 @@ function createManifest (
   return newManifest({ ...facts, svc: VERSION, created_at: new Date().toISOString(), holds, secrets })
 }
 
-/** Writes one archive and reports progress. */
-function createRun (job: BackupJob, writer: ArchiveWriter) {
-  const { config, signal, report } = job
+/** One archive that is being written, with its progress. */
+interface BackupRun { job: BackupJob, writer: ArchiveWriter, progress: Progress, ending: ArchiveEnd }
+
+async function addTable (run: BackupRun, client: pg.Client, table: TableDescription): Promise<void> {
+  const { content, countRows } = copyOut(client, table)
+  let part = 0
+  for await (const rows of cutRows(content)) {
+    run.job.signal.throwIfAborted()
+    part++
+    await run.writer.buffer(`${TABLES}${table.name}/${String(part).padStart(6, '0')}`, rows)
+    run.job.report(run.progress)
+  }
+  run.ending.rows[table.name] = countRows()
+  run.progress.rows += countRows()
+}
+
+async function addPart (run: BackupRun, path: string, handle: FileHandle): Promise<void> {
+  const part = await storePart(partsFolder(run.job.path), handle, run.job.signal)
+  await run.writer.buffer(`${PARTS}${path}`, Buffer.from(JSON.stringify(part)))
+  run.ending.bytes += part.size
+  run.ending.files++
+}
+
+async function addOpened (run: BackupRun, path: string, handle: FileHandle): Promise<void> {
+  const { size } = await handle.stat()
+  const name = `${FILES}${path}`
+  if (size > SMALL_BYTES) {
+    await run.writer.stream(name, size, readExactly(handle, size))
+    run.ending.bytes += size
+  } else {
+    const content = await handle.readFile()
+    await run.writer.buffer(name, content)
+    run.ending.bytes += content.length
+  }
+  run.ending.files++
+}
+
+/** A file that was deleted since it was listed is skipped, because its owner wanted that. */
+async function addFile (run: BackupRun, path: string): Promise<void> {
+  const handle = await openIfPresent(join(run.job.config.data_dir, path))
+  if (handle === null) {
+    run.ending.gone++
+    if (run.ending.gone <= MISSING_NAMED_MAX) run.ending.gone_files.push(path)
+    return
+  }
+  try {
+    await (run.job.isIncremental ? addPart : addOpened)(run, path, handle)
+  } finally {
+    await handle.close()
+  }
+  run.progress.files = run.ending.files
+  run.progress.bytes = run.ending.bytes
+  run.job.report(run.progress)
+}
+
+/** Writes the content of an archive, and reports progress. */
+async function writeContent (job: BackupJob, writer: ArchiveWriter, client: pg.Client): Promise<ArchiveEnd> {
   const progress: Progress = { phase: 'tables', rows: 0, files: 0, bytes: 0 }
   const ending: ArchiveEnd = { entries: 0, rows: {}, files: 0, bytes: 0, gone: 0, gone_files: [] }
-
-  async function addTable (client: pg.Client, table: TableDescription): Promise<void> {
-    const { content, countRows } = copyOut(client, table)
-    let part = 0
-    for await (const rows of cutRows(content)) {
-      signal.throwIfAborted()
-      part++
-      await writer.buffer(`${TABLES}${table.name}/${String(part).padStart(6, '0')}`, rows)
-      report(progress)
-    }
-    ending.rows[table.name] = countRows()
-    progress.rows += countRows()
+  const run: BackupRun = { job, writer, progress, ending }
+  const { config, holds, signal } = job
+  await beginSnapshot(client)
+  const facts = await describeDatabase(client)
+  requireKnownSchema(facts.migrations, migrations)
+  await writer.buffer(MANIFEST, Buffer.from(JSON.stringify(createManifest(job, facts), null, 2)))
+  if (holds === 'everything') await addSecrets(job, writer)
+  for (const table of facts.tables) await addTable(run, client, table)
+  await endSnapshot(client)
+  // Files follow the rows, so that every file that a row names is included unless it was deleted since.
+  progress.phase = 'files'
+  for await (const path of holds === 'everything' ? listOwnFiles(config.data_dir) : []) {
+    signal.throwIfAborted()
+    await addFile(run, path)
   }
-
-  async function addPart (path: string, handle: FileHandle): Promise<void> {
-    const part = await storePart(partsFolder(job.path), handle, signal)
-    await writer.buffer(`${PARTS}${path}`, Buffer.from(JSON.stringify(part)))
-    ending.bytes += part.size
-    ending.files++
-  }
-
-  async function addOpened (path: string, handle: FileHandle): Promise<void> {
-    const { size } = await handle.stat()
-    const name = `${FILES}${path}`
-    if (size > SMALL_BYTES) {
-      await writer.stream(name, size, readExactly(handle, size))
-      ending.bytes += size
-    } else {
-      const content = await handle.readFile()
-      await writer.buffer(name, content)
-      ending.bytes += content.length
-    }
-    ending.files++
-  }
-
-  /** A file that was deleted since it was listed is skipped, because its owner wanted that. */
-  async function addFile (path: string): Promise<void> {
-    const handle = await openIfPresent(join(config.data_dir, path))
-    if (handle === null) {
-      ending.gone++
-      if (ending.gone <= MISSING_NAMED_MAX) ending.gone_files.push(path)
-      return
-    }
-    try {
-      await (job.isIncremental ? addPart : addOpened)(path, handle)
-    } finally {
-      await handle.close()
-    }
-    progress.files = ending.files
-    progress.bytes = ending.bytes
-    report(progress)
-  }
-
-  return {
-    async write (client: pg.Client): Promise<ArchiveEnd> {
-      await beginSnapshot(client)
-      const facts = await describeDatabase(client)
-      requireKnownSchema(facts.migrations, migrations)
-      const { holds } = job
-      const manifest = createManifest(job, facts)
-      await writer.buffer(MANIFEST, Buffer.from(JSON.stringify(manifest, null, 2)))
-      if (holds === 'everything') await addSecrets(job, writer)
-      for (const table of facts.tables) await addTable(client, table)
-      await endSnapshot(client)
-      // Files follow the rows, so that every file that a row names is included unless it was deleted since.
-      progress.phase = 'files'
-      for await (const path of holds === 'everything' ? listOwnFiles(config.data_dir) : []) {
-        signal.throwIfAborted()
-        await addFile(path)
-      }
-      await writer.closeLists()
-      ending.entries = writer.count()
-      await writer.buffer(ENDING, Buffer.from(JSON.stringify(ending, null, 2)))
-      await writer.end()
-      return ending
-    }
-  }
+  await writer.closeLists()
+  ending.entries = writer.count()
+  await writer.buffer(ENDING, Buffer.from(JSON.stringify(ending, null, 2)))
+  await writer.end()
+  return ending
 }
 
 /**
@@ -200,7 +197,7 @@ export async function createBackup (job: BackupJob): Promise<BackupResult> {
     await requireSpace({ config: job.config, client, folder: dirname(part), hasFiles: job.holds === 'everything' && !job.isIncremental })
     const writer = writeArchive(part, signal)
     try {
-      const ending = await createRun(job, writer).write(client)
+      const ending = await writeContent(job, writer, client)
       const checked = await checkArchive({ path: part, client, databaseUrl, signal, report })
       await rename(part, job.path)
       return { ...ending, ...checked, path: job.path }

@@ -22,6 +22,11 @@ const toError = (err: unknown): Error => err instanceof Error ? err : new Error(
 
 type Content = AsyncIterable<Uint8Array> | Iterable<Uint8Array>
 
+/** Yields a content in pieces. */
+function * cut (content: Buffer): Generator<Buffer> {
+  for (let at = 0; at < content.length; at += PIECE_BYTES) yield content.subarray(at, at + PIECE_BYTES)
+}
+
 /** Creates an archive in a new file: a tar compressed with gzip, which any system can open. */
 export function writeArchive (path: string, signal: AbortSignal) {
   const tar = pack()
@@ -61,14 +66,10 @@ export function writeArchive (path: string, signal: AbortSignal) {
     listed += name.length
   }
 
-  const pieces = function * (content: Buffer): Generator<Buffer> {
-    for (let at = 0; at < content.length; at += PIECE_BYTES) yield content.subarray(at, at + PIECE_BYTES)
-  }
-
   async function writeList (): Promise<void> {
     const content = Buffer.from(lines.join(''))
     lists++
-    await writeEntry(`${HASHES}${String(lists).padStart(6, '0')}`, content.length, pieces(content))
+    await writeEntry(`${HASHES}${String(lists).padStart(6, '0')}`, content.length, cut(content))
     // A list does not contain itself.
     lines = []
     listed = 0
@@ -85,7 +86,7 @@ export function writeArchive (path: string, signal: AbortSignal) {
     },
 
     async buffer (name: string, content: Buffer): Promise<void> {
-      await writeEntry(name, content.length, pieces(content))
+      await writeEntry(name, content.length, cut(content))
       if (listed + lines.length * 80 > LIST_BYTES) await writeList()
     },
 
