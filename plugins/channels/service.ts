@@ -23,7 +23,7 @@ export function createChannels (app: FastifyInstance, calls: Calls) {
   return {
     list: listChannels,
     delete: deleteChannel,
-    ...createChanges(app, calls, codes),
+    ...createChanges({ app, calls, codes }),
     ...createConfirmations(app, codes),
     ...createSamples(app, calls),
     ...createApprise(app, calls)

@@ -29,20 +29,43 @@ async function checkCount (db: Db, userId: number): Promise<void> {
   throw badRequest(`There are ${CHANNELS_MAX} channels already; delete one first`)
 }
 
-/** Creates the changes of a user's channels. */
-export function createChanges (app: FastifyInstance, calls: Calls, codes: Codes) {
-  /** Checks settings and returns them with their view. */
-  async function readSettings (caller: Caller, loaded: ChannelPlugin, settings: Settings): Promise<StoredSettings> {
-    const isAdmin = isAdministrator(caller)
-    checkSettings(loaded, settings, isAdmin)
-    const subject = { type: loaded.key, settings, secret_keys: [], is_admin: isAdmin }
-    return { settings, is_trusted: isAdmin, ...await calls.inspect(caller.id, subject) }
-  }
+interface ChangeServices { app: FastifyInstance, calls: Calls, codes: Codes }
 
+/** Checks settings and returns them with their view. */
+async function readSettings (
+  { calls }: ChangeServices, caller: Caller, loaded: ChannelPlugin, settings: Settings
+): Promise<StoredSettings> {
+  const isAdmin = isAdministrator(caller)
+  checkSettings(loaded, settings, isAdmin)
+  const subject = { type: loaded.key, settings, secret_keys: [], is_admin: isAdmin }
+  return { settings, is_trusted: isAdmin, ...await calls.inspect(caller.id, subject) }
+}
+
+/** Returns the columns for changed settings; none if the settings stay. */
+async function changeSettings (
+  services: ChangeServices, caller: Caller, row: NotificationChannel, { ...given }: UpdateChannel
+) {
+  if (Object.keys(given).every((name) => COMMON.has(name))) return {}
+  const loaded = findPlugin(services.app.registry, row.type)
+  const { definition } = loaded
+  if (!touchesSettings(definition, given)) return {}
+  const stored = openSettings(services.app.secrets, row.sealed)
+  const settings = mergeSettings(definition, given, stored)
+  const becomesTrusted = stored?.is_trusted === false && isAdministrator(caller)
+  if (isSame(settings, stored?.settings) && !becomesTrusted) return {}
+  const next = await readSettings(services, caller, loaded, settings)
+  if (stored !== null) checkMove(definition, given, stored, next)
+  const code = await sendCode(services.codes, caller, loaded, next)
+  return { sealed: sealSettings(services.app.secrets, next), ...(code === null ? {} : { ...code, confirmed: false }) }
+}
+
+/** Creates the changes of a user's channels. */
+export function createChanges (services: ChangeServices) {
+  const { app, codes } = services
   async function create ({ db, caller }: Context, input: CreateChannel): Promise<NotificationChannel> {
     const loaded = findPlugin(app.registry, input.type)
     await checkCount(db, caller.id)
-    const stored = await readSettings(caller, loaded, mergeSettings(loaded.definition, input, null))
+    const stored = await readSettings(services, caller, loaded, mergeSettings(loaded.definition, input, null))
     const code = await sendCode(codes, caller, loaded, stored)
     return await inTransaction(db, async (tx) => {
       // The lock makes a concurrent request count the channel of the first one.
@@ -61,28 +84,12 @@ export function createChanges (app: FastifyInstance, calls: Calls, codes: Codes)
     })
   }
 
-  /** Returns the columns for changed settings; none if the settings stay. */
-  async function changeSettings (caller: Caller, row: NotificationChannel, { ...given }: UpdateChannel) {
-    if (Object.keys(given).every((name) => COMMON.has(name))) return {}
-    const loaded = findPlugin(app.registry, row.type)
-    const { definition } = loaded
-    if (!touchesSettings(definition, given)) return {}
-    const stored = openSettings(app.secrets, row.sealed)
-    const settings = mergeSettings(definition, given, stored)
-    const becomesTrusted = stored?.is_trusted === false && isAdministrator(caller)
-    if (isSame(settings, stored?.settings) && !becomesTrusted) return {}
-    const next = await readSettings(caller, loaded, settings)
-    if (stored !== null) checkMove(definition, given, stored, next)
-    const code = await sendCode(codes, caller, loaded, next)
-    return { sealed: sealSettings(app.secrets, next), ...(code === null ? {} : { ...code, confirmed: false }) }
-  }
-
   async function update (
     context: Context, id: number, input: UpdateChannel
   ): Promise<NotificationChannel> {
     const { db, caller } = context
     const row = await findChannel(context, id)
-    const settings = await changeSettings(caller, row, input)
+    const settings = await changeSettings(services, caller, row, input)
     const { name, enabled, min_level: minLevel, topics } = input
     const isSwitched = enabled !== undefined && enabled !== null && enabled !== row.enabled
     const changes = {
