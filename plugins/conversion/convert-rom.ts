@@ -107,78 +107,83 @@ async function toSwap (
   }
 }
 
+async function plan (
+  { library, openNeighbourFiles }: ConvertServices, rom: ConvertibleRom, to: Target
+): Promise<Plan | { left: string }> {
+  const { name, dir, is_writable: isWritable } = await library.get(rom.library_id)
+  if (!isWritable) return { left: `its library '${name}' is read-only` }
+  const neighbours = openNeighbourFiles(dir)
+  const found = await neighbours.readEntry(rom.fs_path, rom.fs_name)
+  if ('left' in found) return found
+  const decision = await decide(found.entry, await neighbours.readContext(found.entry, rom.fs_path, rom.slug, to))
+  return 'left' in decision ? decision : { dir, entry: found.entry, steps: decision.steps }
+}
+
+/**
+ * Swaps the files. A scan must not see half of the change: the swap waits for a running scan, and a scan that starts
+ * at this moment finishes the conversion itself before it reads the library.
+ */
+async function swapFiles (
+  services: ConvertServices, rom: ConvertibleRom, planned: Plan, staging: Staging
+): Promise<void> {
+  const { db, hasher, signal } = services
+  const swap = await toSwap(hasher, rom, planned, staging)
+  for (;;) {
+    await waitForScan(db, signal)
+    await requireFreeNames(db, rom, planned, staging)
+    if (!await updateSwap(db, rom.id, swap) || !await isScanning(db)) break
+    if (!await updateSwap(db, rom.id, null)) break
+  }
+  const problem = await finishConversion(services, rom.id)
+  if (problem !== null) throw new ArchiveRefusedError(problem)
+}
+
+async function apply (services: ConvertServices, rom: ConvertibleRom, planned: Plan): Promise<Conversion> {
+  const { db, archives, make, signal } = services
+  const { dir, entry, steps } = planned
+  await requireSpace(archives, join(dir, rom.fs_path), steps)
+  const workPath = `${rom.fs_path}/${workName(rom.id)}`
+  if (!await insertConversion(db, rom, workPath)) {
+    throw new ArchiveRefusedError('its disk became unavailable during the conversion; mount the disk, then run the task again')
+  }
+  try {
+    const work = await openWork(dir, workPath)
+    const staging = await stageFiles(entry, steps, { slug: rom.slug, fs_path: rom.fs_path, work }, make)
+    signal.throwIfAborted()
+    await requireFreeNames(db, rom, planned, staging)
+    await swapFiles(services, rom, planned, staging)
+    return {
+      to: steps.length === 1 ? staging.staged[0]?.file.file_name ?? '' : staging.fs_name,
+      bytes_before: bytesOf(staging.deletedFiles),
+      bytes_after: bytesOf(staging.staged.filter(({ replaces }) => !replaces).map(({ file }) => file))
+    }
+  } catch (err) {
+    // Before the swap this only removes temporary files; after the swap it finds no conversion.
+    await finishConversion(services, rom.id)
+    throw err
+  }
+}
+
 /** Converts one ROM after the other. The library stays untouched until the swap. */
 export function createConvert (services: ConvertServices) {
-  const { db, library, openNeighbourFiles, archives, hasher, make, signal } = services
-
-  async function plan (rom: ConvertibleRom, to: Target): Promise<Plan | { left: string }> {
-    const { name, dir, is_writable: isWritable } = await library.get(rom.library_id)
-    if (!isWritable) return { left: `its library '${name}' is read-only` }
-    const neighbours = openNeighbourFiles(dir)
-    const found = await neighbours.readEntry(rom.fs_path, rom.fs_name)
-    if ('left' in found) return found
-    const decision = await decide(found.entry, await neighbours.readContext(found.entry, rom.fs_path, rom.slug, to))
-    return 'left' in decision ? decision : { dir, entry: found.entry, steps: decision.steps }
-  }
-
-  /**
-   * Swaps the files. A scan must not see half of the change: the swap waits for a running scan, and a scan that starts
-   * at this moment finishes the conversion itself before it reads the library.
-   */
-  async function swapFiles (rom: ConvertibleRom, planned: Plan, staging: Staging, swap: Swap): Promise<void> {
-    for (;;) {
-      await waitForScan(db, signal)
-      await requireFreeNames(db, rom, planned, staging)
-      if (!await updateSwap(db, rom.id, swap) || !await isScanning(db)) break
-      if (!await updateSwap(db, rom.id, null)) break
-    }
-    const problem = await finishConversion(services, rom.id)
-    if (problem !== null) throw new ArchiveRefusedError(problem)
-  }
-
-  async function apply (rom: ConvertibleRom, planned: Plan): Promise<Conversion> {
-    const { dir, entry, steps } = planned
-    await requireSpace(archives, join(dir, rom.fs_path), steps)
-    const workPath = `${rom.fs_path}/${workName(rom.id)}`
-    if (!await insertConversion(db, rom, workPath)) {
-      throw new ArchiveRefusedError('its disk became unavailable during the conversion; mount the disk, then run the task again')
-    }
-    try {
-      const work = await openWork(dir, workPath)
-      const staging = await stageFiles(entry, steps, { slug: rom.slug, fs_path: rom.fs_path, work }, make)
-      signal.throwIfAborted()
-      await requireFreeNames(db, rom, planned, staging)
-      await swapFiles(rom, planned, staging, await toSwap(hasher, rom, planned, staging))
-      return {
-        to: steps.length === 1 ? staging.staged[0]?.file.file_name ?? '' : staging.fs_name,
-        bytes_before: bytesOf(staging.deletedFiles),
-        bytes_after: bytesOf(staging.staged.filter(({ replaces }) => !replaces).map(({ file }) => file))
-      }
-    } catch (err) {
-      // Before the swap this only removes temporary files; after the swap it finds no conversion.
-      await finishConversion(services, rom.id)
-      throw err
-    }
-  }
-
   return {
     /**
      * Converts a ROM. @throws ArchiveRefusedError, ChdmanError, ApiError, or the error of the disk; nothing was changed
      * then
      */
     async convert (rom: ConvertibleRom, to: Target): Promise<Conversion> {
-      const planned = await plan(rom, to)
-      return 'left' in planned ? planned : await apply(rom, planned)
+      const planned = await plan(services, rom, to)
+      return 'left' in planned ? planned : await apply(services, rom, planned)
     },
 
     /** Returns the result that `convert` would have. */
     async predict (rom: ConvertibleRom, to: Target): Promise<Conversion> {
-      const planned = await plan(rom, to)
+      const planned = await plan(services, rom, to)
       if ('left' in planned) return planned
       let [before, after] = [0, 0]
       for (const step of planned.steps) {
         before += sizeOf(step)
-        after += await estimate(step, archives)
+        after += await estimate(step, services.archives)
       }
       return { to: planned.steps.map((step) => step.kind).join(', '), bytes_before: before, bytes_after: after }
     }

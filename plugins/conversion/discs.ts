@@ -66,32 +66,42 @@ async function extractChd (
   return name
 }
 
+interface DiscTools { chdman: Chdman, signal: AbortSignal }
+
+/** A file that was made, and its medium. */
+interface MadeFile { path: string, medium: Medium }
+
+async function checkCompressed (
+  { chdman, signal }: DiscTools, { path: chd, medium }: MadeFile, { main, sources }: Step, work: string
+): Promise<void> {
+  const folder = await makeFolder(work, 'check')
+  const name = await extractChd(chdman, { chd, medium }, folder, 'image')
+  if (isSheet(main.file_name)) {
+    const paths = new Map(sources.map((file) => [toBytes(file.file_name), file.absolute_path]))
+    const before = await readDisc(main.absolute_path, (track) => paths.get(track))
+    const after = await readFolder(folder, name)
+    if (before.layout === null) throw differs()
+    await requireEqualDiscs(before, after, signal)
+  } else {
+    const path = join(folder, medium === 'cd' ? 'image.bin' : name)
+    await requireEqualDiscs({ paths: [main.absolute_path], layout: null }, { paths: [path], layout: null }, signal)
+  }
+  await removeFolder(folder)
+}
+
+async function checkExtracted (
+  { chdman }: DiscTools, { path: image, medium }: MadeFile, dataSha1: string, work: string
+): Promise<void> {
+  const folder = await makeFolder(work, 'check')
+  const chd = join(folder, 'image.chd')
+  await chdman.run(command('create', medium), '-i', image, '-o', chd, '-c', CHECK_CODECS[medium])
+  if ((await readChdHeader(chd))?.dataSha1 !== dataSha1) throw differs()
+  await removeFolder(folder)
+}
+
 /** Creates the conversion of disc images to CHDs and back, which compares each result with its original. */
-export function createDiscs (chdman: Chdman, signal: AbortSignal) {
-  async function checkCompressed (chd: string, { main, sources }: Step, medium: Medium, work: string): Promise<void> {
-    const folder = await makeFolder(work, 'check')
-    const name = await extractChd(chdman, { chd, medium }, folder, 'image')
-    if (isSheet(main.file_name)) {
-      const paths = new Map(sources.map((file) => [toBytes(file.file_name), file.absolute_path]))
-      const before = await readDisc(main.absolute_path, (track) => paths.get(track))
-      const after = await readFolder(folder, name)
-      if (before.layout === null) throw differs()
-      await requireEqualDiscs(before, after, signal)
-    } else {
-      const path = join(folder, medium === 'cd' ? 'image.bin' : name)
-      await requireEqualDiscs({ paths: [main.absolute_path], layout: null }, { paths: [path], layout: null }, signal)
-    }
-    await removeFolder(folder)
-  }
-
-  async function checkExtracted (image: string, medium: Medium, dataSha1: string, work: string): Promise<void> {
-    const folder = await makeFolder(work, 'check')
-    const chd = join(folder, 'image.chd')
-    await chdman.run(command('create', medium), '-i', image, '-o', chd, '-c', CHECK_CODECS[medium])
-    if ((await readChdHeader(chd))?.dataSha1 !== dataSha1) throw differs()
-    await removeFolder(folder)
-  }
-
+export function createDiscs (tools: DiscTools) {
+  const { chdman } = tools
   return {
     /**
      * Makes a CHD of a disc image.
@@ -107,7 +117,7 @@ export function createDiscs (chdman: Chdman, signal: AbortSignal) {
       await requireCommand(chdman, 'create', medium)
       const name = `${stemOf(main.file_name)}.chd`
       await chdman.run(command('create', medium), '-i', main.absolute_path, '-o', join(work, name))
-      await checkCompressed(join(work, name), step, medium, work)
+      await checkCompressed(tools, { path: join(work, name), medium }, step, work)
       return [name]
     },
 
@@ -127,7 +137,7 @@ export function createDiscs (chdman: Chdman, signal: AbortSignal) {
       if (medium === undefined) throw new ArchiveRefusedError('it contains no CD, GD-ROM or DVD')
       const name = await extractChd(chdman, { chd, medium }, work, stemOf(main.file_name))
       const names = await readdir(work)
-      await checkExtracted(join(work, name), medium, header.dataSha1, work)
+      await checkExtracted(tools, { path: join(work, name), medium }, header.dataSha1, work)
       return names
     }
   }

@@ -5,6 +5,7 @@ import { ApiError, conflict } from '../../core/errors.ts'
 import { countEdit } from '../library-versions/version-rows.ts'
 import { type EntryHasher, createEntryHasher } from '../hashing/entry-hasher.ts'
 import { createSharedHasher } from '../hashing/shared-hasher.ts'
+import { defineTask } from '../tasks/define-task.ts'
 import { DELETES_ROMS, type TaskDefinition, type TaskRun } from '../tasks/definitions.ts'
 import { type Archives, createArchives } from './archive-in-thread.ts'
 import { type NeighbourFiles, createNeighbourFiles } from './neighbour-files.ts'
@@ -45,7 +46,7 @@ function createConverter (
   swaps: SwapServices, rules: FastifyInstance['library']['rules'], tools: { hasher: EntryHasher, archives: Archives, signal: AbortSignal }
 ) {
   const { archives, signal } = tools
-  const discs = async () => createDiscs(createChdman(await requireChdman(), signal), signal)
+  const discs = async () => createDiscs({ chdman: createChdman(await requireChdman(), signal), signal })
   const neighbours = new Map<string, NeighbourFiles>()
   function openNeighbourFiles (dir: string): NeighbourFiles {
     const opened = neighbours.get(dir) ?? createNeighbourFiles({ dir, rules })
@@ -82,70 +83,77 @@ function defineToolsCheck (app: FastifyInstance): void {
   })
 }
 
+interface ConversionServices { app: FastifyInstance, config: Config, hashers: ReturnType<typeof createSharedHasher> }
+
+interface ConversionRun {
+  to: ConversionArguments['to']
+  convert: (rom: ConvertibleRom) => Promise<Conversion>
+  signal: AbortSignal
+}
+
+/** Converts a ROM. @returns its result or problem for the report */
+async function convertOne (
+  app: FastifyInstance, rom: ConvertibleRom, { to, convert, signal }: ConversionRun
+): Promise<ReportedRom> {
+  const { id, fs_name: name } = rom
+  try {
+    return { rom_id: id, fs_name: name, ...await convert(rom) }
+  } catch (err) {
+    signal.throwIfAborted()
+    const problem = explain(err)
+    app.log.warn({ err, rom: id, to }, 'a ROM could not be converted')
+    return { rom_id: id, fs_name: name, problem }
+  }
+}
+
+async function runConversion ({ app, config, hashers }: ConversionServices, run: TaskRun): Promise<void> {
+  const { signal } = run
+  const args = run.payload as ConversionArguments
+  const { to, dry_run: isDry = false } = args
+  if (to === 'chd' && !isDry) await requireChdman()
+  const swaps = { db: app.db, library: app.library }
+  for (const err of await recoverConversions(swaps, true)) app.log.warn({ err }, 'an interrupted conversion could not be finished')
+  const selection = { platform_ids: args.platform_ids ?? null, rom_ids: args.rom_ids ?? null }
+  const report = createReport(run.report, { isDryRun: isDry, total: await countConvertible(app.db, selection) })
+  // The settings stay as they are when a run begins.
+  const settings = { ...config }
+  const lease = await hashers.acquire(settings)
+  const archives = createArchives(signal)
+  const hasher = createEntryHasher(lease.hasher, settings, signal)
+  const converter = createConverter(swaps, app.library.rules, { hasher, archives, signal })
+
+  async function convert (rom: ConvertibleRom): Promise<Conversion> {
+    if (isDry) return await converter.predict(rom, to)
+    const conversion = await converter.convert(rom, to)
+    if (!('left' in conversion)) await announceConverted(app, rom)
+    return conversion
+  }
+
+  try {
+    for await (const rom of readAll(app.db, selection)) {
+      signal.throwIfAborted()
+      await report.add(await convertOne(app, rom, { to, convert, signal }))
+    }
+  } finally {
+    lease.release()
+    await archives.close()
+    await report.flush()
+  }
+}
+
 /** Defines the task that changes the format of library files. */
 export function defineConversion (app: FastifyInstance, config: Config): TaskDefinition {
-  const swaps = { db: app.db, library: app.library }
-  const hashers = createSharedHasher(app)
-
-  async function run (run: TaskRun): Promise<void> {
-    const args = run.payload as ConversionArguments
-    const { to, dry_run: isDry = false } = args
-    if (to === 'chd' && !isDry) await requireChdman()
-    for (const err of await recoverConversions(swaps, true)) app.log.warn({ err }, 'an interrupted conversion could not be finished')
-    const selection = { platform_ids: args.platform_ids ?? null, rom_ids: args.rom_ids ?? null }
-    const report = createReport(run.report, { isDryRun: isDry, total: await countConvertible(app.db, selection) })
-    // The settings stay as they are when a run begins.
-    const settings = { ...config }
-    const lease = await hashers.acquire(settings)
-    const archives = createArchives(run.signal)
-    const hasher = createEntryHasher(lease.hasher, settings, run.signal)
-    const converter = createConverter(swaps, app.library.rules, { hasher, archives, signal: run.signal })
-
-    async function convert (rom: ConvertibleRom): Promise<Conversion> {
-      if (isDry) return await converter.predict(rom, to)
-      const conversion = await converter.convert(rom, to)
-      if (!('left' in conversion)) await announceConverted(app, rom)
-      return conversion
-    }
-
-    async function convertOne (rom: ConvertibleRom): Promise<ReportedRom> {
-      const { id, fs_name: name } = rom
-      try {
-        return { rom_id: id, fs_name: name, ...await convert(rom) }
-      } catch (err) {
-        run.signal.throwIfAborted()
-        const problem = explain(err)
-        app.log.warn({ err, rom: id, to }, 'a ROM could not be converted')
-        return { rom_id: id, fs_name: name, problem }
-      }
-    }
-
-    try {
-      for await (const rom of readAll(app.db, selection)) {
-        run.signal.throwIfAborted()
-        await report.add(await convertOne(rom))
-      }
-    } finally {
-      lease.release()
-      await archives.close()
-      await report.flush()
-    }
-  }
+  const services = { app, config, hashers: createSharedHasher(app) }
 
   defineToolsCheck(app)
 
-  return {
+  return defineTask({
     name: TASK_NAME,
     title: 'Convert library',
     description: 'Converts files of ROMs to zip, to CHD or back. Replaces the originals after the written files were read again ' +
       'and compared. Saves, marks and metadata stay with the ROM.',
     type: 'conversion',
-    group: 'manual',
-    enabled: true,
-    manual_run: true,
-    cron_string: '',
     destructive: DELETES_ROMS,
-    isSingle: true,
     timeoutSeconds: TIMEOUT_SECONDS,
     arguments: ConversionArgumentsSchema,
     async check (args) {
@@ -154,6 +162,6 @@ export function defineConversion (app: FastifyInstance, config: Config): TaskDef
       const answer = await app.jobs.request(TOOLS_QUEUE, {}, TOOLS_MS) as { refusal?: string } | null
       if (answer?.refusal !== undefined) throw conflict(answer.refusal)
     },
-    run
-  }
+    run: (run) => runConversion(services, run)
+  })
 }
