@@ -25,72 +25,79 @@ const romNotFound = (id: number) => notFound(`ROM with ID '${id}' not found`)
 /** A step after the edit of a ROM, before clients hear of the edit. */
 export type AfterEdit = (romId: number) => Promise<void>
 
+/** The services with which a ROM is edited. */
+interface EditServices { app: FastifyInstance, config: Config, games: ReturnType<typeof createGames> }
+
+/**
+ * Renames the file of a ROM.
+ *
+ * @returns the ROM under its new name, or unchanged
+ */
+async function rename ({ app, config }: EditServices, rom: RomForLookup, given: string): Promise<RomForLookup> {
+  const { id, fs_name: before, fs_path: folder, is_folder: isFolder } = rom.rom
+  if (given.trim() === '') return rom
+  const name = toFileName(given, isFolder, app.library.rules)
+  if (name === before) return rom
+  await renameRom(app, {
+    rom_id: id, library_id: rom.rom.library_id, platform_id: rom.platform.id, fs_path: folder, old_name: before,
+    new_name: name, is_folder: isFolder
+  })
+  const renamed = await loadRomForLookup(app, config, id)
+  if (renamed === null) throw romNotFound(id)
+  return renamed
+}
+
+/** The matches of an edit, and the pictures that were downloaded for it. */
+interface EditContent { edited: EditedMatches, downloaded: DownloadedPictures }
+
+function toWrite (
+  { app, config }: EditServices, rom: RomForLookup, call: EditCall, { edited, downloaded }: EditContent
+): MatchWrite {
+  const { providers } = app.registry
+  const { matches, newMatches, dropped } = edited
+  const { merged, ...edit } = applyEdit(rom.rom, edited, call, readPriorities(config, providers))
+  return {
+    rom_id: rom.rom.id,
+    edits: rom.rom.edits,
+    matches: newMatches,
+    explanations: explainChoices(rom, edited),
+    dropped,
+    merged: { ...merged, is_identified: isIdentified(matches, providers) },
+    edit: { ...edit, ...downloaded }
+  }
+}
+
+async function edit (services: EditServices, rom: RomForLookup, call: EditCall, scope: CallScope): Promise<void> {
+  const { app, config, games } = services
+  const edited = await readEditedMatches(rom, call, (key, id) => games.read(key, id, rom, scope))
+  const pictures = createPictures(app, config, { rom, matches: edited.matches, scope })
+  try {
+    const downloaded = await downloadPictures(call, rom.rom, pictures)
+    const renamed = await rename(services, rom, call.fs_name)
+    await storeEdit(app.db, toWrite(services, renamed, call, { edited, downloaded }))
+    const current = await loadRomForLookup(app, config, rom.rom.id)
+    if (current === null) return
+    await pictures.deleteUnusedCovers([current.rom.path_cover_large, current.rom.path_cover_small])
+    await pictures.fetchRest(current.rom)
+  } finally {
+    await pictures.close()
+  }
+  if (edited.ids.some((key) => edited.newMatches.has(key))) await games.suggest(rom, edited.matches, scope)
+}
+
 /**
  * Creates the function that edits a ROM. It runs in the scan worker, because it reads and writes the same data as scans
  * and runs code of providers.
  */
 export function createEditor (app: FastifyInstance, config: Config, after: readonly AfterEdit[]) {
-  const { providers } = app.registry
-  const games = createGames(app)
-  const renameServices = { db: app.db, library: app.library, workers: app.workers }
-
-  /**
-   * Renames the file of a ROM.
-   *
-   * @returns the ROM under its new name, or unchanged
-   */
-  async function rename (rom: RomForLookup, given: string): Promise<RomForLookup> {
-    const { id, fs_name: before, fs_path: folder, is_folder: isFolder } = rom.rom
-    if (given.trim() === '') return rom
-    const name = toFileName(given, isFolder, app.library.rules)
-    if (name === before) return rom
-    await renameRom(renameServices, {
-      rom_id: id, library_id: rom.rom.library_id, platform_id: rom.platform.id, fs_path: folder, old_name: before,
-      new_name: name, is_folder: isFolder
-    })
-    const renamed = await loadRomForLookup(app, config, id)
-    if (renamed === null) throw romNotFound(id)
-    return renamed
-  }
-
-  function toWrite (
-    rom: RomForLookup, call: EditCall, edited: EditedMatches, downloaded: DownloadedPictures
-  ): MatchWrite {
-    const { matches, newMatches, dropped } = edited
-    const { merged, ...edit } = applyEdit(rom.rom, edited, call, readPriorities(config, providers))
-    return {
-      rom_id: rom.rom.id,
-      edits: rom.rom.edits,
-      matches: newMatches,
-      explanations: explainChoices(rom, edited),
-      dropped,
-      merged: { ...merged, is_identified: isIdentified(matches, providers) },
-      edit: { ...edit, ...downloaded }
-    }
-  }
-
-  async function edit (rom: RomForLookup, call: EditCall, scope: CallScope): Promise<void> {
-    const edited = await readEditedMatches(rom, call, (key, id) => games.read(key, id, rom, scope))
-    const pictures = createPictures(app, config, { rom, matches: edited.matches, scope })
-    try {
-      const downloaded = await downloadPictures(call, rom.rom, pictures)
-      await storeEdit(app.db, toWrite(await rename(rom, call.fs_name), call, edited, downloaded))
-      const current = await loadRomForLookup(app, config, rom.rom.id)
-      if (current === null) return
-      await pictures.deleteUnusedCovers([current.rom.path_cover_large, current.rom.path_cover_small])
-      await pictures.fetchRest(current.rom)
-    } finally {
-      await pictures.close()
-    }
-    if (edited.ids.some((key) => edited.newMatches.has(key))) await games.suggest(rom, edited.matches, scope)
-  }
+  const services = { app, config, games: createGames(app) }
 
   async function run (call: EditCall | UnmatchCall, signal: AbortSignal): Promise<void> {
     const rom = await loadRomForLookup(app, config, call.rom_id)
     if (rom === null) throw romNotFound(call.rom_id)
     const scope = { signal, memo: createMemo(), preferences: rom.preferences, files: rom.libraryFiles }
     try {
-      await (call.kind === 'unmatch' ? unmatchRom(app, config, rom, scope) : edit(rom, call, scope))
+      await (call.kind === 'unmatch' ? unmatchRom(app, config, rom, scope) : edit(services, rom, call, scope))
       for (const step of after) await step(call.rom_id)
     } finally {
       // Count this as an edit by a person, because it must be visible at once, unlike writes of a scan.
