@@ -40,6 +40,22 @@ function logOutcome (log: FastifyBaseLogger, { files, errors }: ExportOutcome): 
   for (const error of errors) log.warn(error, 'export failed')
 }
 
+/** True if an exporter runs after each scan. */
+function isSwitchedOn (config: Config, log: FastifyBaseLogger, key: string): boolean {
+  const value = getAt(config.scan, [key, 'export'])
+  if (value === undefined || typeof value === 'boolean') return value === true
+  log.warn({ setting: `scan.${key}.export`, value }, 'the setting is neither true nor false, so nothing is exported')
+  return false
+}
+
+function pickExporters (exporters: ReadonlyMap<string, LoadedExporter>, keys: readonly string[]): LoadedExporter[] {
+  return keys.map((key) => {
+    const exporter = exporters.get(key)
+    if (exporter !== undefined) return exporter
+    throw exportFailed(`The exporter '${key}' is not active; GET /api/plugins shows its status and the reason`)
+  })
+}
+
 export function createExports (app: FastifyInstance, config: Config) {
   const cache = createCache(app.db, 'exports')
   const log = app.log.child({ feature: 'exports' })
@@ -49,21 +65,6 @@ export function createExports (app: FastifyInstance, config: Config) {
     return reason === null
   }))
 
-  function pickExporters (keys: readonly string[]): LoadedExporter[] {
-    return keys.map((key) => {
-      const exporter = exporters.get(key)
-      if (exporter !== undefined) return exporter
-      throw exportFailed(`The exporter '${key}' is not active; GET /api/plugins shows its status and the reason`)
-    })
-  }
-
-  function isSwitchedOn (key: string): boolean {
-    const value = getAt(config.scan, [key, 'export'])
-    if (value === undefined || typeof value === 'boolean') return value === true
-    log.warn({ setting: `scan.${key}.export`, value }, 'the setting is neither true nor false, so nothing is exported')
-    return false
-  }
-
   /**
    * Writes the files of exporters, one platform after the other. It runs plugins, so only the scan worker may call it.
    * Failures of a platform are in the outcome.
@@ -72,7 +73,7 @@ export function createExports (app: FastifyInstance, config: Config) {
    * @throws the signal's reason once it is aborted.
    */
   async function exportPlatforms ({ exporters: keys, platformIds, signal }: ExportOptions): Promise<ExportOutcome> {
-    const wanted = pickExporters(keys ?? [...exporters.keys()])
+    const wanted = pickExporters(exporters, keys ?? [...exporters.keys()])
     const platforms = await listPlatforms(app.db, platformIds ?? null)
     const outcome: ExportOutcome = { files: [], errors: [] }
     if (platforms.length === 0 || wanted.length === 0) return outcome
@@ -103,7 +104,7 @@ export function createExports (app: FastifyInstance, config: Config) {
 
     /** Exports the scanned platforms at the end of a scan, with each exporter whose `scan.<key>.export` is true. */
     async exportAfterScan (platformIds: readonly number[], signal: AbortSignal): Promise<ExportOutcome> {
-      const keys = [...exporters.keys()].filter(isSwitchedOn)
+      const keys = [...exporters.keys()].filter((key) => isSwitchedOn(config, log, key))
       if (keys.length === 0 || platformIds.length === 0) return { files: [], errors: [] }
       return await exportPlatforms({ exporters: keys, platformIds, signal })
     }

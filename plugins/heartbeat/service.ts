@@ -30,16 +30,31 @@ function readOidcFlags (config: Config): Heartbeat['OIDC'] {
   }
 }
 
+function readSchedules ({ registry }: FastifyInstance, config: Config): Heartbeat['TASKS'] {
+  const tasks = tasksConfig.of(config)
+  const launchboxIndex = registry.providers.get('launchbox')?.definition.index
+  const launchbox = launchboxIndex && readIndexSchedule('launchbox', config)
+  return {
+    ENABLE_SCHEDULED_RESCAN: tasks.scheduled_rescan,
+    SCHEDULED_RESCAN_CRON: tasks.scheduled_rescan_cron,
+    ENABLE_SCHEDULED_UPDATE_SWITCH_TITLEDB: tasks.update_switch_titledb,
+    SCHEDULED_UPDATE_SWITCH_TITLEDB_CRON: tasks.update_switch_titledb_cron,
+    ENABLE_SCHEDULED_UPDATE_LAUNCHBOX_METADATA: launchbox?.enabled ?? false,
+    SCHEDULED_UPDATE_LAUNCHBOX_METADATA_CRON: launchbox?.cron ?? ABSENT_CRON,
+    ENABLE_SCHEDULED_CONVERT_IMAGES_TO_WEBP: tasks.convert_images_to_webp,
+    SCHEDULED_CONVERT_IMAGES_TO_WEBP_CRON: tasks.convert_images_to_webp_cron
+  }
+}
+
 export function createHeartbeat (app: FastifyInstance, config: Config) {
   const { auth } = config
-  const [devices, tasks] = [devicesConfig.of(config), tasksConfig.of(config)]
+  const devices = devicesConfig.of(config)
   /** These caches hold data of all callers. Each answer removes the parts that its caller may not see. */
   const folders = createTimedMemo<string[]>(CACHE_MS)
   const flags = createTimedMemo<Heartbeat['METADATA_SOURCES']>(CACHE_MS)
   let hasAdminUntil = 0
   const oidc = readOidcFlags(config)
-  const launchboxIndex = app.registry.providers.get('launchbox')?.definition.index
-  const launchbox = launchboxIndex && readIndexSchedule('launchbox', config)
+  const schedules = readSchedules(app, config)
 
   /**
    * Only a positive result is cached, because the wizard checks again right after it creates the first administrator.
@@ -85,16 +100,7 @@ export function createHeartbeat (app: FastifyInstance, config: Config) {
           EMAIL_ENABLED: app.registry.channels.has('email'),
           EMAILS_RESET_LINKS: app.mail.isConfigured && shareableBaseUrl(config) !== null
         },
-        TASKS: {
-          ENABLE_SCHEDULED_RESCAN: tasks.scheduled_rescan,
-          SCHEDULED_RESCAN_CRON: tasks.scheduled_rescan_cron,
-          ENABLE_SCHEDULED_UPDATE_SWITCH_TITLEDB: tasks.update_switch_titledb,
-          SCHEDULED_UPDATE_SWITCH_TITLEDB_CRON: tasks.update_switch_titledb_cron,
-          ENABLE_SCHEDULED_UPDATE_LAUNCHBOX_METADATA: launchbox?.enabled ?? false,
-          SCHEDULED_UPDATE_LAUNCHBOX_METADATA_CRON: launchbox?.cron ?? ABSENT_CRON,
-          ENABLE_SCHEDULED_CONVERT_IMAGES_TO_WEBP: tasks.convert_images_to_webp,
-          SCHEDULED_CONVERT_IMAGES_TO_WEBP_CRON: tasks.convert_images_to_webp_cron
-        }
+        TASKS: schedules
       }
     }
   }
