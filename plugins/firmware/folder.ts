@@ -39,26 +39,26 @@ export interface StagedFirmware {
   discard (): Promise<void>
 }
 
+const tooLarge = (maxBytes: number, bytes: number | string) => new ApiError('TOO_LARGE',
+  `The upload has ${bytes} bytes; ${maxBytes} are allowed. Raise MAX_ASSET_UPLOAD_SIZE_BYTES to send more`)
+
+async function write (maxBytes: number, handle: FileHandle, folder: string, content: AsyncIterable<Buffer>) {
+  const digest = new Digest()
+  const limits = { folder, maxBytes, tooLarge: () => tooLarge(maxBytes, `more than ${maxBytes}`) }
+  const size = await writeUpload(handle, content, limits, (chunk) => { digest.update(chunk) })
+  return { file_size_bytes: size, hashes: digest.hashes() }
+}
+
 /** Creates access to the files of the firmware folders. */
 export function createFirmwareFolders ({ library }: FastifyInstance, config: Config) {
   const { max_upload_bytes: maxBytes } = assetsConfig.of(config)
-
-  const tooLarge = (bytes: number | string) => new ApiError('TOO_LARGE',
-    `The upload has ${bytes} bytes; ${maxBytes} are allowed. Raise MAX_ASSET_UPLOAD_SIZE_BYTES to send more`)
-
-  async function write (handle: FileHandle, folder: string, content: AsyncIterable<Buffer>) {
-    const digest = new Digest()
-    const limits = { folder, maxBytes, tooLarge: () => tooLarge(`more than ${maxBytes}`) }
-    const size = await writeUpload(handle, content, limits, (chunk) => { digest.update(chunk) })
-    return { file_size_bytes: size, hashes: digest.hashes() }
-  }
 
   return {
     /**
      * Prepares the folder, and creates it if needed. @throws ApiError CONFLICT, NO_FREE_SPACE, TOO_LARGE, UNAVAILABLE
      */
     async prepare (fsSlug: string, announcedBytes: number): Promise<FirmwareFolder> {
-      if (maxBytes > 0 && announcedBytes > maxBytes) throw tooLarge(announcedBytes)
+      if (maxBytes > 0 && announcedBytes > maxBytes) throw tooLarge(maxBytes, announcedBytes)
       const { root, structure } = await withRefusals(fsSlug, () => findLayout(library, fsSlug))
       const path = firmwarePath(structure, fsSlug)
       const real = await openFolder(root.dir, path)
@@ -78,7 +78,7 @@ export function createFirmwareFolders ({ library }: FastifyInstance, config: Con
       const temporary = temporaryPath(folder.real)
       const handle = await withRefusals(folder.path, () => open(temporary, NEW_FILE, WRITABLE_MODE))
       try {
-        const facts = await withRefusals(folder.path, () => write(handle, folder.real, content))
+        const facts = await withRefusals(folder.path, () => write(maxBytes, handle, folder.real, content))
           .finally(() => handle.close())
         const location = `${folder.path}/${name}`
         return {

@@ -14,34 +14,36 @@ import type { UploadFolders } from './upload-folder.ts'
 
 const platformOf = ({ platform_id: id, library_id: library }: Upload) => ({ id, library_id: library })
 
+const claim = async (app: FastifyInstance, db: Db, { id }: Upload) =>
+  await claimUpload(db, id, app.workers.id, await app.workers.listAlive())
+
+async function discard (
+  app: FastifyInstance, db: Db, { id, library_id: library, fs_path: path }: Upload
+): Promise<void> {
+  await deleteUpload(db, id)
+  const { dir } = await app.library.get(library)
+  await createStaging(join(dir, path), id).discard()
+}
+
+async function publish (app: FastifyInstance, folders: UploadFolders, db: Db, upload: Upload): Promise<void> {
+  const chunks = await selectChunks(db, upload.id)
+  checkComplete(upload, chunks)
+  const folder = await folders.open(upload)
+  const staging = createStaging(folder, upload.id)
+  const target = join(folder, upload.file_name)
+  await assembleUpload(staging, target, upload, chunks)
+  if (await selectUpload(db, upload.id) === null) {
+    await rm(target, { force: true })
+    throw unknownUpload()
+  }
+  // From here on the file belongs to the library: a repeated completion finds it there.
+  await app.scans.scanEntries(platformOf(upload), [upload.file_name], upload.user_id)
+  await deleteUpload(db, upload.id)
+  await staging.discard()
+}
+
 /** Creates the two ends of an upload in chunks: its completion and its cancellation. */
 export function createUploadEnds (app: FastifyInstance, folders: UploadFolders) {
-  const claim = async (db: Db, { id }: Upload) =>
-    await claimUpload(db, id, app.workers.id, await app.workers.listAlive())
-
-  async function discard (db: Db, { id, library_id: library, fs_path: path }: Upload): Promise<void> {
-    await deleteUpload(db, id)
-    const { dir } = await app.library.get(library)
-    await createStaging(join(dir, path), id).discard()
-  }
-
-  async function publish (db: Db, upload: Upload): Promise<void> {
-    const chunks = await selectChunks(db, upload.id)
-    checkComplete(upload, chunks)
-    const folder = await folders.open(upload)
-    const staging = createStaging(folder, upload.id)
-    const target = join(folder, upload.file_name)
-    await assembleUpload(staging, target, upload, chunks)
-    if (await selectUpload(db, upload.id) === null) {
-      await rm(target, { force: true })
-      throw unknownUpload()
-    }
-    // From here on the file belongs to the library: a repeated completion finds it there.
-    await app.scans.scanEntries(platformOf(upload), [upload.file_name], upload.user_id)
-    await deleteUpload(db, upload.id)
-    await staging.discard()
-  }
-
   return {
     /**
      * Assembles the chunks to a file of the library, and starts its scan.
@@ -52,15 +54,15 @@ export function createUploadEnds (app: FastifyInstance, folders: UploadFolders) 
     async complete (context: Context, uploadId: string): Promise<void> {
       const { db } = context
       const upload = await findUpload(context, uploadId)
-      if (!await claim(db, upload)) throw conflict('This upload is already being completed')
+      if (!await claim(app, db, upload)) throw conflict('This upload is already being completed')
       try {
-        await withRefusals(pathOf(upload), () => publish(db, upload))
+        await withRefusals(pathOf(upload), () => publish(app, folders, db, upload))
       } catch (err) {
         const isCancelled = await selectUpload(db, upload.id) === null
         if (!isCancelled && !(err instanceof UploadLostError) && errorCode(err) !== 'ENOENT') throw err
         // If the disk of the chunks is away, wait for it. Otherwise the upload can never be completed.
         await folders.open(upload)
-        await discard(db, upload)
+        await discard(app, db, upload)
         throw err instanceof UploadLostError ? badRequest(err.message) : unknownUpload()
       } finally {
         await releaseUpload(db, upload.id)
@@ -75,7 +77,7 @@ export function createUploadEnds (app: FastifyInstance, folders: UploadFolders) 
       const { db } = context
       try {
         const upload = await findUpload(context, uploadId)
-        if (await claim(db, upload)) await discard(db, upload)
+        if (await claim(app, db, upload)) await discard(app, db, upload)
         else await deleteUpload(db, upload.id)
       } catch (err) {
         if (!(err instanceof ApiError) || err.code !== 'NOT_FOUND') throw err

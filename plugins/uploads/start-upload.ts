@@ -27,19 +27,22 @@ function checkChunks ({ 'x-upload-total-size': size, 'x-upload-total-chunks': co
   if (count > size) throw badRequest('A chunk has at least one byte; split the file into fewer chunks')
 }
 
+/** Checks the target of an upload before any bytes are accepted. */
+async function findTarget (
+  { app, folders }: Services, context: Context<AnyCaller>, upload: UploadTarget, name: string
+): Promise<{ platform: UploadPlatform, target: UploadFolder }> {
+  const { 'x-upload-platform': platformId, 'x-upload-library': libraryId } = upload
+  const platform: UploadPlatform | null = await selectPlatform(context, platformId)
+  if (platform === null) throw badRequest('Platform not found')
+  checkFileName(name, app.library.rules)
+  const target = await folders.find(platform, libraryId ?? null)
+  await folders.checkFree(target, name)
+  return { platform, target }
+}
+
 /** Creates the two ways to send a ROM: the start of an upload in chunks, and a whole file in one request. */
-export function createUploadStarts ({ app, folders, limits }: Services) {
-  /** Checks the target of an upload before any bytes are accepted. */
-  async function findTarget (
-    context: Context<AnyCaller>, { 'x-upload-platform': platformId, 'x-upload-library': libraryId }: UploadTarget, name: string
-  ): Promise<{ platform: UploadPlatform, target: UploadFolder }> {
-    const platform: UploadPlatform | null = await selectPlatform(context, platformId)
-    if (platform === null) throw badRequest('Platform not found')
-    checkFileName(name, app.library.rules)
-    const target = await folders.find(platform, libraryId ?? null)
-    await folders.checkFree(target, name)
-    return { platform, target }
-  }
+export function createUploadStarts (services: Services) {
+  const { app, folders, limits } = services
 
   return {
     /**
@@ -54,7 +57,7 @@ export function createUploadStarts ({ app, folders, limits }: Services) {
       const { 'x-upload-total-size': size, 'x-upload-total-chunks': count } = headers
       limits.checkSize(size)
       checkChunks(headers)
-      const { platform, target } = await findTarget({ db, caller }, headers, name)
+      const { platform, target } = await findTarget(services, { db, caller }, headers, name)
       await limits.checkRoom(db, caller.id, target.folder, size)
       const id = randomUUID()
       await limits.store(db, {
@@ -80,7 +83,7 @@ export function createUploadStarts ({ app, folders, limits }: Services) {
       const name = readGivenName(request)
       const announced = Number(request.headers['content-length'] ?? 0)
       limits.checkSize(announced)
-      const { platform, target } = await findTarget({ db, caller }, headers, name)
+      const { platform, target } = await findTarget(services, { db, caller }, headers, name)
       // Without a length the file has one byte at least.
       const size = Math.max(announced, 1)
       await limits.checkRoom(db, caller.id, target.folder, size)
