@@ -25,6 +25,14 @@ function checkName (name: string, roots: readonly LibraryRoot[], ownId: number |
   throw nameTaken(name)
 }
 
+/** Lists the changes of the section of a library; a new name makes a new entry. @throws ApiError CONFLICT */
+function listChanges (content: unknown, root: LibraryRoot, { name, ...input }: ChangeLibrary) {
+  if (name === undefined || name === root.name) return toChanges(root.name, input)
+  if (isListed(content, name)) throw nameTaken(name)
+  const isOwn = hasOwnStructure(content, root.name)
+  return [...toChanges(name, { ...describe(root, isOwn), ...input }), removeChange(root)]
+}
+
 /** Creates the service that lists libraries and changes their section of config.yml. */
 export function createLibraries (app: FastifyInstance, config: Config) {
   const mask = createPathMask(config)
@@ -77,13 +85,8 @@ export function createLibraries (app: FastifyInstance, config: Config) {
       }
       checkName(name ?? root.name, roots, id)
       if (input.path !== undefined) await checkRoot(input.path, roots.filter((one) => one.id !== id), config.data_dir)
-      await app.settings.change((content) => {
-        const first = listUnnamed(content, roots)
-        if (name === undefined || name === root.name) return [...first, ...toChanges(root.name, input)]
-        if (isListed(content, name)) throw nameTaken(name)
-        const isOwn = hasOwnStructure(content, root.name)
-        return [...first, ...toChanges(name, { ...describe(root, isOwn), ...input }), removeChange(root)]
-      })
+      await app.settings.change((content) =>
+        [...listUnnamed(content, roots), ...listChanges(content, root, { name, ...input })])
       return await get(context, id)
     },
 
