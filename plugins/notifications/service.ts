@@ -22,35 +22,37 @@ export type NotificationRequest = NotificationCause & {
 
 interface Delivery { draft: Draft, to: Recipients, actorId: number | null, isStrict: boolean }
 
+/**
+ * Stores the notification, publishes it to open clients, then wakes the channels. A crash in between loses no row.
+ */
+async function deliver (
+  app: FastifyInstance, baseUrl: string | null, { draft, to, actorId, isStrict }: Delivery
+): Promise<NotificationView[]> {
+  const rows = await inTransaction(app.db, async (tx) => {
+    const userIds = await lockRecipients(tx, to)
+    if (isStrict) checkFound(to, userIds)
+    if (userIds.length === 0) return []
+    const stored = await insertNotifications(tx, draft, userIds, actorId)
+    await app.channels.enqueue(tx, stored.map((row) =>
+      ({ user_id: row.user_id, topic: draft.topic, notification: toOutgoing(row, draft, baseUrl) })))
+    return stored
+  })
+  for (const row of rows) app.sockets.publish(userRoom(row.user_id), 'notifications:new', toView(row))
+  if (rows.length > 0) app.channels.wake()
+  return rows.map(toView)
+}
+
 export function createNotifications (app: FastifyInstance, config: Config) {
   const inbox = createInbox(app.db)
   const throttle = createThrottle(app.db)
   const baseUrl = shareableBaseUrl(config)
-
-  /**
-   * Stores the notification, publishes it to open clients, then wakes the channels. A crash in between loses no row.
-   */
-  async function deliver ({ draft, to, actorId, isStrict }: Delivery): Promise<NotificationView[]> {
-    const rows = await inTransaction(app.db, async (tx) => {
-      const userIds = await lockRecipients(tx, to)
-      if (isStrict) checkFound(to, userIds)
-      if (userIds.length === 0) return []
-      const stored = await insertNotifications(tx, draft, userIds, actorId)
-      await app.channels.enqueue(tx, stored.map((row) =>
-        ({ user_id: row.user_id, topic: draft.topic, notification: toOutgoing(row, draft, baseUrl) })))
-      return stored
-    })
-    for (const row of rows) app.sockets.publish(userRoom(row.user_id), 'notifications:new', toView(row))
-    if (rows.length > 0) app.channels.wake()
-    return rows.map(toView)
-  }
 
   return {
     /** Notifies users of an event. Never throws, because the event already happened. */
     async notify (notice: NotificationRequest): Promise<void> {
       const { kind, to, actor_id: actorId = null } = notice
       try {
-        await deliver({ draft: draftOf(notice), to, actorId, isStrict: false })
+        await deliver(app, baseUrl, { draft: draftOf(notice), to, actorId, isStrict: false })
       } catch (err) {
         app.log.error({ err, kind, to }, 'a notification could not be stored')
       }
@@ -64,8 +66,8 @@ export function createNotifications (app: FastifyInstance, config: Config) {
      */
     async send (caller: Caller, input: SendNotification): Promise<NotificationView[]> {
       await throttle.countUse({ key: `notifications:${caller.id}`, max: SENDS_PER_MINUTE, seconds: 60 })
-      const draft = readDraft(input)
-      return await deliver({ draft, to: readRecipients(caller, input.recipients), actorId: caller.id, isStrict: true })
+      const [draft, to] = [readDraft(input), readRecipients(caller, input.recipients)]
+      return await deliver(app, baseUrl, { draft, to, actorId: caller.id, isStrict: true })
     },
 
     /** Lists the caller's inbox, newest first. */
