@@ -39,54 +39,61 @@ function checkFormat (name: string): void {
     PATCH_EXTENSIONS.map((extension) => `.${extension}`).join(', '))
 }
 
+/** Opens a stored file. @throws ApiError NOT_FOUND if the file is missing on disk */
+async function openOf (app: FastifyInstance, file: StoredFile, what: 'ROM' | 'Patch'): Promise<FileHandle> {
+  try {
+    return await openStoredFile(app.library, file)
+  } catch (err) {
+    if (!(err instanceof ApiError)) throw err
+    throw notFound(`${what} file '${file.file_name}' is missing from filesystem`)
+  }
+}
+
+async function toOpenFile (maxBytes: number, { handle, name }: UploadedPatch): Promise<OpenFile> {
+  const { size } = await handle.stat()
+  if (size <= maxBytes) return { fd: handle.fd, size }
+  throw badRequest(`'${name}' has ${size} bytes; ${maxBytes} are allowed. Raise ROM_PATCHER_MAX_FILE_SIZE_BYTES to patch it`)
+}
+
+/** The folder of patched files, and the limits of each patch. */
+interface PatchLimits { folder: string, maxBytes: number, timeout: number }
+
+/** Applies a patch to a base; both are open files with a name. */
+async function apply (
+  { folder, maxBytes, timeout }: PatchLimits, base: UploadedPatch, patch: UploadedPatch, requestedName: string
+): Promise<PatchedFile> {
+  const files = {
+    base: await toOpenFile(maxBytes, base), patch: await toOpenFile(maxBytes, patch)
+  }
+  if (files.patch.size === 0) throw badRequest(`The patch '${patch.name}' is empty; send a patch with content`)
+  const handle = await openNameless(folder)
+  try {
+    const roomBytes = await countRoom(folder)
+    const isValid = await applyInThread({ ...files, output: handle.fd, maxBytes, roomBytes }, timeout)
+    return { handle, fileName: nameOutput(base.name, patch.name, requestedName), isValid }
+  } catch (err) {
+    await handle.close()
+    throw err
+  }
+}
+
+/** Opens the patch of the library, or returns the uploaded one. */
+async function openPatch (
+  app: FastifyInstance, form: PatchForm, stored: StoredFile | undefined
+): Promise<UploadedPatch> {
+  if (typeof form.patch !== 'number') return form.patch
+  if (stored === undefined) throw notFound(`Patch file with id ${form.patch} not found`)
+  checkFormat(stored.file_name)
+  return { name: stored.file_name, handle: await openOf(app, stored, 'Patch') }
+}
+
 export function createPatches (app: FastifyInstance, config: Config) {
   const settings = patchesConfig.of(config)
   const { max_file_size_bytes: maxBytes, timeout_seconds: timeout, max_concurrency: concurrency } = settings
   const folder = join(config.data_dir, 'patching')
+  const limits = { folder, maxBytes, timeout }
   const queue = new PQueue({ concurrency })
   const inOrder = createKeyedQueue(WAITING_MAX, 'patches')
-
-  /** Opens a stored file. @throws ApiError NOT_FOUND if the file is missing on disk */
-  async function openOf (file: StoredFile, what: 'ROM' | 'Patch'): Promise<FileHandle> {
-    try {
-      return await openStoredFile(app.library, file)
-    } catch (err) {
-      if (!(err instanceof ApiError)) throw err
-      throw notFound(`${what} file '${file.file_name}' is missing from filesystem`)
-    }
-  }
-
-  async function toOpenFile (handle: FileHandle, name: string): Promise<OpenFile> {
-    const { size } = await handle.stat()
-    if (size <= maxBytes) return { fd: handle.fd, size }
-    throw badRequest(`'${name}' has ${size} bytes; ${maxBytes} are allowed. Raise ROM_PATCHER_MAX_FILE_SIZE_BYTES to patch it`)
-  }
-
-  async function apply (
-    base: StoredFile, baseHandle: FileHandle, patch: UploadedPatch, requestedName: string
-  ): Promise<PatchedFile> {
-    const files = {
-      base: await toOpenFile(baseHandle, base.file_name), patch: await toOpenFile(patch.handle, patch.name)
-    }
-    if (files.patch.size === 0) throw badRequest(`The patch '${patch.name}' is empty; send a patch with content`)
-    const handle = await openNameless(folder)
-    try {
-      const roomBytes = await countRoom(folder)
-      const isValid = await applyInThread({ ...files, output: handle.fd, maxBytes, roomBytes }, timeout)
-      return { handle, fileName: nameOutput(base.file_name, patch.name, requestedName), isValid }
-    } catch (err) {
-      await handle.close()
-      throw err
-    }
-  }
-
-  /** Opens the patch of the library, or returns the uploaded one. */
-  async function openPatch (form: PatchForm, stored: StoredFile | undefined): Promise<UploadedPatch> {
-    if (typeof form.patch !== 'number') return form.patch
-    if (stored === undefined) throw notFound(`Patch file with id ${form.patch} not found`)
-    checkFormat(stored.file_name)
-    return { name: stored.file_name, handle: await openOf(stored, 'Patch') }
-  }
 
   async function patchFile (context: Context, fileId: number, form: PatchForm): Promise<PatchedFile> {
     const ids = typeof form.patch === 'number' ? [fileId, form.patch] : [fileId]
@@ -94,11 +101,12 @@ export function createPatches (app: FastifyInstance, config: Config) {
     const base = stored.get(fileId)
     if (base === undefined) throw notFound(`ROM file with id ${fileId} not found`)
     if (typeof form.patch !== 'number') checkFormat(form.patch.name)
-    const baseHandle = await openOf(base, 'ROM')
+    const baseHandle = await openOf(app, base, 'ROM')
     try {
-      const patch = await openPatch(form, stored.get(ids[1] ?? 0))
+      const patch = await openPatch(app, form, stored.get(ids[1] ?? 0))
       try {
-        return await queue.add(() => apply(base, baseHandle, patch, form.outputName))
+        const named = { name: base.file_name, handle: baseHandle }
+        return await queue.add(() => apply(limits, named, patch, form.outputName))
       } finally {
         if (typeof form.patch === 'number') await patch.handle.close()
       }
