@@ -12,58 +12,61 @@ import { type TaggedFile, type UntaggedFile, findUntagged, selectUntagged, write
 /** Number of files per write. */
 const BATCH = 50
 
+interface TaggerServices { library: FastifyInstance['library'], resourcesDir: string, reader: TagReader }
+
+/** Returns null for a file that cannot be opened now; a later run tries it again. */
+async function open ({ library }: TaggerServices, file: UntaggedFile): Promise<FileHandle | null> {
+  try {
+    return await openStoredFile(library, file)
+  } catch (err) {
+    if (err instanceof ApiError || (err instanceof Error && 'syscall' in err)) return null
+    throw err
+  }
+}
+
+async function read (services: TaggerServices, file: UntaggedFile): Promise<TaggedFile | null> {
+  const handle = await open(services, file)
+  if (handle === null) return null
+  const answer = await services.reader.read(handle, file.file_name)
+  const { id, rom_id: rom, platform_id: platform, last_modified: changed } = file
+  const fileRef = { id, platform_id: platform, last_modified: changed }
+  if (answer === null) return { ...fileRef, track_meta: null }
+  const { tags, picture } = answer
+  const stem = `${artworkFolder(platform, rom)}/soundtracks/${id}`
+  const cover = picture === null ? null : await storeCover(picture, services.resourcesDir, stem)
+  return { ...fileRef, track_meta: { ...tags, cover_path: cover } }
+}
+
+const remove = (resourcesDir: string, path: string) => rm(join(resourcesDir, path), { force: true })
+
+/**
+ * Deletes obsolete covers. For a written file that is the former cover. For a skipped file it is the new one, because
+ * the file is read again or was deleted.
+ */
+async function removeCovers (
+  resourcesDir: string, files: readonly UntaggedFile[], tagged: readonly TaggedFile[], writtenIds: ReadonlySet<number>
+): Promise<void> {
+  const former = new Map(files.map(({ id, cover_path: path }) => [id, path]))
+  for (const { id, track_meta: meta } of tagged) {
+    const [before, now] = [former.get(id) ?? null, meta?.cover_path ?? null]
+    if (!writtenIds.has(id) && now !== null) await remove(resourcesDir, now)
+    else if (writtenIds.has(id) && before !== null && before !== now) await remove(resourcesDir, before)
+  }
+}
+
 /** Reads and stores the tags of soundtracks, with the embedded cover. */
 export function createTagger ({ db, library }: FastifyInstance, config: Config, reader: TagReader) {
   const resourcesDir = join(config.data_dir, 'resources')
-
-  /** Returns null for a file that cannot be opened now; a later run tries it again. */
-  async function open (file: UntaggedFile): Promise<FileHandle | null> {
-    try {
-      return await openStoredFile(library, file)
-    } catch (err) {
-      if (err instanceof ApiError || (err instanceof Error && 'syscall' in err)) return null
-      throw err
-    }
-  }
-
-  async function read (file: UntaggedFile): Promise<TaggedFile | null> {
-    const handle = await open(file)
-    if (handle === null) return null
-    const answer = await reader.read(handle, file.file_name)
-    const { id, rom_id: rom, platform_id: platform, last_modified: changed } = file
-    const fileRef = { id, platform_id: platform, last_modified: changed }
-    if (answer === null) return { ...fileRef, track_meta: null }
-    const { tags, picture } = answer
-    const stem = `${artworkFolder(platform, rom)}/soundtracks/${id}`
-    const cover = picture === null ? null : await storeCover(picture, resourcesDir, stem)
-    return { ...fileRef, track_meta: { ...tags, cover_path: cover } }
-  }
-
-  const remove = (path: string) => rm(join(resourcesDir, path), { force: true })
-
-  /**
-   * Deletes obsolete covers. For a written file that is the former cover. For a skipped file it is the new one, because
-   * the file is read again or was deleted.
-   */
-  async function removeCovers (
-    files: readonly UntaggedFile[], tagged: readonly TaggedFile[], writtenIds: ReadonlySet<number>
-  ): Promise<void> {
-    const former = new Map(files.map(({ id, cover_path: path }) => [id, path]))
-    for (const { id, track_meta: meta } of tagged) {
-      const [before, now] = [former.get(id) ?? null, meta?.cover_path ?? null]
-      if (!writtenIds.has(id) && now !== null) await remove(now)
-      else if (writtenIds.has(id) && before !== null && before !== now) await remove(before)
-    }
-  }
+  const services = { library, resourcesDir, reader }
 
   async function tag (files: readonly UntaggedFile[], signal?: AbortSignal): Promise<void> {
     const tagged: TaggedFile[] = []
     for (const file of files) {
       if (signal?.aborted === true) break
-      const taggedFile = await read(file)
+      const taggedFile = await read(services, file)
       if (taggedFile !== null) tagged.push(taggedFile)
     }
-    await removeCovers(files, tagged, await writeTags(db, tagged))
+    await removeCovers(resourcesDir, files, tagged, await writeTags(db, tagged))
   }
 
   return {
