@@ -26,31 +26,32 @@ interface Services {
 }
 type PlatformLocation = Pick<ScannedPlatform, 'id' | 'library_id' | 'fs_path'>
 
+function libraryOf ({ findLibraryDir }: Services, { library_id: id, fs_path: path }: PlatformLocation): string {
+  const dir = findLibraryDir(id)
+  if (dir === undefined) throw new LibraryUnreadableError(path, 'its library cannot be read', 'Mount its disk, then scan again')
+  return dir
+}
+
+/** Takes a snapshot of a folder. @throws LibraryUnreadableError */
+async function takeSnapshot (services: Services, location: PlatformLocation): Promise<FolderSnapshot> {
+  const folder = join(libraryOf(services, location), location.fs_path)
+  const before = await folderInode(folder)
+  const items = await readLibraryDirectory(folder)
+  const isUnchanged = before === await folderInode(folder)
+  return {
+    inode: isUnchanged ? before : '',
+    items,
+    names: new Set(items.map((item) => item.name)),
+    entries: new Set(items.filter((item) => !isExcluded(services.rules, item)).map((item) => item.name))
+  }
+}
+
 /**
  * Tells a folder whose games were deleted from one whose disk is gone. Where a disk was mounted, an empty folder with
  * another inode stays behind.
  */
-export function createPlatformFolders ({ db, findLibraryDir, rules, lstat }: Services) {
-  function libraryOf ({ library_id: id, fs_path: path }: PlatformLocation): string {
-    const dir = findLibraryDir(id)
-    if (dir === undefined) throw new LibraryUnreadableError(path, 'its library cannot be read', 'Mount its disk, then scan again')
-    return dir
-  }
-
-  /** Takes a snapshot of a folder. @throws LibraryUnreadableError */
-  async function takeSnapshot (location: PlatformLocation): Promise<FolderSnapshot> {
-    const folder = join(libraryOf(location), location.fs_path)
-    const before = await folderInode(folder)
-    const items = await readLibraryDirectory(folder)
-    const isUnchanged = before === await folderInode(folder)
-    return {
-      inode: isUnchanged ? before : '',
-      items,
-      names: new Set(items.map((item) => item.name)),
-      entries: new Set(items.filter((item) => !isExcluded(rules, item)).map((item) => item.name))
-    }
-  }
-
+export function createPlatformFolders (services: Services) {
+  const { db, rules, lstat } = services
   return {
     /**
      * Reads the folder before its `count` ROMs are compared with it.
@@ -58,9 +59,9 @@ export function createPlatformFolders ({ db, findLibraryDir, rules, lstat }: Ser
      * @throws LibraryUnreadableError also if it is empty and not the folder that held the ROMs
      */
     async open (platform: PlatformLocation, count: number): Promise<FolderSnapshot> {
-      const found = await takeSnapshot(platform)
+      const found = await takeSnapshot(services, platform)
       if (found.entries.size > 0 || count === 0 || found.inode === await findInode(db, platform)) return found
-      throw new LibraryUnreadableError(join(libraryOf(platform), platform.fs_path),
+      throw new LibraryUnreadableError(join(libraryOf(services, platform), platform.fs_path),
         `it is empty, and it is not the folder that contained its ${count} ROMs, which looks as if a disk is not mounted; nothing was marked missing`,
         'Mount the disk, or delete the folder if you deleted the games on purpose')
     },
@@ -75,7 +76,7 @@ export function createPlatformFolders ({ db, findLibraryDir, rules, lstat }: Ser
       names: Pick<ReadonlySet<string>, 'has'> = entries
     ): EntryListing {
       return listEntries({
-        libraryDir: libraryOf(location),
+        libraryDir: libraryOf(services, location),
         folder: location.fs_path,
         rules: { ...rules, isExcludedSingle: () => false, isExcludedMulti: () => false },
         items: items.filter((item) => names.has(item.name)),
@@ -90,10 +91,10 @@ export function createPlatformFolders ({ db, findLibraryDir, rules, lstat }: Ser
      * @throws LibraryUnreadableError also if it is another folder now, or lost all its entries
      */
     async check (platform: PlatformLocation, before: FolderSnapshot): Promise<FolderSnapshot> {
-      const after = await takeSnapshot(platform)
+      const after = await takeSnapshot(services, platform)
       const isEmptied = after.entries.size === 0 && before.entries.size > 0
       if (after.inode !== '' && after.inode === before.inode && !isEmptied) return after
-      throw new LibraryUnreadableError(join(libraryOf(platform), platform.fs_path),
+      throw new LibraryUnreadableError(join(libraryOf(services, platform), platform.fs_path),
         'its content disappeared during the scan; nothing was marked missing',
         'Check its disk or network share, then scan again')
     },

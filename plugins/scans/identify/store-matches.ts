@@ -2,6 +2,7 @@ import type { ProviderDefinition } from '@svc/plugin-sdk'
 import type { Logger } from 'pino'
 import type { Loaded } from '../../../core/loader/registry.ts'
 import type { Artwork } from '../../artwork/artwork.ts'
+import type { ArtworkSubject } from '../../artwork/fetch-artwork.ts'
 import { findProvidersOfUrls, listBadges } from '../../artwork/origins.ts'
 import type { Announcer } from '../progress/announcer.ts'
 import { writeInHalves } from '../database-errors.ts'
@@ -25,6 +26,39 @@ interface MatchWriterServices {
   signal: AbortSignal
 }
 
+/** Returns the artwork of a ROM that may be missing. Paths of files whose addresses changed are dropped. */
+function toArtworkSubject (
+  { rom, platform, matches }: IdentifiedRom, { merged }: MatchWrite, providers: MatchWriterServices['providers']
+): ArtworkSubject {
+  const isSameCover = rom.url_cover === merged.url_cover
+  const isSameList = rom.url_screenshots.join('\n') === merged.url_screenshots.join('\n')
+  return {
+    id: rom.id,
+    library_id: rom.library_id,
+    platform_id: platform.id,
+    url_cover: merged.url_cover,
+    path_cover_large: isSameCover ? rom.path_cover_large : null,
+    path_cover_small: isSameCover ? rom.path_cover_small : null,
+    url_screenshots: merged.url_screenshots,
+    path_screenshots: isSameList ? rom.path_screenshots : [],
+    url_manual: merged.url_manual,
+    path_manual: rom.url_manual === merged.url_manual ? rom.path_manual : null,
+    media: merged.media,
+    url_badges: listBadges(matches),
+    badges: rom.badges,
+    edits: rom.edits,
+    providers: findProvidersOfUrls(matches, providers)
+  }
+}
+
+/** Stores the explanations of lookups without a match. A ROM is complete without them. */
+async function writeMisses (
+  { store, log, signal }: MatchWriterServices, outcomes: readonly IdentifiedRom[]
+): Promise<void> {
+  await store.writeMisses(outcomes.map(({ rom, misses }) => ({ rom_id: rom.id, explanations: misses })))
+    .catch((err: unknown) => { if (!signal.aborted) log.warn({ err }, 'lookups without a match were not stored') })
+}
+
 /** Writes the results of lookups, announces them and starts the download of artwork. */
 export function createMatchWriter (services: MatchWriterServices) {
   const { type, providers, store, artwork, progress, announcer, log, signal } = services
@@ -36,39 +70,15 @@ export function createMatchWriter (services: MatchWriterServices) {
     progress.problem({ platform: platform.fs_slug, path, reason: `its metadata was not stored: ${message}` })
   }
 
-  function fetchArtwork ({ rom, platform, matches, write }: IdentifiedRom): void {
+  function fetchArtwork (outcome: IdentifiedRom): void {
+    const { rom, write } = outcome
     if (type === 'hashes' || write === null) return
-    const { merged } = write
-    const isSameCover = rom.url_cover === merged.url_cover
-    const isSameList = rom.url_screenshots.join('\n') === merged.url_screenshots.join('\n')
-    const fetch = artwork.fetch({
-      id: rom.id,
-      library_id: rom.library_id,
-      platform_id: platform.id,
-      url_cover: merged.url_cover,
-      path_cover_large: isSameCover ? rom.path_cover_large : null,
-      path_cover_small: isSameCover ? rom.path_cover_small : null,
-      url_screenshots: merged.url_screenshots,
-      path_screenshots: isSameList ? rom.path_screenshots : [],
-      url_manual: merged.url_manual,
-      path_manual: rom.url_manual === merged.url_manual ? rom.path_manual : null,
-      media: merged.media,
-      url_badges: listBadges(matches),
-      badges: rom.badges,
-      edits: rom.edits,
-      providers: findProvidersOfUrls(matches, providers)
-    }).then(async (isFetched) => {
+    const fetch = artwork.fetch(toArtworkSubject(outcome, write, providers)).then(async (isFetched) => {
       if (isFetched) await announcer.roms([rom.id], { is_new: false, is_identifying: false })
     }).catch((err: unknown) => {
       if (!signal.aborted) log.warn({ err, rom: rom.id }, 'artwork was not stored')
     }).finally(() => { fetches.delete(fetch) })
     fetches.add(fetch)
-  }
-
-  /** Stores the explanations of lookups without a match. A ROM is complete without them. */
-  async function writeMisses (outcomes: readonly IdentifiedRom[]): Promise<void> {
-    await store.writeMisses(outcomes.map(({ rom, misses }) => ({ rom_id: rom.id, explanations: misses })))
-      .catch((err: unknown) => { if (!signal.aborted) log.warn({ err }, 'lookups without a match were not stored') })
   }
 
   return {
@@ -83,7 +93,7 @@ export function createMatchWriter (services: MatchWriterServices) {
         reportNotStored(outcome, err)
       })
       const stored = outcomes.filter((outcome) => !refused.has(outcome))
-      await writeMisses(stored)
+      await writeMisses(services, stored)
       progress.add({ identified_roms: stored.filter((outcome) => outcome.isIdentified).length })
       for (const outcome of stored) fetchArtwork(outcome)
       for (const isNew of [true, false]) {
