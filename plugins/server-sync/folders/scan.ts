@@ -14,6 +14,13 @@ import { FOLDERS, createFolderTransport } from './transport.ts'
 
 export interface FolderScan { status: 'no_devices' | 'completed', files_processed: number }
 
+/** Returns the files that match a save of the owner. Other files stay in place and need no session. */
+async function listKnown (app: FastifyInstance, saves: readonly DeviceSave[], caller: Caller): Promise<DeviceSave[]> {
+  const platforms = [...new Set(saves.map((save) => save.platform))]
+  const candidates = await selectCandidates({ db: app.db, caller }, platforms)
+  return saves.filter((save) => matchSave(save, candidates) !== null)
+}
+
 /** Imports the saves that devices put into their folders. */
 export function createFolderSync (app: FastifyInstance, config: Config) {
   const base = syncFolder(config)
@@ -24,13 +31,6 @@ export function createFolderSync (app: FastifyInstance, config: Config) {
     for (const name of FOLDERS) await mkdir(join(folderOf(device), name), { recursive: true })
   }
 
-  /** Returns the files that match a save of the owner. Other files stay in place and need no session. */
-  async function listKnown (saves: readonly DeviceSave[], caller: Caller): Promise<DeviceSave[]> {
-    const platforms = [...new Set(saves.map((save) => save.platform))]
-    const candidates = await selectCandidates({ db: app.db, caller }, platforms)
-    return saves.filter((save) => matchSave(save, candidates) !== null)
-  }
-
   /** @returns the number of files that match saves */
   async function syncDevice (deviceId: number, signal: AbortSignal): Promise<number> {
     const db = app.db
@@ -38,7 +38,7 @@ export function createFolderSync (app: FastifyInstance, config: Config) {
     await createFolders(device)
     const transport = createFolderTransport(folderOf(device))
     const saves = await transport.list()
-    const known = saves.length === 0 ? [] : await listKnown(saves, caller)
+    const known = saves.length === 0 ? [] : await listKnown(app, saves, caller)
     if (known.length === 0) return 0
     const { id } = await runs.request(db, device)
     const session = await runs.begin(id, 'file_transfer')

@@ -21,31 +21,31 @@ async function listFolder (path: string) {
   }
 }
 
+async function findSave (folder: string, platform: string, name: string): Promise<DeviceSave | null> {
+  const path = `incoming/${platform}/${name}`
+  const stats = await lstat(join(folder, path)).catch(() => null)
+  if (stats?.isFile() !== true) return null
+  return { platform, file_name: name, file_size_bytes: stats.size, changed_at: Math.round(stats.mtimeMs), path }
+}
+
+async function isSame (folder: string, save: DeviceSave): Promise<boolean> {
+  const found = await findSave(folder, save.platform, save.file_name)
+  return found !== null && found.file_size_bytes === save.file_size_bytes && found.changed_at === save.changed_at
+}
+
+/** Resolves a path inside the device's folder and creates its parent folder. */
+async function resolvePath (folder: string, path: string): Promise<string> {
+  const resolved = await resolveInside(folder, path)
+  await mkdir(dirname(resolved), { recursive: true })
+  return resolved
+}
+
 /** Creates a transport for a device's folder on this machine. Links never lead out of the folder. */
 export function createFolderTransport (folder: string): Transport {
-  async function findSave (platform: string, name: string): Promise<DeviceSave | null> {
-    const path = `incoming/${platform}/${name}`
-    const stats = await lstat(join(folder, path)).catch(() => null)
-    if (stats?.isFile() !== true) return null
-    return { platform, file_name: name, file_size_bytes: stats.size, changed_at: Math.round(stats.mtimeMs), path }
-  }
-
-  async function isSame (save: DeviceSave): Promise<boolean> {
-    const found = await findSave(save.platform, save.file_name)
-    return found !== null && found.file_size_bytes === save.file_size_bytes && found.changed_at === save.changed_at
-  }
-
-  /** Resolves a path inside the device's folder and creates its parent folder. */
-  async function resolvePath (path: string): Promise<string> {
-    const resolved = await resolveInside(folder, path)
-    await mkdir(dirname(resolved), { recursive: true })
-    return resolved
-  }
-
   return {
     offersMissing: false,
     isOpen: () => true,
-    isSame,
+    isSame: (save) => isSame(folder, save),
     close: async () => {},
 
     async list () {
@@ -53,7 +53,8 @@ export function createFolderTransport (folder: string): Transport {
       for (const platform of await listFolder(join(folder, 'incoming'))) {
         if (!platform.isDirectory()) continue
         for (const entry of await listFolder(join(folder, 'incoming', platform.name))) {
-          const save = entry.isFile() && !UNFINISHED.test(entry.name) ? await findSave(platform.name, entry.name) : null
+          if (!entry.isFile() || UNFINISHED.test(entry.name)) continue
+          const save = await findSave(folder, platform.name, entry.name)
           if (save !== null) saves.push(save)
         }
       }
@@ -63,7 +64,7 @@ export function createFolderTransport (folder: string): Transport {
     open: async ({ path }) => (await openInside(folder, path)).createReadStream(),
 
     async write ({ platforms: [platform = ''], file_name: name, replaces }, content) {
-      const resolved = await resolvePath(`outgoing/${replaces?.platform ?? platform}/${name}`)
+      const resolved = await resolvePath(folder, `outgoing/${replaces?.platform ?? platform}/${name}`)
       const part = join(dirname(resolved), `.${randomUUID()}.part`)
       try {
         await requireFreeSpace(dirname(resolved), 0)
@@ -77,7 +78,7 @@ export function createFolderTransport (folder: string): Transport {
     },
 
     async onSynced (save) {
-      if (await isSame(save)) await rm(await resolveInside(folder, save.path), { force: true })
+      if (await isSame(folder, save)) await rm(await resolveInside(folder, save.path), { force: true })
     },
 
     async onConflict (save) {
@@ -85,7 +86,7 @@ export function createFolderTransport (folder: string): Transport {
       const stem = save.file_name.slice(0, save.file_name.length - extension.length)
       const isPresentAlready = await lstat(join(folder, 'conflicts', save.platform, save.file_name)).then(() => true, () => false)
       const name = isPresentAlready ? `${stem}.${randomUUID().slice(0, 8)}${extension}` : save.file_name
-      await rename(await resolveInside(folder, save.path), await resolvePath(`conflicts/${save.platform}/${name}`))
+      await rename(await resolveInside(folder, save.path), await resolvePath(folder, `conflicts/${save.platform}/${name}`))
     }
   }
 }

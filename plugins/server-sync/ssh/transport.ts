@@ -46,49 +46,51 @@ async function replace (sftp: SFTPWrapper, from: string, to: string): Promise<vo
   }
 }
 
+const stat = async (sftp: SFTPWrapper, path: string): Promise<Stats | null> =>
+  await call<Stats>((done) => { sftp.stat(path, done) }).catch(() => null)
+
+async function listDirectory (sftp: SFTPWrapper, { platform, path, extension }: SaveDirectory): Promise<DeviceSave[]> {
+  const entries = await call<FileEntryWithStats[]>((done) => { sftp.readdir(path, done) }).catch((cause: unknown) => {
+    const reason = cause instanceof Error ? cause.message : String(cause)
+    throw new ApiError('UNAVAILABLE', `The folder '${path}' cannot be listed: ${reason}`, { cause })
+  })
+  return entries.flatMap(({ filename: name, attrs }) => {
+    const isWanted = attrs.isFile() && !name.startsWith('.') && !name.includes('/') && name.endsWith(extension)
+    if (!isWanted) return []
+    return [{
+      platform, file_name: name, file_size_bytes: attrs.size, changed_at: attrs.mtime * SECONDS, path: `${path}/${name}`
+    }]
+  })
+}
+
+async function isSame (
+  sftp: SFTPWrapper, { path, file_size_bytes: size, changed_at: changed }: DeviceSave
+): Promise<boolean> {
+  const found = await stat(sftp, path)
+  return found !== null && found.size === size && found.mtime * SECONDS === changed
+}
+
+/** Writes content to a temporary file in the same folder first, because the target must never be incomplete. */
+async function write (sftp: SFTPWrapper, path: string, content: Readable, check: () => Promise<void>): Promise<void> {
+  const part = `${path.slice(0, path.lastIndexOf('/'))}/.svc-${randomUUID()}.part`
+  try {
+    await pipeline(content, sftp.createWriteStream(part, { flags: 'wx', mode: 0o644 }))
+    await check()
+    await replace(sftp, part, path)
+  } catch (err) {
+    await runCall((done) => { sftp.unlink(part, done) }).catch(() => {})
+    throw err
+  }
+}
+
 /** Creates a transport for the folders of a device over SFTP; subfolders are ignored. */
 export function createSshTransport (
   { sftp, isOpen, end }: SshConnection, directories: readonly SaveDirectory[]
 ): Transport {
-  const stat = async (path: string): Promise<Stats | null> =>
-    await call<Stats>((done) => { sftp.stat(path, done) }).catch(() => null)
-
-  async function listDirectory ({ platform, path, extension }: SaveDirectory): Promise<DeviceSave[]> {
-    const entries = await call<FileEntryWithStats[]>((done) => { sftp.readdir(path, done) }).catch((cause: unknown) => {
-      const reason = cause instanceof Error ? cause.message : String(cause)
-      throw new ApiError('UNAVAILABLE', `The folder '${path}' cannot be listed: ${reason}`, { cause })
-    })
-    return entries.flatMap(({ filename: name, attrs }) => {
-      const isWanted = attrs.isFile() && !name.startsWith('.') && !name.includes('/') && name.endsWith(extension)
-      if (!isWanted) return []
-      return [{
-        platform, file_name: name, file_size_bytes: attrs.size, changed_at: attrs.mtime * SECONDS, path: `${path}/${name}`
-      }]
-    })
-  }
-
-  async function isSame ({ path, file_size_bytes: size, changed_at: changed }: DeviceSave): Promise<boolean> {
-    const found = await stat(path)
-    return found !== null && found.size === size && found.mtime * SECONDS === changed
-  }
-
-  /** Writes content to a temporary file in the same folder first, because the target must never be incomplete. */
-  async function write (path: string, content: Readable, check: () => Promise<void>): Promise<void> {
-    const part = `${path.slice(0, path.lastIndexOf('/'))}/.svc-${randomUUID()}.part`
-    try {
-      await pipeline(content, sftp.createWriteStream(part, { flags: 'wx', mode: 0o644 }))
-      await check()
-      await replace(sftp, part, path)
-    } catch (err) {
-      await runCall((done) => { sftp.unlink(part, done) }).catch(() => {})
-      throw err
-    }
-  }
-
   return {
     offersMissing: true,
     isOpen,
-    isSame,
+    isSame: (save) => isSame(sftp, save),
     close: async () => { end() },
     async open ({ path }) {
       const stream = sftp.createReadStream(path)
@@ -101,14 +103,14 @@ export function createSshTransport (
 
     async list () {
       const saves: DeviceSave[] = []
-      for (const directory of directories) saves.push(...await listDirectory(directory))
+      for (const directory of directories) saves.push(...await listDirectory(sftp, directory))
       return saves
     },
 
     async write ({ platforms, file_name: name, replaces }, content) {
       if (replaces !== null) {
-        await write(replaces.path, content, async () => {
-          if (!await isSame(replaces)) throw conflict('it changed on the device during the sync; the next sync transfers it')
+        await write(sftp, replaces.path, content, async () => {
+          if (!await isSame(sftp, replaces)) throw conflict('it changed on the device during the sync; the next sync transfers it')
         })
         return true
       }
@@ -116,9 +118,9 @@ export function createSshTransport (
         platforms.includes(platform) && name.endsWith(extension))
       if (directory === undefined || name.includes('/')) return false
       const path = `${directory.path}/${name}`
-      if (await stat(path) !== null) return false
-      await write(path, content, async () => {
-        if (await stat(path) !== null) throw conflict('it appeared on the device during the sync; the next sync transfers it')
+      if (await stat(sftp, path) !== null) return false
+      await write(sftp, path, content, async () => {
+        if (await stat(sftp, path) !== null) throw conflict('it appeared on the device during the sync; the next sync transfers it')
       })
       return true
     }
