@@ -53,37 +53,69 @@ async function stopGone (app: FastifyInstance, broker: Broker, container: Usable
   if ((await selectSessions(app.db, [container.id])).length === 0) await broker.stop(container)
 }
 
+interface LaunchServices {
+  app: FastifyInstance
+  broker: Broker
+  launchSeconds (): number
+  /** Aborted when the server closes. */
+  closing: AbortSignal
+}
+
+/** Waits until the game runs. @throws BrokerRefusedError, BrokerUnreachableError, LaunchGoneError */
+async function follow (
+  services: LaunchServices, container: UsableContainer, reservation: ReservedContainer, first: Progress
+): Promise<Progress> {
+  const deadline = Date.now() + services.launchSeconds() * SECOND_MS
+  let [progress, failedPolls] = [first, 0]
+  while (progress.status === 'launching') {
+    await publishPhase(services.app, reservation, progress.phase ?? null)
+    if (Date.now() >= deadline) throw new BrokerRefusedError(`The game did not start within ${services.launchSeconds()} seconds`)
+    await pause(POLL_MS, undefined, { signal: services.closing })
+    if (!await isLaunching(services.app.db, reservation)) throw new LaunchGoneError()
+    const seen = await pollProgress(services.broker, container, failedPolls)
+    if (typeof seen === 'number') failedPolls = seen
+    else [progress, failedPolls] = [seen, 0]
+  }
+  if (progress.status === 'failed') {
+    throw new BrokerRefusedError((progress.detail ?? 'The emulator did not start').slice(0, DETAIL_MAX))
+  }
+  return progress
+}
+
+function describe (services: LaunchServices, err: unknown): string {
+  if (err instanceof BrokerRefusedError || err instanceof BrokerUnreachableError) return err.message
+  if (services.closing.aborted) return 'The server was restarted; start the game again'
+  services.app.log.error({ err }, 'a streamed game could not be started')
+  return 'The server failed to start the game; see its log'
+}
+
+/** Releases the machine before its player gets the failure. */
+async function fail (
+  services: LaunchServices, container: UsableContainer, reservation: ReservedContainer, err: unknown
+): Promise<void> {
+  const isOwnLaunch = await isLaunching(services.app.db, reservation)
+  if (isOwnLaunch) await services.broker.stop(container)
+  if (!await release(services.app.db, reservation) || !isOwnLaunch) return
+  const refused = err instanceof BrokerRefusedError ? err : null
+  services.app.sockets.publish(userRoom(reservation.user_id), 'streaming:launch-failed', {
+    ...aboutOf(reservation),
+    detail: describe(services, err),
+    refusals: refused?.refusals ?? null,
+    refusals_truncated: refused?.truncated ?? 0
+  })
+}
+
 /** Starts games on machines and reports the progress to their players. */
 export function createLauncher (app: FastifyInstance, broker: Broker, launchSeconds: () => number) {
   const closing = new AbortController()
+  const services = { app, broker, launchSeconds, closing: closing.signal }
   const running = new Set<Promise<void>>()
-
-  /** Waits until the game runs. @throws BrokerRefusedError, BrokerUnreachableError, LaunchGoneError */
-  async function follow (
-    container: UsableContainer, reservation: ReservedContainer, first: Progress
-  ): Promise<Progress> {
-    const deadline = Date.now() + launchSeconds() * SECOND_MS
-    let [progress, failedPolls] = [first, 0]
-    while (progress.status === 'launching') {
-      await publishPhase(app, reservation, progress.phase ?? null)
-      if (Date.now() >= deadline) throw new BrokerRefusedError(`The game did not start within ${launchSeconds()} seconds`)
-      await pause(POLL_MS, undefined, { signal: closing.signal })
-      if (!await isLaunching(app.db, reservation)) throw new LaunchGoneError()
-      const seen = await pollProgress(broker, container, failedPolls)
-      if (typeof seen === 'number') failedPolls = seen
-      else [progress, failedPolls] = [seen, 0]
-    }
-    if (progress.status === 'failed') {
-      throw new BrokerRefusedError((progress.detail ?? 'The emulator did not start').slice(0, DETAIL_MAX))
-    }
-    return progress
-  }
 
   async function run (
     container: UsableContainer, reservation: ReservedContainer, launch: Launch, former: boolean
   ): Promise<void> {
     if (former) await broker.stop(container)
-    const progress = await follow(container, reservation, await broker.launch(container, launch))
+    const progress = await follow(services, container, reservation, await broker.launch(container, launch))
     if (!await activate(app.db, reservation)) throw new LaunchGoneError()
     app.sockets.publish(userRoom(reservation.user_id), 'streaming:launch-ready', {
       ...aboutOf(reservation),
@@ -91,27 +123,6 @@ export function createLauncher (app: FastifyInstance, broker: Broker, launchSeco
       resume: launch.state_path === undefined ? null : progress.resume === true,
       core: progress.core ?? null,
       core_tier: progress.core_tier ?? null
-    })
-  }
-
-  function describe (err: unknown): string {
-    if (err instanceof BrokerRefusedError || err instanceof BrokerUnreachableError) return err.message
-    if (closing.signal.aborted) return 'The server was restarted; start the game again'
-    app.log.error({ err }, 'a streamed game could not be started')
-    return 'The server failed to start the game; see its log'
-  }
-
-  /** Releases the machine before its player gets the failure. */
-  async function fail (container: UsableContainer, reservation: ReservedContainer, err: unknown): Promise<void> {
-    const isOwnLaunch = await isLaunching(app.db, reservation)
-    if (isOwnLaunch) await broker.stop(container)
-    if (!await release(app.db, reservation) || !isOwnLaunch) return
-    const refused = err instanceof BrokerRefusedError ? err : null
-    app.sockets.publish(userRoom(reservation.user_id), 'streaming:launch-failed', {
-      ...aboutOf(reservation),
-      detail: describe(err),
-      refusals: refused?.refusals ?? null,
-      refusals_truncated: refused?.truncated ?? 0
     })
   }
 
@@ -126,7 +137,7 @@ export function createLauncher (app: FastifyInstance, broker: Broker, launchSeco
   ): void {
     const launching = run(container, reservation, launch, former).catch(async (err: unknown) => {
       if (err instanceof LaunchGoneError) await stopGone(app, broker, container)
-      else await fail(container, reservation, err)
+      else await fail(services, container, reservation, err)
     }).catch((err: unknown) => {
       app.log.error({ err }, 'a launch that failed could not be undone')
     }).finally(() => { running.delete(launching) })
