@@ -23,7 +23,7 @@ export interface TaskRun<Payload = Record<string, unknown>> {
   report (meta: Record<string, unknown>): Promise<void>
 }
 
-/** Permission that a caller needs besides `tasks.run`: the same as for the route that deletes or renames such objects. */
+/** Permission that a caller needs besides `tasks.run`: the same as for the route with the same effect. */
 export interface TaskRight { scope: Scope, grant: readonly [GrantEntity, GrantAction] }
 
 /** Permission for tasks that delete or replace files of the library. */
