@@ -65,31 +65,33 @@ async function record (
   await app.audit.record({ event, user: by.caller, address: by.address, details })
 }
 
+async function approve (
+  app: FastifyInstance, config: Config, { db: tx, caller }: Context, input: DeviceAuthApprove
+): Promise<AppDevice> {
+  const row = await lockPending(app, tx, input.user_code)
+  const scopes = checkScopes(caller, input.approved_scopes, row.request)
+  await lockSignedIn(tx, caller)
+  const name = input.device_name?.trim().toWellFormed() || row.request.name
+  const device = await app.devices.findOrCreate(tx, caller.id, { ...row.request, name })
+  const raw = createRawToken(config)
+  row.token = tx.em.create(ClientToken, {
+    user: tx.em.getReference(User, caller.id),
+    device: tx.em.getReference(Device, device.id),
+    name,
+    token_hash: sha256(raw),
+    scopes,
+    expires_at: expiryOf(input.expires_in)
+  })
+  row.sealed_token = app.secrets.seal(TOKEN_SEAL, raw)
+  row.status = 'approved'
+  row.user_code_hash = null
+  row.expires_at = new Date(Math.max(row.expires_at.getTime(), inSeconds(ANSWER_SECONDS).getTime()))
+  return device
+}
+
 /** Signs in a device that shows a code, after its user approves the code elsewhere, by RFC 8628. */
 export function createAuthorizations (app: FastifyInstance, config: Config) {
   const throttle = createThrottle(app.db)
-
-  async function approve ({ db: tx, caller }: Context, input: DeviceAuthApprove): Promise<AppDevice> {
-    const row = await lockPending(app, tx, input.user_code)
-    const scopes = checkScopes(caller, input.approved_scopes, row.request)
-    await lockSignedIn(tx, caller)
-    const name = input.device_name?.trim().toWellFormed() || row.request.name
-    const device = await app.devices.findOrCreate(tx, caller.id, { ...row.request, name })
-    const raw = createRawToken(config)
-    row.token = tx.em.create(ClientToken, {
-      user: tx.em.getReference(User, caller.id),
-      device: tx.em.getReference(Device, device.id),
-      name,
-      token_hash: sha256(raw),
-      scopes,
-      expires_at: expiryOf(input.expires_in)
-    })
-    row.sealed_token = app.secrets.seal(TOKEN_SEAL, raw)
-    row.status = 'approved'
-    row.user_code_hash = null
-    row.expires_at = new Date(Math.max(row.expires_at.getTime(), inSeconds(ANSWER_SECONDS).getTime()))
-    return device
-  }
 
   return {
     async init (db: Db, input: DeviceAuthInit, address: string) {
@@ -121,7 +123,7 @@ export function createAuthorizations (app: FastifyInstance, config: Config) {
     /** @throws ApiError NOT_FOUND, GONE, or FORBIDDEN for scopes that cannot be approved. */
     async approve (db: Db, by: Actor, input: DeviceAuthApprove): Promise<AppDevice> {
       await throttle.countUse(quotas.userCode(by.caller.id))
-      const device = await inTransaction(db, (tx) => approve({ db: tx, caller: by.caller }, input))
+      const device = await inTransaction(db, (tx) => approve(app, config, { db: tx, caller: by.caller }, input))
       await record(app, 'device.approved', by, { device_id: device.device_id, device_name: device.name })
       return device
     },

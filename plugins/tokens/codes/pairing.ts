@@ -12,60 +12,67 @@ import type { RawToken, Tokens } from '../service.ts'
 
 const CODE_SECONDS = 60
 
+interface PairingServices { app: FastifyInstance, tokens: Tokens }
+
+const hashOf = (app: FastifyInstance, code: string) => app.secrets.sign('pairing-code', readCode(code))
+
+// Apps distinguish these two errors by their messages.
+const invalidCode = () => notFound('Invalid or expired pairing code')
+
+const tokenNotFound = () => notFound('Token no longer exists')
+
+/**
+ * Returns the token of a code with a new secret, and uses up the code, so that only one of several callers succeeds.
+ * Returns null if the token was deleted.
+ */
+async function redeem ({ app, tokens }: PairingServices, tx: Db, code: string): Promise<RawToken | null> {
+  const hash = hashOf(app, code)
+  const named = await findPairing(tx, hash)
+  if (named === undefined) throw invalidCode()
+  if (named.token_id !== null) await lockToken(tx, named.token_id)
+  if (!await deletePairing(tx, hash)) throw invalidCode()
+  const token = await tx.em.findOne(ClientToken, { id: named.token_id ?? 0 }, { populate: ['device', 'user'] })
+  if (token === null) return null
+  if (!token.user.enabled) throw forbidden('The owner of this token is disabled')
+  return await tokens.renew(tx, token)
+}
+
+async function replaceCode (
+  { app, tokens }: PairingServices, context: Context, id: number, code: string
+): Promise<void> {
+  const { db: tx } = context
+  const { name, expires_at: expiry } = await tokens.lockOwn(context, id)
+  if (expiry && expiry < new Date()) throw badRequest(`Client token '${name}' has expired; create a new one`)
+  await tx.em.nativeDelete(PairingCode, { token: id })
+  await tx.em.insert(PairingCode, {
+    code_hash: hashOf(app, code), token: id, expires_at: new Date(Date.now() + CODE_SECONDS * 1_000)
+  })
+}
+
 /** Hands a token to a device without a keyboard: the token's owner shows a short code, and the device sends it. */
 export function createPairing (app: FastifyInstance, tokens: Tokens) {
+  const services = { app, tokens }
   const throttle = createThrottle(app.db)
-  const hashOf = (code: string) => app.secrets.sign('pairing-code', readCode(code))
-  // Apps distinguish these two errors by their messages.
-  const invalidCode = () => notFound('Invalid or expired pairing code')
-  const tokenNotFound = () => notFound('Token no longer exists')
-
-  /**
-   * Returns the token of a code with a new secret, and uses up the code, so that only one of several callers succeeds.
-   * Null
-   * if the token was deleted.
-   */
-  async function redeem (tx: Db, code: string): Promise<RawToken | null> {
-    const hash = hashOf(code)
-    const named = await findPairing(tx, hash)
-    if (named === undefined) throw invalidCode()
-    if (named.token_id !== null) await lockToken(tx, named.token_id)
-    if (!await deletePairing(tx, hash)) throw invalidCode()
-    const token = await tx.em.findOne(ClientToken, { id: named.token_id ?? 0 }, { populate: ['device', 'user'] })
-    if (token === null) return null
-    if (!token.user.enabled) throw forbidden('The owner of this token is disabled')
-    return await tokens.renew(tx, token)
-  }
-
-  async function replaceCode (context: Context, id: number, code: string): Promise<void> {
-    const { db: tx } = context
-    const { name, expires_at: expiry } = await tokens.lockOwn(context, id)
-    if (expiry && expiry < new Date()) throw badRequest(`Client token '${name}' has expired; create a new one`)
-    await tx.em.nativeDelete(PairingCode, { token: id })
-    await tx.em.insert(PairingCode, {
-      code_hash: hashOf(code), token: id, expires_at: new Date(Date.now() + CODE_SECONDS * 1_000)
-    })
-  }
 
   return {
     /** Creates a code for one of the caller's tokens, and replaces earlier ones. */
     async start ({ db, caller }: Context, id: number): Promise<{ code: string, expires_in: number }> {
       const code = createCode()
-      await inTransaction(db, (tx) => replaceCode({ db: tx, caller }, id, code))
+      await inTransaction(db, (tx) => replaceCode(services, { db: tx, caller }, id, code))
       return { code, expires_in: CODE_SECONDS }
     },
 
     /** @throws ApiError NOT_FOUND unless the code is still unused. */
     async checkWaiting (db: Db, code: string, address: string): Promise<void> {
       await throttle.countUse(quotas.pairingStatus(address))
-      const waiting = await db.em.count(PairingCode, { code_hash: hashOf(code), expires_at: { $gt: new Date() } })
+      const waiting = await db.em.count(PairingCode, { code_hash: hashOf(app, code), expires_at: { $gt: new Date() } })
       if (waiting === 0) throw invalidCode()
     },
 
     /** @throws ApiError NOT_FOUND for an invalid code, FORBIDDEN if the token's owner is disabled. */
     async exchange (db: Db, code: string, address: string): Promise<RawToken> {
       await throttle.countUse(quotas.exchange(address))
-      const renewed = await inTransaction(db, (tx) => redeem(tx, code))
+      const renewed = await inTransaction(db, (tx) => redeem(services, tx, code))
       if (renewed === null) throw tokenNotFound()
       const { token } = renewed
       await app.sockets.end({ kind: 'token', id: token.id })
