@@ -53,7 +53,7 @@ const plugin: FeaturePlugin<UserParts> = async (app, { config, role }) => {
   const accounts = createProviderAccounts(app.registry)
   const achievements = createAchievements(app, config)
   for (const task of listProgressTasks(app, config)) app.tasks.define(task)
-  const changes = createAccountChanges(app, avatars, roles, accounts)
+  const changes = createAccountChanges({ app, avatars, roles, accounts })
   const deletions = createAccountDeletions(app, avatars)
   app.decorate('users', {
     ...createUsers(app, accounts),

@@ -13,7 +13,7 @@ import { isLastAdmin } from '../rows.ts'
 import { getUser } from '../get-user.ts'
 import type { ProviderAccounts } from '../progress/provider-accounts.ts'
 import type { Avatars, StagedAvatar } from '../profile/avatars.ts'
-import { User } from '../entities.ts'
+import type { User } from '../entities.ts'
 import { readEmail, readRole, readSettings, readUsername, refuseTaken } from '../account-fields.ts'
 import type { Roles } from './roles.ts'
 import type { UpdateUser } from '../schemas.ts'
@@ -91,10 +91,14 @@ async function endLogins (tx: Db, userId: number): Promise<void> {
   await tx.em.nativeDelete(OneTimeToken, { user: userId, purpose: { $in: ['refresh', 'reset'] } })
 }
 
+/** The services that change an account, and the data that depends on it. */
+interface ChangeServices { app: FastifyInstance, avatars: Avatars, roles: Roles, accounts: ProviderAccounts }
+
+/** The caller of a change, and the address of the request. */
+interface ChangedBy { user: Caller, address: string }
+
 /** Writes the audit log of a change, and announces a new role. */
-async function record (
-  app: FastifyInstance, roles: Roles, by: { user: Caller, address: string }, change: UserChange
-): Promise<void> {
+async function record ({ app, roles }: ChangeServices, by: ChangedBy, change: UserChange): Promise<void> {
   const { user, before, changed, hasNewPassword } = change
   const details = { user_id: user.id, username: user.username }
   if (changed.length > 0) await app.audit.record({ event: 'user.updated', ...by, details: { ...details, fields: changed.join(', ') } })
@@ -106,55 +110,60 @@ async function record (
   await roles.announceRole({ user, from: before.role, to: user.role, actor: by.user }, by.address)
 }
 
+/** All errors are detected before the picture is written. */
+async function readUpdate (
+  { app, avatars, accounts }: ChangeServices, input: UpdateUser, user: User, { user: caller, address }: ChangedBy
+): Promise<AccountUpdate> {
+  const isOwn = user.id === caller.id
+  const columns = readColumns(input, isOwn)
+  const confirms = isConfirmedBy(caller, columns, user) && !user.email_confirmed
+  const decidesAccess = isGiven(input.password) || confirms || changesAccess(columns, user)
+  if (decidesAccess) requireSignIn(caller)
+  const changesEmail = columns.email !== undefined && columns.email !== user.email
+  // Both changes give access to the account, because reset links go to the e-mail address.
+  if (isOwn && (isGiven(input.password) || changesEmail)) {
+    await app.sessions.requireOwner(caller, input.current_password, address)
+  }
+  const content = readAvatar(input.avatar)
+  const passwordHash = await readPassword(input.password)
+  const remainingSignIns = { keep_tokens: input.keep_tokens }
+  const staged = content === null ? null : await avatars.stage(user, content)
+  return {
+    columns, decidesAccess, accounts: accounts.readUpdate(input), passwordHash, remainingSignIns, avatar: staged
+  }
+}
+
+async function writeUpdate (
+  { accounts }: ChangeServices, { db: tx, caller }: Context, id: number, update: AccountUpdate
+): Promise<UserChange> {
+  const isLast = await isLastAdmin(tx, id)
+  if (update.decidesAccess) await lockSignedIn(tx, caller)
+  const user = await getUser(tx, id)
+  const { username, role, enabled } = user
+  if (isLast) checkAdminsLeft(user, update.columns)
+  tx.em.assign(user, { ...update.columns, email_confirmed: isConfirmedBy(caller, update.columns, user) })
+  if (update.avatar !== null) user.avatar_path = update.avatar.path
+  await tx.em.flush()
+  await accounts.write(tx, id, update.accounts)
+  if (update.passwordHash !== null) await replacePassword(tx, id, update.passwordHash, update.remainingSignIns)
+  if (!user.enabled) await endLogins(tx, id)
+  if (caller.id === id && username !== user.username && caller.session_id !== null) {
+    await tx.em.nativeDelete(Session, { id: caller.session_id })
+  }
+  await update.avatar?.publish()
+  const set = [...update.accounts.values()].flatMap((settings) => Object.keys(settings))
+  const changed = [...Object.keys(update.columns), ...set]
+  return {
+    user,
+    before: { username, role, enabled },
+    changed: update.avatar === null ? changed : [...changed, 'avatar'],
+    hasNewPassword: update.passwordHash !== null
+  }
+}
+
 /** Creates the change of accounts, with everything that depends on them. */
-export function createAccountChanges (app: FastifyInstance, avatars: Avatars, roles: Roles, accounts: ProviderAccounts) {
-  /** All errors are detected before the picture is written. */
-  async function read (input: UpdateUser, user: User, caller: Caller, address: string): Promise<AccountUpdate> {
-    const isOwn = user.id === caller.id
-    const columns = readColumns(input, isOwn)
-    const confirms = isConfirmedBy(caller, columns, user) && !user.email_confirmed
-    const decidesAccess = isGiven(input.password) || confirms || changesAccess(columns, user)
-    if (decidesAccess) requireSignIn(caller)
-    const changesEmail = columns.email !== undefined && columns.email !== user.email
-    // Both changes give access to the account, because reset links go to the e-mail address.
-    if (isOwn && (isGiven(input.password) || changesEmail)) {
-      await app.sessions.requireOwner(caller, input.current_password, address)
-    }
-    const content = readAvatar(input.avatar)
-    const passwordHash = await readPassword(input.password)
-    const remainingSignIns = { keep_tokens: input.keep_tokens }
-    const staged = content === null ? null : await avatars.stage(user, content)
-    return {
-      columns, decidesAccess, accounts: accounts.readUpdate(input), passwordHash, remainingSignIns, avatar: staged
-    }
-  }
-
-  async function write ({ db: tx, caller }: Context, id: number, update: AccountUpdate): Promise<UserChange> {
-    const isLast = await isLastAdmin(tx, id)
-    if (update.decidesAccess) await lockSignedIn(tx, caller)
-    const user = await getUser(tx, id)
-    const { username, role, enabled } = user
-    if (isLast) checkAdminsLeft(user, update.columns)
-    tx.em.assign(user, { ...update.columns, email_confirmed: isConfirmedBy(caller, update.columns, user) })
-    if (update.avatar !== null) user.avatar_path = update.avatar.path
-    await tx.em.flush()
-    await accounts.write(tx, id, update.accounts)
-    if (update.passwordHash !== null) await replacePassword(tx, id, update.passwordHash, update.remainingSignIns)
-    if (!user.enabled) await endLogins(tx, id)
-    if (caller.id === id && username !== user.username && caller.session_id !== null) {
-      await tx.em.nativeDelete(Session, { id: caller.session_id })
-    }
-    await update.avatar?.publish()
-    const set = [...update.accounts.values()].flatMap((settings) => Object.keys(settings))
-    const changed = [...Object.keys(update.columns), ...set]
-    return {
-      user,
-      before: { username, role, enabled },
-      changed: update.avatar === null ? changed : [...changed, 'avatar'],
-      hasNewPassword: update.passwordHash !== null
-    }
-  }
-
+export function createAccountChanges (services: ChangeServices) {
+  const { app } = services
   return {
     /**
      * @returns the user, and if the update ended the caller's own session
@@ -163,16 +172,16 @@ export function createAccountChanges (app: FastifyInstance, avatars: Avatars, ro
     async update ({ db, caller }: Context, id: number, input: UpdateUser, address: string) {
       checkOwnOrAdmin(caller, id)
       const isOwn = caller.id === id
-      const update = await read(input, await getUser(db, id), caller, address)
+      const update = await readUpdate(services, input, await getUser(db, id), { user: caller, address })
       const { columns, passwordHash, avatar } = update
       try {
         const outcome = await refuseTaken(columns, () =>
-          inTransaction(db, (tx) => write({ db: tx, caller }, id, update)))
+          inTransaction(db, (tx) => writeUpdate(services, { db: tx, caller }, id, update)))
         const { user, before } = outcome
         const isRenamed = before.username !== user.username
         if (!user.enabled) await app.sockets.end({ kind: 'user', id })
         else if (isOwn && isRenamed && caller.session_id !== null) await app.sockets.end({ kind: 'session', id: caller.session_id })
-        await record(app, roles, { user: caller, address }, outcome)
+        await record(services, { user: caller, address }, outcome)
         return { user, endsOwnSession: isOwn && (isRenamed || passwordHash !== null) }
       } finally {
         await avatar?.discard()

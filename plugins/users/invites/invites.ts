@@ -27,42 +27,44 @@ type InviteData = Static<typeof DataSchema>
 
 const badToken = () => badRequest('The invite is invalid, used or expired; ask for a new one')
 
+function readQuery (config: Config, { role: word, expiration }: InviteQuery) {
+  const role = ROLES.find((one) => one === word)
+  if (role === undefined) throw badRequest(`'${word.slice(0, 50)}' is not a role; send user or admin`)
+  const seconds = expiration ?? config.auth.invite_token_expiry_seconds
+  if (seconds > 0 && seconds <= LIFETIME_MAX_SECONDS) return { role, seconds }
+  throw badRequest(`The expiration must be 1 to ${LIFETIME_MAX_SECONDS} seconds, not ${seconds}`)
+}
+
+/** True if the inviter may still invite, because an invite grants no more than its maker may. */
+async function isVouchedFor (
+  app: FastifyInstance, tx: Db, inviterId: number | null, role: User['role']
+): Promise<boolean> {
+  if (inviterId === null) return await tx.em.count(User, { role: 'admin' }) === 0
+  const inviter = await tx.em.findOne(User, { id: inviterId, enabled: true })
+  if (inviter === null) return false
+  if (inviter.role === 'admin') return true
+  return role === 'user' && scopesOf(await app.permissions.accessOf(inviter)).includes('users.write')
+}
+
+/** @returns the role. The row is deleted in the transaction, so the invite stays valid after a failure. */
+async function consume (app: FastifyInstance, tx: Db, jti: string): Promise<InviteData & { inviterId: number | null }> {
+  const row = await deleteInvite(tx, sha256(jti))
+  if (row === undefined || !Value.Check(DataSchema, row.data)) throw badToken()
+  const { role } = row.data
+  if (!await isVouchedFor(app, tx, row.user_id, role)) throw badToken()
+  return { role, inviterId: row.user_id }
+}
+
 /** Links to create an account, each for one use. */
 export function createInvites (app: FastifyInstance, config: Config) {
   const jwts = createJwts(app.secrets)
   const base = shareableBaseUrl(config)
 
-  function readQuery ({ role: word, expiration }: InviteQuery) {
-    const role = ROLES.find((one) => one === word)
-    if (role === undefined) throw badRequest(`'${word.slice(0, 50)}' is not a role; send user or admin`)
-    const seconds = expiration ?? config.auth.invite_token_expiry_seconds
-    if (seconds > 0 && seconds <= LIFETIME_MAX_SECONDS) return { role, seconds }
-    throw badRequest(`The expiration must be 1 to ${LIFETIME_MAX_SECONDS} seconds, not ${seconds}`)
-  }
-
-  /** True if the inviter may still invite, because an invite grants no more than its maker may. */
-  async function isVouchedFor (tx: Db, inviterId: number | null, role: User['role']): Promise<boolean> {
-    if (inviterId === null) return await tx.em.count(User, { role: 'admin' }) === 0
-    const inviter = await tx.em.findOne(User, { id: inviterId, enabled: true })
-    if (inviter === null) return false
-    if (inviter.role === 'admin') return true
-    return role === 'user' && scopesOf(await app.permissions.accessOf(inviter)).includes('users.write')
-  }
-
-  /** @returns the role. The row is deleted in the transaction, so the invite stays valid after a failure. */
-  async function consume (tx: Db, jti: string): Promise<InviteData & { inviterId: number | null }> {
-    const row = await deleteInvite(tx, sha256(jti))
-    if (row === undefined || !Value.Check(DataSchema, row.data)) throw badToken()
-    const { role } = row.data
-    if (!await isVouchedFor(tx, row.user_id, role)) throw badToken()
-    return { role, inviterId: row.user_id }
-  }
-
   return {
     /** @throws ApiError BAD_REQUEST, or FORBIDDEN if the caller may not invite with this role. */
     async create (context: Context<Caller | null>, query: InviteQuery, address: string): Promise<InviteLink> {
       const { db, caller } = context
-      const { role, seconds } = readQuery(query)
+      const { role, seconds } = readQuery(config, query)
       await checkMayAdd(context, role)
       const jti = randomBytes(32).toString('base64url')
       await inTransaction(db, async (tx) => {
@@ -93,7 +95,7 @@ export function createInvites (app: FastifyInstance, config: Config) {
       const fields = await readNewUser({ ...given, role: 'user' })
       const { user, role, inviterId } = await inTransaction(db, async (tx) => {
         await lockFirstAdmin(tx)
-        const invite = await consume(tx, jti)
+        const invite = await consume(app, tx, jti)
         return { ...invite, user: await insertUser(tx, { ...fields, role: invite.role }) }
       })
       await app.audit.record({ event: 'user.registered', user, address, details: { role, invited_by: inviterId } })

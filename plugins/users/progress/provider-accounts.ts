@@ -31,6 +31,17 @@ function toProgression (key: string, progress: StoredProgress) {
   return { total: results.length, results }
 }
 
+function read ({ key, settings }: AccountKind, input: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  const given: Record<string, unknown> = {}
+  for (const [name, schema] of Object.entries(settings.properties)) {
+    const value = typeof input[name] === 'string' ? input[name].trim() : input[name]
+    if (value === undefined || value === null || value === '') continue
+    if (!Value.Check(schema, value)) throw invalid(['body', name], `is not what ${key} accepts`, value)
+    given[name] = value
+  }
+  return given
+}
+
 /** The accounts of users at providers: the settings that providers need, and the fields that clients see. */
 export function createProviderAccounts ({ definitions }: Pick<Registry, 'definitions'>) {
   const kinds = new Map(KNOWN.map((kind) => [kind.key, kind]))
@@ -39,17 +50,6 @@ export function createProviderAccounts ({ definitions }: Pick<Registry, 'definit
     if (kind === 'provider' && progress !== undefined) kinds.set(key, { key, settings: progress.account })
   }
   const all = [...kinds.values()]
-
-  function read ({ key, settings }: AccountKind, input: Readonly<Record<string, unknown>>): Record<string, unknown> {
-    const given: Record<string, unknown> = {}
-    for (const [name, schema] of Object.entries(settings.properties)) {
-      const value = typeof input[name] === 'string' ? input[name].trim() : input[name]
-      if (value === undefined || value === null || value === '') continue
-      if (!Value.Check(schema, value)) throw invalid(['body', name], `is not what ${key} accepts`, value)
-      given[name] = value
-    }
-    return given
-  }
 
   return {
     /** Fields that accounts add to the wire form of a user. */
