@@ -60,7 +60,7 @@ async function fetchManual (downloads: Downloads, subject: ArtworkSubject, folde
 }
 
 async function fetchMedium (
-  downloads: Downloads, subject: ArtworkSubject, folder: string, kind: MediaKind, { url, path }: StoredMedia
+  downloads: Downloads, subject: ArtworkSubject, folder: string, [kind, { url, path }]: [MediaKind, StoredMedia]
 ): Promise<StoredMedia> {
   if (await downloads.files.isPresent(path)) return { url, path }
   const stem = `${folder}/${kind}/${kind}`
@@ -71,8 +71,8 @@ async function fetchMedium (
 
 async function fetchMedia (downloads: Downloads, subject: ArtworkSubject, folder: string): Promise<Rom['media']> {
   const entries = Object.entries(subject.media) as [MediaKind, StoredMedia][]
-  const fetched = await Promise.all(entries.map(async ([kind, stored]) =>
-    [kind, await fetchMedium(downloads, subject, folder, kind, stored)] as const))
+  const fetched = await Promise.all(entries.map(async (entry) =>
+    [entry[0], await fetchMedium(downloads, subject, folder, entry)] as const))
   return Object.fromEntries(fetched)
 }
 
