@@ -86,7 +86,7 @@ function toRefusal (err: unknown, { old_name: name }: RomRename): unknown {
  * missing · UNAVAILABLE while the library is not mounted
  */
 export async function renameRom (services: RenameServices, renaming: RomRename): Promise<void> {
-  await recoverRenames(services)
+  await recoverRenames(services, renaming)
   await lockRename(services.workers, renaming.rom_id, () => renameOne(services, renaming))
 }
 
@@ -126,19 +126,28 @@ async function restoreName (
 }
 
 /** Loads the renames of processes that crashed. */
-async function selectCrashed (db: Db, workers: Pick<Workers, 'isLocked'>): Promise<RomRename[]> {
+async function selectCrashed (
+  db: Db, workers: Pick<Workers, 'isLocked'>, next: RomRename | null
+): Promise<RomRename[]> {
   const ended = new Set<number>()
-  for (const { rom_id: id } of await selectRenames(db)) if (!await workers.isLocked(keyOf(id))) ended.add(id)
+  for (const { rom_id: id } of await selectRenames(db, next)) if (!await workers.isLocked(keyOf(id))) ended.add(id)
   // Loads the rows again, because a living rename may have finished before the check.
-  return ended.size === 0 ? [] : (await selectRenames(db)).filter((renaming) => ended.has(renaming.rom_id))
+  return ended.size === 0 ? [] : (await selectRenames(db, next)).filter((renaming) => ended.has(renaming.rom_id))
 }
 
-/** Finishes or cancels renames of crashed processes. Renames in unreadable folders wait for the next call. */
+/**
+ * Finishes or cancels renames of crashed processes. Renames in unreadable folders wait for the next call.
+ *
+ * @param next a rename to begin: only renames that would block it are recovered; null for all
+ */
 export async function recoverRenames (
-  { db, library, workers }: Pick<RenameServices, 'db'> & { library: Pick<Library, 'list'>, workers: Pick<Workers, 'isLocked'> }
+  { db, library, workers }: Pick<RenameServices, 'db'> & { library: Pick<Library, 'list'>, workers: Pick<Workers, 'isLocked'> },
+  next: RomRename | null = null
 ): Promise<void> {
+  const crashed = await selectCrashed(db, workers, next)
+  if (crashed.length === 0) return
   const dirs = new Map((await library.list()).map(({ id, dir }) => [id, dir]))
-  for (const renaming of await selectCrashed(db, workers)) {
+  for (const renaming of crashed) {
     const dir = dirs.get(renaming.library_id)
     if (dir === undefined) continue
     const folder = join(dir, renaming.fs_path)

@@ -42,10 +42,17 @@ export async function hasMoved (
   return row?.has_moved ?? false
 }
 
-/** Loads renames that began and did not finish. */
-export async function selectRenames (db: Db): Promise<RomRename[]> {
+/**
+ * Loads renames that began and did not finish.
+ *
+ * @param next a rename to begin: only renames of the same ROM, or from or to its new name, are loaded; null for all
+ */
+export async function selectRenames (db: Db, next: RomRename | null): Promise<RomRename[]> {
   const { rows } = await db.query<RomRename>(`select n.rom_id, r.library_id, r.platform_id, r.fs_path, r.fs_name as old_name,
-    n.fs_name as new_name, r.is_folder from rom_renames n join roms r on r.id = n.rom_id order by n.rom_id`)
+      n.fs_name as new_name, r.is_folder
+    from rom_renames n join roms r on r.id = n.rom_id
+    where $1::int is null or n.rom_id = $1 or (r.platform_id = $2 and $3 in (n.fs_name, r.fs_name))
+    order by n.rom_id`, [next?.rom_id, next?.platform_id, next?.new_name])
   return rows
 }
 
