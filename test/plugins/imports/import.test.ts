@@ -262,7 +262,8 @@ t.test('a dry run uses no statements that were prepared for the real tables', as
   const others = { ...records, user: records.user.map((user) => ({ ...user, username: `other${user.id}` })) }
   for (const round of ['one', 'two']) {
     const plan = await importRecords(test, createMemoryImporter(others, { files, identity: 'memory:9' }), { isDryRun: true })
-    t.match(plan.counts, { user: { new: 6 }, note: { new: 6 }, device: { new: 6 }, asset: { new: 6 }, collection: { new: 6 } }, round)
+    const { user, note, device, asset, collection } = plan.counts
+    t.same([user, note, device, asset, collection].map((one) => one?.new), [6, 6, 6, 6, 6], round)
   }
   t.same(await readTables(test), before)
 })
