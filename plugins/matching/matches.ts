@@ -89,10 +89,14 @@ export function createMatchUpdates (
     return kind === 'miss' && dropsMisses
   }
 
-  /** Lists linked ids of providers that have neither a match nor a miss. */
-  function listLinked (matches: ProviderMatches): Map<string, LinkedMatch> {
+  /**
+   * Lists linked ids of providers that have neither a match nor a miss. If two providers link to different games, the
+   * first selected one counts, because the order in which they answered is accidental.
+   */
+  function listLinked (matches: ProviderMatches, selected: readonly string[]): Map<string, LinkedMatch> {
     const linked = new Map<string, LinkedMatch>()
-    for (const [key, id] of [...matches.values()].flatMap(linksOf)) {
+    const keys = new Set([...selected.filter((key) => matches.has(key)), ...[...matches.keys()].sort()])
+    for (const [key, id] of [...keys].flatMap((from) => matches.get(from) ?? []).flatMap(linksOf)) {
       const isCovered = matches.has(key) || linked.has(key) || locked.has(key) || results.get(key)?.kind === 'miss'
       if (id !== undefined && !isCovered && isIdOf(key, id)) linked.set(key, { id, is_linked: true })
     }
@@ -124,7 +128,7 @@ export function createMatchUpdates (
       const dropped = [...stored.keys()].filter((key) => isDropped(key, selected.includes(key)))
       const remaining = [...stored].filter(([key]) => !dropped.includes(key))
       const ownMatches = new Map([...remaining, ...newMatches])
-      const linked = listLinked(ownMatches)
+      const linked = listLinked(ownMatches, selected)
       const droppedKeys = [...formerMatches.keys()].filter((key) => !ownMatches.has(key) && !linked.has(key))
       const newLinks = [...linked].filter(([key, { id }]) => {
         const before = formerMatches.get(key)
