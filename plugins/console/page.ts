@@ -2,8 +2,8 @@ import { FILES_PATH } from './addresses.ts'
 import type { Bundle } from './bundle/bundle.ts'
 
 /**
- * Scripts, styles and pictures come from this server only, and no script or style stands in a page. Pictures that people
- * chose but did not send yet are blobs.
+ * Scripts, styles and pictures come from this server only, and no script or style stands in a page. Pictures that
+ * people chose but did not send yet are blobs.
  */
 export const POLICY = [
   "default-src 'none'", "script-src 'self'", "style-src 'self'", "connect-src 'self'", "img-src 'self' blob: data:", "media-src 'self' blob:",

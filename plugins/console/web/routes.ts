@@ -1,10 +1,25 @@
 import type { ComponentType } from 'preact'
 import lazy from 'preact-iso/lazy'
+import { reloadOnce } from './reload.ts'
+import { Outdated } from './pages/errors/outdated.tsx'
 
 /** A page gets the parts of its path, such as `id`, as texts. */
 interface ViewRoute { path: string, page: ComponentType }
 
-const page = <Props extends object>(load: () => Promise<{ default: ComponentType<Props> }>) => lazy(load) as unknown as ComponentType
+type Load<Props extends object> = () => Promise<{ default: ComponentType<Props> }>
+
+/** Loads the script of a page. An upgraded server has other scripts, so the page is loaded again, or says so. */
+async function loadPage<Props extends object> (load: Load<Props>) {
+  try {
+    return await load()
+  } catch (err) {
+    console.error(err)
+    reloadOnce()
+    return { default: Outdated }
+  }
+}
+
+const page = <Props extends object>(load: Load<Props>) => lazy(() => loadPage(load)) as unknown as ComponentType
 
 /** The views, by their paths below the base URL. A page loads when it is first opened. */
 export const ROUTES: readonly ViewRoute[] = [

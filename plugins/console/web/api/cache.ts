@@ -73,7 +73,14 @@ export function createCache () {
 
   function find<Data> (key: string, load: Load<Data>): Entry {
     const entry: Entry = entries.get(key) ?? {
-      data: signal(undefined), failure: signal(null), isLoading: signal(false), load, users: 0, isStale: true, controller: null, timer: null
+      data: signal(undefined),
+      failure: signal(null),
+      isLoading: signal(false),
+      load,
+      users: 0,
+      isStale: true,
+      controller: null,
+      timer: null
     }
     entry.load = load
     entries.delete(key)

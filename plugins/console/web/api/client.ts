@@ -1,6 +1,6 @@
 import createClient, { type Middleware } from 'openapi-fetch'
 import { BASE_PATH } from '../base.ts'
-import { reportReached, reportSignedOut } from './connection.ts'
+import { isProxyFailure, reportReached, reportSignedOut } from './connection.ts'
 import { Failure, isCancelled, readFailure } from './failure.ts'
 import type { paths } from './schema.d.ts'
 
@@ -24,7 +24,7 @@ api.use(browserHeaders)
 
 interface Answer<Data> { data?: Data, error?: unknown, response: Response }
 
-/** Returns the data of a response. @throws Failure with the server's reason; status 0 if the server cannot be reached */
+/** Returns the data of a response. @throws Failure with the server's reason, or status 0 without a response */
 export async function call<Data> (request: Promise<Answer<Data>>): Promise<Data> {
   let answer: Answer<Data>
   try {
@@ -35,8 +35,7 @@ export async function call<Data> (request: Promise<Answer<Data>>): Promise<Data>
     throw new Failure(0, err instanceof Error ? err.message : String(err))
   }
   const { response } = answer
-  // Proxies answer with these statuses while the server restarts.
-  reportReached(![502, 503, 504].includes(response.status))
+  reportReached(!isProxyFailure(response.status))
   if (response.ok) return answer.data as Data
   if (response.status === 401) reportSignedOut()
   throw readFailure(response.status, answer.error)

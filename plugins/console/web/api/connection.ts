@@ -1,11 +1,38 @@
 import { signal } from '@preact/signals'
+import { addressOf } from '../base.ts'
 
 /** True while the server answers. The shell shows a banner otherwise. */
 export const isReachable = signal(true)
 
+const PROBE_MS = 2_000
+const returnListeners = new Set<() => void>()
+let probing: ReturnType<typeof setTimeout> | null = null
+
+/** Asks the server until it answers, because the request that failed is not repeated and there may be no socket. */
+async function probe (): Promise<void> {
+  probing = null
+  try {
+    const { status } = await fetch(addressOf('api/heartbeat'), { cache: 'no-store' })
+    reportReached(!isProxyFailure(status))
+  } catch {
+    reportReached(false)
+  }
+}
+
+/** True for the statuses with which proxies answer while the server restarts. */
+export const isProxyFailure = (status: number): boolean => status >= 502 && status <= 504
+
 /** Records if the server answered the last request. */
 export function reportReached (reached: boolean): void {
+  const hasReturned = reached && !isReachable.value
   isReachable.value = reached
+  if (!reached) probing ??= setTimeout(() => { void probe() }, PROBE_MS)
+  if (hasReturned) for (const listener of returnListeners) listener()
+}
+
+/** Calls a function when the server answers again. */
+export function onReturn (listener: () => void): void {
+  returnListeners.add(listener)
 }
 
 const signedOutListeners = new Set<() => void>()

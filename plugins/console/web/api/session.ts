@@ -1,6 +1,6 @@
 import { signal } from '@preact/signals'
 import { api, call } from './client.ts'
-import { isReachable, onSignedOut } from './connection.ts'
+import { onSignedOut, reportReached } from './connection.ts'
 import { Failure } from './failure.ts'
 import { cache } from './resource.ts'
 import type { components } from './schema.d.ts'
@@ -56,7 +56,7 @@ let checking: Promise<void> | null = null
 
 /** Checks if the session still exists. Calls during a check share it. */
 function check (): void {
-  checking ??= loadSession(true).catch(() => { isReachable.value = false }).finally(() => { checking = null })
+  checking ??= loadSession(true).catch(() => { reportReached(false) }).finally(() => { checking = null })
 }
 onSignedOut(() => { if (session.value.state === 'signed-in') check() })
 onSocketEnd(check)

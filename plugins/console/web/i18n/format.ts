@@ -1,3 +1,6 @@
+/** The forms of a word by the plural rules of a language. */
+interface Forms { readonly one?: string, readonly few?: string, readonly many?: string, readonly other: string }
+
 /** Formats of one language, for numbers, sizes, dates and plurals. */
 export function createFormat (language: string) {
   const number = new Intl.NumberFormat(language)
@@ -33,7 +36,7 @@ export function createFormat (language: string) {
       return [hours === 0 ? '' : `${number.format(hours)} h`, minutes === 0 && hours > 0 ? '' : `${minutes} min`].filter(Boolean).join(' ')
     },
     /** Chooses the form of a word for a number; `#` stands for the number. */
-    plural (value: number, forms: { readonly one?: string, readonly few?: string, readonly many?: string, readonly other: string }): string {
+    plural (value: number, forms: Forms): string {
       const rule = plurals.select(value)
       const form = (rule === 'one' || rule === 'few' || rule === 'many' ? forms[rule] : undefined) ?? forms.other
       return form.replace('#', number.format(value))

@@ -3,13 +3,16 @@ import { ErrorBoundary } from 'preact-iso/lazy'
 import { Route, Router } from 'preact-iso/router'
 import wifiOff from 'lucide/dist/esm/icons/wifi-off.mjs'
 import { isReachable } from '../api/connection.ts'
+import { type User, isGuest } from '../api/session.ts'
 import { addressOf } from '../base.ts'
 import { texts } from '../i18n/language.ts'
 import { useView } from '../navigate.ts'
 import { NotFound } from '../pages/errors/errors.tsx'
 import { ROUTES } from '../routes.ts'
 import { Icon } from '../ui/icon.tsx'
+import { PageBoundary } from '../ui/page-boundary.tsx'
 import { AccountMenu } from './account-menu.tsx'
+import { Bell } from './bell.tsx'
 import { Navigation } from './navigation.tsx'
 import { SearchBox } from './search-box.tsx'
 
@@ -18,7 +21,7 @@ const Banner = () => isReachable.value
   : <div class='shell-banner' role='alert'><Icon node={wifiOff} />{texts().common.unreachable}</div>
 
 /** The frame around all pages of a signed-in person. */
-export function Shell () {
+export function Shell ({ user }: { user: User }) {
   const { path } = useView()
   const main = useRef<HTMLElement>(null)
   const isFirst = useRef(true)
@@ -34,16 +37,18 @@ export function Shell () {
       <div>
         <header class='shell-bar'>
           <SearchBox />
-          <div class='shell-actions'><AccountMenu /></div>
+          <div class='shell-actions'>{!isGuest(user) && <Bell />}<AccountMenu /></div>
         </header>
         <Banner />
         <main class='shell-main' id='main' tabIndex={-1} ref={main}>
-          <ErrorBoundary>
-            <Router>
-              {ROUTES.map((route) => <Route key={route.path} path={addressOf(route.path)} component={route.page} />)}
-              <Route default component={NotFound} />
-            </Router>
-          </ErrorBoundary>
+          <PageBoundary view={path}>
+            <ErrorBoundary>
+              <Router>
+                {ROUTES.map((route) => <Route key={route.path} path={addressOf(route.path)} component={route.page} />)}
+                <Route default component={NotFound} />
+              </Router>
+            </ErrorBoundary>
+          </PageBoundary>
         </main>
       </div>
     </div>

@@ -19,7 +19,10 @@ type ButtonProps = Look & Omit<ButtonHTMLAttributes, keyof Look> & { isBusy?: bo
 /** A button; while it is busy it shows that and cannot be pressed again. */
 export function Button ({ kind, isSmall, isWide, icon, isBusy = false, children, type = 'button', disabled, ...rest }: ButtonProps) {
   return (
-    <button {...rest} type={type} disabled={isBusy || disabled} aria-busy={isBusy} class={classOf({ kind, isSmall, isWide })}>
+    <button
+      {...rest} type={type} disabled={isBusy || disabled} aria-busy={isBusy}
+      class={classOf({ kind, isSmall, isWide })}
+    >
       {isBusy ? <span class='spinner' /> : icon && <Icon node={icon} />}
       {children}
     </button>
@@ -29,9 +32,13 @@ export function Button ({ kind, isSmall, isWide, icon, isBusy = false, children,
 type IconButtonProps = Omit<ButtonProps, 'children' | 'icon'> & { icon: IconNode, label: string }
 
 /** A button with only an icon, whose label is its name and its tooltip. */
-export function IconButton ({ kind = 'quiet', isSmall, icon, label, isBusy = false, type = 'button', disabled, ...rest }: IconButtonProps) {
+export function IconButton (props: IconButtonProps) {
+  const { kind = 'quiet', isSmall, icon, label, isBusy = false, type = 'button', disabled, ...rest } = props
   return (
-    <button {...rest} type={type} disabled={isBusy || disabled} aria-label={label} title={label} class={classOf({ kind, isSmall }, true)}>
+    <button
+      {...rest} type={type} disabled={isBusy || disabled} aria-label={label} title={label}
+      class={classOf({ kind, isSmall }, true)}
+    >
       {isBusy ? <span class='spinner' /> : <Icon node={icon} />}
     </button>
   )

@@ -24,7 +24,7 @@ interface CoverProps {
   isLarge?: boolean
 }
 
-/** The cover of a ROM, or its name if it has none. A cover that leaves the page before it arrived is not loaded further. */
+/** The cover of a ROM, or its name if it has none. A cover that leaves the page before it arrived is cancelled. */
 export function Cover ({ rom, isLarge = false }: CoverProps) {
   const { path_cover_small: small, path_cover_large: large } = rom
   const name = nameOf(rom)

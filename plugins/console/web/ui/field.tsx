@@ -10,8 +10,10 @@ interface Frame { label: string, hint?: string, error?: string | null }
 /** The attributes that connect a control with its label, hint and error. */
 interface Control { id: string, 'aria-invalid': boolean, 'aria-describedby': string | undefined }
 
+interface FrameProps extends Frame { children: (control: Control) => ComponentChildren }
+
 /** A control with its label above, and its hint or error below. */
-export function Field ({ label, hint, error, children }: Frame & { children: (control: Control) => ComponentChildren }) {
+export function Field ({ label, hint, error, children }: FrameProps) {
   const id = useId()
   const note = error ?? hint
   return (
@@ -68,7 +70,8 @@ export function PasswordField ({ label, hint, error, onInput, ...rest }: Text) {
             onInput={({ currentTarget }) => { onInput(currentTarget.value) }}
           />
           <IconButton
-            isSmall icon={isShown ? eyeOff : eye} label={isShown ? common.hidePassword : common.showPassword} onClick={() => { setShown(!isShown) }}
+            isSmall icon={isShown ? eyeOff : eye} label={isShown ? common.hidePassword : common.showPassword}
+            onClick={() => { setShown(!isShown) }}
           />
         </div>
       )}
@@ -95,7 +98,7 @@ export function Select<Value extends string> ({ label, hint, error, value, optio
     <Field label={label} hint={hint} error={error}>
       {(control) => (
         <select {...control} class='input' value={value} onChange={({ currentTarget }) => { onChange(currentTarget.value as Value) }}>
-          {(Object.entries(options) as [Value, string][]).map(([key, text]) => <option key={key} value={key}>{text}</option>)}
+          {Object.entries<string>(options).map(([key, text]) => <option key={key} value={key}>{text}</option>)}
         </select>
       )}
     </Field>

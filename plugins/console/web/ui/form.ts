@@ -1,4 +1,4 @@
-import { useState } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import { type Failure, toFailure } from '../api/failure.ts'
 
 /** The values of a form while people fill it, and its submission. */
@@ -13,10 +13,15 @@ export interface FormState<Values> {
 }
 
 /** Keeps the values of a form and sends them; a refusal shows at its fields, or above them by `failure`. */
-export function useForm<Values extends object> (initial: Values, send: (values: Values) => Promise<void>): FormState<Values> {
+export function useForm<Values extends object> (
+  initial: Values, send: (values: Values) => Promise<void>
+): FormState<Values> {
   const [values, setValues] = useState(initial)
   const [isBusy, setBusy] = useState(false)
   const [failure, setFailure] = useState<Failure | null>(null)
+  const element = useRef<HTMLElement>(null)
+  // After a refusal people go on at the first wrong field.
+  useEffect(() => { if (failure !== null) element.current?.querySelector<HTMLElement>('[aria-invalid=true]')?.focus() }, [failure])
 
   async function submit (): Promise<void> {
     setBusy(true)
@@ -37,6 +42,7 @@ export function useForm<Values extends object> (initial: Values, send: (values: 
     errorOf: (name) => failure?.fields.find(({ path }) => path.at(-1) === name)?.message,
     onSubmit (event) {
       event.preventDefault()
+      element.current = event.currentTarget instanceof HTMLElement ? event.currentTarget : null
       if (!isBusy) void submit()
     }
   }

@@ -9,7 +9,9 @@ interface TabsProps { label: string, tabs: readonly Tab[], value: string, onChan
 
 /** Panels of which one is shown; only that one is rendered. */
 export function Tabs ({ label, tabs, value, onChange }: TabsProps) {
-  const service = useMachine(machine.machine, { id: useId(), value, onValueChange: (details) => { onChange(details.value) } })
+  const service = useMachine(machine.machine, {
+    id: useId(), value, onValueChange: (details) => { onChange(details.value) }
+  })
   const api = machine.connect(service, normalizeProps)
   return (
     <div {...api.getRootProps()}>

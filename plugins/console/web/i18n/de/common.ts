@@ -11,6 +11,7 @@ export const common: Messages['common'] = {
   searchPlaceholder: 'Bibliothek durchsuchen',
   searchHint: '/ drücken, um zu suchen',
   inbox: 'Benachrichtigungen',
+  unread: (count) => plural(count, { one: '# ungelesene Benachrichtigung', other: '# ungelesene Benachrichtigungen' }),
   accountMenu: 'Konto',
   signOut: 'Abmelden',
   signIn: 'Anmelden',
@@ -38,5 +39,11 @@ export const common: Messages['common'] = {
   notNumber: 'Gib eine Zahl ein.',
   tooSmall: (minimum) => `Gib mindestens ${minimum} ein.`,
   tooLarge: (maximum) => `Gib höchstens ${maximum} ein.`,
+  notJson: 'Das ist kein gültiges JSON.',
+  tooShort: (length) => plural(length, { one: 'Gib mindestens # Zeichen ein.', other: 'Gib mindestens # Zeichen ein.' }),
+  none: 'Keine Auswahl',
+  newName: 'Neuer Name',
+  showChoices: 'Auswahl anzeigen',
+  noChoices: 'Nichts passt dazu.',
   secretStored: 'Gespeichert. Tippe, um ihn zu ersetzen.'
 }

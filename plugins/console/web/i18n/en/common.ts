@@ -11,6 +11,7 @@ export const common = {
   searchPlaceholder: 'Search your library',
   searchHint: 'Press / to search',
   inbox: 'Notifications',
+  unread: (count: number) => plural(count, { one: '# unread notification', other: '# unread notifications' }),
   accountMenu: 'Account',
   signOut: 'Sign out',
   signIn: 'Sign in',
@@ -38,5 +39,11 @@ export const common = {
   notNumber: 'Enter a number.',
   tooSmall: (minimum: number) => `Enter at least ${minimum}.`,
   tooLarge: (maximum: number) => `Enter at most ${maximum}.`,
+  notJson: 'This is not valid JSON.',
+  tooShort: (length: number) => plural(length, { one: 'Enter at least # character.', other: 'Enter at least # characters.' }),
+  none: 'None',
+  newName: 'New name',
+  showChoices: 'Show choices',
+  noChoices: 'Nothing matches.',
   secretStored: 'Stored. Type to replace it.'
 }

@@ -4,5 +4,6 @@ export const errors = {
   forbidden: { title: 'This page is not for you', text: 'Your account may not see it. An administrator can change that.', action: 'Go to the start page' },
   failed: { title: 'This did not work', text: 'The page failed to load.' },
   unreachable: { title: 'The server does not answer', text: 'Check that it runs and that you are in its network. This page goes on by itself as soon as the server answers.' },
-  crashed: { title: 'This page has a bug', text: 'Load it again. If that does not help, report the lines below.', action: 'Load again' }
+  crashed: { title: 'This page has a bug', text: 'Load it again. If that does not help, report the lines below.', action: 'Load again', details: 'Details' },
+  outdated: { title: 'The server was updated', text: 'This part of the old version is gone. Load the page again to use the new one.', action: 'Load again' }
 }

@@ -63,14 +63,16 @@ export function scrollOf (geometry: Geometry, top: number): number {
 export function follow (geometry: Geometry, former: { top: number, scroll: number }, scroll: number): number {
   const { whole, scrolled } = distancesOf(geometry)
   const way = scroll - former.scroll
-  if (whole === scrolled || Math.abs(way) > geometry.viewport || scroll <= 0 || scroll >= scrolled) return topOf(geometry, scroll)
+  const isShort = Math.abs(way) <= geometry.viewport && scroll > 0 && scroll < scrolled
+  if (whole === scrolled || !isShort) return topOf(geometry, scroll)
   return Math.min(Math.max(0, former.top + way), whole)
 }
 
 /** The cells to render: from the first to before the last, with some rows above and below the visible ones. */
 export interface Range { readonly first: number, readonly end: number }
 
-export function rangeOf ({ columns, rows, rowHeight, viewport }: Geometry, top: number, count: number, spare = 2): Range {
+export function rangeOf (geometry: Geometry, top: number, count: number, spare = 2): Range {
+  const { columns, rows, rowHeight, viewport } = geometry
   const firstRow = Math.max(0, Math.floor(top / rowHeight) - spare)
   const endRow = Math.min(rows, Math.ceil((top + viewport) / rowHeight) + spare)
   return { first: Math.min(count, firstRow * columns), end: Math.min(count, endRow * columns) }
@@ -85,10 +87,18 @@ export function reveal ({ columns, rowHeight, viewport, height }: Geometry, top:
 }
 
 /** Returns the cell that a key leads to; null if the key does not move. */
-export function move ({ columns, viewport, rowHeight }: Geometry, key: string, index: number, count: number): number | null {
+export function move (geometry: Geometry, key: string, index: number, count: number): number | null {
+  const { columns, viewport, rowHeight } = geometry
   const page = Math.max(1, Math.floor(viewport / rowHeight)) * columns
   const steps: Readonly<Record<string, number>> = {
-    ArrowLeft: -1, ArrowRight: 1, ArrowUp: -columns, ArrowDown: columns, PageUp: -page, PageDown: page, Home: -count, End: count
+    ArrowLeft: -1,
+    ArrowRight: 1,
+    ArrowUp: -columns,
+    ArrowDown: columns,
+    PageUp: -page,
+    PageDown: page,
+    Home: -count,
+    End: count
   }
   const step = steps[key]
   if (step === undefined || count === 0) return null

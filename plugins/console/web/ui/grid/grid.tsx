@@ -60,10 +60,12 @@ function useScroll (element: { current: HTMLElement | null }, geometry: Geometry
 
   function handleScroll (): void {
     const scroll = element.current?.scrollTop ?? 0
-    if (Math.abs(scroll - current.current.scroll) >= 1) store({ top: follow(latest.current, current.current, scroll), scroll })
+    const { current: former } = current
+    if (Math.abs(scroll - former.scroll) >= 1) store({ top: follow(latest.current, former, scroll), scroll })
     clearTimeout(idle.current)
     // Short ways move the grid further than the scroll bar, which is corrected when nobody scrolls.
-    if (latest.current.height > latest.current.scrollHeight) idle.current = setTimeout(() => { show(current.current.top) }, IDLE_MS)
+    const { height, scrollHeight } = latest.current
+    if (height > scrollHeight) idle.current = setTimeout(() => { show(current.current.top) }, IDLE_MS)
   }
 
   useEffect(() => () => { clearTimeout(idle.current) }, [])
@@ -75,7 +77,8 @@ export function Grid ({ label, count, cell, gap, heightOf, children, onRange, on
   const element = useRef<HTMLDivElement>(null)
   const id = useId()
   const { width, height: viewport } = useSize(element)
-  const geometry = useMemo(() => layOut({ width, viewport, count, cell, gap, heightOf }), [width, viewport, count, cell, gap, heightOf])
+  const sizes = [width, viewport, count, cell, gap, heightOf]
+  const geometry = useMemo(() => layOut({ width, viewport, count, cell, gap, heightOf }), sizes)
   const { position: { top, scroll }, show, handleScroll, topNow } = useScroll(element, geometry)
   const [active, setActive] = useState(0)
   const typed = useRef({ letters: '', at: 0 })
@@ -124,7 +127,8 @@ export function Grid ({ label, count, cell, gap, heightOf, children, onRange, on
   const firstRow = Math.floor(range.first / columns)
   const rows: JSX.Element[] = []
   for (let row = firstRow; row * columns < range.end; row++) {
-    const indexes = Array.from({ length: Math.min(columns, count - row * columns) }, (_, column) => row * columns + column)
+    const length = Math.min(columns, count - row * columns)
+    const indexes = Array.from({ length }, (_, column) => row * columns + column)
     rows.push(
       <div
         key={row} class='grid-row' role='row' aria-rowindex={row + 1}

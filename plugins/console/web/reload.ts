@@ -1,0 +1,15 @@
+/** The scripts of the page that was loaded last because a script was missing. */
+const KEY = 'svc.reloaded'
+const entry = document.querySelector<HTMLScriptElement>('script[type=module]')?.src ?? ''
+
+/** Loads the page again, but once for each version of its scripts, because a broken one would do so for ever. */
+export function reloadOnce (): void {
+  try {
+    if (sessionStorage.getItem(KEY) === entry) return
+    sessionStorage.setItem(KEY, entry)
+  } catch {
+    // A browser that stores nothing shows the page with the button.
+    return
+  }
+  location.reload()
+}
