@@ -17,7 +17,7 @@ function listFiles (folder: string): string[] {
 
 /** All files of the project, as paths from its root. */
 export const FILES = listFiles('')
-export const SOURCES = FILES.filter((path) => path.endsWith('.ts') && !path.endsWith('.d.ts'))
+export const SOURCES = FILES.filter((path) => /\.tsx?$/.test(path) && !path.endsWith('.d.ts'))
 
 export const read = (path: string) => readFileSync(join(SERVER_DIR, path), 'utf8')
 

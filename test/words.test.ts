@@ -64,5 +64,5 @@ t.test('test titles are short sentences', async (t) => {
 })
 
 t.test('file names say what is in them', async (t) => {
-  t.same(SOURCES.filter((path) => EMPTY_NAMES.has(path.replace(/^.*\//, '').replace(/\.ts$/, ''))), [])
+  t.same(SOURCES.filter((path) => EMPTY_NAMES.has(path.replace(/^.*\//, '').replace(/\.tsx?$/, ''))), [])
 })

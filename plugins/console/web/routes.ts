@@ -13,7 +13,7 @@ async function loadPage<Props extends object> (load: Load<Props>) {
   try {
     return await load()
   } catch (err) {
-    console.error(err)
+    reportError(err)
     reloadOnce()
     return { default: Outdated }
   }

@@ -264,8 +264,8 @@ t.test('an unreachable database is reported without its address', async (t) => {
   })
 })
 
-t.test('the front page names the service and links to the documentation', async (t) => {
-  const { app } = await fresh(t)
+t.test('the front page without the console links to the documentation', async (t) => {
+  const { app } = await buildTestApp(t, { env: { SVC_CONSOLE_ENABLED: 'false' } })
   const page = await app.inject({ url: '/' })
   t.equal(page.statusCode, 200)
   t.match(page.headers['content-type'], /^text\/html/)

@@ -20,6 +20,8 @@ interface Entry extends Resource<unknown> {
   isStale: boolean
   controller: AbortController | null
   timer: ReturnType<typeof setTimeout> | null
+  /** When the first postponed reload was asked for. */
+  waitingSince: number | null
 }
 
 /** Several events of one change arrive together, and lead to one request. */
@@ -29,39 +31,68 @@ const DELAY_MAX_MS = 1_000
 /** Resources that nobody shows stay, so that the way back shows them at once. */
 const UNUSED_MAX = 60
 
+const createEntry = (load: Load<unknown>): Entry => ({
+  data: signal(undefined),
+  failure: signal(null),
+  isLoading: signal(false),
+  load,
+  users: 0,
+  isStale: true,
+  controller: null,
+  timer: null,
+  waitingSince: null
+})
+
+function stopTimer (entry: Entry): void {
+  if (entry.timer !== null) clearTimeout(entry.timer)
+  entry.timer = null
+  entry.waitingSince = null
+}
+
+/** Loads an entry. The response of a former request is dropped. */
+async function request (entry: Entry): Promise<void> {
+  stopTimer(entry)
+  entry.controller?.abort()
+  const controller = new AbortController()
+  entry.controller = controller
+  entry.isStale = false
+  entry.isLoading.value = true
+  try {
+    const data = await entry.load(controller.signal)
+    if (entry.controller !== controller) return
+    entry.data.value = data
+    entry.failure.value = null
+  } catch (err) {
+    if (entry.controller !== controller) return
+    entry.isStale = true
+    if (!isCancelled(err)) entry.failure.value = toFailure(err)
+  }
+  entry.controller = null
+  entry.isLoading.value = false
+}
+
+/** Loads an entry again after a short wait for further events, or marks it if nobody shows it. */
+function postpone (entry: Entry): void {
+  entry.isStale = true
+  if (entry.users === 0) return
+  const since = entry.waitingSince ?? Date.now()
+  const delay = Math.max(0, Math.min(DEBOUNCE_MS, since + DELAY_MAX_MS - Date.now()))
+  stopTimer(entry)
+  entry.waitingSince = since
+  entry.timer = setTimeout(() => { void request(entry) }, delay)
+}
+
+/** Drops the running request of an entry. */
+function cancel (entry: Entry): void {
+  entry.controller?.abort()
+  entry.controller = null
+  entry.isLoading.value = false
+}
+
 /** Creates a cache of responses. A response that a later request superseded is dropped. */
 export function createCache () {
   /** In the order of their last use. */
   const entries = new Map<string, Entry>()
-  /** When the first postponed reload of an entry was asked for. */
-  const waitingSince = new WeakMap<Entry, number>()
-
-  function stopTimer (entry: Entry): void {
-    if (entry.timer !== null) clearTimeout(entry.timer)
-    entry.timer = null
-    waitingSince.delete(entry)
-  }
-
-  async function request (entry: Entry): Promise<void> {
-    stopTimer(entry)
-    entry.controller?.abort()
-    const controller = new AbortController()
-    entry.controller = controller
-    entry.isStale = false
-    entry.isLoading.value = true
-    try {
-      const data = await entry.load(controller.signal)
-      if (entry.controller !== controller) return
-      entry.data.value = data
-      entry.failure.value = null
-    } catch (err) {
-      if (entry.controller !== controller) return
-      entry.isStale = true
-      if (!isCancelled(err)) entry.failure.value = toFailure(err)
-    }
-    entry.controller = null
-    entry.isLoading.value = false
-  }
 
   function prune (): void {
     const unused = [...entries].filter(([, { users }]) => users === 0)
@@ -72,31 +103,11 @@ export function createCache () {
   }
 
   function find<Data> (key: string, load: Load<Data>): Entry {
-    const entry: Entry = entries.get(key) ?? {
-      data: signal(undefined),
-      failure: signal(null),
-      isLoading: signal(false),
-      load,
-      users: 0,
-      isStale: true,
-      controller: null,
-      timer: null
-    }
+    const entry = entries.get(key) ?? createEntry(load)
     entry.load = load
     entries.delete(key)
     entries.set(key, entry)
     return entry
-  }
-
-  /** Loads an entry again after a short wait for further events, or marks it if nobody shows it. */
-  function postpone (entry: Entry): void {
-    entry.isStale = true
-    if (entry.users === 0) return
-    const since = waitingSince.get(entry) ?? Date.now()
-    const delay = Math.max(0, Math.min(DEBOUNCE_MS, since + DELAY_MAX_MS - Date.now()))
-    stopTimer(entry)
-    waitingSince.set(entry, since)
-    entry.timer = setTimeout(() => { void request(entry) }, delay)
   }
 
   return {
@@ -111,9 +122,9 @@ export function createCache () {
       return () => {
         entry.users--
         if (entry.users > 0) return
-        if (entry.timer !== null) entry.isStale = true
+        if (entry.timer !== null || entry.controller !== null) entry.isStale = true
         stopTimer(entry)
-        entry.controller?.abort()
+        cancel(entry)
         prune()
       }
     },
@@ -139,9 +150,7 @@ export function createCache () {
     set<Data> (key: string, update: (data: Data | undefined) => Data | undefined): void {
       const entry = entries.get(key)
       if (entry === undefined) return
-      entry.controller?.abort()
-      entry.controller = null
-      entry.isLoading.value = false
+      cancel(entry)
       entry.data.value = update(entry.data.value as Data | undefined)
     },
 
@@ -149,7 +158,7 @@ export function createCache () {
     clear (): void {
       for (const entry of entries.values()) {
         stopTimer(entry)
-        entry.controller?.abort()
+        cancel(entry)
       }
       entries.clear()
     }

@@ -1,5 +1,5 @@
 import type { Messages } from './en.ts'
-import { common } from './de/common.ts'
+import { common } from './de/general.ts'
 import { errors } from './de/errors.ts'
 import { home } from './de/home.ts'
 import { library } from './de/library.ts'

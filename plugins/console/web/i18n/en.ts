@@ -1,4 +1,4 @@
-import { common } from './en/common.ts'
+import { common } from './en/general.ts'
 import { errors } from './en/errors.ts'
 import { home } from './en/home.ts'
 import { library } from './en/library.ts'
