@@ -67,10 +67,10 @@ export function renderBanner ({ config, port, isEmbedded, setupCode, plugins }: 
     ...(setupCode === null
       ? []
       : [
-          '  There is no administrator yet. Create one with',
-      `            ${commandLine(config, 'user', 'add', 'NAME', '--admin')}`,
-      '            or set SVC_ADMIN_USERNAME and SVC_ADMIN_PASSWORD and start again,',
-      `            or create it from another machine with the setup code ${setupCode}`
+          `  There is no administrator yet. Open ${shared ?? url} in a browser to create one;`,
+      `            from another machine the page asks for the setup code ${setupCode}.`,
+      `            Or run ${commandLine(config, 'user', 'add', 'NAME', '--admin')}`,
+      '            or set SVC_ADMIN_USERNAME and SVC_ADMIN_PASSWORD and start again.'
         ])
   ].join('\n')
 }
