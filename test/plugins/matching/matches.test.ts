@@ -6,7 +6,7 @@ const link = (id: number): LookupResult => ({ kind: 'match', match: { ids: { tgd
 /** The game that each provider links to. */
 const GAMES = { hasheous: 2406, playmatch: 88, other: 7 }
 
-t.test('of two linked games the one of the first provider counts, whichever answers first', async (t) => {
+t.test('the first selected provider decides the linked game, whoever answers first', async (t) => {
   const providers = ['hasheous', 'playmatch', 'other'] as const
   const order = () => fc.shuffledSubarray([...providers], { minLength: providers.length })
   fc.assert(fc.property(order(), order(), (selected, arrival) => {
