@@ -28,9 +28,10 @@ const plugin: FeaturePlugin<Console | null> = async (app, { config, role }) => {
   app.addHook('onRequest', async (request, reply) => {
     const isShared = SHARED_ROUTES.has(request.routeOptions.url)
     if (!(request.is404 || isShared) || !['GET', 'HEAD'].includes(request.method)) return
-    if (isShared) reply.header('vary', 'Accept')
     const [path = ''] = request.url.split('?', 1)
-    if (acceptsPages(request.headers.accept) && isView(path)) return await sendPage(reply)
+    if (!isView(path)) return
+    reply.header('vary', [reply.getHeader('vary'), 'Accept'].filter(Boolean).join(', '))
+    if (acceptsPages(request.headers.accept)) return await sendPage(reply)
     if (isShared) return reply.send(links)
   })
   app.addHook('onSend', async (request, reply) => {

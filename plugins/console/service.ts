@@ -1,19 +1,20 @@
 import type { FastifyInstance } from 'fastify'
-import { type Bundle, CACHE_DIR, findBundle } from './bundle/bundle.ts'
+import { type Bundle, CACHE_DIR, SHIPPED_DIR, findBundle } from './bundle/bundle.ts'
 
 /** The key under which one process at a time makes the bundle. */
 const LOCK = 'console bundle'
 
 /** Finds the bundle, or makes it if sources are newer. An older bundle is used if no new one can be made. */
-async function loadBundle ({ log, workers }: FastifyInstance): Promise<Bundle> {
-  const found = await findBundle()
+async function loadBundle ({ log, workers }: FastifyInstance, folder: string): Promise<Bundle> {
+  const folders = [SHIPPED_DIR, folder]
+  const found = await findBundle(folders)
   if (found?.isFresh === true) return found.bundle
   return await workers.runAlone(LOCK, async () => {
-    const former = await findBundle()
+    const former = await findBundle(folders)
     if (former?.isFresh === true) return former.bundle
     try {
       const { makeBundle } = await import('./bundle/make-bundle.ts')
-      return await makeBundle(CACHE_DIR)
+      return await makeBundle(folder)
     } catch (err) {
       if (former === null) throw err
       log.warn({ err }, 'the web pages could not be bundled; the former ones are served')
@@ -22,14 +23,14 @@ async function loadBundle ({ log, workers }: FastifyInstance): Promise<Bundle> {
   })
 }
 
-/** Creates the service that serves the pages. */
-export function createConsole (app: FastifyInstance) {
+/** Creates the service that serves the pages. @param folder where the bundle of a checkout lies */
+export function createConsole (app: FastifyInstance, folder = CACHE_DIR) {
   let loading: Promise<Bundle> | null = null
 
   return {
     /** Returns the bundle; the first call may make it. A failed attempt is repeated at the next call. */
     async load (): Promise<Bundle> {
-      loading ??= loadBundle(app).catch((err: unknown) => {
+      loading ??= loadBundle(app, folder).catch((err: unknown) => {
         loading = null
         throw err
       })

@@ -47,8 +47,7 @@ async function readBundle (folder: string): Promise<Bundle> {
 }
 
 /** Finds the bundle that is newest. @returns null if there is none; `isFresh` is false if a source is newer */
-export async function findBundle (): Promise<{ bundle: Bundle, isFresh: boolean } | null> {
-  const folders = [SHIPPED_DIR, CACHE_DIR]
+export async function findBundle (folders: readonly string[]): Promise<{ bundle: Bundle, isFresh: boolean } | null> {
   const manifests = folders.map((folder) => join(folder, MANIFEST))
   const [sources, ...times] = await Promise.all([readSourceTime(), ...manifests.map(readTime)])
   const newest = Math.max(...times)
