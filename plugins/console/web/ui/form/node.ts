@@ -106,7 +106,8 @@ function readKind (schema: Schema): FormNode {
       return { kind: 'number', isInteger: schema.type === 'integer', minimum: readNumber(schema.minimum), maximum: readNumber(schema.maximum) }
     }
     case 'boolean': return { kind: 'switch' }
-    case 'array': return readList(schema)
+    // A tuple has a schema for each place.
+    case 'array': return Array.isArray(schema.items) ? { kind: 'json' } : readList(schema)
     case 'object': return readObject(schema)
     default: return { kind: 'json' }
   }

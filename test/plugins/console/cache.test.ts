@@ -1,0 +1,147 @@
+import fc from 'fast-check'
+import t from 'tap'
+import { createCache } from '../../../plugins/console/web/api/cache.ts'
+import { Failure } from '../../../plugins/console/web/api/failure.ts'
+import { createPages } from '../../../plugins/console/web/ui/grid/pages.ts'
+import { until } from '../../until.ts'
+
+/** A server whose responses the test sends itself, in any order. */
+function createSource () {
+  const requests: { resolve: (data: string) => void, reject: (err: Error) => void, signal: AbortSignal }[] = []
+  return {
+    requests,
+    load: (signal: AbortSignal) => new Promise<string>((resolve, reject) => { requests.push({ resolve, reject, signal }) })
+  }
+}
+/** Lets handlers of settled promises run. */
+const turn = () => new Promise((resolve) => { setImmediate(resolve) })
+
+t.test('components with the same key share one request', async (t) => {
+  const cache = createCache()
+  const { requests, load } = createSource()
+  cache.use('a', load)
+  cache.use('a', load)
+  t.equal(requests.length, 1)
+  t.equal(cache.peek('a', load).isLoading.value, true)
+  requests[0]?.resolve('one')
+  await turn()
+  t.equal(cache.peek('a', load).data.value, 'one')
+  t.equal(cache.peek('a', load).isLoading.value, false)
+})
+
+t.test('a superseded response is dropped, whatever the order of responses', async () => {
+  await fc.assert(fc.asyncProperty(fc.integer({ min: 2, max: 6 }), fc.infiniteStream(fc.nat()), async (count, numbers) => {
+    const cache = createCache()
+    const { requests, load } = createSource()
+    cache.use('a', load)
+    for (let index = 1; index < count; index++) void cache.reload('a')
+    const waiting = requests.map((request, index) => ({ request, index }))
+    while (waiting.length > 0) {
+      const [{ request, index } = { request: undefined, index: 0 }] = waiting.splice(Number(numbers.next().value) % waiting.length, 1)
+      request?.resolve(`response ${index}`)
+      await turn()
+      const { data } = cache.peek('a', load)
+      if (data.value !== undefined && data.value !== `response ${count - 1}`) return false
+    }
+    return requests.slice(0, -1).every(({ signal }) => signal.aborted)
+  }), { numRuns: 40 })
+})
+
+t.test('many events of one change lead to one request, and old data stays meanwhile', async (t) => {
+  const cache = createCache()
+  const { requests, load } = createSource()
+  cache.use('a', load)
+  requests[0]?.resolve('old')
+  await turn()
+  for (let event = 0; event < 50; event++) cache.invalidate('a')
+  await until(() => requests.length === 2, 'the request')
+  const { data } = cache.peek('a', load)
+  t.equal(data.value, 'old')
+  requests[1]?.resolve('new')
+  await turn()
+  t.equal(data.value, 'new')
+  t.equal(requests.length, 2)
+})
+
+t.test('a resource that nobody shows is loaded again only at its next use', async (t) => {
+  const cache = createCache()
+  const { requests, load } = createSource()
+  const end = cache.use('a', load)
+  requests[0]?.resolve('old')
+  await turn()
+  end()
+  cache.invalidateAll()
+  t.equal(requests.length, 1)
+  cache.use('a', load)
+  t.equal(requests.length, 2)
+  t.equal(cache.peek('a', load).data.value, 'old', 'the way back shows the former data at once')
+})
+
+t.test('a component that leaves and returns during a request gets its data', async (t) => {
+  const cache = createCache()
+  const { requests, load } = createSource()
+  const end = cache.use('a', load)
+  end()
+  t.equal(requests[0]?.signal.aborted, true)
+  cache.use('a', load)
+  requests[0]?.reject(new DOMException('aborted', 'AbortError'))
+  requests[1]?.resolve('data')
+  await turn()
+  t.equal(cache.peek('a', load).data.value, 'data')
+})
+
+t.test('a failure is told, keeps the former data and ends with a success', async (t) => {
+  const cache = createCache()
+  const { requests, load } = createSource()
+  cache.use('a', load)
+  requests[0]?.resolve('data')
+  await turn()
+  void cache.reload('a')
+  requests[1]?.reject(new Failure(500, 'broken'))
+  await turn()
+  const { data, failure } = cache.peek('a', load)
+  t.equal(failure.value?.message, 'broken')
+  t.equal(data.value, 'data')
+  void cache.reload('a')
+  requests[2]?.resolve('new')
+  await turn()
+  t.equal(failure.value, null)
+})
+
+t.test('a change that was just sent is not undone by an older response', async (t) => {
+  const cache = createCache()
+  const { requests, load } = createSource()
+  cache.use('a', load)
+  cache.set('a', () => 'changed')
+  requests[0]?.resolve('from before')
+  await turn()
+  t.equal(cache.peek('a', load).data.value, 'changed')
+})
+
+t.test('only the pages of a list that people look at are loaded; others are cancelled', async (t) => {
+  const asked: { offset: number, signal: AbortSignal, resolve: () => void }[] = []
+  const pages = createPages<number>((offset, limit, signal) => new Promise((resolve) => {
+    asked.push({ offset, signal, resolve: () => { resolve({ items: Array.from({ length: limit }, (_, index) => offset + index) }) } })
+  }), 50)
+  pages.want({ first: 0, end: 40 })
+  pages.want({ first: 999_900, end: 1_000_000 })
+  t.same(asked.map(({ offset }) => offset), [0, 999_900, 999_950])
+  t.same(asked.map(({ signal }) => signal.aborted), [true, false, false])
+  for (const { resolve } of asked) resolve()
+  await turn()
+  t.equal(pages.find(0), undefined, 'the response of a cancelled request is dropped')
+  t.equal(pages.find(999_999), 999_999)
+  pages.want({ first: 999_900, end: 1_000_000 })
+  t.equal(asked.length, 3, 'a loaded page is not asked for again')
+})
+
+t.test('an hour of scrolling keeps few pages', async (t) => {
+  const pages = createPages<number>(async (offset, limit) => ({ items: Array.from({ length: limit }, (_, index) => offset + index) }), 50)
+  for (let first = 0; first < 100_000; first += 50) {
+    pages.want({ first, end: first + 50 })
+    await turn()
+  }
+  const known = Array.from({ length: 100_000 }, (_, index) => index).filter((index) => pages.find(index) !== undefined)
+  t.ok(known.length <= 30 * 50)
+  t.equal(known.at(-1), 99_999)
+})
