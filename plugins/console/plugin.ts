@@ -6,9 +6,7 @@ import { acceptsPages, isView } from './addresses.ts'
 import { consoleConfig } from './config.ts'
 import { POLICY, createPage } from './page.ts'
 import { type Console, createConsole } from './service.ts'
-
-/** Addresses with a route of their own at which the console also shows its page. */
-const SHARED_ROUTES: ReadonlySet<string | undefined> = new Set(['/'])
+import { showSignInProblem } from './sign-in-problem.ts'
 
 /** Serves the page of the console at all addresses that the server itself does not use. */
 const plugin: FeaturePlugin<Console | null> = async (app, { config, role }) => {
@@ -26,14 +24,17 @@ const plugin: FeaturePlugin<Console | null> = async (app, { config, role }) => {
   }
 
   app.addHook('onRequest', async (request, reply) => {
-    const isShared = SHARED_ROUTES.has(request.routeOptions.url)
+    const { url, config: { isLinkedPage = false } } = request.routeOptions
+    // These addresses have a route of their own, for clients without pages and for servers without the console.
+    const isShared = url === '/' || isLinkedPage
     if (!(request.is404 || isShared) || !['GET', 'HEAD'].includes(request.method)) return
     const [path = ''] = request.url.split('?', 1)
     if (!isView(path)) return
     reply.header('vary', [reply.getHeader('vary'), 'Accept'].filter(Boolean).join(', '))
     if (acceptsPages(request.headers.accept)) return await sendPage(reply)
-    if (isShared) return reply.send(links)
+    if (url === '/') return reply.send(links)
   })
+  app.addHook('onSend', showSignInProblem(config))
   app.addHook('onSend', async (request, reply) => {
     // These requests were not authenticated. A cookie would belong to no account and would replace the visitor's own.
     if (request.is404) reply.removeHeader('set-cookie')

@@ -2,6 +2,13 @@ import { readFile } from 'node:fs/promises'
 import { type Config, basePath } from '../../config/config.ts'
 import type { Routes } from '../../typebox.ts'
 
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** True for a page of a link, in whose place the web pages of the server show their own view to browsers. */
+    isLinkedPage?: boolean
+  }
+}
+
 export interface Page {
   /** The URL of the page; its script and style sheet are beside it. */
   path: string
@@ -26,7 +33,7 @@ export const createPageRoutes = (config: Config, { path, folder, name, script }:
     { url: `${path}.css`, type: 'text/css; charset=utf-8', content: await readFile(new URL('page.css', import.meta.url)) }
   ]
   for (const { url, type, content } of files) {
-    app.get(url, { schema: { hide: true }, config: { public: true } },
+    app.get(url, { schema: { hide: true }, config: { public: true, isLinkedPage: url === path } },
       async (_request, reply) => reply.type(type).header('cache-control', 'no-cache').send(content))
   }
 }

@@ -1,11 +1,14 @@
+import type { ComponentType } from 'preact'
 import { useEffect } from 'preact/hooks'
+import lazy, { ErrorBoundary } from 'preact-iso/lazy'
 import { LocationProvider } from 'preact-iso/router'
 import wifiOff from 'lucide/dist/esm/icons/wifi-off.mjs'
 import { isReachable, onReturn, reportReached } from './api/connection.ts'
-import { loadSession, session } from './api/session.ts'
+import { isGuest, loadSession, session } from './api/session.ts'
 import { texts } from './i18n/language.ts'
+import { useView } from './navigate.ts'
 import { FirstStart } from './pages/first-start/first-start.tsx'
-import { SignIn } from './pages/sign-in/sign-in.tsx'
+import { SIGN_IN_PATH, SignIn } from './pages/sign-in/sign-in.tsx'
 import { Shell } from './shell/shell.tsx'
 import { Empty } from './ui/state.tsx'
 import { Toasts } from './ui/toast.tsx'
@@ -20,8 +23,23 @@ async function start (): Promise<void> {
 }
 onReturn(() => { if (session.value.state === 'starting') void start() })
 
+/** Pages outside of the frame, which need no session. */
+const ENTRANCES: Readonly<Record<string, ComponentType>> = {
+  register: lazy(() => import('./pages/sign-in/register.tsx')),
+  'reset-password': lazy(() => import('./pages/sign-in/reset-password.tsx')),
+  'forgot-password': lazy(() => import('./pages/sign-in/forgot-password.tsx'))
+}
+/** The views for which the guest of a kiosk must sign in. */
+const PERSONAL = new Set([SIGN_IN_PATH, 'pair/device'])
+
 function Current () {
+  const { path } = useView()
   const { value } = session
+  const Page = Object.hasOwn(ENTRANCES, path) ? ENTRANCES[path] : undefined
+  if (Page !== undefined && value.state !== 'starting') return <ErrorBoundary><Page /></ErrorBoundary>
+  if (value.state === 'signed-in' && isGuest(value.user) && PERSONAL.has(path)) {
+    return <SignIn heartbeat={value.heartbeat} hasEnded={false} />
+  }
   if (value.state === 'signed-in') return <Shell user={value.user} />
   if (value.state === 'signed-out') return <SignIn heartbeat={value.heartbeat} hasEnded={value.hasEnded} />
   if (value.state === 'first-start') return <FirstStart />

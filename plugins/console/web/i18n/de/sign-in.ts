@@ -10,6 +10,31 @@ export const signIn: Messages['signIn'] = {
   ended: 'Deine Sitzung ist beendet. Melde dich wieder an, um weiterzumachen, wo du warst.',
   noPassword: 'Dieser Server nimmt keine Passwörter an. Frag den Menschen, der ihn betreibt, wie du dich anmeldest.',
   forgot: 'Passwort vergessen?',
+  toSignIn: 'Zur Anmeldung',
+  openidFailed: 'Dein Anbieter hat dich nicht angemeldet. Versuche es noch einmal.',
+  strength: 'Mindestens 8 Zeichen; ein paar zufällige Wörter sind gut.',
+  strengths: ['Zu kurz: mindestens 8 Zeichen.', 'Leicht zu erraten.', 'Mittelmäßig.', 'Stark.', 'Sehr stark.'],
+  register: {
+    title: 'Du bist eingeladen',
+    text: 'Wähle einen Namen und ein Passwort. Danach bist du gleich angemeldet.',
+    submit: 'Konto anlegen',
+    incomplete: 'Die Adresse dieser Seite ist nicht vollständig. Öffne den ganzen Link, den du bekommen hast.'
+  },
+  forgotten: {
+    title: 'Passwort vergessen?',
+    text: 'Gib deinen Benutzernamen ein. Hat das Konto eine E-Mail-Adresse, kommt dort ein Link für ein neues Passwort an.',
+    submit: 'Link senden',
+    sent: 'Wenn es das Konto gibt und es eine E-Mail-Adresse hat, ist der Link unterwegs. Er gilt 10 Minuten.',
+    noMail: 'Dieser Server kann keine Mails senden. Bitte den Menschen, der ihn betreibt, um ein neues Passwort.'
+  },
+  reset: {
+    title: 'Neues Passwort wählen',
+    text: 'Es ersetzt das bisherige und meldet dich überall sonst ab.',
+    password: 'Neues Passwort',
+    submit: 'Passwort setzen',
+    done: 'Das Passwort ist gesetzt. Melde dich damit an.',
+    incomplete: 'Die Adresse dieser Seite ist nicht vollständig. Öffne den ganzen Link aus der Mail oder fordere einen neuen an.'
+  },
   first: {
     title: 'Willkommen bei svc',
     text: 'Lege das erste Konto an. Es verwaltet diesen Server: Bibliotheken, Einladungen und Einstellungen.',

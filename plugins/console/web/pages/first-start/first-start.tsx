@@ -3,15 +3,18 @@ import { api, call } from '../../api/client.ts'
 import { Failure } from '../../api/failure.ts'
 import { signIn } from '../../api/session.ts'
 import { texts } from '../../i18n/language.ts'
+import { useView } from '../../navigate.ts'
 import { Button } from '../../ui/button.tsx'
 import { PasswordField, TextField } from '../../ui/field.tsx'
 import { useForm } from '../../ui/form.ts'
 import { Notice } from '../../ui/state.tsx'
 import { Entrance } from '../sign-in/entrance.tsx'
+import { NewPasswordField } from '../sign-in/new-password-field.tsx'
 
 /** The form of the first account, an administrator. */
 export function FirstStart () {
   const { signIn: { first, username, password } } = texts()
+  const { go } = useView()
   const [needsCode, setNeedsCode] = useState(false)
   const { values, set, isBusy, failure, errorOf, onSubmit } = useForm({ username: '', email: '', password: '', again: '', code: '' }, async (entered) => {
     if (entered.password !== entered.again) throw new Failure(0, first.differ)
@@ -23,12 +26,13 @@ export function FirstStart () {
       if (err instanceof Failure && err.status === 403) setNeedsCode(true)
       throw err
     }
+    go('setup', true)
     await signIn(entered.username, entered.password)
   })
   return (
     <Entrance title={first.title} text={first.text}>
       <form onSubmit={onSubmit}>
-        {failure !== null && <Notice kind='failure'>{failure.message}</Notice>}
+        {failure?.fields.length === 0 && <Notice kind='failure'>{failure.message}</Notice>}
         {needsCode && (
           <TextField label={first.code} hint={first.codeHint} autocomplete='one-time-code' required value={values.code} onInput={(value) => { set('code', value) }} />
         )}
@@ -40,8 +44,8 @@ export function FirstStart () {
           label={first.email} name='email' type='email' autocomplete='email' error={errorOf('email')}
           value={values.email} onInput={(value) => { set('email', value) }}
         />
-        <PasswordField
-          label={password} name='new-password' autocomplete='new-password' required minLength={8} error={errorOf('password')}
+        <NewPasswordField
+          label={password} name='new-password' username={values.username} error={errorOf('password')}
           value={values.password} onInput={(value) => { set('password', value) }}
         />
         <PasswordField

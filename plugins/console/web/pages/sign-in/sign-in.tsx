@@ -1,21 +1,28 @@
-import { useEffect } from 'preact/hooks'
+import { useEffect, useState } from 'preact/hooks'
 import { type Heartbeat, signIn } from '../../api/session.ts'
 import { addressOf } from '../../base.ts'
 import { texts } from '../../i18n/language.ts'
+import { useView } from '../../navigate.ts'
 import { Button, LinkButton } from '../../ui/button.tsx'
 import { PasswordField, TextField } from '../../ui/field.tsx'
 import { useForm } from '../../ui/form.ts'
 import { Notice } from '../../ui/state.tsx'
 import { Entrance } from './entrance.tsx'
+import { takeSignInProblem } from './sign-in-problem.ts'
 
 const OPENID = 'api/login/openid'
+/** The address that only signs in: everybody goes on to the start page from there. */
+export const SIGN_IN_PATH = 'sign-in'
 /** Signing out must not sign in again at once, so automatic sign-in happens once per tab. */
 const ATTEMPTED = 'svc.openid-attempted'
 
 function PasswordForm () {
   const { signIn: words } = texts()
-  const { values, set, isBusy, failure, onSubmit } = useForm({ username: '', password: '' },
-    async ({ username, password }) => signIn(username, password))
+  const { path, go } = useView()
+  const { values, set, isBusy, failure, onSubmit } = useForm({ username: '', password: '' }, async ({ username, password }) => {
+    await signIn(username, password)
+    if (path === SIGN_IN_PATH) go('', true)
+  })
   return (
     <form onSubmit={onSubmit}>
       {failure !== null && <Notice kind='failure'>{failure.message}</Notice>}
@@ -36,7 +43,8 @@ function PasswordForm () {
 export function SignIn ({ heartbeat: { FRONTEND, OIDC }, hasEnded }: { heartbeat: Heartbeat, hasEnded: boolean }) {
   const { signIn: words } = texts()
   const hasPassword = !FRONTEND.DISABLE_USERPASS_LOGIN
-  const isAutomatic = OIDC.ENABLED && OIDC.AUTOLOGIN && sessionStorage.getItem(ATTEMPTED) === null
+  const [problem] = useState(takeSignInProblem)
+  const isAutomatic = OIDC.ENABLED && OIDC.AUTOLOGIN && problem === null && sessionStorage.getItem(ATTEMPTED) === null
   useEffect(() => {
     if (!isAutomatic) return
     sessionStorage.setItem(ATTEMPTED, '1')
@@ -44,8 +52,10 @@ export function SignIn ({ heartbeat: { FRONTEND, OIDC }, hasEnded }: { heartbeat
   }, [isAutomatic])
   return (
     <Entrance title={words.title}>
-      {hasEnded && <Notice>{words.ended}</Notice>}
+      {problem !== null && <Notice kind='failure'>{problem === '' ? words.openidFailed : problem}</Notice>}
+      {hasEnded && problem === null && <Notice>{words.ended}</Notice>}
       {hasPassword && <PasswordForm />}
+      {hasPassword && <a class='entrance-aside' href='forgot-password'>{words.forgot}</a>}
       {hasPassword && OIDC.ENABLED && <div class='entrance-or'>{words.or}</div>}
       {OIDC.ENABLED && <LinkButton isWide href={OPENID} target='_top'>{words.withProvider(OIDC.PROVIDER)}</LinkButton>}
       {!hasPassword && !OIDC.ENABLED && <Notice kind='warning'>{words.noPassword}</Notice>}
