@@ -83,7 +83,7 @@ export const UpdateUserSchema = Type.Object({
     Type.Object({}, { additionalProperties: true }), Type.String(), Type.Null()
   ], { description: 'An object or its JSON text; replaces the former one' })),
   avatar: Type.Optional(Type.Unsafe<unknown>({
-    contentMediaType: 'application/octet-stream', description: 'A file: PNG, JPEG, WebP or GIF, at most 10 MiB and 50 megapixels'
+    contentMediaType: 'application/octet-stream', description: 'A file: PNG, JPEG, WebP or GIF, at most 10 MiB and 50 megapixels. In JSON, an empty text removes the picture'
   }))
 }, { title: 'UpdateUser' })
 export type UpdateUser = Static<typeof UpdateUserSchema> & Readonly<Record<string, unknown>>

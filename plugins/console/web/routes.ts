@@ -27,5 +27,10 @@ export const ROUTES: readonly ViewRoute[] = [
   { path: 'platforms', page: page(() => import('./pages/platforms/platforms.tsx')) },
   { path: 'platforms/:slug', page: page(() => import('./pages/library/library.tsx')) },
   { path: 'roms', page: page(() => import('./pages/library/library.tsx')) },
-  { path: 'roms/:id', page: page(() => import('./pages/rom/rom.tsx')) }
+  { path: 'roms/:id', page: page(() => import('./pages/rom/rom.tsx')) },
+  { path: 'account/:section?', page: page(() => import('./pages/account/account.tsx')) },
+  { path: 'notifications', page: page(() => import('./pages/notifications/notifications.tsx')) },
+  { path: 'pair/device', page: page(() => import('./pages/pair/pair.tsx')) },
+  { path: 'setup/:step?', page: page(() => import('./pages/setup/setup.tsx')) },
+  { path: 'upload', page: page(() => import('./pages/upload/upload.tsx')) }
 ]

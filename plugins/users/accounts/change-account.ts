@@ -69,8 +69,10 @@ function isConfirmedBy (caller: Caller, columns: Columns, user: User): boolean {
   return isAdministrator(caller) || (user.email_confirmed && columns.email === user.email)
 }
 
-function readAvatar (avatar: unknown): Buffer | null {
+/** @returns an empty text if the picture is removed; null if it stays */
+function readAvatar (avatar: unknown): Buffer | '' | null {
   if (avatar === undefined || avatar === null) return null
+  if (avatar === '') return avatar
   if (Buffer.isBuffer(avatar)) return avatar
   throw invalid(['body', 'avatar'], 'must be a file of a multipart form')
 }
@@ -127,7 +129,7 @@ async function readUpdate (
   const content = readAvatar(input.avatar)
   const passwordHash = await readPassword(input.password)
   const remainingSignIns = { keep_tokens: input.keep_tokens }
-  const staged = content === null ? null : await avatars.stage(user, content)
+  const staged = content === '' ? avatars.stageRemoval(user) : content && await avatars.stage(user, content)
   return {
     columns, decidesAccess, accounts: accounts.readUpdate(input), passwordHash, remainingSignIns, avatar: staged
   }

@@ -88,6 +88,13 @@ export function createAvatars (config: Config) {
       }
     },
 
+    /** Prepares the removal of a user's picture. */
+    stageRemoval: (user: Pick<User, 'folder'>): StagedAvatar => ({
+      path: '',
+      publish: () => rm(join(assetsDir, folderOf(user)), { recursive: true, force: true }),
+      discard: async () => {}
+    }),
+
     /** Opens a picture to send. @throws ApiError NOT_FOUND if there is none. */
     async open (path: string): Promise<FileReply> {
       try {

@@ -76,3 +76,23 @@ export async function signOut (): Promise<void> {
   if (answer?.oidc_logout_url != null) location.assign(answer.oidc_logout_url)
   else await loadSession()
 }
+
+/** Shows a changed account at once. */
+export function updateAccount (user: User): void {
+  if (session.value.state === 'signed-in') session.value = { ...session.value, user }
+}
+
+type PasswordChange = Pick<components['schemas']['UpdateUser'], 'password' | 'current_password' | 'keep_tokens'>
+
+/** Changes the own password. That ends every session, so a new one begins here. @throws Failure with the refusal */
+export async function changePassword ({ id, username }: User, body: PasswordChange & { password: string }): Promise<void> {
+  // Otherwise the end of the former session would lead to the sign-in page.
+  closeSocket()
+  try {
+    await call(api.PUT('/api/users/{id}', { params: { path: { id } }, body }))
+  } catch (err) {
+    openSocket()
+    throw err
+  }
+  await signIn(username, body.password)
+}

@@ -1,8 +1,13 @@
 import type { Messages } from './en.ts'
+import { account } from './de/account.ts'
 import { common } from './de/general.ts'
 import { errors } from './de/errors.ts'
 import { home } from './de/home.ts'
 import { library } from './de/library.ts'
+import { notifications } from './de/notifications.ts'
+import { pair } from './de/pair.ts'
+import { setup } from './de/setup.ts'
 import { signIn } from './de/sign-in.ts'
+import { upload } from './de/upload.ts'
 
-export const de: Messages = { common, errors, home, library, signIn }
+export const de: Messages = { account, common, errors, home, library, notifications, pair, setup, signIn, upload }

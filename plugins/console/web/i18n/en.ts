@@ -1,9 +1,14 @@
+import { account } from './en/account.ts'
 import { common } from './en/general.ts'
 import { errors } from './en/errors.ts'
 import { home } from './en/home.ts'
 import { library } from './en/library.ts'
+import { notifications } from './en/notifications.ts'
+import { pair } from './en/pair.ts'
+import { setup } from './en/setup.ts'
 import { signIn } from './en/sign-in.ts'
+import { upload } from './en/upload.ts'
 
 /** Every text of the console, one file for each page. Further languages have the same type. */
-export const en = { common, errors, home, library, signIn }
+export const en = { account, common, errors, home, library, notifications, pair, setup, signIn, upload }
 export type Messages = typeof en

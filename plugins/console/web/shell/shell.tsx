@@ -37,7 +37,7 @@ export function Shell ({ user }: { user: User }) {
       <div>
         <header class='shell-bar'>
           <SearchBox />
-          <div class='shell-actions'>{!isGuest(user) && <Bell />}<AccountMenu /></div>
+          <div class='shell-actions'>{!isGuest(user) && <Bell />}<AccountMenu user={user} /></div>
         </header>
         <Banner />
         <main class='shell-main' id='main' tabIndex={-1} ref={main}>

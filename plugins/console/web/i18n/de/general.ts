@@ -24,6 +24,8 @@ export const common: Messages['common'] = {
   save: 'Speichern',
   saved: 'Gespeichert.',
   remove: 'Entfernen',
+  copy: 'Kopieren',
+  copied: 'Kopiert.',
   retry: 'Noch einmal versuchen',
   loading: 'Lädt',
   add: 'Hinzufügen',

@@ -24,6 +24,8 @@ export const common = {
   save: 'Save',
   saved: 'Saved.',
   remove: 'Remove',
+  copy: 'Copy',
+  copied: 'Copied.',
   retry: 'Try again',
   loading: 'Loading',
   add: 'Add',

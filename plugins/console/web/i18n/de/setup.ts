@@ -1,0 +1,88 @@
+import { createFormat } from '../format.ts'
+import type { Messages } from '../en.ts'
+
+const { number, plural } = createFormat('de')
+
+const DOES: Readonly<Record<string, string>> = {
+  igdb: 'Texte, Wertungen, Cover und Screenshots für fast jedes Spiel.',
+  ss: 'Texte, Cover, Videos und Anleitungen, auch für alte und seltene Spiele.',
+  moby: 'Texte, Cover und Screenshots, stark bei Heimcomputern.',
+  ra: 'Erfolge, gefunden am Inhalt der Datei.',
+  sgdb: 'Cover, die Fans gezeichnet haben.',
+  tgdb: 'Texte und Cover.',
+  hasheous: 'Erkennt Spiele am Inhalt der Datei.',
+  playmatch: 'Erkennt Spiele am Inhalt der Datei.',
+  launchbox: 'Texte und Cover aus einer Datenbank auf diesem Server.',
+  hltb: 'Wie lange man für Spiele braucht.',
+  libretro: 'Cover und Screenshots nach dem Namen der Datei. Braucht kein Konto.',
+  gamelist: 'Liest gamelist.xml neben deinen Spielen. Braucht kein Netz.',
+  flashpoint: 'Spiele, die früher im Browser liefen.',
+  steam: 'Texte und Bilder von PC-Spielen.',
+  demozoo: 'Demos und wer sie gemacht hat.',
+  pouet: 'Demos und wer sie gemacht hat.',
+  csdb: 'Demos und Spiele für den C64.'
+}
+
+export const setup: Messages['setup'] = {
+  title: 'Einrichten',
+  steps: { library: 'Deine Spiele', providers: 'Cover und Texte', scan: 'Erster Scan' },
+  skip: 'Später',
+  next: (step) => `Weiter: ${step}`,
+  toHome: 'Zur Startseite',
+  toLibrary: 'Zur Bibliothek',
+  library: {
+    title: 'Wo sind deine Spiele?',
+    text: 'Der Server liest Spiele aus Ordnern auf seiner Festplatte, einem für jede Plattform. Er ändert sie nur, wenn du es willst.',
+    folders: 'Ordner der Bibliothek',
+    content: 'Was darin ist'
+  },
+  empty: 'Es gibt noch keine Ordner für Plattformen. Lege für jede Plattform einen an, wie unten, oder lege hier Spiele ab.',
+  files: (count) => plural(count, { one: '# Datei', other: '# Dateien' }),
+  platforms: (count) => plural(count, { one: '# Plattform', other: '# Plattformen' }),
+  free: (size) => `${size} frei`,
+  readOnly: 'Nur lesen',
+  unavailable: 'Der Ordner kann nicht gelesen werden.',
+  change: 'Ändern',
+  changeNamed: (name) => `${name} ändern`,
+  addFolder: 'Ordner hinzufügen',
+  dialog: {
+    path: 'Ordner auf dem Server',
+    pathHint: 'Der ganze Pfad. In einem Container der Pfad darin.',
+    name: 'Name',
+    writable: 'Der Server darf Dateien ändern',
+    writableHint: 'Nötig, um Spiele hochzuladen, umzubenennen und zu löschen.'
+  },
+  unknown: {
+    title: 'Ordner, die nicht verstanden wurden',
+    text: 'Ihre Namen gehören zu keiner Plattform. Wähle die Plattform oder lass sie so: Ihre Spiele erscheinen dann ohne Cover.',
+    choose: (folder) => `Plattform von ${folder}`
+  },
+  bound: (folder, platform) => `${folder} ist ab dem nächsten Scan ${platform}.`,
+  providers: {
+    title: 'Cover und Texte',
+    text: 'Anbieter erkennen deine Spiele. Einige gehen sofort, andere brauchen ein kostenloses Konto. Du kannst sie später hinzufügen und neu scannen.',
+    groups: { ready: 'Funktionieren', account: 'Brauchen ein Konto', off: 'Frei, aber ausgeschaltet', failed: 'Funktionieren nicht' },
+    states: { ready: 'An', account: 'Braucht Schlüssel', off: 'Aus', failed: 'Fehler' },
+    does: DOES,
+    test: 'Testen',
+    testNamed: (name) => `${name} testen`,
+    answers: 'Er antwortet.',
+    silent: 'Er antwortet nicht. Prüfe das Netz des Servers und versuche es noch einmal.',
+    how: 'So schaltest du ihn ein',
+    getAccount: (name) => `Bei ${name} holen`,
+    where: 'Gib dem Server diese Variablen und starte ihn neu.'
+  },
+  scan: {
+    title: 'Erster Scan',
+    text: 'Der Server sieht sich jede Datei an und findet heraus, welches Spiel sie ist. Deine Dateien bleiben, wie sie sind.',
+    start: 'Scan starten',
+    again: 'Noch einmal scannen',
+    busy: 'Scannt',
+    ready: 'Bereit, wenn du es bist.',
+    starting: 'Der Scan beginnt.',
+    running: (platform, scanned, total) =>
+      `${platform}: ${number(scanned)} von ${plural(total, { one: '# Spiel', other: '# Spielen' })}.`,
+    done: (scanned, identified) =>
+      `Fertig: ${plural(scanned, { one: '# Spiel', other: '# Spiele' })}, davon ${number(identified)} erkannt.`
+  }
+}

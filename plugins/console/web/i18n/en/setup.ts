@@ -1,0 +1,88 @@
+import { createFormat } from '../format.ts'
+
+const { number, plural } = createFormat('en')
+
+const DOES: Readonly<Record<string, string>> = {
+  igdb: 'Texts, ratings, covers and screenshots for nearly every game.',
+  ss: 'Texts, covers, videos and manuals, also for old and rare games.',
+  moby: 'Texts, covers and screenshots, strong on computers.',
+  ra: 'Achievements, found by the content of the file.',
+  sgdb: 'Covers drawn by fans.',
+  tgdb: 'Texts and covers.',
+  hasheous: 'Recognises games by the content of the file.',
+  playmatch: 'Recognises games by the content of the file.',
+  launchbox: 'Texts and covers from a database on this server.',
+  hltb: 'How long games take to finish.',
+  libretro: 'Covers and screenshots by the name of the file. Needs no account.',
+  gamelist: 'Reads gamelist.xml beside your games. Needs no network.',
+  flashpoint: 'Games that once ran in web browsers.',
+  steam: 'Texts and pictures of games for PCs.',
+  demozoo: 'Demos and their makers.',
+  pouet: 'Demos and their makers.',
+  csdb: 'Demos and games for the C64.'
+}
+
+/** The steps after the first start. */
+export const setup = {
+  title: 'Set up',
+  steps: { library: 'Your games', providers: 'Covers and texts', scan: 'First scan' },
+  skip: 'Skip for now',
+  next: (step: string) => `Next: ${step}`,
+  toHome: 'To the start page',
+  toLibrary: 'To the library',
+  library: {
+    title: 'Where are your games?',
+    text: 'The server reads games from folders on its disk, one for each platform. It never changes them unless you ask it to.',
+    folders: 'Library folders',
+    content: 'What is in them'
+  },
+  empty: 'There are no platform folders yet. Make one for each platform, as below, or drop games here.',
+  files: (count: number) => plural(count, { one: '# file', other: '# files' }),
+  platforms: (count: number) => plural(count, { one: '# platform', other: '# platforms' }),
+  free: (size: string) => `${size} free`,
+  readOnly: 'Read only',
+  unavailable: 'The folder cannot be read.',
+  change: 'Change',
+  changeNamed: (name: string) => `Change ${name}`,
+  addFolder: 'Add a folder',
+  dialog: {
+    path: 'Folder on the server',
+    pathHint: 'The whole path. In a container, the path inside it.',
+    name: 'Name',
+    writable: 'The server may change files',
+    writableHint: 'Needed to upload, rename and delete games.'
+  },
+  unknown: {
+    title: 'Folders that were not understood',
+    text: 'Their names belong to no platform. Choose the platform of each, or leave it: its games then appear without covers.',
+    choose: (folder: string) => `Platform of ${folder}`
+  },
+  bound: (folder: string, platform: string) => `${folder} is ${platform} from the next scan on.`,
+  providers: {
+    title: 'Covers and texts',
+    text: 'Providers recognise your games. Some work at once; others need a free account. You can add them later and scan again.',
+    groups: { ready: 'Working', account: 'Need an account', off: 'Free, but switched off', failed: 'Not working' },
+    states: { ready: 'On', account: 'Needs a key', off: 'Off', failed: 'Failed' },
+    does: DOES,
+    test: 'Test',
+    testNamed: (name: string) => `Test ${name}`,
+    answers: 'It answers.',
+    silent: 'It does not answer. Check the network of the server, then try again.',
+    how: 'How to switch it on',
+    getAccount: (name: string) => `Get it from ${name}`,
+    where: 'Give the server these variables, then start it again.'
+  },
+  scan: {
+    title: 'First scan',
+    text: 'The server looks at every file and finds out which game it is. Your files stay as they are.',
+    start: 'Start the scan',
+    again: 'Scan again',
+    busy: 'Scanning',
+    ready: 'Ready when you are.',
+    starting: 'The scan starts.',
+    running: (platform: string, scanned: number, total: number) =>
+      `${platform}: ${number(scanned)} of ${plural(total, { one: '# game', other: '# games' })}.`,
+    done: (scanned: number, identified: number) =>
+      `Done: ${plural(scanned, { one: '# game', other: '# games' })}, ${number(identified)} recognised.`
+  }
+}

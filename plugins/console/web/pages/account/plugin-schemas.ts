@@ -1,0 +1,23 @@
+import { addressOf } from '../../base.ts'
+import { useResource } from '../../api/resource.ts'
+import { readFailure } from '../../api/failure.ts'
+
+type Schemas = Readonly<Record<string, unknown>>
+const isRecord = (value: unknown): value is Schemas => typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** Loads the schemas of the API document, which also has those of the settings of all installed plugins. */
+async function loadSchemas (signal: AbortSignal): Promise<Schemas> {
+  const reply = await fetch(addressOf('openapi.json'), { signal })
+  const document: unknown = await reply.json()
+  if (!reply.ok) throw readFailure(reply.status, document)
+  const components = isRecord(document) ? document.components : undefined
+  const schemas = isRecord(components) ? components.schemas : undefined
+  return isRecord(schemas) ? schemas : {}
+}
+
+/** The schemas of the settings of plugins, named such as `channel_webhook_settings`. */
+export const usePluginSchemas = () => useResource('plugin-schemas', loadSchemas)
+
+/** Returns the keys of all channels among the schemas. */
+export const listChannelKeys = (schemas: Schemas): string[] =>
+  Object.keys(schemas).flatMap((name) => /^channel_(.+)_settings$/.exec(name)?.[1] ?? [])

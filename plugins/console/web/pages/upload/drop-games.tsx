@@ -1,0 +1,98 @@
+import fileIcon from 'lucide/dist/esm/icons/file.mjs'
+import check from 'lucide/dist/esm/icons/circle-check.mjs'
+import rotate from 'lucide/dist/esm/icons/rotate-cw.mjs'
+import x from 'lucide/dist/esm/icons/x.mjs'
+import { api, call } from '../../api/client.ts'
+import type { Platform } from '../../api/platforms.ts'
+import { useResource } from '../../api/resource.ts'
+import { holds } from '../../api/session.ts'
+import { format, texts } from '../../i18n/language.ts'
+import { IconButton } from '../../ui/button.tsx'
+import { Combobox } from '../../ui/combobox.tsx'
+import { FileDrop } from '../../ui/file-drop.tsx'
+import { Icon } from '../../ui/icon.tsx'
+import { Notice } from '../../ui/state.tsx'
+import { guessPlatform } from './guess-platform.ts'
+import { type Upload, addFiles, choosePlatform, removeUpload, retry, uploads } from './upload-queue.ts'
+
+/** All platforms that games can have, also those without any game yet. */
+export const useSupportedPlatforms = () =>
+  useResource('supported-platforms', (signal) => call(api.GET('/api/platforms/supported', { signal })))
+
+function describe ({ state, sent, file, failure, platform }: Upload): string {
+  const { upload } = texts()
+  const { bytes, percent } = format()
+  const name = platform?.display_name ?? ''
+  if (state === 'failed') return failure?.message ?? upload.failed
+  if (state === 'sending') return `${name} · ${percent(file.size === 0 ? 0 : sent / file.size)} · ${bytes(file.size)}`
+  return [name, upload.states[state], bytes(file.size)].filter(Boolean).join(' · ')
+}
+
+function UploadRow ({ upload }: { upload: Upload }) {
+  const { upload: words } = texts()
+  const { id, file, state, sent } = upload
+  const isActive = ['sending', 'finishing', 'waiting'].includes(state)
+  return (
+    <li class='row'>
+      <Icon node={state === 'done' ? check : fileIcon} />
+      <div class='row-text'>
+        <div class='row-title upload-name'>{file.name}</div>
+        <p class={state === 'failed' ? 'row-problem' : 'faint'}>{describe(upload)}</p>
+        {isActive && <progress class='progress' aria-label={file.name} max={file.size} value={sent} />}
+      </div>
+      <div class='row-actions upload-actions'>
+        {state === 'failed' && <IconButton isSmall icon={rotate} label={words.retryNamed(file.name)} onClick={() => { retry(id) }} />}
+        <IconButton
+          isSmall icon={x} label={state === 'done' ? words.forgetNamed(file.name) : words.cancelNamed(file.name)}
+          onClick={() => { removeUpload(upload) }}
+        />
+      </div>
+    </li>
+  )
+}
+
+/** Asks once for the platform of all files whose extension does not tell it. */
+function PlatformChoice ({ waiting, platforms }: { waiting: readonly Upload[], platforms: readonly Platform[] }) {
+  const { upload } = texts()
+  return (
+    <div class='card upload-choice'>
+      <Combobox
+        label={upload.platformOf(waiting.length)} hint={format().list(waiting.slice(0, 5).map(({ file }) => file.name))}
+        options={platforms.map(({ fs_slug: slug, display_name: name }) => ({ value: slug, label: name, note: slug }))} value={null}
+        onChange={(slug) => {
+          const platform = platforms.find(({ fs_slug: one }) => one === slug)
+          if (platform !== undefined) choosePlatform(waiting.map(({ id }) => id), platform)
+        }}
+      />
+    </div>
+  )
+}
+
+/** A place for dropped games, with the progress of each. */
+export function DropGames () {
+  const { upload } = texts()
+  const { data: { value: platforms = [] } } = useSupportedPlatforms()
+  if (!holds('roms.write')) return null
+  const slugs = new Set(platforms.map(({ fs_slug: slug }) => slug))
+  const list = uploads.value
+  const waiting = list.filter(({ state }) => state === 'choose')
+  const doneCount = list.filter(({ state }) => state === 'done').length
+  return (
+    <div class='stack'>
+      <FileDrop
+        label={upload.drop} isMultiple isDisabled={platforms.length === 0}
+        onFiles={(files) => {
+          addFiles(files.filter(({ size }) => size > 0), ({ name }) => {
+            const slug = guessPlatform(name, slugs)
+            return platforms.find(({ fs_slug: one }) => one === slug) ?? null
+          })
+        }}
+      >
+        <p class='faint'>{upload.dropHint}</p>
+      </FileDrop>
+      {waiting.length > 0 && <PlatformChoice waiting={waiting} platforms={platforms} />}
+      {list.length > 0 && <ul class='card rows'>{list.map((one) => <UploadRow key={one.id} upload={one} />)}</ul>}
+      <div role='status'>{doneCount > 0 && <Notice>{upload.done(doneCount)}</Notice>}</div>
+    </div>
+  )
+}

@@ -1,0 +1,110 @@
+import { api, call } from '../../api/client.ts'
+import { isReachable } from '../../api/connection.ts'
+import { Failure } from '../../api/failure.ts'
+import { countChunks, listMissing, toHeader } from './chunks.ts'
+import { findUpload, storeUpload } from './upload-memory.ts'
+
+interface Target { platformId: number, platform: string }
+interface Watch {
+  signal: AbortSignal
+  onSent: (bytes: number) => void
+  /** Called when the connection was lost, and when it came back. */
+  onWaiting: (isWaiting: boolean) => void
+}
+
+/** Waits until the server answers again. */
+function waitForServer (signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    if (isReachable.value) return resolve()
+    const stop = isReachable.subscribe((reached) => {
+      if (!reached) return
+      queueMicrotask(() => { stop() })
+      resolve()
+    })
+    signal.addEventListener('abort', () => {
+      stop()
+      reject(signal.reason)
+    }, { once: true })
+  })
+}
+
+const isLost = (err: unknown): boolean => err instanceof Failure && (err.status === 0 || [502, 503, 504].includes(err.status))
+/** Attempts without any progress between them. */
+const ATTEMPTS_MAX = 20
+
+/** Begins an upload, or continues one of this tab. @returns its id and the chunks that the server has */
+async function begin (file: File, { platform, platformId }: Target, signal: AbortSignal): Promise<{ id: string, received: number[] }> {
+  const former = findUpload(file, platform)
+  if (former !== null) {
+    try {
+      const { received_chunks: received } = await call(api.GET('/api/roms/upload/{upload_id}', { params: { path: { upload_id: former } }, signal }))
+      return { id: former, received }
+    } catch (err) {
+      if (isLost(err)) throw err
+      storeUpload(file, platform, null)
+    }
+  }
+  const { upload_id: id } = await call(api.POST('/api/roms/upload/start', {
+    params: {
+      header: {
+        'x-upload-platform': platformId,
+        'x-upload-filename': toHeader(file.name),
+        'x-upload-total-size': file.size,
+        'x-upload-total-chunks': countChunks(file.size)
+      }
+    },
+    signal
+  }))
+  storeUpload(file, platform, id)
+  return { id, received: [] }
+}
+
+async function sendOnce (file: File, target: Target, { signal, onSent }: Watch): Promise<void> {
+  const { id, received } = await begin(file, target, signal)
+  const path = { upload_id: id }
+  const missing = listMissing(file.size, received)
+  let sent = file.size - missing.reduce((sum, { start, end }) => sum + end - start, 0)
+  onSent(sent)
+  for (const { index, start, end } of missing) {
+    const chunk = file.slice(start, end)
+    await call(api.PUT('/api/roms/upload/{upload_id}', {
+      params: { path, header: { 'x-chunk-index': index } },
+      body: '',
+      bodySerializer: () => chunk,
+      headers: { 'content-type': 'application/octet-stream' },
+      signal
+    }))
+    sent += end - start
+    onSent(sent)
+  }
+  await call(api.POST('/api/roms/upload/{upload_id}/complete', { params: { path }, signal }))
+  storeUpload(file, target.platform, null)
+}
+
+/** Sends a file in chunks. After a lost connection it waits for the server, and sends only the missing chunks. */
+export async function sendFile (file: File, target: Target, watch: Watch): Promise<void> {
+  let attempts = 0
+  let farthest = 0
+  const onSent = (bytes: number) => {
+    if (bytes > farthest) attempts = 0
+    farthest = Math.max(farthest, bytes)
+    watch.onSent(bytes)
+  }
+  while (true) {
+    try {
+      return await sendOnce(file, target, { ...watch, onSent })
+    } catch (err) {
+      if (!isLost(err) || ++attempts >= ATTEMPTS_MAX) throw err
+      watch.onWaiting(true)
+      await waitForServer(watch.signal)
+      watch.onWaiting(false)
+    }
+  }
+}
+
+/** Deletes what the server has of an upload. */
+export async function cancelUpload (file: File, platform: string): Promise<void> {
+  const id = findUpload(file, platform)
+  storeUpload(file, platform, null)
+  if (id !== null) await call(api.POST('/api/roms/upload/{upload_id}/cancel', { params: { path: { upload_id: id } } }))
+}

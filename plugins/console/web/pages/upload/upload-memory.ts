@@ -1,0 +1,32 @@
+/** Uploads that began in this tab, so that the same file goes on where it was after the page was loaded again. */
+const KEY = 'svc.uploads'
+/** The server deletes older ones. */
+const STORED_MAX = 200
+
+export interface UploadedFile { readonly name: string, readonly size: number, readonly lastModified: number }
+const nameOf = (file: UploadedFile, platform: string) => JSON.stringify([file.name, file.size, file.lastModified, platform])
+
+function readAll (): [string, string][] {
+  try {
+    const stored: unknown = JSON.parse(sessionStorage.getItem(KEY) ?? '[]')
+    return Array.isArray(stored) ? stored as [string, string][] : []
+  } catch {
+    return []
+  }
+}
+
+function storeAll (entries: [string, string][]): void {
+  try {
+    sessionStorage.setItem(KEY, JSON.stringify(entries.slice(-STORED_MAX)))
+  } catch {
+    // Without storage an upload begins again after the page was loaded again.
+  }
+}
+
+/** Returns the id of the upload of a file that began before; null without one. */
+export const findUpload = (file: UploadedFile, platform: string): string | null => new Map(readAll()).get(nameOf(file, platform)) ?? null
+
+export function storeUpload (file: UploadedFile, platform: string, id: string | null): void {
+  const others = readAll().filter(([name]) => name !== nameOf(file, platform))
+  storeAll(id === null ? others : [...others, [nameOf(file, platform), id]])
+}
