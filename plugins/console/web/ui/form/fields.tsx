@@ -1,5 +1,5 @@
 import plus from 'lucide/dist/esm/icons/plus.mjs'
-import trash from 'lucide/dist/esm/icons/trash-2.mjs'
+import trash from 'lucide/dist/esm/icons/trash.mjs'
 import { useState } from 'preact/hooks'
 import type { FieldProblem } from '../../api/failure.ts'
 import { texts } from '../../i18n/language.ts'
