@@ -59,7 +59,8 @@ async function loadPlugin (
     const parts = await plugin?.default(app, options)
     if (routes === undefined) return
     const register: Routes = async (scope) => { await routes.default(scope, options, parts) }
-    await app.register(register)
+    // Named, because Fastify looks for a plugin without a name in all loaded modules.
+    await app.register(fp(register, { name: `${name} routes`, encapsulate: true }))
   }
   return fp(setUp, { name, dependencies: [...needs] })
 }

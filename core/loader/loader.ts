@@ -95,7 +95,7 @@ export async function loadPlugins (app: FastifyInstance, options: LoaderOptions)
   // All at once, because then several hanging plugins cost no more time than one.
   await Promise.all(candidates.map((candidate, index) =>
     attempt(candidate, () => importCode(candidate, descriptions?.[index]))))
-  for (const candidate of candidates) describe(toDescription(candidate))
+  for (const [index, candidate] of candidates.entries()) describe(descriptions?.[index] ?? toDescription(candidate))
   warnOfUnknownSections(app, config, candidates)
   for (const candidate of candidates) await attempt(candidate, () => configurePlugin(candidate, names, options, define))
   for (const candidate of candidates) await attempt(candidate, () => { addToOrder(ordered, candidate) })
