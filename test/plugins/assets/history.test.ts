@@ -4,7 +4,8 @@ import { buildTestApp } from '../../support.ts'
 import { type AssetItem, type Query, createClient, listStored, sha1Of } from './support.ts'
 import { addRom } from '../roms/support.ts'
 
-const RUNS = 12
+/** Number of sequences; `npm run soak` runs more. */
+const RUNS = Number(process.env.SOAK_ROUNDS ?? 4)
 const test = await buildTestApp(t, { env: { ASSET_VERSIONS_KEPT: '1000' } })
 const alice = createClient(test, await test.createUser('alice'))
 let count = 0

@@ -4,7 +4,8 @@ import { buildTestApp } from '../../support.ts'
 
 interface Group { id: number, name: string, is_default: boolean }
 
-const ROUNDS = 20
+/** Rounds of each pair of requests; `npm run soak` runs more. */
+const ROUNDS = Number(process.env.SOAK_ROUNDS ?? 5)
 
 const { app, admin, createUser, databaseUrl } = await buildTestApp(t)
 const alice = await createUser('alice')

@@ -167,6 +167,13 @@ const VISIBLE = new RegExp(`=515151$|\\b${open.platform_id}\\b`)
 
 for (const [name, headers, hidden] of [['member', alice, HIDDEN], ['stranger', stranger, [veiled]]] as const) {
   t.test(`V9: a ${name} gets the same answers for hidden as for absent objects`, async (t) => {
+    const answers = new Map<string, ReturnType<typeof call>>()
+    /** Requests each absent object once, because several hidden ones are compared with it. */
+    const callOnce = (url: string) => {
+      const answer = answers.get(url) ?? call({ url }, headers)
+      answers.set(url, answer)
+      return answer
+    }
     for (const rom of hidden) {
       for (const operation of READS) {
         const [about, absent] = [listCalls(operation, rom), listCalls(operation, ABSENT)]
@@ -175,7 +182,7 @@ for (const [name, headers, hidden] of [['member', alice, HIDDEN], ['stranger', s
           // visible ROM.
           if (path === absent[index] || VISIBLE.test(path)) continue
           const reply = await call({ url: path }, headers)
-          const expected = await call({ url: absent[index] ?? '' }, headers)
+          const expected = await callOnce(absent[index] ?? '')
           t.equal(reply.statusCode, expected.statusCode, path)
           t.equal(asAbsent(reply.body, rom), expected.body, path)
         }

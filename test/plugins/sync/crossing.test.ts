@@ -3,7 +3,8 @@ import { type TestApp, shareTestApp } from '../../support.ts'
 import { addDevice, createClient } from '../assets/support.ts'
 import { addRom } from '../roms/support.ts'
 
-const ROUNDS = 12
+/** Rounds of each pair of requests; `npm run soak` runs more. */
+const ROUNDS = Number(process.env.SOAK_ROUNDS ?? 4)
 
 const fresh = shareTestApp(t)
 
