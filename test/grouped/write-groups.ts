@@ -5,7 +5,7 @@ import { parse } from 'yaml'
 import { SERVER_DIR } from '../../core/server-dir.ts'
 
 /** The most files per process, because leftovers of tests would fill the memory of a small machine. */
-export const FILES_MAX = 80
+export const FILES_MAX = 48
 /**
  * Files to start early. Some wait for other processes or for time, so other work can run beside them. Others take long
  * for their size and must not start last.
