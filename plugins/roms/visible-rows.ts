@@ -3,7 +3,7 @@ import type { Context } from '../../core/access/context.ts'
 import type { LongReads } from '../library/long-reads.ts'
 import type { PlatformSize } from '../platforms/views.ts'
 import type { AnyCaller } from '../platforms/visibility.ts'
-import { isRomVisible } from './visibility.ts'
+import { isCountVisible, isRomHidden, isRomVisible } from './visibility.ts'
 
 /** True if a ROM exists and the caller sees it. @param id a number, or the digits of any number in an address */
 export async function hasVisibleRom ({ db, caller }: Context<AnyCaller>, id: number | string): Promise<boolean> {
@@ -12,10 +12,16 @@ export async function hasVisibleRom ({ db, caller }: Context<AnyCaller>, id: num
   return rows.length > 0
 }
 
-/** Counts the ROMs that a caller sees, with their size, by platform id. Skips platforms without a ROM. */
+/**
+ * Counts the ROMs that a caller sees, with their size, by platform id. Skips platforms without a ROM. Reads the counts
+ * of extensions, because each ROM has one extension.
+ */
 export async function selectPlatformSizes (reads: LongReads, caller: AnyCaller): Promise<Map<number, PlatformSize>> {
   const { rows } = await sql<PlatformSize & { platform_id: number }>`
-    select r.platform_id, count(*)::int as rom_count, sum(r.fs_size_bytes)::float8 as fs_size_bytes
-    from roms r where ${isRomVisible(caller)} group by r.platform_id`.execute(reads)
+    select r.platform_id, sum(r.roms)::int as rom_count, sum(r.bytes)::float8 as fs_size_bytes
+    from (select platform_id, min_age, roms, bytes from library_counts where kind = 'extension'
+      union all select r.platform_id, r.min_age, -1, -r.fs_size_bytes from roms r where ${isRomHidden(caller)}) r
+    join platforms p on p.id = r.platform_id where ${isCountVisible(caller)}
+    group by r.platform_id having sum(r.roms) > 0`.execute(reads)
   return new Map(rows.map(({ platform_id: id, ...size }) => [id, size]))
 }

@@ -1,4 +1,5 @@
 import type pg from 'pg'
+import { INSERT_ALL_COUNTS } from '../../plugins/migrations/initial/counts.ts'
 import { INSERT_ALL_GAMES } from '../../plugins/migrations/initial/games.ts'
 
 /** Platforms from the largest to the smallest, as in real libraries. */
@@ -85,6 +86,7 @@ async function insertAll (
     await client.query(matchesOf(provider, share))
   }
   await client.query(INSERT_ALL_GAMES)
+  for (const counts of INSERT_ALL_COUNTS) await client.query(counts)
   tell('matches')
   await client.query(MARKS, [userId])
   await client.query(SAVES, [userId])
@@ -107,7 +109,7 @@ export async function seedLibrary (
   await client.query('set local session_replication_role = replica')
   await client.query("set local maintenance_work_mem = '256MB'")
   // Tables that were emptied in this transaction need no write-ahead log.
-  await client.query('truncate platforms, roms cascade')
+  await client.query('truncate platforms, roms, library_counts cascade')
   const { rows: indexes } = await client.query<Index>(INDEXES)
   for (const { name } of indexes) await client.query(`drop index "${name}"`)
   await insertAll(client, roms, userId, tell)

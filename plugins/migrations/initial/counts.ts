@@ -57,6 +57,11 @@ const COUNT_MATCHES = `create function count_matches() returns trigger language 
   return null;
 end $$`
 
+/** Inserts the counts of a library whose changes no trigger has seen, such as a seeded one. */
+export const INSERT_ALL_COUNTS = [
+  insertRomFacts(signed('roms', 1)), insertMatchFacts('select rom_id, provider, 1 as sign from rom_matches where provider_id is not null')
+]
+
 /** These triggers equal those of the entities. */
 const statementTriggers = (table: string, run: string) => [
   `create trigger ${run}_insert after insert on ${table} referencing new table as added for each statement execute function ${run}()`,
