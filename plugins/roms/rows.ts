@@ -101,20 +101,6 @@ export const markedRoms = (userId: number | null): RawBuilder<unknown> =>
 export const romTables = (userId: number | null): RawBuilder<unknown> =>
   sql`${markedRoms(userId)} join platforms p on p.id = r.platform_id`
 
-/**
- * Loads the ids of one page of ROMs.
- *
- * @param by the columns of the order
- */
-export async function selectIds (
-  db: Db, userId: number | null, condition: Condition,
-  { by, limit, offset }: { by: RawBuilder<unknown>, limit: number, offset: number }
-): Promise<number[]> {
-  const { rows } = await sql<{ id: number }>`select r.id from ${markedRoms(userId)}
-    where ${condition} order by ${by} limit ${limit} offset ${offset}`.execute(db)
-  return rows.map((row) => row.id)
-}
-
 /** Ids that are tried at once, each a look at an index. */
 const SAMPLE = 200
 

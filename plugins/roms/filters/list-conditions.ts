@@ -148,16 +148,16 @@ const FLAGS = {
   has_soundtrack: sql<boolean>`r.has_soundtrack`
 } as const
 
-/** @property isSingleRom true if the condition applies to one ROM, not to all */
-interface FilterOptions extends RomExtensions { caller: AnyCaller, isSingleRom: boolean }
+/** @property isForFew true if the condition applies to few ROMs, not to all */
+interface FilterOptions extends RomExtensions { caller: AnyCaller, isForFew: boolean }
 
 function flagConditions (
-  query: ListRomsQuery, { caller, providers, userFiles, isSingleRom }: FilterOptions
+  query: ListRomsQuery, { caller, providers, userFiles, isForFew }: FilterOptions
 ): Condition[] {
   const flags: Record<string, Condition> = {
     ...FLAGS,
     matched: isMatchedBy(providers.identifying),
-    duplicate: (isSingleRom ? hasSibling : hasSiblings)(providers.identifying, caller),
+    duplicate: (isForFew ? hasSibling : hasSiblings)(providers.identifying, caller),
     favorite: isFavorite(caller),
     has_saves: userFiles.hasFilesCondition(caller, 'save'),
     has_states: userFiles.hasFilesCondition(caller, 'state')

@@ -26,7 +26,7 @@ export const hasSiblings = (keys: readonly string[], caller: AnyCaller): RawBuil
     from (select g.rom_id, g.platform_id, unnest(${idsBy(keys)}) collate "C" as id from ${gamesSeenBy(caller)}) i) s
   where s.rom_id = r.id and s.roms > 1)`
 
-/** True if a ROM has a sibling; faster than {@link hasSiblings} if the condition applies to one ROM. */
+/** True if a ROM has a sibling; faster than {@link hasSiblings} if the condition applies to few ROMs. */
 export const hasSibling = (keys: readonly string[], caller: AnyCaller): RawBuilder<boolean> => sql<boolean>`exists (
   select 1 from rom_matches a join rom_matches b on b.provider = a.provider and b.provider_id = a.provider_id
   where a.rom_id = r.id and b.rom_id <> a.rom_id and a.provider = any(${keys}::text[]) and (b.rom_id, r.platform_id) in (

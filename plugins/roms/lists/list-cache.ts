@@ -32,13 +32,9 @@ const nameList = (query: ListPart): [string, unknown][] =>
   Object.entries(query).filter(([name, value]) => !NOT_IN_KEY.has(name) && !isDefault(name, value))
     .sort(([a], [b]) => a < b ? -1 : 1)
 
-const SCOPE_AND_ORDER = new Set(['platform_ids', 'platform_id', 'order_by', 'order_dir'])
-
 /** True if a page must be read from the ids of the whole list. */
-export function needsIndex (query: ListRomsQuery, order: Order): boolean {
-  return query.with_total || query.with_char_index || query.with_rom_id_index || query.offset > NEAR_OFFSET ||
-    !order.isIndexed || nameList(query).some(([name]) => !SCOPE_AND_ORDER.has(name))
-}
+export const needsIndex = (query: ListRomsQuery, order: Order): boolean => query.with_total || query.with_char_index ||
+  query.with_rom_id_index || query.offset > NEAR_OFFSET || !order.isIndexed
 
 /**
  * Returns the version kinds a list depends on besides the library. The filter of a smart collection may use all kinds.
@@ -74,10 +70,15 @@ export function createListCache (reads: LongReads) {
     () => selectFilterValues(reads, caller?.id ?? null, condition)
   ] as const
 
+  const indexKey = ({ caller, query, by = [] }: CachedList, order: Order) =>
+    ({ caller: callerKey(caller), of: [nameList(query), by], kinds: kindsOf(query, order) })
+
   return {
-    index: ({ caller, versions, query, condition, by = [] }: CachedList, order: Order): Promise<PageIndex> =>
-      indexes.get(versions, { caller: callerKey(caller), of: [nameList(query), by], kinds: kindsOf(query, order) },
-        () => selectPageIndex(reads, caller?.id ?? null, condition, order)),
+    index: (list: CachedList, order: Order): Promise<PageIndex> => indexes.get(list.versions, indexKey(list, order),
+      () => selectPageIndex(reads, list.caller?.id ?? null, list.condition, order)),
+
+    /** Returns the cached index of a list; null if there is none, or if it is out of date. */
+    findIndex: (list: CachedList, order: Order): PageIndex | null => indexes.find(list.versions, indexKey(list, order)),
 
     filterValues: (list: CachedList): Promise<RomFilters> => filterValues.get(...filterValuesArguments(list)),
 

@@ -9,18 +9,21 @@ import { type ListRomsQuery, type ScopeQuery, pickScope } from '../filters/list-
 import { filterConditions, isMarked, isNotHidden, scopeConditions } from '../filters/list-conditions.ts'
 import { markedRoms } from '../rows.ts'
 import { isRomVisible } from '../visibility.ts'
-import { isRepresentative } from './grouping.ts'
+import { isBestOfGroup, isRepresentative } from './grouping.ts'
 import type { CachedList } from './list-cache.ts'
 import { NO_JOINS, type Order, readOrder } from './list-order.ts'
+
+/** Returns the condition of a smart collection. @param isForFew as in {@link ConditionOptions} */
+type SmartCondition = (isForFew: boolean) => Condition
 
 interface ConditionOptions {
   order: Order
   /** Decides which ROM of a group is shown. */
   regionPriority?: readonly string[]
   /** The condition of the smart collection that filters the list. */
-  smart?: Condition | null
-  /** True if the condition applies to one ROM, not to all. */
-  isSingleRom?: boolean
+  smart?: SmartCondition | null
+  /** True if the condition applies to few ROMs, not to all. */
+  isForFew?: boolean
 }
 
 /** The query of a stored filter, with its order and condition. */
@@ -29,12 +32,12 @@ interface StoredFilter { query: ListRomsQuery, order: Order, condition: Conditio
 /** Returns the condition of a top-level list. Hidden ROMs are removed after the groups are formed. */
 export function listCondition (
   caller: AnyCaller, extensions: RomExtensions, query: ListRomsQuery,
-  { order, regionPriority = [], smart = null, isSingleRom = false }: ConditionOptions
+  { order, regionPriority = [], smart = null, isForFew = false }: ConditionOptions
 ): Condition {
   const filterBy = (filters: ListRomsQuery) => allOf([
     isRomVisible(caller),
-    ...scopeConditions(caller, query, query.search_term, smart),
-    ...filterConditions(filters, { ...extensions, caller, isSingleRom }),
+    ...scopeConditions(caller, query, query.search_term, smart?.(isForFew) ?? null),
+    ...filterConditions(filters, { ...extensions, caller, isForFew }),
     ...(order.needsMarks ? [isMarked] : [])
   ])
   const filtered = filterBy(query)
@@ -44,26 +47,29 @@ export function listCondition (
   const { duplicate: _isSame, ...otherConditions } = query
   const { identifying } = extensions.providers
   const tables = markedRoms(caller?.id ?? null)
-  const isChosen = isRepresentative(tables, filterBy(otherConditions), identifying, regionPriority)
+  const isFirst = isForFew ? isBestOfGroup : isRepresentative
+  const isChosen = isFirst(tables, filterBy(otherConditions), identifying, regionPriority)
   return allOf([filtered, isChosen, ...shown])
 }
 
-/** @param isSingleRom true if the condition applies to one ROM, not to all */
+/** @param isForFew true if the condition applies to few ROMs, not to all */
 export function readFilter (
-  caller: AnyCaller, extensions: RomExtensions, criteria: Criteria, isSingleRom = false
+  caller: AnyCaller, extensions: RomExtensions, criteria: Criteria, isForFew = false
 ): StoredFilter {
   const query = readCriteria(criteria)
   const order = readOrder(query.order_by, query.order_dir, extensions.providers)
-  return { query, order, condition: listCondition(caller, extensions, query, { order, isSingleRom }) }
+  return { query, order, condition: listCondition(caller, extensions, query, { order, isForFew }) }
 }
 
 /** Returns the condition of the smart collection that a query names; null if it names none. */
 export async function findSmartCondition (
   context: Context<AnyCaller>, extensions: RomExtensions, { smart_collection_id: id }: ScopeQuery
-): Promise<Condition | null> {
+): Promise<SmartCondition | null> {
   if (id === undefined) return null
   const criteria = await selectCriteria(context, id)
-  return criteria === null ? NOTHING : readFilter(context.caller, extensions, criteria).condition
+  return criteria === null
+    ? () => NOTHING
+    : (isForFew) => readFilter(context.caller, extensions, criteria, isForFew).condition
 }
 
 /** Returns the condition of a part of the library: its visible ROMs that contain a search term. */
@@ -73,7 +79,7 @@ export async function findScopeCondition (
   const { caller } = context
   const smart = await findSmartCondition(context, extensions, query)
   const shown = smart === null ? [isNotHidden(caller, false)] : []
-  return allOf([isRomVisible(caller), ...shown, ...scopeConditions(caller, query, term, smart)])
+  return allOf([isRomVisible(caller), ...shown, ...scopeConditions(caller, query, term, smart?.(false) ?? null)])
 }
 
 /** Returns the part of the library whose filter values are listed. */

@@ -1,7 +1,7 @@
 import type { Context } from '../../../core/access/context.ts'
 import type { Config } from '../../../core/config/config.ts'
 import { formatDate } from '../../../core/typebox.ts'
-import { type VersionSnapshot, selectVersions } from '../../library-versions/version-rows.ts'
+import { selectVersions } from '../../library-versions/version-rows.ts'
 import type { AnyCaller } from '../../platforms/visibility.ts'
 import type { Addresses } from '../../resources/addresses.ts'
 import { CachedText } from '../../../core/web/cached-text.ts'
@@ -9,14 +9,19 @@ import type { RomExtensions, UserFiles } from '../extensions.ts'
 import { noFilterValues } from '../filters/filter-value-rows.ts'
 import { type ListRomsQuery, withOldNames } from '../filters/list-query.ts'
 import type { LoadedRom, RomBuilder } from '../items/rom-builder.ts'
-import { selectIds } from '../rows.ts'
-import type { BuiltSimpleRom, RomPage } from '../schemas.ts'
+import type { BuiltSimpleRom, RomFilters, RomPage } from '../schemas.ts'
 import { type ListCache, needsIndex } from './list-cache.ts'
 import { type Order, readOrder } from './list-order.ts'
 import type { PageIndex } from './page-index-rows.ts'
 import { findFilterScope, findSmartCondition, listCondition } from './query-conditions.ts'
+import { estimateWalk, walkToPage } from './walk-rows.ts'
 
 const NO_INDEX: PageIndex = { ids: new Int32Array(), text: new CachedText('[]'), characters: {} }
+
+/** ROMs that are read first for a page that needs no index: some milliseconds. */
+const NEAR_ROMS = 2_000
+/** ROMs that are read next, before the index of the whole list: some hundredths of a second. */
+const FAR_ROMS = 20_000
 
 interface RomPageParts {
   config: Config
@@ -38,28 +43,36 @@ async function selectPictures (
   }))
 }
 
+/** Returns the platform of a list of one platform, else null. */
+function findOnlyPlatform ({ platform_ids: ids, platform_id: id }: ListRomsQuery): number | null {
+  const [first, ...others] = id === undefined ? ids : [...ids, id]
+  return first === undefined || others.length > 0 ? null : first
+}
+
 /** Creates the part of the ROMs service that lists a page of ROMs. */
 export function createRomPages ({ config, extensions, builder, cache, addresses }: RomPageParts) {
   const { providers, userFiles } = extensions
 
-  /**
-   * Returns the ids of a page, and the index of the whole list if the query needs it.
-   *
-   * @param versions null if the whole list is not needed
-   */
+  /** Returns the ids of a page, and the index of the whole list if the query needs it, or few ROMs meet its filters. */
   async function readPage (
-    context: Context<AnyCaller>, versions: VersionSnapshot | null, query: ListRomsQuery, order: Order
+    context: Context<AnyCaller>, query: ListRomsQuery, order: Order
   ): Promise<{ ids: readonly number[], index: PageIndex }> {
     const { db, caller } = context
     const { limit, offset } = query
     const by = query.group_by_meta_id ? config.scan.priority.region : []
-    const smart = await findSmartCondition(context, extensions, query)
-    const condition = listCondition(caller, extensions, query, { order, regionPriority: by, smart })
-    if (versions === null) {
-      const ids = await selectIds(db, caller?.id ?? null, condition, { by: order.by, limit, offset })
-      return { ids, index: NO_INDEX }
-    }
-    const index = await cache.index({ caller, versions, query, condition, by }, order)
+    const options = { order, regionPriority: by, smart: await findSmartCondition(context, extensions, query) }
+    const toCondition = (isForFew: boolean) => listCondition(caller, extensions, query, { ...options, isForFew })
+    const platformId = findOnlyPlatform(query)
+    const walk = { userId: caller?.id ?? null, condition: toCondition(true), by: order.by, platformId, limit, offset }
+    const isNear = !needsIndex(query, order)
+    const near = isNear ? await walkToPage(db, walk, NEAR_ROMS) : null
+    if (near !== null) return { ids: near, index: NO_INDEX }
+    const versions = await selectVersions(db, caller?.id ?? null)
+    const list = { caller, versions, query, condition: toCondition(false), by }
+    const isFar = isNear && cache.findIndex(list, order) === null && await estimateWalk(db, walk) < FAR_ROMS / 2
+    const far = isFar ? await walkToPage(db, walk, FAR_ROMS) : null
+    if (far !== null) return { ids: far, index: NO_INDEX }
+    const index = await cache.index(list, order)
     return { ids: [...index.ids.subarray(offset, offset + limit)], index }
   }
 
@@ -75,16 +88,16 @@ export function createRomPages ({ config, extensions, builder, cache, addresses 
       ({ shared, more: { ...more, screenshot_path: pictures?.get(row.id) ?? null } }))
   }
 
+  async function readFilterValues (context: Context<AnyCaller>, query: ListRomsQuery): Promise<RomFilters> {
+    const versions = await selectVersions(context.db, context.caller?.id ?? null)
+    return await cache.filterValuesSoon(await findFilterScope(context, extensions, versions, query))
+  }
+
   async function list (context: Context<AnyCaller>, input: ListRomsQuery): Promise<RomPage> {
     const query = withOldNames(input)
     const order = readOrder(query.order_by, query.order_dir, providers)
-    const needs = { index: needsIndex(query, order), values: query.with_filter_values }
-    const versions = needs.index || needs.values ? await selectVersions(context.db, context.caller?.id ?? null) : null
     const [{ ids, index }, filterValues] = await Promise.all([
-      readPage(context, needs.index ? versions : null, query, order),
-      versions === null || !needs.values
-        ? noFilterValues()
-        : findFilterScope(context, extensions, versions, query).then(cache.filterValuesSoon)
+      readPage(context, query, order), query.with_filter_values ? readFilterValues(context, query) : noFilterValues()
     ])
     return {
       items: await buildItems(context, ids, query),

@@ -8,7 +8,7 @@ import { INSERT_ALL_GAMES } from '../../../plugins/migrations/initial/games.ts'
 import { IDENTIFYING } from '../../../plugins/plugins/known-providers.ts'
 import type { AnyCaller } from '../../../plugins/platforms/visibility.ts'
 import { hasSibling, hasSiblings } from '../../../plugins/roms/filters/siblings.ts'
-import { isRepresentative } from '../../../plugins/roms/lists/grouping.ts'
+import { isBestOfGroup, isRepresentative } from '../../../plugins/roms/lists/grouping.ts'
 import { markedRoms } from '../../../plugins/roms/rows.ts'
 import { isRomVisible } from '../../../plugins/roms/visibility.ts'
 import { type TestApp, shareTestApp } from '../../support.ts'
@@ -118,8 +118,10 @@ async function checkAll (test: TestApp): Promise<void> {
   for (const caller of VIEWERS) {
     const visible = isRomVisible(caller)
     for (const condition of [visible, sql<boolean>`(${visible} and r.regions && '{Japan}')`]) {
-      const isChosen = isRepresentative(markedRoms(1), condition, KEYS, PRIORITY)
-      await check(sql<boolean>`(${condition} and ${isChosen})`, isFirst(markedRoms(1), condition), 'one of each group')
+      for (const isChosen of [isRepresentative, isBestOfGroup]) {
+        const is = isChosen(markedRoms(1), condition, KEYS, PRIORITY)
+        await check(sql<boolean>`(${condition} and ${is})`, isFirst(markedRoms(1), condition), isChosen.name)
+      }
     }
     const siblings = sql<boolean>`(${visible} and ${isSibling(caller)})`
     for (const having of [hasSiblings, hasSibling]) {

@@ -1,0 +1,43 @@
+import { type RawBuilder, sql } from 'kysely'
+import type { Condition } from '../../../core/database/conditions.ts'
+import type { Db } from '../../../core/database/db.ts'
+import { markedRoms } from '../rows.ts'
+
+export interface Walk {
+  userId: number | null
+  condition: Condition
+  /** The columns of the order, which an index has. */
+  by: RawBuilder<unknown>
+  /** The only platform of the list, whose ROMs have an index by name; null if the list has several. */
+  platformId: number | null
+  limit: number
+  offset: number
+}
+
+/**
+ * Returns the ids of a page that is near the start of its list, by reading this many ROMs in the order of an index.
+ * Returns null if the page is not full then, because too few of these ROMs meet the condition.
+ */
+export async function walkToPage (
+  db: Db, { userId, condition, by, platformId, limit, offset }: Walk, roms: number
+): Promise<number[] | null> {
+  const scope = platformId === null ? sql`` : sql`where r.platform_id = ${platformId}`
+  const { rows } = await sql<{ id: number }>`select r.id
+    from (select r.* from roms r ${scope} order by ${by} limit ${roms + offset}) r
+    left join rom_users u on u.rom_id = r.id and u.user_id = ${userId ?? -1}
+    where ${condition} order by ${by} limit ${limit} offset ${offset}`.execute(db)
+  return rows.length === limit ? rows.map((row) => row.id) : null
+}
+
+interface Plan { Plan: { 'Plan Rows': number } }
+
+/** Estimates the ROMs that a walk to a page reads, from the planner's statistics and as if ROMs were in random order. */
+export async function estimateWalk (
+  db: Db, { userId, condition, limit, offset }: Pick<Walk, 'userId' | 'condition' | 'limit' | 'offset'>
+): Promise<number> {
+  const { rows: [explained] } = await sql<{ 'QUERY PLAN': [Plan] }>`explain (format json)
+    select from ${markedRoms(userId)} where ${condition}`.execute(db)
+  const { rows: [table] } = await sql<{ roms: number }>`
+    select reltuples as roms from pg_class where oid = 'roms'::regclass`.execute(db)
+  return (limit + offset) * (table?.roms ?? 0) / (explained?.['QUERY PLAN'][0].Plan['Plan Rows'] ?? 1)
+}
