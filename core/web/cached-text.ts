@@ -8,15 +8,19 @@ const deflate = promisify(deflateRaw)
 
 /** Each deflated piece ends at a whole byte and refers to no earlier bytes. Other pieces may come before and after. */
 const OPTIONS = { level: 4, finishFlush: constants.Z_SYNC_FLUSH }
-const deflatePiece = (bytes: Buffer) => deflate(bytes, OPTIONS)
+/** Numbers hardly repeat, so a search for repetitions would cost time and bytes. */
+const DIGITS_OPTIONS = { ...OPTIONS, strategy: constants.Z_HUFFMAN_ONLY }
+const deflatePiece = (bytes: Buffer, isDigits = false) => deflate(bytes, isDigits ? DIGITS_OPTIONS : OPTIONS)
 
 /** JSON that is sent many times, such as the ids of a million ROMs. The text is deflated once, at its first use. */
 export class CachedText {
   readonly bytes: Buffer
+  readonly #isDigits: boolean
   #deflated: Promise<Buffer> | null = null
 
-  constructor (text: string) {
+  constructor (text: string, { isDigits = false }: { isDigits?: boolean } = {}) {
     this.bytes = Buffer.from(text)
+    this.#isDigits = isDigits
   }
 
   /** Estimated bytes of the plain and the deflated text together, if the text is mostly digits. */
@@ -25,10 +29,13 @@ export class CachedText {
   }
 
   deflated (): Promise<Buffer> {
-    this.#deflated ??= deflatePiece(this.bytes)
+    this.#deflated ??= deflatePiece(this.bytes, this.#isDigits)
     return this.#deflated
   }
 }
+
+/** JSON in pieces, of which some are cached. */
+export type JsonPieces = readonly (string | CachedText)[]
 
 /** A gzip header (https://www.rfc-editor.org/rfc/rfc1952): deflate, no flags, no time, unknown operating system. */
 const HEADER = Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff])
@@ -43,7 +50,7 @@ const toPiece = (piece: string | CachedText): Piece => {
   return { bytes, deflated: deflatePiece(bytes) }
 }
 
-async function gzipPieces (pieces: readonly (string | CachedText)[]): Promise<Buffer> {
+async function gzipPieces (pieces: JsonPieces): Promise<Buffer> {
   const parts = pieces.map(toPiece)
   const trailer = Buffer.alloc(8)
   trailer.writeUInt32LE(parts.reduce((sum, { bytes }) => crc32(bytes, sum), 0))
@@ -53,7 +60,7 @@ async function gzipPieces (pieces: readonly (string | CachedText)[]): Promise<Bu
 
 /** Sends JSON in pieces. Clients that accept gzip get the cached deflated pieces without another compression. */
 export async function sendPieces (
-  { headers }: FastifyRequest, reply: FastifyReply, pieces: readonly (string | CachedText)[]
+  { headers }: FastifyRequest, reply: FastifyReply, pieces: JsonPieces
 ): Promise<FastifyReply> {
   reply.type('application/json; charset=utf-8')
   vary(reply)

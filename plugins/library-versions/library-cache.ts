@@ -20,6 +20,9 @@ interface Entry<Value> {
   value: Value
 }
 
+/** Computes a value. @param former the value before the last changes, if it is still cached */
+type Work<Value> = (former: Value | null) => Promise<Value>
+
 export interface CacheOptions<Value> {
   maxBytes: number
   sizeOf (value: Value): number
@@ -78,12 +81,13 @@ export function createLibraryCache<Value> ({ maxBytes, sizeOf }: CacheOptions<Va
   /** The latest moment among the callers that wait for the next computation. */
   const latestMoments = new Map<string, VersionSnapshot>()
 
-  function start (id: string, version: string, moment: VersionSnapshot, work: () => Promise<Value>): Promise<Value> {
+  function start (id: string, version: string, moment: VersionSnapshot, work: Work<Value>): Promise<Value> {
     const started = performance.now()
+    const former = entries.get(id)?.value ?? null
     const facts = { version, scans: scansOf(moment), at: moment.at }
     async function compute (): Promise<Value> {
       try {
-        const value = await work()
+        const value = await work(former)
         const lagMs = Math.max(SCAN_LAG_MS, (performance.now() - started) * SCAN_LAG_FACTOR)
         entries.set(id, { ...facts, lagMs, value })
         return value
@@ -107,7 +111,7 @@ export function createLibraryCache<Value> ({ maxBytes, sizeOf }: CacheOptions<Va
   }
 
   /** Returns the cached value, or computes it by a statement with its own limits, such as those of `app.longReads`. */
-  async function get (moment: VersionSnapshot, key: CacheKey, work: () => Promise<Value>): Promise<Value> {
+  async function get (moment: VersionSnapshot, key: CacheKey, work: Work<Value>): Promise<Value> {
     const id = idOf(key)
     const version = versionOf(key, moment)
     for (;;) {
@@ -143,7 +147,7 @@ export function createLibraryCache<Value> ({ maxBytes, sizeOf }: CacheOptions<Va
      * callers.
      */
     async getSoon (
-      moment: VersionSnapshot, key: CacheKey, work: () => Promise<Value>, waitMs: number
+      moment: VersionSnapshot, key: CacheKey, work: Work<Value>, waitMs: number
     ): Promise<Value | null> {
       const value = get(moment, key, work)
       value.catch(() => {})

@@ -36,6 +36,25 @@ export const LibraryVersion = defineEntity({
   }
 })
 
+/**
+ * The ROMs that a statement changed: their rows, matches, dumps, or who sees them. The database writes these rows, from
+ * which cached lists are updated. Rows are deleted after a day.
+ */
+export const RomChange = defineEntity({
+  name: 'RomChange',
+  tableName: 'rom_changes',
+  properties: {
+    id: columns.id(),
+    /** The transaction, which tells readers whether their snapshot contains the change. */
+    xid: p.bigint('number').index(),
+    /** Null if the statement changed too many ROMs. */
+    rom_ids: p.array().columnType('int[]').nullable(),
+    /** Identities that ROMs lost, as `<provider>:<id>`, with which their former siblings are found. */
+    games: columns.texts(),
+    created_at: columns.createdAt()
+  }
+})
+
 const CHANGES = ['insert', 'update', 'delete'] as const
 
 /** Creates a trigger that counts each statement that changes a table. */
@@ -47,3 +66,17 @@ export const countChanges = (table: string, what: 'library' | 'assets' | 'collec
   expression: `create trigger note_change after ${CHANGES.join(' or ')} on "${table}" for each statement ` +
     `execute function note_${what}_change()`
 })
+
+const TRANSITIONS = {
+  insert: 'new table as added', update: 'old table as removed new table as added', delete: 'old table as removed'
+}
+
+/** Creates triggers that run a function once per statement. */
+export const statementTriggers = (table: string, run: string) => CHANGES.map((event) => ({
+  name: `${run}_${event}`,
+  timing: 'after' as const,
+  events: [event],
+  forEach: 'statement' as const,
+  expression: `create trigger ${run}_${event} after ${event} on "${table}" referencing ${TRANSITIONS[event]} ` +
+    `for each statement execute function ${run}()`
+}))

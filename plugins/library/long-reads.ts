@@ -2,8 +2,8 @@ import type { FastifyInstance } from 'fastify'
 import { Kysely, PostgresDialect } from 'kysely'
 import pg from 'pg'
 
-/** Maximum number of concurrent statements per process; further ones wait. */
-const CONCURRENCY = 2
+/** Maximum numbers of concurrent statements per process; further ones wait. */
+const CONCURRENCY = { 'svc lists': 2, 'svc list updates': 1 }
 /** A million ROMs take seconds on a free processor, and a minute on a busy one. */
 const STATEMENT_MS = 120_000
 const QUERY_MS = STATEMENT_MS + 1_000
@@ -13,12 +13,15 @@ const IDLE_MS = 10_000
 export type LongReads = Kysely<object>
 
 /**
- * Opens connections for statements that read the whole library, apart from those of requests and their limits. They are
- * few, open on demand, and identified in the database by their application name.
+ * Opens connections for statements that read the whole library, or that update what was read. They are apart from those
+ * of requests and their limits, few, open on demand, and identified in the database by their application name.
  */
-export function openLongReads ({ log, pg: { options } }: Pick<FastifyInstance, 'log' | 'pg'>) {
+export function openLongReads (
+  { log, pg: { options } }: Pick<FastifyInstance, 'log' | 'pg'>, name: keyof typeof CONCURRENCY
+) {
   const pool = new pg.Pool({
-    ...options, application_name: 'svc lists', max: CONCURRENCY, idleTimeoutMillis: IDLE_MS, connectionTimeoutMillis: STATEMENT_MS,
+    ...options, application_name: name, max: CONCURRENCY[name],
+    idleTimeoutMillis: IDLE_MS, connectionTimeoutMillis: STATEMENT_MS,
     statement_timeout: STATEMENT_MS, query_timeout: QUERY_MS
   })
   const logLost = (err: Error) => { log.debug({ err }, 'database connection of lists lost') }

@@ -2,7 +2,7 @@ import { defineEntity, p } from '@mikro-orm/core'
 import { callersTrigger } from '../../core/access/caller-cache.ts'
 import { columns } from '../../core/database/columns.ts'
 import type { GrantAction, GrantEntity } from '../../core/access/grants.ts'
-import { countChanges } from '../library/entities.ts'
+import { countChanges, statementTriggers } from '../library/entities.ts'
 import { User } from '../users/entities.ts'
 import { PermissionGroup } from './group-entities.ts'
 
@@ -28,7 +28,7 @@ export const PermissionOverride = defineEntity({
 export const HiddenEntity = defineEntity({
   name: 'HiddenEntity',
   tableName: 'hidden_entities',
-  triggers: [countChanges('hidden_entities')],
+  triggers: [countChanges('hidden_entities'), ...statementTriggers('hidden_entities', 'log_hidden_roms')],
   properties: {
     id: columns.id(),
     entity: p.text().$type<typeof HIDEABLE_ENTITIES[number]>(),

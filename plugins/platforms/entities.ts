@@ -11,6 +11,12 @@ export const Platform = defineEntity({
     timing: 'before',
     events: ['delete'],
     expression: 'create trigger keep_former before delete on "platforms" for each row execute function keep_former_platform()'
+  }, {
+    name: 'log_platform_change',
+    timing: 'after',
+    events: ['update'],
+    expression: 'create trigger log_platform_change after update of slug on "platforms" for each row ' +
+      'when (old.slug is distinct from new.slug) execute function log_platform_change()'
   }],
   properties: {
     id: columns.id(),

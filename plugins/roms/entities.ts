@@ -1,7 +1,7 @@
 import type { ArchiveMember } from '../../core/archives/types.ts'
 import { type InferEntity, defineEntity, p } from '@mikro-orm/core'
 import { columns } from '../../core/database/columns.ts'
-import { countChanges } from '../library/entities.ts'
+import { countChanges, statementTriggers } from '../library/entities.ts'
 import { Platform } from '../platforms/entities.ts'
 import { User } from '../users/entities.ts'
 import type { GameFieldName } from './game-fields.ts'
@@ -23,20 +23,6 @@ export interface TrackMeta {
   /** Path in the resources folder. */
   cover_path: string | null
 }
-
-const TRANSITIONS = {
-  insert: 'new table as added', update: 'old table as removed new table as added', delete: 'old table as removed'
-}
-
-/** Triggers that run a function once per statement. */
-const statementTriggers = (table: string, run: string) => (['insert', 'update', 'delete'] as const).map((event) => ({
-  name: `${run}_${event}`,
-  timing: 'after' as const,
-  events: [event],
-  forEach: 'statement' as const,
-  expression: `create trigger ${run}_${event} after ${event} on "${table}" referencing ${TRANSITIONS[event]} ` +
-    `for each statement execute function ${run}()`
-}))
 
 /** Columns of a ROM that decide which ROM of a group is shown. */
 const PLACE = ['platform_id', 'fs_name', 'fs_name_no_ext', 'regions']
@@ -87,7 +73,7 @@ export const Rom = defineEntity({
     events: ['update'],
     expression: `create trigger keep_place_of_game after update of ${PLACE.join(', ')} on "roms" for each row ` +
       `when (${PLACE.map((column) => `old.${column} is distinct from new.${column}`).join(' or ')}) execute function keep_place_of_game()`
-  }, ...statementTriggers('roms', 'count_roms')],
+  }, ...statementTriggers('roms', 'count_roms'), ...statementTriggers('roms', 'log_roms')],
   uniques: [{ properties: ['platform', 'fs_name', 'library_id'] }],
   indexes: [
     { properties: ['library_id'] },
@@ -209,7 +195,8 @@ export const RomMatch = defineEntity({
   name: 'RomMatch',
   tableName: 'rom_matches',
   triggers: [
-    countChanges('rom_matches'), ...statementTriggers('rom_matches', 'count_matches'), ...statementTriggers('rom_matches', 'keep_games')
+    countChanges('rom_matches'),
+    ...['count_matches', 'keep_games', 'log_matches'].flatMap((run) => statementTriggers('rom_matches', run))
   ],
   primaryKeys: ['rom', 'provider'],
   indexes: [{ properties: ['provider', 'provider_id', 'rom'] }],
@@ -249,7 +236,7 @@ export type DumpStatus = typeof DUMP_STATUSES[number]
 export const RomDump = defineEntity({
   name: 'RomDump',
   tableName: 'rom_dumps',
-  triggers: [countChanges('rom_dumps')],
+  triggers: [countChanges('rom_dumps'), ...statementTriggers('rom_dumps', 'log_dumps')],
   indexes: [{ properties: ['status', 'rom'] }],
   properties: {
     rom: () => p.oneToOne(Rom).primary().deleteRule('cascade').joinColumn('rom_id'),

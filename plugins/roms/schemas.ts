@@ -4,7 +4,7 @@ import { ROM_FILE_CATEGORIES } from '../entries/categories.ts'
 import { UserNoteSchema } from '../notes/schemas.ts'
 import { DUMP_STATUSES, PLAY_STATUSES } from './entities.ts'
 import { gameSchemas } from './game-fields.ts'
-import type { CachedText } from '../../core/web/cached-text.ts'
+import type { JsonPieces } from '../../core/web/cached-text.ts'
 import type { RomProviders } from './providers.ts'
 
 const Texts = Type.Array(Type.String())
@@ -210,7 +210,7 @@ export const SimpleRomSchema = Type.Unsafe<BuiltSimpleRom>({ $ref: 'SimpleRom#' 
 export const DetailedRomSchema = Type.Unsafe<BuiltDetailedRom>({ $ref: 'DetailedRom#' })
 
 /** Ids as cached text, because there may be a million. Null for none. */
-export interface IdList { text: CachedText | null }
+export interface IdList { texts: JsonPieces | null }
 const idList = (description: string) => Type.Unsafe<IdList>(Type.Array(Type.Integer(), { description }))
 export const IdListSchema = idList('By name')
 

@@ -36,7 +36,8 @@ export function createRoms (app: FastifyInstance, config: Config, userFiles: Use
   const providers = createRomProviders(app.registry)
   const extensions = { providers, userFiles }
   const builder = new RomBuilder(providers, app.resources)
-  const cache = createListCache(app.longReads)
+  const { longReads, shortReads } = app
+  const cache = createListCache({ longReads, shortReads, identifying: providers.identifying })
 
   return {
     providers,

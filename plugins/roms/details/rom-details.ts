@@ -44,8 +44,8 @@ export function createRomDetails (app: FastifyInstance, { extensions, builder, s
     const unknown = smart.filter(({ id }) => known.get(id) === null)
     const owners = await listOwners(caller, unknown.map((row) => row.user_id))
     const memberships = await selectMemberships(db, romId, unknown.map(({ id, user_id: userId, criteria }) => {
-      const { condition } = readFilter(owners.get(userId) ?? null, extensions, criteria, true)
-      return { key: id, userId, condition }
+      const { condition } = readFilter(extensions, criteria)
+      return { key: id, userId, condition: condition(owners.get(userId) ?? null, true) }
     }))
     return collections
       .filter(({ id, filter_criteria: criteria }) => criteria === null || known.get(id) === true || memberships.has(id))

@@ -5,7 +5,7 @@ import type { LongReads } from '../../library/long-reads.ts'
 import { type AnyCaller, callerKey } from '../../platforms/visibility.ts'
 import type { RomExtensions } from '../extensions.ts'
 import type { Criteria } from '../filters/criteria.ts'
-import { selectSortedIds } from '../lists/page-index-rows.ts'
+import { selectSortedIds } from '../lists/list-index-rows.ts'
 import { readFilter } from '../lists/query-conditions.ts'
 
 /** Limit per worker: four collections of a million ROMs, or thousands of usual ones. */
@@ -54,7 +54,7 @@ export function createSmartMembers (reads: LongReads, extensions: RomExtensions)
       const ids = members.find(versions, key)
       if (ids !== null) return contains(ids, romId)
       if (isSecond(key, versions)) {
-        const { condition } = readFilter(caller, extensions, criteria)
+        const condition = readFilter(extensions, criteria).condition(caller, false)
         const read = () => selectSortedIds(reads, caller?.id ?? null, condition)
         members.get(versions, key, read).catch(() => { /* the next question asks about its ROM, and tries again */ })
       }

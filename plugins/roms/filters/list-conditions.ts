@@ -89,6 +89,9 @@ function hashesOf (hash: string): HashQuery {
   return hash.length === 32 ? { md5_hash: hash, ra_hash: hash } : { sha1_hash: hash }
 }
 
+/** True if a word of a search is a hash, and so is compared with the hashes of files. */
+export const containsHash = (term: string): boolean => term.split(/[|\s]+/).some((word) => HASH.test(word))
+
 function matchesWord (word: string): Condition {
   const pattern = `%${escapeLike(word)}%`
   if (!HASH.test(word)) return sql<boolean>`(r.name ilike ${pattern} or r.fs_name ilike ${pattern})`

@@ -1,13 +1,16 @@
 import type { Condition } from '../../../core/database/conditions.ts'
-import { createLibraryCache } from '../../library-versions/library-cache.ts'
+import { type CacheKey, createLibraryCache } from '../../library-versions/library-cache.ts'
 import type { LongReads } from '../../library/long-reads.ts'
 import type { VersionSnapshot, VersionKind } from '../../library-versions/version-rows.ts'
 import { type AnyCaller, callerKey } from '../../platforms/visibility.ts'
 import { noFilterValues, selectFilterValues } from '../filters/filter-value-rows.ts'
+import { containsHash } from '../filters/list-conditions.ts'
 import type { ListRomsQuery, ScopeQuery } from '../filters/list-query.ts'
+import type { ListIndex } from './list-index.ts'
 import type { Order } from './list-order.ts'
-import { type PageIndex, selectPageIndex, sizeOfPageIndex } from './page-index-rows.ts'
+import { selectListIndex } from './list-index-rows.ts'
 import type { RomFilters } from '../schemas.ts'
+import { type UpdatableList, updateList } from './update-list.ts'
 
 /** Limit per worker: four lists of a million ROMs, or hundreds of usual lists. */
 const INDEXES_MAX_BYTES = 64 * 1024 ** 2
@@ -53,32 +56,87 @@ export interface CachedList {
   caller: AnyCaller
   versions: VersionSnapshot
   query: ListPart
-  condition: Condition
+  /** @param isForFew true for a condition on few ROMs, not on all */
+  condition (caller: AnyCaller, isForFew: boolean): Condition
   /** The settings that the condition uses. */
   by?: readonly string[]
 }
 
+/** The rights of a caller without the caller's own marks. Callers with equal rights share lists. */
+const withoutMarks = (caller: AnyCaller): AnyCaller => caller === null ? null : { id: NOBODY, access: caller.access }
+const NOBODY = -1
+
+/** True if the log of changes names every ROM that enters, leaves or moves, except by hidden ROMs and main siblings. */
+const isUpdatable = (query: ListPart, kinds: readonly VersionKind[]) =>
+  kinds.every((kind) => kind === 'shown') && !containsHash(query.search_term ?? '')
+
+interface ListCacheParts {
+  longReads: LongReads
+  shortReads: LongReads
+  /** The providers by whose matches ROMs are grouped. */
+  identifying: readonly string[]
+}
+
 /** Caches lists in a worker: the ids of all ROMs in order, and their filter values. */
-export function createListCache (reads: LongReads) {
-  const indexes = createLibraryCache<PageIndex>({ maxBytes: INDEXES_MAX_BYTES, sizeOf: sizeOfPageIndex })
+export function createListCache ({ longReads, shortReads, identifying }: ListCacheParts) {
+  const indexes = createLibraryCache<UpdatableList>({ maxBytes: INDEXES_MAX_BYTES, sizeOf: ({ index }) => index.bytes })
   const filterValues = createLibraryCache<RomFilters>({
     maxBytes: FILTER_VALUES_MAX_BYTES, sizeOf: (values) => JSON.stringify(values).length
   })
 
   const filterValuesArguments = ({ caller, versions, query, condition }: CachedList) => [
     versions, { caller: callerKey(caller), of: nameList(query), kinds: kindsOf(query, null) },
-    () => selectFilterValues(reads, caller?.id ?? null, condition)
+    () => selectFilterValues(longReads, caller?.id ?? null, condition(caller, false))
   ] as const
 
-  const indexKey = ({ caller, query, by = [] }: CachedList, order: Order) =>
-    ({ caller: callerKey(caller), of: [nameList(query), by], kinds: kindsOf(query, order) })
+  /** Reads a whole list. */
+  async function read ({ condition }: CachedList, caller: AnyCaller, order: Order): Promise<UpdatableList> {
+    const at = performance.now()
+    const list = await selectListIndex(longReads, { userId: caller?.id ?? null, order }, condition(caller, false))
+    return { ...list, at, own: caller === null || caller.id === NOBODY ? new Set() : null }
+  }
+
+  async function update (
+    list: UpdatableList | null, { query, condition }: CachedList, caller: AnyCaller, order: Order
+  ): Promise<UpdatableList | null> {
+    if (list === null) return null
+    const isGrouped = query.group_by_meta_id === true || query.duplicate !== undefined
+    return await updateList(shortReads, list, {
+      userId: caller?.id ?? null, order, ownerId: caller === null || caller.id === NOBODY ? null : caller.id,
+      condition: condition(caller, true), groupedBy: isGrouped ? identifying : null
+    })
+  }
+
+  const keyOf = ({ query, by = [] }: CachedList, caller: AnyCaller, kinds: VersionKind[]): CacheKey =>
+    ({ caller: callerKey(caller), of: [nameList(query), by], kinds })
+
+  /** Returns the list of all callers with the same rights. */
+  const shareList = (list: CachedList, order: Order): Promise<UpdatableList> => {
+    const caller = withoutMarks(list.caller)
+    return indexes.get(list.versions, keyOf(list, caller, []),
+      async (former) => await update(former, list, caller, order) ?? await read(list, caller, order))
+  }
+
+  /** Computes a caller's list: from the former one, else from that of all callers with the same rights. */
+  const computeList = async (former: UpdatableList | null, list: CachedList, order: Order): Promise<UpdatableList> =>
+    await update(former, list, list.caller, order) ??
+    await update(await shareList(list, order), list, list.caller, order) ??
+    await read(list, list.caller, order)
 
   return {
-    index: (list: CachedList, order: Order): Promise<PageIndex> => indexes.get(list.versions, indexKey(list, order),
-      () => selectPageIndex(reads, list.caller?.id ?? null, list.condition, order)),
+    async index (list: CachedList, order: Order): Promise<ListIndex> {
+      const kinds = kindsOf(list.query, order)
+      const key = keyOf(list, list.caller, kinds)
+      if (!isUpdatable(list.query, kinds)) {
+        return (await indexes.get(list.versions, key, () => read(list, list.caller, order))).index
+      }
+      if (list.caller === null) return (await shareList(list, order)).index
+      return (await indexes.get(list.versions, key, (former) => computeList(former, list, order))).index
+    },
 
     /** Returns the cached index of a list; null if there is none, or if it is out of date. */
-    findIndex: (list: CachedList, order: Order): PageIndex | null => indexes.find(list.versions, indexKey(list, order)),
+    findIndex: (list: CachedList, order: Order): ListIndex | null =>
+      indexes.find(list.versions, keyOf(list, list.caller, kindsOf(list.query, order)))?.index ?? null,
 
     filterValues: (list: CachedList): Promise<RomFilters> => filterValues.get(...filterValuesArguments(list)),
 

@@ -27,7 +27,7 @@ interface ConditionOptions {
 }
 
 /** The query of a stored filter, with its order and condition. */
-interface StoredFilter { query: ListRomsQuery, order: Order, condition: Condition }
+interface StoredFilter { query: ListRomsQuery, order: Order, condition: CachedList['condition'] }
 
 /** Returns the condition of a top-level list. Hidden ROMs are removed after the groups are formed. */
 export function listCondition (
@@ -52,13 +52,12 @@ export function listCondition (
   return allOf([filtered, isChosen, ...shown])
 }
 
-/** @param isForFew true if the condition applies to few ROMs, not to all */
-export function readFilter (
-  caller: AnyCaller, extensions: RomExtensions, criteria: Criteria, isForFew = false
-): StoredFilter {
+export function readFilter (extensions: RomExtensions, criteria: Criteria): StoredFilter {
   const query = readCriteria(criteria)
   const order = readOrder(query.order_by, query.order_dir, extensions.providers)
-  return { query, order, condition: listCondition(caller, extensions, query, { order, isForFew }) }
+  const condition: CachedList['condition'] = (caller, isForFew) =>
+    listCondition(caller, extensions, query, { order, isForFew })
+  return { query, order, condition }
 }
 
 /** Returns the condition of the smart collection that a query names; null if it names none. */
@@ -69,17 +68,18 @@ export async function findSmartCondition (
   const criteria = await selectCriteria(context, id)
   return criteria === null
     ? () => NOTHING
-    : (isForFew) => readFilter(context.caller, extensions, criteria, isForFew).condition
+    : (isForFew) => readFilter(extensions, criteria).condition(context.caller, isForFew)
 }
 
 /** Returns the condition of a part of the library: its visible ROMs that contain a search term. */
 export async function findScopeCondition (
   context: Context<AnyCaller>, extensions: RomExtensions, query: ScopeQuery, term: string
-): Promise<Condition> {
-  const { caller } = context
+): Promise<CachedList['condition']> {
   const smart = await findSmartCondition(context, extensions, query)
-  const shown = smart === null ? [isNotHidden(caller, false)] : []
-  return allOf([isRomVisible(caller), ...shown, ...scopeConditions(caller, query, term, smart?.(false) ?? null)])
+  return (caller, isForFew) => {
+    const shown = smart === null ? [isNotHidden(caller, false)] : []
+    return allOf([isRomVisible(caller), ...shown, ...scopeConditions(caller, query, term, smart?.(isForFew) ?? null)])
+  }
 }
 
 /** Returns the part of the library whose filter values are listed. */

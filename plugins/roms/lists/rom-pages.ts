@@ -1,27 +1,29 @@
 import type { Context } from '../../../core/access/context.ts'
 import type { Config } from '../../../core/config/config.ts'
 import { formatDate } from '../../../core/typebox.ts'
-import { selectVersions } from '../../library-versions/version-rows.ts'
+import { type VersionSnapshot, selectVersions } from '../../library-versions/version-rows.ts'
 import type { AnyCaller } from '../../platforms/visibility.ts'
 import type { Addresses } from '../../resources/addresses.ts'
-import { CachedText } from '../../../core/web/cached-text.ts'
 import type { RomExtensions, UserFiles } from '../extensions.ts'
 import { noFilterValues } from '../filters/filter-value-rows.ts'
 import { type ListRomsQuery, withOldNames } from '../filters/list-query.ts'
 import type { LoadedRom, RomBuilder } from '../items/rom-builder.ts'
 import type { BuiltSimpleRom, RomFilters, RomPage } from '../schemas.ts'
-import { type ListCache, needsIndex } from './list-cache.ts'
+import { type CachedList, type ListCache, needsIndex } from './list-cache.ts'
 import { type Order, readOrder } from './list-order.ts'
-import type { PageIndex } from './page-index-rows.ts'
+import { ListIndex } from './list-index.ts'
 import { findFilterScope, findSmartCondition, listCondition } from './query-conditions.ts'
 import { estimateWalk, walkToPage } from './walk-rows.ts'
 
-const NO_INDEX: PageIndex = { ids: new Int32Array(), text: new CachedText('[]'), characters: {} }
+const NO_INDEX = ListIndex.of(new Int32Array(), new Uint32Array())
 
 /** ROMs that are read first for a page that needs no index: some milliseconds. */
 const NEAR_ROMS = 2_000
 /** ROMs that are read next, before the index of the whole list: some hundredths of a second. */
 const FAR_ROMS = 20_000
+
+/** Loads the versions once per request, if at all. */
+type LoadVersions = () => Promise<VersionSnapshot>
 
 interface RomPageParts {
   config: Config
@@ -55,25 +57,27 @@ export function createRomPages ({ config, extensions, builder, cache, addresses 
 
   /** Returns the ids of a page, and the index of the whole list if the query needs it, or few ROMs meet its filters. */
   async function readPage (
-    context: Context<AnyCaller>, query: ListRomsQuery, order: Order
-  ): Promise<{ ids: readonly number[], index: PageIndex }> {
+    context: Context<AnyCaller>, query: ListRomsQuery, order: Order, loadVersions: LoadVersions
+  ): Promise<{ ids: readonly number[], index: ListIndex }> {
     const { db, caller } = context
     const { limit, offset } = query
     const by = query.group_by_meta_id ? config.scan.priority.region : []
     const options = { order, regionPriority: by, smart: await findSmartCondition(context, extensions, query) }
-    const toCondition = (isForFew: boolean) => listCondition(caller, extensions, query, { ...options, isForFew })
+    const condition: CachedList['condition'] = (viewer, isForFew) =>
+      listCondition(viewer, extensions, query, { ...options, isForFew })
     const platformId = findOnlyPlatform(query)
-    const walk = { userId: caller?.id ?? null, condition: toCondition(true), by: order.by, platformId, limit, offset }
+    const walk = {
+      userId: caller?.id ?? null, condition: condition(caller, true), by: order.by, platformId, limit, offset
+    }
     const isNear = !needsIndex(query, order)
     const near = isNear ? await walkToPage(db, walk, NEAR_ROMS) : null
     if (near !== null) return { ids: near, index: NO_INDEX }
-    const versions = await selectVersions(db, caller?.id ?? null)
-    const list = { caller, versions, query, condition: toCondition(false), by }
+    const list = { caller, versions: await loadVersions(), query, condition, by }
     const isFar = isNear && cache.findIndex(list, order) === null && await estimateWalk(db, walk) < FAR_ROMS / 2
     const far = isFar ? await walkToPage(db, walk, FAR_ROMS) : null
     if (far !== null) return { ids: far, index: NO_INDEX }
     const index = await cache.index(list, order)
-    return { ids: [...index.ids.subarray(offset, offset + limit)], index }
+    return { ids: index.slice(offset, limit), index }
   }
 
   /** Builds the ROMs of a page. A list of played ROMs shows the picture of each. */
@@ -88,25 +92,32 @@ export function createRomPages ({ config, extensions, builder, cache, addresses 
       ({ shared, more: { ...more, screenshot_path: pictures?.get(row.id) ?? null } }))
   }
 
-  async function readFilterValues (context: Context<AnyCaller>, query: ListRomsQuery): Promise<RomFilters> {
-    const versions = await selectVersions(context.db, context.caller?.id ?? null)
-    return await cache.filterValuesSoon(await findFilterScope(context, extensions, versions, query))
+  async function readFilterValues (
+    context: Context<AnyCaller>, query: ListRomsQuery, loadVersions: LoadVersions
+  ): Promise<RomFilters> {
+    return await cache.filterValuesSoon(await findFilterScope(context, extensions, await loadVersions(), query))
   }
 
   async function list (context: Context<AnyCaller>, input: ListRomsQuery): Promise<RomPage> {
     const query = withOldNames(input)
     const order = readOrder(query.order_by, query.order_dir, providers)
+    let versions: Promise<VersionSnapshot> | null = null
+    const loadVersions = async () => {
+      versions ??= selectVersions(context.db, context.caller?.id ?? null)
+      return await versions
+    }
     const [{ ids, index }, filterValues] = await Promise.all([
-      readPage(context, query, order), query.with_filter_values ? readFilterValues(context, query) : noFilterValues()
+      readPage(context, query, order, loadVersions),
+      query.with_filter_values ? readFilterValues(context, query, loadVersions) : noFilterValues()
     ])
     return {
       items: await buildItems(context, ids, query),
-      total: query.with_total || query.with_rom_id_index ? index.ids.length : null,
+      total: query.with_total || query.with_rom_id_index ? index.length : null,
       limit: query.limit,
       offset: query.offset,
-      char_index: query.with_char_index ? index.characters : {},
+      char_index: query.with_char_index ? index.offsets : {},
       filter_values: filterValues,
-      rom_id_index: { text: query.with_rom_id_index ? index.text : null }
+      rom_id_index: { texts: query.with_rom_id_index ? index.texts : null }
     }
   }
 

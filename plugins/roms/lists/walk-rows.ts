@@ -16,22 +16,26 @@ export interface Walk {
 
 /**
  * Returns the ids of a page that is near the start of its list, by reading this many ROMs in the order of an index.
- * Returns null if the page is not full then, because too few of these ROMs meet the condition.
+ * Returns null if the page is not full then and more ROMs remain.
  */
 export async function walkToPage (
   db: Db, { userId, condition, by, platformId, limit, offset }: Walk, roms: number
 ): Promise<number[] | null> {
   const scope = platformId === null ? sql`` : sql`where r.platform_id = ${platformId}`
-  const { rows } = await sql<{ id: number }>`select r.id
-    from (select r.* from roms r ${scope} order by ${by} limit ${roms + offset}) r
-    left join rom_users u on u.rom_id = r.id and u.user_id = ${userId ?? -1}
-    where ${condition} order by ${by} limit ${limit} offset ${offset}`.execute(db)
-  return rows.length === limit ? rows.map((row) => row.id) : null
+  const walked = roms + offset
+  const { rows: [row] } = await sql<{ ids: number[], is_last: boolean | null }>`select p.ids,
+      case when cardinality(p.ids) < ${limit} then not exists (
+        select from roms r ${scope} order by ${by} offset ${walked} limit 1) end as is_last
+    from (select array(select r.id
+      from (select r.* from roms r ${scope} order by ${by} limit ${walked}) r
+      left join rom_users u on u.rom_id = r.id and u.user_id = ${userId ?? -1}
+      where ${condition} order by ${by} limit ${limit} offset ${offset}) as ids offset 0) p`.execute(db)
+  return row === undefined || row.is_last === false ? null : row.ids
 }
 
 interface Plan { Plan: { 'Plan Rows': number } }
 
-/** Estimates the ROMs that a walk to a page reads, from the planner's statistics and as if ROMs were in random order. */
+/** Estimates the ROMs that a walk to a page reads, by the planner's statistics and as if their order were random. */
 export async function estimateWalk (
   db: Db, { userId, condition, limit, offset }: Pick<Walk, 'userId' | 'condition' | 'limit' | 'offset'>
 ): Promise<number> {

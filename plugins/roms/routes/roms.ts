@@ -23,11 +23,11 @@ const HashQuery = Type.Object({
 
 /** Sends a page. The ids come last, as cached text if there are any. */
 async function sendPage (request: FastifyRequest, reply: FastifyReply, answer: RomPage): Promise<FastifyReply> {
-  const { items, rom_id_index: { text }, ...page } = answer
+  const { items, rom_id_index: { texts }, ...page } = answer
   const start = `{"items":[${items.map(writeRom).join(',')}],${JSON.stringify(page).slice(1, -1)},"rom_id_index":`
-  return text === null
+  return texts === null
     ? reply.type('application/json; charset=utf-8').send(`${start}[]}`)
-    : await sendPieces(request, reply, [start, text, '}'])
+    : await sendPieces(request, reply, [start, ...texts, '}'])
 }
 
 const routes: Routes = async (app) => {
@@ -52,7 +52,7 @@ const routes: Routes = async (app) => {
   app.get('/api/roms/identifiers', {
     schema: { operationId: 'listRomIds', tags, summary: 'List the ids of all ROMs by name', response: { 200: IdListSchema } },
     config: reads
-  }, async (request, reply) => sendPieces(request, reply, [await app.roms.listIds(contextOf(request))]))
+  }, async (request, reply) => sendPieces(request, reply, await app.roms.listIds(contextOf(request))))
 
   app.get('/api/roms/random', {
     schema: {

@@ -3,12 +3,20 @@ import fc from 'fast-check'
 import { type RawBuilder, sql } from 'kysely'
 import pg from 'pg'
 import t, { type Test } from 'tap'
+import { Value } from '@sinclair/typebox/value'
 import { ADMIN_ACCESS } from '../../../core/access/grants.ts'
+import { romAssets } from '../../../plugins/assets/rom-assets.ts'
+import { selectVersions } from '../../../plugins/library-versions/version-rows.ts'
 import { INSERT_ALL_GAMES } from '../../../plugins/migrations/initial/games.ts'
 import { IDENTIFYING } from '../../../plugins/plugins/known-providers.ts'
 import type { AnyCaller } from '../../../plugins/platforms/visibility.ts'
+import { ListRomsQuery } from '../../../plugins/roms/filters/list-query.ts'
 import { hasSibling, hasSiblings } from '../../../plugins/roms/filters/siblings.ts'
 import { isBestOfGroup, isRepresentative } from '../../../plugins/roms/lists/grouping.ts'
+import { type CachedList, createListCache } from '../../../plugins/roms/lists/list-cache.ts'
+import { selectListIndex } from '../../../plugins/roms/lists/list-index-rows.ts'
+import { readOrder } from '../../../plugins/roms/lists/list-order.ts'
+import { listCondition } from '../../../plugins/roms/lists/query-conditions.ts'
 import { markedRoms } from '../../../plugins/roms/rows.ts'
 import { isRomVisible } from '../../../plugins/roms/visibility.ts'
 import { type TestApp, shareTestApp } from '../../support.ts'
@@ -92,7 +100,7 @@ const change: fc.Arbitrary<Change> = fc.oneof(
 )
 
 /** Refills the library with seven ROMs, each of one of two games. */
-async function refill ({ app }: TestApp): Promise<void> {
+async function refill ({ app }: Pick<TestApp, 'app'>): Promise<void> {
   await app.pg.query('delete from hidden_entities; delete from rom_users; delete from former_roms; delete from roms')
   for (let rom = 1; rom <= 7; rom++) {
     await app.pg.query(ADD, addAs(rom, rom > 5 ? 2 : 1, NAMES[rom % NAMES.length], REGIONS[rom % 3]))
@@ -108,7 +116,7 @@ async function select ({ app }: TestApp, condition: RawBuilder<boolean>): Promis
 }
 
 /** Callers who see everything, all that is not hidden, and all that is neither hidden nor for adults. */
-const limited: AnyCaller = { id: 1, access: { ...ADMIN_ACCESS, is_admin: false, group_id: 1 } }
+const limited: NonNullable<AnyCaller> = { id: 1, access: { ...ADMIN_ACCESS, is_admin: false, group_id: 1 } }
 const VIEWERS: AnyCaller[] = [null, limited, { id: 1, access: { ...limited.access, age_limit: 12 } }]
 
 async function checkAll (test: TestApp): Promise<void> {
@@ -147,6 +155,71 @@ t.test('groups and siblings follow every change of ROMs and matches, for each ca
     await pool.query('delete from rom_games')
     await pool.query(INSERT_ALL_GAMES)
     deepEqual(following, await kept(), 'as of a library that is seen for the first time')
+  }), { numRuns: 15 })
+})
+
+const EDIT = `update roms set name_sort_key = $2, fs_size_bytes = $3, genres = $4, age_ratings = $5, min_age = $6, missing_from_fs = $7,
+  updated_at = now() where id = $1`
+const HIDE = `insert into rom_users (rom_id, user_id, hidden) values ($1, 1, true)
+  on conflict (rom_id, user_id) do update set hidden = not rom_users.hidden`
+
+/** Changes of values by which lists are sorted and filtered, and of what a user or a group sees. */
+const edit: fc.Arbitrary<Change> = fc.oneof(
+  { weight: 4, arbitrary: change },
+  {
+    weight: 4, arbitrary: fc.tuple(id, fc.constantFrom('a', 'b', 'c', 'é'), fc.integer({ min: 1, max: 3 }), fc.subarray(['Quiz', 'Puzzle']),
+      fc.subarray(['E', 'M']), fc.constantFrom(null, 6, 18), fc.boolean()).map((values): Change => [EDIT, values])
+  },
+  id.map((rom): Change => [HIDE, [rom]]),
+  id.map((rom): Change =>
+    ["insert into hidden_entities (entity, entity_id, group_id) values ('roms', $1, 1) on conflict do nothing", [rom]]),
+  alike("insert into hidden_entities (entity, entity_id, user_id) values ('platforms', 2, 1) on conflict do nothing"),
+  alike('delete from hidden_entities'), alike("update platforms set slug = case slug when 'gb' then 'other' else 'gb' end where id = 2"),
+  alike("insert into rom_dumps (rom_id, status, compared_at) select id, 'verified', now() from roms where id % 2 = 0 on conflict do nothing"),
+  alike('delete from rom_dumps')
+)
+
+const LISTS: Partial<ListRomsQuery>[] = [
+  {}, { group_by_meta_id: true }, { genres: ['Quiz'], order_dir: 'desc' }, { order_by: 'fs_size_bytes' }, { order_by: 'igdb_id', order_dir: 'desc' },
+  { duplicate: true }, { duplicate: false, order_by: 'updated_at' }, { group_by_meta_id: true, genres: ['Quiz'], order_by: 'age_ratings' },
+  { verified: true }, { playable: true }, { search_term: 'game', matched: false, missing: false }
+]
+const BOB: AnyCaller = { id: 2, access: limited.access }
+
+t.test('lists that follow changes equal lists that are read as a whole', async (t) => {
+  const { app, ...test } = await fresh(t)
+  await test.createUser('bob')
+  await app.pg.query("insert into platforms (id, slug, fs_slug, name) values (1, 'snes', 'snes', 'SNES'), (2, 'gb', 'gb', 'Game Boy')")
+  const extensions = { providers: app.roms.providers, userFiles: romAssets }
+  const { identifying } = extensions.providers
+  const cache = createListCache({ longReads: app.longReads, shortReads: app.shortReads, identifying })
+
+  async function check (changes: Partial<ListRomsQuery>, caller: AnyCaller): Promise<void> {
+    const query = { ...Value.Create(ListRomsQuery), ...changes }
+    const order = readOrder(query.order_by, query.order_dir, extensions.providers)
+    const condition: CachedList['condition'] = (viewer, isForFew) =>
+      listCondition(viewer, extensions, query, { order, regionPriority: PRIORITY, isForFew })
+    const versions = await selectVersions(app.db, caller?.id ?? null)
+    const found = await cache.index({ caller, versions, query, condition, by: PRIORITY }, order)
+    const source = { userId: caller?.id ?? null, order }
+    const { index: whole } = await selectListIndex(app.longReads, source, condition(caller, false))
+    deepEqual([...found.toIds()], [...whole.toIds()], JSON.stringify([query, caller]))
+    deepEqual(found.offsets, whole.offsets, 'the offsets of characters')
+  }
+
+  const edits = fc.array(edit, { minLength: 1, maxLength: 5 })
+  const lists = fc.subarray(LISTS, { minLength: 2, maxLength: 2 })
+  await fc.assert(fc.asyncProperty(edits, lists, async (changes, some) => {
+    await refill({ app })
+    const checkAllLists = async () => {
+      for (const list of some) for (const caller of [...VIEWERS, BOB]) await check(list, caller)
+    }
+    await checkAllLists()
+    for (const [text, values] of changes) {
+      await app.pg.query('delete from former_roms')
+      await app.pg.query(text, [...values])
+      await checkAllLists()
+    }
   }), { numRuns: 15 })
 })
 

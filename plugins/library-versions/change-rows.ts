@@ -1,0 +1,44 @@
+import { sql } from 'kysely'
+import type { Db } from '../../core/database/db.ts'
+import type { LongReads } from '../library/long-reads.ts'
+
+/** Rows of the log are deleted after this time. */
+const LOG_HOURS = 24
+
+/** Runs work in a transaction in which all statements see the same snapshot. */
+export const inSnapshot = async <T>(reads: LongReads, work: (tx: LongReads) => Promise<T>): Promise<T> =>
+  await reads.transaction().setIsolationLevel('repeatable read').execute(work)
+
+/** ROMs that changed, and identities that ROMs lost, as `<provider>:<id>`. */
+export interface RomChanges { ids: Set<number>, games: Set<string> }
+
+/**
+ * Loads the changes that a transaction sees and an earlier snapshot does not contain; null if they are too many.
+ *
+ * @param tx a transaction with one snapshot
+ */
+export async function selectChanges (tx: LongReads, snapshot: string): Promise<RomChanges | null> {
+  const { rows } = await sql<{ rom_ids: number[] | null, games: string[] }>`select rom_ids, games from rom_changes
+    where xid >= pg_snapshot_xmin(${snapshot}::pg_snapshot)::text::bigint
+      and xid < pg_snapshot_xmax(pg_current_snapshot())::text::bigint
+      and not pg_visible_in_snapshot(xid::text::xid8, ${snapshot}::pg_snapshot)`.execute(tx)
+  const changes: RomChanges = { ids: new Set(), games: new Set() }
+  for (const { rom_ids: ids, games } of rows) {
+    if (ids === null) return null
+    for (const id of ids) changes.ids.add(id)
+    for (const game of games) changes.games.add(game)
+  }
+  return changes
+}
+
+/** The current snapshot of the database, as text that later transactions compare with theirs. */
+export async function selectSnapshot (tx: LongReads): Promise<string> {
+  const { rows: [row] } = await sql<{ snapshot: string }>`select pg_current_snapshot()::text as snapshot`.execute(tx)
+  if (row === undefined) throw new Error('The database returned no snapshot')
+  return row.snapshot
+}
+
+/** Deletes old rows of the log. */
+export async function pruneChanges (db: Db): Promise<void> {
+  await db.query('delete from rom_changes where created_at < now() - make_interval(hours => $1)', [LOG_HOURS])
+}

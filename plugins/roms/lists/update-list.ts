@@ -1,0 +1,68 @@
+import type { Condition } from '../../../core/database/conditions.ts'
+import { inSnapshot, selectChanges, selectSnapshot } from '../../library-versions/change-rows.ts'
+import type { LongReads } from '../../library/long-reads.ts'
+import { OWN_ROMS_MAX, addSiblings, selectOwnRoms } from './difference-rows.ts'
+import { type ListAtSnapshot, type ListSource, selectListed, sortRoms } from './list-index-rows.ts'
+import { placeRoms } from './place-roms.ts'
+
+/** Beyond these numbers, a list is read as a whole in less time. */
+const CHANGED_MAX = 1_000
+const PLACED_MAX = 2_000
+/** The log of changes is deleted after a day. */
+const AGE_MAX_MS = 12 * 3_600_000
+
+/** A list that can be updated by the ROMs that changed since its snapshot. */
+export interface UpdatableList extends ListAtSnapshot {
+  /** Time by the clock of `performance.now`. */
+  at: number
+  /** The ROMs that its user sees or ranks differently from others with the same rights; null if too many. */
+  own: ReadonlySet<number> | null
+}
+
+/** The list that an update leads to. */
+export interface UpdateTarget extends ListSource {
+  /** The user whose hidden ROMs and main siblings matter; null for none. */
+  ownerId: number | null
+  /** The condition of the list, for few ROMs. */
+  condition: Condition
+  /** The providers by whose matches ROMs are grouped; null if siblings do not matter. */
+  groupedBy: readonly string[] | null
+}
+
+const NONE: ReadonlySet<number> = new Set()
+
+async function update (tx: LongReads, list: UpdatableList, target: UpdateTarget): Promise<UpdatableList | null> {
+  const { ownerId, condition, groupedBy } = target
+  const at = performance.now()
+  const snapshot = await selectSnapshot(tx)
+  const changes = await selectChanges(tx, list.snapshot)
+  const own = ownerId === null ? NONE : await selectOwnRoms(tx, ownerId)
+  if (changes === null || changes.ids.size > CHANGED_MAX || own === null || list.own === null) return null
+
+  const withSiblings = async (ids: Set<number>, games = new Set<string>()) =>
+    groupedBy === null ? ids : await addSiblings(tx, { ids, games }, groupedBy)
+  const changed = await withSiblings(changes.ids, changes.games)
+  // The user's own marks do not move a ROM that the list contains.
+  const differing = (await withSiblings(own.symmetricDifference(list.own))).difference(changed)
+  if (changed.size + differing.size > OWN_ROMS_MAX) return null
+  const listed = await selectListed(tx, target, condition, [...changed, ...differing])
+  const listedIds = new Set(listed.map(({ id }) => id))
+  const staying = list.index.findAll(differing.intersection(listedIds))
+  const rest = list.index.without(changed.union(differing).difference(staying))
+  const entering = listed.filter(({ id }) => !staying.has(id))
+  const placed = entering.length > PLACED_MAX
+    ? null
+    : await placeRoms(rest, entering, (ids) => sortRoms(tx, target, ids))
+  return placed === null ? null : { index: rest.with(placed), snapshot, at, own }
+}
+
+/**
+ * Updates a list by the ROMs that changed since its snapshot, and by those that another user sees differently. Asks the
+ * database about these ROMs alone. Returns null if they are too many.
+ */
+export async function updateList (
+  reads: LongReads, list: UpdatableList, target: UpdateTarget
+): Promise<UpdatableList | null> {
+  if (performance.now() - list.at > AGE_MAX_MS) return null
+  return await inSnapshot(reads, (tx) => update(tx, list, target))
+}
