@@ -9,13 +9,15 @@ import { columns } from '../../core/database/columns.ts'
 export const LibraryCount = defineEntity({
   name: 'LibraryCount',
   tableName: 'library_counts',
+  indexes: [{ properties: ['kind', 'platform_id'] }],
   properties: {
     id: columns.id(),
+    /** 0 for all platforms and ages together. */
     platform_id: p.integer(),
     min_age: p.integer().nullable(),
     /**
-     * `extension` counts each ROM once, `region` once for each of its regions, `provider` once for each provider that
-     * knows it.
+     * `extension` and `player_count` count each ROM once, `region` once for each of its regions, `provider` once for
+     * each provider that knows it. The other kinds are columns with lists, such as `genres`.
      */
     kind: columns.text(),
     key: columns.text(),

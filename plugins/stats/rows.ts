@@ -24,6 +24,7 @@ export async function selectCounts ({ db, caller }: Context<AnyCaller>): Promise
       where ${isRomHidden(caller)}),
     r as (
       select id, platform_id, min_age, kind, key, roms, bytes from library_counts
+        where kind in ('extension', 'region', 'provider')
       union all select null, platform_id, min_age, 'extension', fs_extension, -1, -fs_size_bytes from hidden
       union all select null, platform_id, min_age, 'region', unnest(regions), -1, -fs_size_bytes from hidden
       union all select null, platform_id, min_age, 'provider', m.provider, -1, 0

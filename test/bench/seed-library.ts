@@ -1,5 +1,6 @@
 import type pg from 'pg'
 import { INSERT_ALL_COUNTS } from '../../plugins/migrations/initial/counts.ts'
+import { INSERT_ALL_REGIONS, INSERT_ALL_VALUES } from '../../plugins/migrations/20261123220000-values.ts'
 import { INSERT_ALL_GAMES } from '../../plugins/migrations/initial/games.ts'
 
 /** Platforms from the largest to the smallest, as in real libraries. */
@@ -86,7 +87,7 @@ async function insertAll (
     await client.query(matchesOf(provider, share))
   }
   await client.query(INSERT_ALL_GAMES)
-  for (const counts of INSERT_ALL_COUNTS) await client.query(counts)
+  for (const counts of [...INSERT_ALL_COUNTS, INSERT_ALL_VALUES, INSERT_ALL_REGIONS]) await client.query(counts)
   tell('matches')
   await client.query(MARKS, [userId])
   await client.query(SAVES, [userId])

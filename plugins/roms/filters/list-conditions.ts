@@ -230,6 +230,10 @@ export function filterConditions (query: ListRomsQuery, options: FilterOptions):
   ]
 }
 
+/** Selects the ids of the ROMs that the caller hid. */
+export const idsHiddenBy = (caller: AnyCaller) =>
+  sql`select h.rom_id from rom_users h where h.user_id = ${caller?.id ?? -1} and h.hidden`
+
 /**
  * True if the caller has not hidden the ROM.
  *
@@ -238,7 +242,7 @@ export function filterConditions (query: ListRomsQuery, options: FilterOptions):
  * lose.
  */
 export function isNotHidden (caller: AnyCaller, isJoined: boolean): Condition {
-  const hidden = sql`select h.rom_id from rom_users h where h.user_id = ${caller?.id ?? -1} and h.hidden`
+  const hidden = idsHiddenBy(caller)
   return isJoined
     ? sql<boolean>`not exists (select from (${hidden}) h where h.rom_id = r.id)`
     : sql<boolean>`r.id not in (${hidden})`

@@ -3,7 +3,7 @@ import { type CacheKey, createLibraryCache } from '../../library-versions/librar
 import type { LongReads } from '../../library/long-reads.ts'
 import type { VersionSnapshot, VersionKind } from '../../library-versions/version-rows.ts'
 import { type AnyCaller, callerKey } from '../../platforms/visibility.ts'
-import { noFilterValues, selectFilterValues } from '../filters/filter-value-rows.ts'
+import { noFilterValues, selectCountedValues, selectFilterValues } from '../filters/filter-value-rows.ts'
 import { containsHash } from '../filters/list-conditions.ts'
 import type { ListRomsQuery, ScopeQuery } from '../filters/list-query.ts'
 import type { ListIndex } from './list-index.ts'
@@ -51,6 +51,16 @@ function kindsOf (query: ListPart, order: Order | null): VersionKind[] {
     ...(byCollections ? ['collections' as const] : [])]
 }
 
+const PLATFORMS = new Set(['platform_ids', 'platform_id'])
+
+/** Returns the platforms of a list without other filters, null for all; undefined if the list has other filters. */
+function findPlatforms (query: ListPart): number[] | null | undefined {
+  if (nameList(query).some(([name]) => !PLATFORMS.has(name))) return undefined
+  const { platform_ids: ids = [], platform_id: id } = query
+  const platforms = id === undefined ? ids : [...ids, id]
+  return platforms.length === 0 ? null : platforms
+}
+
 /** A list whose condition depends only on the caller, the query and `by`. */
 export interface CachedList {
   caller: AnyCaller
@@ -86,7 +96,12 @@ export function createListCache ({ longReads, shortReads, identifying }: ListCac
 
   const filterValuesArguments = ({ caller, versions, query, condition }: CachedList) => [
     versions, { caller: callerKey(caller), of: nameList(query), kinds: kindsOf(query, null) },
-    () => selectFilterValues(longReads, caller?.id ?? null, condition(caller, false))
+    async () => {
+      const platforms = findPlatforms(query)
+      return platforms === undefined
+        ? await selectFilterValues(longReads, caller?.id ?? null, condition(caller, false))
+        : await selectCountedValues(longReads, caller, platforms)
+    }
   ] as const
 
   /** Reads a whole list. */

@@ -85,7 +85,7 @@ function checkCounts ({ counts }: ImportReport): void {
 }
 
 /** Tables that describe running work, not what was imported. */
-const MOVING = ['tasks', 'import_runs', 'workers', 'library_versions', 'library_counts', 'audit_events', 'sign_in_attempts', 'notifications',
+const MOVING = ['tasks', 'import_runs', 'workers', 'library_versions', 'library_counts', 'rom_changes', 'audit_events', 'sign_in_attempts', 'notifications',
   'log_lines', 'migrations', 'plugin_snapshots', 'stats_snapshots']
 
 /** Returns the content of all tables. */

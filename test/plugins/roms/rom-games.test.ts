@@ -5,11 +5,14 @@ import pg from 'pg'
 import t, { type Test } from 'tap'
 import { Value } from '@sinclair/typebox/value'
 import { ADMIN_ACCESS } from '../../../core/access/grants.ts'
+import { allOf } from '../../../core/database/conditions.ts'
 import { romAssets } from '../../../plugins/assets/rom-assets.ts'
 import { selectVersions } from '../../../plugins/library-versions/version-rows.ts'
 import { INSERT_ALL_GAMES } from '../../../plugins/migrations/initial/games.ts'
 import { IDENTIFYING } from '../../../plugins/plugins/known-providers.ts'
 import type { AnyCaller } from '../../../plugins/platforms/visibility.ts'
+import { selectCountedValues, selectFilterValues } from '../../../plugins/roms/filters/filter-value-rows.ts'
+import { isNotHidden, isOfPlatform } from '../../../plugins/roms/filters/list-conditions.ts'
 import { ListRomsQuery } from '../../../plugins/roms/filters/list-query.ts'
 import { hasSibling, hasSiblings } from '../../../plugins/roms/filters/siblings.ts'
 import { isBestOfGroup, isRepresentative } from '../../../plugins/roms/lists/grouping.ts'
@@ -186,7 +189,7 @@ const LISTS: Partial<ListRomsQuery>[] = [
 ]
 const BOB: AnyCaller = { id: 2, access: limited.access }
 
-t.test('lists that follow changes equal lists that are read as a whole', async (t) => {
+t.test('lists and values that follow changes equal those of the whole library', async (t) => {
   const { app, ...test } = await fresh(t)
   await test.createUser('bob')
   await app.pg.query("insert into platforms (id, slug, fs_slug, name) values (1, 'snes', 'snes', 'SNES'), (2, 'gb', 'gb', 'Game Boy')")
@@ -207,12 +210,24 @@ t.test('lists that follow changes equal lists that are read as a whole', async (
     deepEqual(found.offsets, whole.offsets, 'the offsets of characters')
   }
 
+  async function checkValues (caller: AnyCaller): Promise<void> {
+    for (const platforms of [null, [2]]) {
+      const isOfScope = platforms === null ? [] : [isOfPlatform(2)]
+      const isListed = allOf([isRomVisible(caller), isNotHidden(caller, false), ...isOfScope])
+      const whole = await selectFilterValues(app.longReads, caller?.id ?? null, isListed)
+      deepEqual(await selectCountedValues(app.longReads, caller, platforms), whole, JSON.stringify([platforms, caller]))
+    }
+  }
+
   const edits = fc.array(edit, { minLength: 1, maxLength: 5 })
   const lists = fc.subarray(LISTS, { minLength: 2, maxLength: 2 })
   await fc.assert(fc.asyncProperty(edits, lists, async (changes, some) => {
     await refill({ app })
     const checkAllLists = async () => {
-      for (const list of some) for (const caller of [...VIEWERS, BOB]) await check(list, caller)
+      for (const caller of [...VIEWERS, BOB]) {
+        for (const list of some) await check(list, caller)
+        await checkValues(caller)
+      }
     }
     await checkAllLists()
     for (const [text, values] of changes) {
