@@ -1,8 +1,22 @@
+import { readFile } from 'node:fs/promises'
+import { createRequire } from 'node:module'
 import chromium from '@sparticuz/chromium'
-import puppeteer, { type Browser } from 'puppeteer-core'
+import puppeteer, { type Browser, type Page } from 'puppeteer-core'
+import type { Test } from 'tap'
+import type { TestApp } from '../support.ts'
 
-/** Flags for a browser as people have it, within a container. The flags of the package itself would switch off checks of origins. */
+/**
+ * Flags for a browser as people have it, within a container. The flags of the package itself would switch off checks of
+ * origins.
+ */
 const FLAGS = ['--no-sandbox', '--disable-dev-shm-usage', '--disable-gpu', '--force-color-profile=srgb', '--hide-scrollbars', '--lang=en']
+const DESKTOP = { width: 1_440, height: 900 }
+/** Without touch, because Chromium loads a page again when touch begins. */
+const PHONE = { width: 390, height: 844 }
+export const LOOKS = [['light', DESKTOP, 'light'], ['dark', DESKTOP, 'dark'], ['phone', PHONE, 'light']] as const
+const AXE = createRequire(import.meta.url).resolve('axe-core/axe.min.js')
+/** Chromium reports these statuses as errors, although pages expect them: nobody is signed in yet. */
+const EXPECTED = /^Failed to load resource: the server responded with a status of 40[13]/
 
 /** Starts a headless Chromium. @returns null on a machine for which the package has no program */
 export async function startBrowser (): Promise<Browser | null> {
@@ -14,5 +28,106 @@ export async function startBrowser (): Promise<Browser | null> {
     // musl has no loader for a program of glibc.
     if (String(err).includes('ENOENT')) return null
     throw err
+  }
+}
+
+/** Collects everything that a page must not do: errors, refusals by its policy and requests to other hosts. */
+function watch (page: Page, address: string, problems: string[]): void {
+  page.on('console', (message) => {
+    if (message.type() === 'error' && !EXPECTED.test(message.text())) problems.push(`console: ${message.text()}`)
+  })
+  page.on('pageerror', (err) => { problems.push(`error: ${String(err)}`) })
+  page.on('request', (request) => {
+    const { protocol, host } = new URL(request.url())
+    if (!['blob:', 'data:', 'about:'].includes(protocol) && host !== new URL(address).host) problems.push(`foreign host: ${request.url()}`)
+  })
+}
+
+/** A person with a browser in front of a real server. */
+export interface Journey {
+  page: Page
+  /** Opens another browser, without the session of the first. */
+  openOther: () => Promise<Page>
+  /** Opens a view by its path below the base URL. */
+  open: (path: string) => Promise<void>
+  /** Waits for a text within elements that a selector finds. */
+  see: (text: string, selector?: string, page?: Page) => Promise<void>
+  /** Clicks the control with a name, as screen readers announce it. */
+  click: (name: string, page?: Page) => Promise<void>
+  /** Fills the field with a label. */
+  fill: (label: string, value: string, page?: Page) => Promise<void>
+  signIn: (username: string, password: string, page?: Page) => Promise<void>
+  /** Checks the page with axe: light, dark and as a phone. */
+  checkAccessibility: (name: string) => Promise<void>
+}
+
+async function listViolations (page: Page): Promise<string[]> {
+  await page.evaluate(await readFile(AXE, 'utf8'))
+  return await page.evaluate(async () => {
+    const { axe } = globalThis as unknown as {
+      axe: { run: () => Promise<{ violations: { id: string, nodes: { html: string, failureSummary: string }[] }[] }> }
+    }
+    const { violations } = await axe.run()
+    return violations.flatMap(({ id, nodes }) =>
+      nodes.map(({ html, failureSummary }) => `${id}: ${html.slice(0, 200)} ${failureSummary}`))
+  })
+}
+
+/**
+ * Starts a server for browsers and a browser, takes the steps of a person, and checks what the pages did meanwhile.
+ * Where no browser runs, a comment says so.
+ *
+ * @param path the path of the base URL
+ */
+export async function runJourney (t: Test, { app }: TestApp, steps: (journey: Journey) => Promise<void>, path = ''): Promise<void> {
+  const browser = await startBrowser()
+  if (browser === null) return t.comment('Chromium does not run on this machine')
+  t.teardown(() => browser.close())
+  const origin = await app.listen({ port: 0, host: '127.0.0.1' })
+  const problems: string[] = []
+  await steps(await createJourney(t, browser, `${origin}${path}`, problems))
+  t.same(problems, [], 'the pages make no errors and ask no foreign host')
+}
+
+/** @param address the start page, without a slash at its end */
+async function createJourney (t: Test, browser: Browser, address: string, problems: string[]): Promise<Journey> {
+  async function openOther (): Promise<Page> {
+    const page = await (await browser.createBrowserContext()).newPage()
+    await page.setViewport(DESKTOP)
+    watch(page, address, problems)
+    await page.goto(`${address}/`)
+    return page
+  }
+  const page = await openOther()
+  const click: Journey['click'] = (name, where = page) => where.locator(`::-p-aria([name="${name}"])`).click()
+  const fill: Journey['fill'] = (label, value, where = page) => where.locator(`input::-p-aria([name="${label}"])`).fill(value)
+
+  return {
+    page,
+    openOther,
+    click,
+    fill,
+    async open (view) {
+      await page.goto(`${address}/${view}`)
+    },
+    async see (text, selector = 'body', where = page) {
+      await where.waitForFunction((wanted, within) =>
+        [...document.querySelectorAll<HTMLElement>(within)].some((element) => element.innerText.includes(wanted)), {}, text, selector)
+    },
+    async signIn (username, password, where = page) {
+      await fill('Username', username, where)
+      await fill('Password', password, where)
+      await click('Sign in', where)
+      await where.waitForSelector('.shell')
+    },
+    async checkAccessibility (name) {
+      for (const [look, viewport, scheme] of LOOKS) {
+        await page.setViewport(viewport)
+        // Without motion, because colours between the two would be checked otherwise.
+        await page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: scheme }, { name: 'prefers-reduced-motion', value: 'reduce' }])
+        t.same(await listViolations(page), [], `${name}, ${look}`)
+      }
+      await page.setViewport(DESKTOP)
+    }
   }
 }

@@ -44,7 +44,7 @@ function Current () {
   if (value.state === 'signed-out') return <SignIn heartbeat={value.heartbeat} hasEnded={value.hasEnded} />
   if (value.state === 'first-start') return <FirstStart />
   const { unreachable } = texts().errors
-  return isReachable.value ? null : <Empty icon={wifiOff} title={unreachable.title} text={unreachable.text} />
+  return isReachable.value ? null : <Empty isPage icon={wifiOff} title={unreachable.title} text={unreachable.text} />
 }
 
 /** The whole console. */

@@ -5,14 +5,18 @@ import { Failure } from '../../../plugins/console/web/api/failure.ts'
 import { createPages } from '../../../plugins/console/web/ui/grid/pages.ts'
 import { until } from '../../until.ts'
 
+interface Request { resolve: (data: string) => void, reject: (err: Error) => void, signal: AbortSignal }
+
 /** A server whose responses the test sends itself, in any order. */
 function createSource () {
-  const requests: { resolve: (data: string) => void, reject: (err: Error) => void, signal: AbortSignal }[] = []
+  const requests: Request[] = []
   return {
     requests,
-    load: (signal: AbortSignal) => new Promise<string>((resolve, reject) => { requests.push({ resolve, reject, signal }) })
+    load: (signal: AbortSignal) =>
+      new Promise<string>((resolve, reject) => { requests.push({ resolve, reject, signal }) })
   }
 }
+const count = (from: number, length: number) => Array.from({ length }, (_, index) => from + index)
 /** Lets handlers of settled promises run. */
 const turn = () => new Promise((resolve) => { setImmediate(resolve) })
 
@@ -30,15 +34,16 @@ t.test('components with the same key share one request', async (t) => {
 })
 
 t.test('a superseded response is dropped, whatever the order of responses', async () => {
-  await fc.assert(fc.asyncProperty(fc.integer({ min: 2, max: 6 }), fc.infiniteStream(fc.nat()), async (count, numbers) => {
+  const counts = fc.integer({ min: 2, max: 6 })
+  await fc.assert(fc.asyncProperty(counts, fc.infiniteStream(fc.nat()), async (count, numbers) => {
     const cache = createCache()
     const { requests, load } = createSource()
     cache.use('a', load)
     for (let index = 1; index < count; index++) void cache.reload('a')
     const waiting = requests.map((request, index) => ({ request, index }))
     while (waiting.length > 0) {
-      const [{ request, index } = { request: undefined, index: 0 }] = waiting.splice(Number(numbers.next().value) % waiting.length, 1)
-      request?.resolve(`response ${index}`)
+      const [next] = waiting.splice(Number(numbers.next().value) % waiting.length, 1)
+      next?.request.resolve(`response ${next.index}`)
       await turn()
       const { data } = cache.peek('a', load)
       if (data.value !== undefined && data.value !== `response ${count - 1}`) return false
@@ -121,7 +126,7 @@ t.test('a change that was just sent is not undone by an older response', async (
 t.test('only the pages of a list that people look at are loaded; others are cancelled', async (t) => {
   const asked: { offset: number, signal: AbortSignal, resolve: () => void }[] = []
   const pages = createPages<number>((offset, limit, signal) => new Promise((resolve) => {
-    asked.push({ offset, signal, resolve: () => { resolve({ items: Array.from({ length: limit }, (_, index) => offset + index) }) } })
+    asked.push({ offset, signal, resolve: () => { resolve({ items: count(offset, limit) }) } })
   }), 50)
   pages.want({ first: 0, end: 40 })
   pages.want({ first: 999_900, end: 1_000_000 })
@@ -136,7 +141,7 @@ t.test('only the pages of a list that people look at are loaded; others are canc
 })
 
 t.test('an hour of scrolling keeps few pages', async (t) => {
-  const pages = createPages<number>(async (offset, limit) => ({ items: Array.from({ length: limit }, (_, index) => offset + index) }), 50)
+  const pages = createPages<number>(async (offset, limit) => ({ items: count(offset, limit) }), 50)
   for (let first = 0; first < 100_000; first += 50) {
     pages.want({ first, end: first + 50 })
     await turn()

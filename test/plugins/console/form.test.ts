@@ -22,7 +22,9 @@ const SCHEMA = Type.Object({
   tags: Type.Optional(Type.Array(Type.String(), { maxItems: 3 })),
   headers: Type.Optional(Type.Record(Type.String(), Type.String())),
   hosts: Type.Optional(Type.Array(Type.Object({ name: Type.String(), weight: Type.Number() }))),
-  nested: Type.Object({ isOn: Type.Boolean({ default: true }), note: Type.Optional(Type.Union([Type.String(), Type.Null()])) }),
+  nested: Type.Object({
+    isOn: Type.Boolean({ default: true }), note: Type.Optional(Type.Union([Type.String(), Type.Null()]))
+  }),
   other: Type.Optional(Type.Tuple([Type.String(), Type.Number()]))
 })
 /** As it comes over the wire. */

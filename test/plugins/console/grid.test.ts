@@ -83,7 +83,8 @@ t.test('revealing a cell shows it whole, and moves nothing if it is visible', as
     const start = Math.floor(index / columns) * rowHeight
     const isVisible = start >= top && start + rowHeight <= top + viewport
     const next = reveal(geometry, top, index)
-    return isVisible ? next === top : start >= next - 0.01 && start + rowHeight <= Math.max(next + viewport, geometry.height) + 0.01
+    if (isVisible) return next === top
+    return start >= next - 0.01 && start + rowHeight <= Math.max(next + viewport, geometry.height) + 0.01
   }))
 })
 

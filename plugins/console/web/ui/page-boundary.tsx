@@ -21,7 +21,7 @@ export function PageBoundary ({ view, children }: PageBoundaryProps) {
   if (caught === undefined) return <>{children}</>
   const { crashed } = texts().errors
   return (
-    <Empty icon={bug} title={crashed.title} text={crashed.text}>
+    <Empty isPage icon={bug} title={crashed.title} text={crashed.text}>
       <Button kind='primary' onClick={() => { location.reload() }}>{crashed.action}</Button>
       <details class='crash'><summary>{crashed.details}</summary><pre>{describe(caught)}</pre></details>
     </Empty>

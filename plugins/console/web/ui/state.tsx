@@ -9,13 +9,20 @@ import { texts } from '../i18n/language.ts'
 import { Button } from './button.tsx'
 import { Icon } from './icon.tsx'
 
-interface EmptyProps { icon: IconNode, title: string, text: string, children?: ComponentChildren }
+interface EmptyProps {
+  icon: IconNode
+  title: string
+  text: string
+  /** True for a whole page, whose title is the first heading. */
+  isPage?: boolean
+  children?: ComponentChildren
+}
 
 /** An empty list, or an error in place of a page: says what is the case and what to do. */
-export const Empty = ({ icon, title, text, children }: EmptyProps) => (
+export const Empty = ({ icon, title, text, isPage = false, children }: EmptyProps) => (
   <div class='empty'>
     <Icon node={icon} />
-    <h2>{title}</h2>
+    {isPage ? <h1>{title}</h1> : <h2>{title}</h2>}
     <p class='soft'>{text}</p>
     {children !== undefined && <div class='empty-actions'>{children}</div>}
   </div>

@@ -9,12 +9,12 @@ import { Empty } from '../../ui/state.tsx'
 export function NotFound () {
   const { notFound } = texts().errors
   useTitle(notFound.title)
-  return <Empty icon={ghost} title={notFound.title} text={notFound.text}><LinkButton href='./'>{notFound.action}</LinkButton></Empty>
+  return <Empty isPage icon={ghost} title={notFound.title} text={notFound.text}><LinkButton href='./'>{notFound.action}</LinkButton></Empty>
 }
 
 /** The page in place of one that the account may not see. */
 export function Forbidden () {
   const { forbidden } = texts().errors
   useTitle(forbidden.title)
-  return <Empty icon={lock} title={forbidden.title} text={forbidden.text}><LinkButton href='./'>{forbidden.action}</LinkButton></Empty>
+  return <Empty isPage icon={lock} title={forbidden.title} text={forbidden.text}><LinkButton href='./'>{forbidden.action}</LinkButton></Empty>
 }

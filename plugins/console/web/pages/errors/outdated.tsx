@@ -9,7 +9,7 @@ export function Outdated () {
   const { outdated } = texts().errors
   useTitle(outdated.title)
   return (
-    <Empty icon={refresh} title={outdated.title} text={outdated.text}>
+    <Empty isPage icon={refresh} title={outdated.title} text={outdated.text}>
       <Button kind='primary' onClick={() => { location.reload() }}>{outdated.action}</Button>
     </Empty>
   )

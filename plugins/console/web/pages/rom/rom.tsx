@@ -33,7 +33,7 @@ export default function RomPage ({ id }: { id: string }) {
     (signal) => call(api.GET('/api/roms/{id}', { params: { path: { id: Number(id) } }, signal })),
     { 'rom:updated': (changed) => String(changed.id) === id })
   useTitle(rom === undefined ? undefined : nameOf(rom))
-  if (rom === undefined && failure?.status === 404) return <Empty icon={ghost} title={library.rom.notFound.title} text={library.rom.notFound.text} />
+  if (rom === undefined && failure?.status === 404) return <Empty isPage icon={ghost} title={library.rom.notFound.title} text={library.rom.notFound.text} />
   if (rom === undefined) return failure === null ? <div class='rom'><Skeleton height='22rem' /></div> : <Failed failure={failure} />
   return (
     <article class='rom'>
