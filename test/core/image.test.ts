@@ -16,7 +16,7 @@ const readCompose = (name: string) => parse(readFileSync(join(EXAMPLES, name), '
 t.test('the Dockerfile is valid and builds for any processor', async (t) => {
   t.same(validate(DOCKERFILE).map(({ message, range }) => [range.start.line + 1, message]), [])
   const stages = readStages()
-  t.same(stages.map(({ platform }) => platform), ['$BUILDPLATFORM', '$BUILDPLATFORM', null])
+  t.same(stages.map(({ platform }) => platform), ['$BUILDPLATFORM', '$BUILDPLATFORM', '$BUILDPLATFORM', null])
 })
 
 t.test('the build context contains no secret, no library and no test', async (t) => {

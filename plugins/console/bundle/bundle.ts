@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { readFile, readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { errorCode } from '../../../core/files/fs-error.ts'
@@ -6,6 +7,8 @@ import { SERVER_DIR } from '../../../core/server-dir.ts'
 /** The files that browsers load, and their parts in the page. */
 export interface Bundle {
   folder: string
+  /** The hash of the sources. */
+  fingerprint: string
   entry: string
   styles: string
   icon: string
@@ -35,11 +38,18 @@ async function readTime (path: string): Promise<number> {
   }
 }
 
-/** Returns when the sources or the bundled packages last changed. */
-async function readSourceTime (): Promise<number> {
+/** Lists the sources. Type declarations change no bundle. */
+async function listSources (): Promise<string[]> {
   const entries = await readdir(WEB_DIR, { recursive: true, withFileTypes: true })
-  const paths = entries.map(({ parentPath, name }) => join(parentPath, name)).filter((path) => !path.endsWith('.d.ts'))
-  return Math.max(...await Promise.all([INSTALLED, join(import.meta.dirname, 'make-bundle.ts'), ...paths].map(readTime)))
+  const paths = entries.filter((entry) => entry.isFile()).map(({ parentPath, name }) => join(parentPath, name))
+  return [join(import.meta.dirname, 'make-bundle.ts'), ...paths.filter((path) => !path.endsWith('.d.ts')).toSorted()]
+}
+
+/** Returns a hash of all sources, because packages and images do not keep times. */
+export async function readFingerprint (): Promise<string> {
+  const hash = createHash('sha256')
+  for (const path of await listSources()) hash.update(path.slice(SERVER_DIR.length)).update(await readFile(path))
+  return hash.digest('hex')
 }
 
 async function readBundle (folder: string): Promise<Bundle> {
@@ -49,9 +59,13 @@ async function readBundle (folder: string): Promise<Bundle> {
 /** Finds the bundle that is newest. @returns null if there is none; `isFresh` is false if a source is newer */
 export async function findBundle (folders: readonly string[]): Promise<{ bundle: Bundle, isFresh: boolean } | null> {
   const manifests = folders.map((folder) => join(folder, MANIFEST))
-  const [sources, ...times] = await Promise.all([readSourceTime(), ...manifests.map(readTime)])
+  const [installed, ...times] = await Promise.all([INSTALLED, ...manifests].map(readTime))
   const newest = Math.max(...times)
   const folder = folders[times.indexOf(newest)]
   if (newest === 0 || folder === undefined) return null
-  return { bundle: await readBundle(folder), isFresh: newest >= sources }
+  const bundle = await readBundle(folder)
+  // A shipped bundle holds the packages with which it was made.
+  if (folder !== SHIPPED_DIR && Number(installed) > newest) return { bundle, isFresh: false }
+  const sources = await Promise.all((await listSources()).map(readTime))
+  return { bundle, isFresh: newest >= Math.max(...sources) || bundle.fingerprint === await readFingerprint() }
 }

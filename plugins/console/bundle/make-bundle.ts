@@ -4,7 +4,7 @@ import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
 import type { BuildOptions, Metafile } from 'esbuild'
 import { SERVER_DIR } from '../../../core/server-dir.ts'
-import { type Bundle, MANIFEST, WEB_DIR } from './bundle.ts'
+import { type Bundle, MANIFEST, WEB_DIR, readFingerprint } from './bundle.ts'
 
 const toBrotli = promisify(brotliCompress)
 const toGzip = promisify(gzip)
@@ -43,7 +43,7 @@ function listImports ({ outputs }: Metafile, name: string): string[] {
   return [...found].slice(1)
 }
 
-function describeBundle (metafile: Metafile): Omit<Bundle, 'folder' | 'files'> {
+function describeBundle (metafile: Metafile): Pick<Bundle, 'entry' | 'styles' | 'icon' | 'preloads'> {
   const find = (pattern: RegExp): string => {
     const name = Object.keys(metafile.outputs).find((path) => pattern.test(basename(path)))
     if (name === undefined) throw new Error(`The bundle has no file ${String(pattern)}`)
@@ -77,6 +77,8 @@ export interface BundleSize { file: string, bytes: number, compressed: number }
  * @throws the error of esbuild, whose message names the place of a wrong source
  */
 export async function makeBundle (folder: string): Promise<Bundle> {
+  // Before the sources are bundled, so that a change meanwhile shows.
+  const fingerprint = await readFingerprint()
   const esbuild = await import('esbuild')
   const { outputFiles = [], metafile } = await esbuild.build(OPTIONS)
   // Otherwise esbuild's own process would live as long as this one.
@@ -90,7 +92,7 @@ export async function makeBundle (folder: string): Promise<Bundle> {
     const name = basename(path)
     files[name] = { encodings: await writeEncoded(join(staged, name), contents) }
   }))
-  const described = { ...describeBundle(metafile), files }
+  const described = { ...describeBundle(metafile), fingerprint, files }
   await writeFile(join(staged, MANIFEST), JSON.stringify(described))
   await rm(folder, { recursive: true, force: true })
   await rename(staged, folder)
