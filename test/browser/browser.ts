@@ -10,10 +10,10 @@ import type { TestApp } from '../support.ts'
  * origins.
  */
 const FLAGS = ['--no-sandbox', '--disable-dev-shm-usage', '--disable-gpu', '--force-color-profile=srgb', '--hide-scrollbars', '--lang=en']
-const DESKTOP = { width: 1_440, height: 900 }
+export const DESKTOP = { width: 1_440, height: 900 }
 /** Without touch, because Chromium loads a page again when touch begins. */
-const PHONE = { width: 390, height: 844 }
-export const LOOKS = [['light', DESKTOP, 'light'], ['dark', DESKTOP, 'dark'], ['phone', PHONE, 'light']] as const
+export const PHONE = { width: 390, height: 844 }
+const LOOKS = [['light', DESKTOP, 'light'], ['dark', DESKTOP, 'dark'], ['phone', PHONE, 'light']] as const
 const AXE = createRequire(import.meta.url).resolve('axe-core/axe.min.js')
 /** Chromium reports these statuses as errors, although pages expect them: nobody is signed in yet. */
 const EXPECTED = /^Failed to load resource: the server responded with a status of 40[13]/
@@ -29,6 +29,19 @@ export async function startBrowser (): Promise<Browser | null> {
     if (String(err).includes('ENOENT')) return null
     throw err
   }
+}
+
+/** Fills the field with a label. */
+const fill = (page: Page, label: string, value: string) => page.locator(`input::-p-aria([name="${label}"])`).fill(value)
+/** Clicks the control with a name, as screen readers announce it. */
+const click = (page: Page, name: string) => page.locator(`::-p-aria([name="${name}"])`).click()
+
+/** Signs in on the page that asks for it. */
+export async function signIn (page: Page, username: string, password: string): Promise<void> {
+  await fill(page, 'Username', username)
+  await fill(page, 'Password', password)
+  await click(page, 'Sign in')
+  await page.waitForSelector('.shell')
 }
 
 /** Collects everything that a page must not do: errors, refusals by its policy and requests to other hosts. */
@@ -99,14 +112,12 @@ async function createJourney (t: Test, browser: Browser, address: string, proble
     return page
   }
   const page = await openOther()
-  const click: Journey['click'] = (name, where = page) => where.locator(`::-p-aria([name="${name}"])`).click()
-  const fill: Journey['fill'] = (label, value, where = page) => where.locator(`input::-p-aria([name="${label}"])`).fill(value)
-
   return {
     page,
     openOther,
-    click,
-    fill,
+    click: (name, where = page) => click(where, name),
+    fill: (label, value, where = page) => fill(where, label, value),
+    signIn: (username, password, where = page) => signIn(where, username, password),
     async open (view) {
       await page.goto(`${address}/${view}`)
     },
@@ -114,17 +125,13 @@ async function createJourney (t: Test, browser: Browser, address: string, proble
       await where.waitForFunction((wanted, within) =>
         [...document.querySelectorAll<HTMLElement>(within)].some((element) => element.innerText.includes(wanted)), {}, text, selector)
     },
-    async signIn (username, password, where = page) {
-      await fill('Username', username, where)
-      await fill('Password', password, where)
-      await click('Sign in', where)
-      await where.waitForSelector('.shell')
-    },
     async checkAccessibility (name) {
       for (const [look, viewport, scheme] of LOOKS) {
         await page.setViewport(viewport)
         // Without motion, because colours between the two would be checked otherwise.
-        await page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: scheme }, { name: 'prefers-reduced-motion', value: 'reduce' }])
+        await page.emulateMediaFeatures([
+          { name: 'prefers-color-scheme', value: scheme }, { name: 'prefers-reduced-motion', value: 'reduce' }
+        ])
         t.same(await listViolations(page), [], `${name}, ${look}`)
       }
       await page.setViewport(DESKTOP)

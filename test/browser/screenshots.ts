@@ -1,0 +1,75 @@
+import { mkdir, mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import type { Page } from 'puppeteer-core'
+import { runSvc, settings, waitUntilListening } from '../e2e/server.ts'
+import { until } from '../until.ts'
+import { DESKTOP, PHONE, signIn, startBrowser } from './browser.ts'
+import { makeLibrary } from './library.ts'
+
+/** Writes pictures of the main pages: npm run screenshots -- [folder] [view …], such as `roms platforms/snes` */
+const [folder = 'screenshots', ...chosen] = process.argv.slice(2)
+const VIEWS = ['', 'platforms', 'platforms/snes', 'roms', 'roms/1', 'collections', 'account', 'notifications', 'nowhere']
+const views = chosen.length > 0 ? chosen : VIEWS
+const GAMES = 60
+const ACCOUNT = { SVC_ADMIN_USERNAME: 'robin', SVC_ADMIN_PASSWORD: 'for pictures only' }
+const LOOKS = [
+  ['desktop-light', DESKTOP, 'light'], ['desktop-dark', DESKTOP, 'dark'], ['phone-light', PHONE, 'light'], ['phone-dark', PHONE, 'dark']
+] as const
+
+const left: (() => Promise<unknown>)[] = []
+const owner = { teardown: (end: () => unknown) => { left.push(async () => { await end() }) } }
+
+/** Starts a server with a scanned library. @returns its address */
+async function startServer (): Promise<string> {
+  const home = await mkdtemp(join(tmpdir(), 'svc-screenshots-'))
+  left.push(() => rm(home, { recursive: true, force: true }))
+  await makeLibrary(join(home, 'library'), GAMES)
+  const dataDir = join(home, 'data')
+  const server = runSvc(owner, ['start'], settings(dataDir, { SVC_LIBRARY_DIR: join(home, 'library'), ...ACCOUNT }))
+  const { url } = await waitUntilListening(server, dataDir)
+  const headers = { authorization: `Basic ${Buffer.from(Object.values(ACCOUNT).join(':')).toString('base64')}` }
+  await fetch(`${url}/api/tasks/scan`, {
+    method: 'POST', headers: { ...headers, 'content-type': 'application/json' }, body: JSON.stringify({ apis: ['gamelist'] })
+  })
+  await until(async () => {
+    const list = await (await fetch(`${url}/api/roms?limit=1`, { headers })).json() as { total: number }
+    const running = await (await fetch(`${url}/api/tasks/status`, { headers })).json() as { status: string }[]
+    return list.total === GAMES && running.every(({ status }) => !['queued', 'started', 'running'].includes(status))
+  }, 'the scan', server)
+  return url
+}
+
+async function takePicture (page: Page, name: string): Promise<void> {
+  await page.waitForNetworkIdle({ idleTime: 300, timeout: 8_000 }).catch(() => {})
+  await page.screenshot({ path: `${join(resolve(folder), name)}.png` as `${string}.png` })
+  process.stdout.write(`${join(folder, name)}.png\n`)
+}
+
+async function takeAll (page: Page, url: string, name: (view: string) => string, shown: readonly string[]): Promise<void> {
+  for (const view of shown) {
+    await page.goto(`${url}/${view}`)
+    await takePicture(page, name(view === '' ? 'home' : view.replaceAll(/\W+/g, '-')))
+  }
+}
+
+try {
+  await mkdir(folder, { recursive: true })
+  const browser = await startBrowser()
+  if (browser === null) throw new Error('Chromium does not run on this machine')
+  left.push(() => browser.close())
+  const url = await startServer()
+  const page = await browser.newPage()
+  page.on('console', (message) => { if (message.type() === 'error') process.stdout.write(`console: ${message.text()}\n`) })
+  for (const [look, viewport, scheme] of LOOKS) {
+    await page.setViewport(viewport)
+    await page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: scheme }])
+    if (look === 'desktop-light') {
+      await takeAll(page, url, () => 'sign-in-desktop-light', [''])
+      await signIn(page, ACCOUNT.SVC_ADMIN_USERNAME, ACCOUNT.SVC_ADMIN_PASSWORD)
+    }
+    await takeAll(page, url, (view) => `${view}-${look}`, views)
+  }
+} finally {
+  for (const end of left.toReversed()) await end()
+}
