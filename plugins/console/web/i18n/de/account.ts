@@ -10,7 +10,7 @@ const TYPES: Readonly<Record<string, string>> = { webhook: 'Webhook', email: 'E-
 
 export const account: Messages['account'] = {
   title: 'Konto',
-  sections: { profile: 'Profil', security: 'Passwort und Sitzungen', tokens: 'Apps und Geräte', channels: 'Benachrichtigungen' },
+  sections: { profile: 'Profil', security: 'Sicherheit', tokens: 'Apps und Geräte', channels: 'Benachrichtigungen' },
   avatar: {
     choose: 'Bild auswählen',
     remove: 'Entfernen',

@@ -38,7 +38,7 @@ export const setup: Messages['setup'] = {
   },
   empty: 'Es gibt noch keine Ordner für Plattformen. Lege für jede Plattform einen an, wie unten, oder lege hier Spiele ab.',
   files: (count) => plural(count, { one: '# Datei', other: '# Dateien' }),
-  platforms: (count) => plural(count, { one: '# Plattform', other: '# Plattformen' }),
+  folders: (count) => plural(count, { one: '# Ordner', other: '# Ordner' }),
   free: (size) => `${size} frei`,
   readOnly: 'Nur lesen',
   unavailable: 'Der Ordner kann nicht gelesen werden.',

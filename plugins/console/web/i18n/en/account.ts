@@ -10,7 +10,7 @@ const TYPES: Readonly<Record<string, string>> = { webhook: 'Webhook', email: 'E-
 /** The settings of one's own account. */
 export const account = {
   title: 'Account',
-  sections: { profile: 'Profile', security: 'Password and sessions', tokens: 'Apps and devices', channels: 'Notifications' },
+  sections: { profile: 'Profile', security: 'Security', tokens: 'Apps and devices', channels: 'Notifications' },
   avatar: {
     choose: 'Choose a picture',
     remove: 'Remove',

@@ -38,7 +38,7 @@ export const setup = {
   },
   empty: 'There are no platform folders yet. Make one for each platform, as below, or drop games here.',
   files: (count: number) => plural(count, { one: '# file', other: '# files' }),
-  platforms: (count: number) => plural(count, { one: '# platform', other: '# platforms' }),
+  folders: (count: number) => plural(count, { one: '# folder', other: '# folders' }),
   free: (size: string) => `${size} free`,
   readOnly: 'Read only',
   unavailable: 'The folder cannot be read.',

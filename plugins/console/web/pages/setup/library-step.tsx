@@ -77,7 +77,7 @@ export function LibraryStep () {
   const [edited, setEdited] = useState<Library | 'new' | null>(null)
   const libraries = useResource(LIBRARIES, (signal) => call(api.GET('/api/libraries', { signal })), { 'scan:done': true })
   const content = useResource(CONTENT, (signal) => call(api.GET('/api/setup/library', { params: { query: {} }, signal })))
-  const platforms = content.data.value?.existing_platforms.length ?? 0
+  const folders = content.data.value?.existing_platforms.length ?? 0
   return (
     <>
       <div>
@@ -96,7 +96,7 @@ export function LibraryStep () {
       <section class='card panel'>
         <div class='panel-head'>
           <h2>{setup.library.content}</h2>
-          {platforms > 0 && <Badge kind='accent'>{setup.platforms(platforms)}</Badge>}
+          {folders > 0 && <Badge kind='accent'>{setup.folders(folders)}</Badge>}
         </div>
         <Loaded resource={content} skeleton={<Skeleton height='12rem' />}>{(found) => <Folders content={found} />}</Loaded>
       </section>
