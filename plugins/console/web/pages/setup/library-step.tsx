@@ -2,6 +2,7 @@ import folder from 'lucide/dist/esm/icons/folder.mjs'
 import folderPlus from 'lucide/dist/esm/icons/folder-plus.mjs'
 import { useState } from 'preact/hooks'
 import { api, call } from '../../api/client.ts'
+import { type Platform, usePlatforms } from '../../api/platforms.ts'
 import { cache, useResource } from '../../api/resource.ts'
 import type { components } from '../../api/schema.d.ts'
 import { format, texts } from '../../i18n/language.ts'
@@ -17,8 +18,13 @@ type Content = components['schemas']['SetupLibrary']
 export const LIBRARIES = 'libraries'
 export const CONTENT = 'setup-library'
 
+/** Returns the folders of the stored platforms. The server lists those on disk only before the first scan. */
+const toFolders = (platforms: readonly Platform[]): Content['existing_platforms'] => platforms
+  .filter(({ rom_count: count }) => count > 0)
+  .map(({ fs_slug: slug, rom_count: count }) => ({ fs_slug: slug, rom_count: count }))
+
 /** The platform folders of the libraries, those that no platform is known for last. */
-function Folders ({ content: { existing_platforms: found, supported_platforms: supported } }: { content: Content }) {
+function Folders ({ found, supported }: { found: Content['existing_platforms'], supported: readonly Platform[] }) {
   const { setup } = texts()
   const names = new Map(supported.map(({ fs_slug: slug, display_name: name }) => [slug, name]))
   const known = found.filter(({ fs_slug: slug }) => names.has(slug))
@@ -77,7 +83,9 @@ export function LibraryStep () {
   const [edited, setEdited] = useState<Library | 'new' | null>(null)
   const libraries = useResource(LIBRARIES, (signal) => call(api.GET('/api/libraries', { signal })), { 'scan:done': true })
   const content = useResource(CONTENT, (signal) => call(api.GET('/api/setup/library', { params: { query: {} }, signal })))
-  const folders = content.data.value?.existing_platforms.length ?? 0
+  const platforms = usePlatforms()
+  const onDisk = content.data.value?.existing_platforms ?? []
+  const found = onDisk.length > 0 ? onDisk : toFolders(platforms.data.value ?? [])
   return (
     <>
       <div>
@@ -96,9 +104,13 @@ export function LibraryStep () {
       <section class='card panel'>
         <div class='panel-head'>
           <h2>{setup.library.content}</h2>
-          {folders > 0 && <Badge kind='accent'>{setup.folders(folders)}</Badge>}
+          {found.length > 0 && <Badge kind='accent'>{setup.folders(found.length)}</Badge>}
         </div>
-        <Loaded resource={content} skeleton={<Skeleton height='12rem' />}>{(found) => <Folders content={found} />}</Loaded>
+        <Loaded resource={content} skeleton={<Skeleton height='12rem' />}>
+          {({ supported_platforms: supported }) => platforms.data.value === undefined
+            ? <Skeleton height='12rem' />
+            : <Folders found={found} supported={supported} />}
+        </Loaded>
       </section>
       {edited !== null && (
         <LibraryDialog

@@ -34,7 +34,9 @@ export default function Setup ({ step }: { step?: string }) {
         <ol class='setup-steps'>
           {STEPS.map(({ path: href, name }, at) => (
             <li key={name} data-done={at < index ? '' : undefined}>
-              <a href={href} aria-current={at === index ? 'step' : undefined}><span class='setup-number'>{at + 1}</span>{setup.steps[name]}</a>
+              <a href={href} aria-current={at === index ? 'step' : undefined}>
+                <span class='setup-number'>{at + 1}</span><span class='setup-name'>{setup.steps[name]}</span>
+              </a>
             </li>
           ))}
         </ol>
