@@ -1,9 +1,10 @@
 import * as machine from '@zag-js/combobox'
-import { normalizeProps, Portal, useMachine } from '@zag-js/preact'
+import { normalizeProps, useMachine } from '@zag-js/preact'
 import chevron from 'lucide/dist/esm/icons/chevron-down.mjs'
 import { useEffect, useId, useMemo, useState } from 'preact/hooks'
 import { texts } from '../i18n/language.ts'
 import { Icon } from './icon.tsx'
+import { Portal } from './portal.tsx'
 
 /** A choice; the note stands behind its label. */
 export interface ComboboxOption { value: string, label: string, note?: string }

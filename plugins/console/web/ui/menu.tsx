@@ -1,9 +1,10 @@
 import * as machine from '@zag-js/menu'
-import { normalizeProps, Portal, useMachine } from '@zag-js/preact'
+import { normalizeProps, useMachine } from '@zag-js/preact'
 import type { IconNode } from 'lucide'
 import type { ButtonHTMLAttributes, ComponentChildren } from 'preact'
 import { useId } from 'preact/hooks'
 import { Icon } from './icon.tsx'
+import { Portal } from './portal.tsx'
 
 /** An entry of a menu; a text alone is a heading, null a line. */
 export type MenuEntry = string | null | {
