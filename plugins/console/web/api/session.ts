@@ -82,10 +82,10 @@ export function updateAccount (user: User): void {
   if (session.value.state === 'signed-in') session.value = { ...session.value, user }
 }
 
-type PasswordChange = Pick<components['schemas']['UpdateUser'], 'password' | 'current_password' | 'keep_tokens'>
+type PasswordChange = Pick<components['schemas']['UpdateUser'], 'current_password' | 'keep_tokens'> & { password: string }
 
 /** Changes the own password. That ends every session, so a new one begins here. @throws Failure with the refusal */
-export async function changePassword ({ id, username }: User, body: PasswordChange & { password: string }): Promise<void> {
+export async function changePassword ({ id, username }: User, body: PasswordChange): Promise<void> {
   // Otherwise the end of the former session would lead to the sign-in page.
   closeSocket()
   try {

@@ -52,7 +52,9 @@ export function AvatarPanel ({ user }: { user: User }) {
       <div class='stack'>
         <div class='cluster'>
           <Button icon={upload} onClick={() => { input.current?.click() }}>{avatar.choose}</Button>
-          {user.avatar_path !== '' && <Button kind='quiet' isBusy={isRemoving} onClick={() => { void remove() }}>{avatar.remove}</Button>}
+          {user.avatar_path !== '' && (
+            <Button kind='quiet' isBusy={isRemoving} onClick={() => { void remove() }}>{avatar.remove}</Button>
+          )}
         </div>
         <p class='field-hint'>{avatar.hint}</p>
       </div>
@@ -61,7 +63,9 @@ export function AvatarPanel ({ user }: { user: User }) {
         onChange={({ currentTarget }) => { void choose(currentTarget.files) }}
       />
       {picture !== null && (
-        <CropDialog picture={picture} onClose={() => { setPicture(null) }} onCropped={(blob) => sendAvatar(user.id, blob)} />
+        <CropDialog
+          picture={picture} onClose={() => { setPicture(null) }} onCropped={(blob) => sendAvatar(user.id, blob)}
+        />
       )}
     </div>
   )

@@ -41,7 +41,8 @@ function ChannelRow ({ channel, onEdit, onConfirmCode, onDelete }: RowProps) {
   async function test (): Promise<void> {
     setTesting(true)
     try {
-      const outcome = await call(api.POST('/api/notification-channels/{channel_id}/test', { params: { path: { channel_id: id } } }))
+      const params = { path: { channel_id: id } }
+      const outcome = await call(api.POST('/api/notification-channels/{channel_id}/test', { params }))
       if (outcome.ok) tellSuccess(channels.tested(name))
       else tellFailure(new Error(outcome.error ?? channels.testFailed))
       cache.invalidate(KEY)
@@ -66,11 +67,17 @@ function ChannelRow ({ channel, onEdit, onConfirmCode, onDelete }: RowProps) {
         {error !== null && <p class='row-problem'>{channels.lastError(error)}</p>}
       </div>
       <div class='row-actions'>
-        {confirmed
-          ? <Button isSmall isBusy={isTesting} aria-label={channels.testNamed(name)} onClick={() => { void test() }}>{channels.test}</Button>
-          : <Button isSmall kind='primary' onClick={onConfirmCode}>{channels.enterCode}</Button>}
+        {confirmed && (
+          <Button isSmall isBusy={isTesting} aria-label={channels.testNamed(name)} onClick={() => { void test() }}>
+            {channels.test}
+          </Button>
+        )}
+        {!confirmed && <Button isSmall kind='primary' onClick={onConfirmCode}>{channels.enterCode}</Button>}
         <Button isSmall kind='quiet' aria-label={channels.editNamed(name)} onClick={onEdit}>{channels.edit}</Button>
-        <Button isSmall kind='quiet' aria-label={enabled ? channels.turnOffNamed(name) : channels.turnOnNamed(name)} onClick={() => { switchChannel(channel).catch(tellFailure) }}>
+        <Button
+          isSmall kind='quiet' aria-label={enabled ? channels.turnOffNamed(name) : channels.turnOnNamed(name)}
+          onClick={() => { switchChannel(channel).catch(tellFailure) }}
+        >
           {enabled ? channels.turnOff : channels.turnOn}
         </Button>
         <Button isSmall kind='danger' aria-label={channels.deleteNamed(name)} onClick={onDelete}>{common.remove}</Button>
@@ -82,7 +89,8 @@ function ChannelRow ({ channel, onEdit, onConfirmCode, onDelete }: RowProps) {
 /** The ways on which notifications leave the inbox. */
 export function Channels () {
   const { common, account: { channels } } = texts()
-  const all = useResource(KEY, (signal) => call(api.GET('/api/notification-channels', { signal })), { 'notifications:new': true })
+  const load = (signal: AbortSignal) => call(api.GET('/api/notification-channels', { signal }))
+  const all = useResource(KEY, load, { 'notifications:new': true })
   const [edited, setEdited] = useState<Channel | 'new' | null>(null)
   const [confirming, setConfirming] = useState<Channel | null>(null)
   const [deleting, setDeleting] = useState<Channel | null>(null)
@@ -113,13 +121,17 @@ export function Channels () {
           }}
         />
       )}
-      {confirming !== null && <CodeDialog channel={confirming} onClose={() => { setConfirming(null) }} onConfirmed={replace} />}
+      {confirming !== null && (
+        <CodeDialog channel={confirming} onClose={() => { setConfirming(null) }} onConfirmed={replace} />
+      )}
       <Confirm
-        title={channels.deleteNamed(deleting?.name ?? '')} text={channels.deleteText} action={common.remove} isOpen={deleting !== null}
+        title={channels.deleteNamed(deleting?.name ?? '')} text={channels.deleteText} action={common.remove}
+        isOpen={deleting !== null}
         onClose={() => { setDeleting(null) }}
         onConfirm={async () => {
           if (deleting === null) return
-          await call(api.DELETE('/api/notification-channels/{channel_id}', { params: { path: { channel_id: deleting.id } } }))
+          const params = { path: { channel_id: deleting.id } }
+          await call(api.DELETE('/api/notification-channels/{channel_id}', { params }))
           cache.set<Channel[]>(KEY, (former) => former?.filter(({ id }) => id !== deleting.id))
         }}
       />

@@ -8,9 +8,10 @@ export const WHOLE: View = { zoom: 1, x: 0.5, y: 0.5 }
 const clamp = (value: number, low: number, high: number): number => Math.min(Math.max(value, low), high)
 
 /** Returns the square of a picture that a view shows, in pixels of the picture. */
-export function squareOf ({ width, height }: Size, { zoom, x, y }: View): { left: number, top: number, side: number } {
+export function squareOf ({ width, height }: Size, { zoom, x, y }: View) {
   const side = Math.min(width, height) / zoom
-  return { side, left: clamp(x * width - side / 2, 0, width - side), top: clamp(y * height - side / 2, 0, height - side) }
+  const left = clamp(x * width - side / 2, 0, width - side)
+  return { side, left, top: clamp(y * height - side / 2, 0, height - side) }
 }
 
 /** Returns a view that lies within the picture, after it was zoomed or moved. */

@@ -6,7 +6,7 @@ interface PanelProps {
   text?: string
   /** The main action, at the end of the title's line. */
   action?: ComponentChildren
-  children: ComponentChildren
+  children?: ComponentChildren
 }
 
 /** A card of the account with its title. */

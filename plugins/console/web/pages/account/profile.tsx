@@ -15,13 +15,14 @@ function NamesForm ({ user }: { user: User }) {
   const { common, signIn, account: { profile } } = texts()
   const former = { username: user.username, email: user.email ?? '', ra_username: user.ra_username ?? '' }
   const initial = { ...former, current_password: '' }
-  const { values, set, isBusy, failure, errorOf, onSubmit } = useForm(initial, async ({ current_password: password, ...entered }) => {
+  const form = useForm(initial, async ({ current_password: password, ...entered }) => {
     const changed = Object.entries(entered).filter(([name, value]) => former[name as keyof typeof former] !== value)
     const body = { ...Object.fromEntries(changed), ...(password === '' ? {} : { current_password: password }) }
     updateAccount(await call(api.PUT('/api/users/{id}', { params: { path: { id: user.id } }, body })))
     set('current_password', '')
     tellSuccess(common.saved)
   })
+  const { values, set, isBusy, failure, errorOf, onSubmit } = form
   return (
     <form onSubmit={onSubmit}>
       {failure?.fields.length === 0 && <Notice kind='failure'>{failure.message}</Notice>}

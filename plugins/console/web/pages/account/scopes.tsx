@@ -10,12 +10,14 @@ const PLAYING: ReadonlySet<Scope> = new Set<Scope>([
   'roms.user.read', 'roms.user.write', 'collections.read', 'collections.write'
 ])
 
+const ADMINISTRATIVE: ReadonlySet<Scope> = new Set<Scope>(['users.read', 'logs.read'])
+
 export type Preset = 'playing' | 'reading' | 'everything' | 'own'
 
 /** Returns the rights of a preset, among those that the account has. */
 export function scopesOf (preset: Preset, held: readonly Scope[]): Scope[] {
   if (preset === 'playing') return held.filter((scope) => PLAYING.has(scope))
-  if (preset === 'reading') return held.filter((scope) => scope.endsWith('.read') && !['users.read', 'logs.read'].includes(scope))
+  if (preset === 'reading') return held.filter((scope) => scope.endsWith('.read') && !ADMINISTRATIVE.has(scope))
   return preset === 'everything' ? [...held] : []
 }
 
@@ -43,7 +45,9 @@ export function ScopeList ({ label, offered, held, chosen, onChange }: ScopeList
       {allowed.map((scope) => (
         <Check
           key={scope} label={describeScope(scope)} isChecked={chosen.includes(scope)}
-          onChange={(isChecked) => { onChange(isChecked ? [...chosen, scope] : chosen.filter((other) => other !== scope)) }}
+          onChange={(isChecked) => {
+            onChange(isChecked ? [...chosen, scope] : chosen.filter((other) => other !== scope))
+          }}
         />
       ))}
       {refused.length > 0 && <p class='field-hint'>{account.refusedScopes(refused.map(describeScope))}</p>}

@@ -24,11 +24,12 @@ const KEY = 'sessions'
 function PasswordForm ({ user }: { user: User }) {
   const { signIn, account: { profile, security } } = texts()
   const initial = { current: '', password: '', again: '', keepsApps: true }
-  const { values, set, isBusy, failure, errorOf, onSubmit } = useForm(initial, async ({ current, password, again, keepsApps }) => {
+  const form = useForm(initial, async ({ current, password, again, keepsApps }) => {
     if (password !== again) throw new Failure(0, signIn.first.differ)
     await changePassword(user, { password, current_password: current, keep_tokens: keepsApps })
     tellSuccess(security.changed)
   })
+  const { values, set, isBusy, failure, errorOf, onSubmit } = form
   return (
     <Panel title={security.password} text={security.passwordText}>
       <form onSubmit={onSubmit}>
@@ -80,14 +81,20 @@ function SessionRow ({ session }: { session: Session }) {
     <li class='row'>
       <Icon node={isPhone ? phone : monitor} />
       <div class='row-text'>
-        <div class='row-title' title={session.user_agent}>{name}{session.is_current && <Badge kind='success'>{security.current}</Badge>}</div>
+        <div class='row-title' title={session.user_agent}>
+          {name}{session.is_current && <Badge kind='success'>{security.current}</Badge>}
+        </div>
         <p class='faint'>
-          {security.place(session.address)} · <span title={dateTime(session.last_seen)}>{security.seen(ago(session.last_seen))}</span>
+          {security.place(session.address)}
+          {' · '}
+          <time dateTime={session.last_seen} title={dateTime(session.last_seen)}>{security.seen(ago(session.last_seen))}</time>
         </p>
       </div>
       {!session.is_current && (
         <div class='row-actions'>
-          <Button isSmall isBusy={isEnding} aria-label={security.endNamed(name)} onClick={() => { void end() }}>{security.end}</Button>
+          <Button isSmall isBusy={isEnding} aria-label={security.endNamed(name)} onClick={() => { void end() }}>
+            {security.end}
+          </Button>
         </div>
       )}
     </li>
@@ -108,7 +115,9 @@ function Sessions () {
       action={hasOthers && <Button kind='danger' isSmall onClick={() => { setAsking(true) }}>{security.endOthers}</Button>}
     >
       <Loaded resource={sessions} skeleton={<Skeleton height='8rem' />}>
-        {(all) => <ul class='rows'>{all.toSorted(bySight).map((session) => <SessionRow key={session.id} session={session} />)}</ul>}
+        {(all) => (
+          <ul class='rows'>{all.toSorted(bySight).map((session) => <SessionRow key={session.id} session={session} />)}</ul>
+        )}
       </Loaded>
       <Confirm
         title={security.endOthers} text={security.endOthersText} action={security.endOthers} isOpen={isAsking}

@@ -22,7 +22,8 @@ const KEY = 'client-tokens'
 
 interface RowProps { token: Token, onPair: () => void, onRevoke: () => void }
 
-function TokenRow ({ token: { name, scopes, expires_at: expires, last_used_at: used, device_id: device }, onPair, onRevoke }: RowProps) {
+function TokenRow ({ token, onPair, onRevoke }: RowProps) {
+  const { name, scopes, expires_at: expires, last_used_at: used, device_id: device } = token
   const { tokens } = texts().account
   const { ago, date, list } = format()
   const isExpired = expires !== null && new Date(expires) < new Date()
@@ -42,7 +43,9 @@ function TokenRow ({ token: { name, scopes, expires_at: expires, last_used_at: u
         </details>
       </div>
       <div class='row-actions'>
-        {device === null && <Button isSmall kind='quiet' aria-label={tokens.pairNamed(name)} onClick={onPair}>{tokens.pair}</Button>}
+        {device === null && (
+          <Button isSmall kind='quiet' aria-label={tokens.pairNamed(name)} onClick={onPair}>{tokens.pair}</Button>
+        )}
         <Button isSmall kind='danger' aria-label={tokens.revokeNamed(name)} onClick={onRevoke}>{tokens.revoke}</Button>
       </div>
     </li>
@@ -59,9 +62,10 @@ export function Tokens ({ user }: { user: User }) {
   const create = <Button icon={plus} kind='primary' onClick={() => { setCreating(true) }}>{tokens.create}</Button>
   return (
     <>
-      <Panel title={connect.title} text={connect.text} action={<LinkButton href='pair/device' icon={smartphone}>{connect.action}</LinkButton>}>
-        {null}
-      </Panel>
+      <Panel
+        title={connect.title} text={connect.text}
+        action={<LinkButton href='pair/device' icon={smartphone}>{connect.action}</LinkButton>}
+      />
       <Panel title={tokens.title} text={tokens.text} action={(all.data.value?.length ?? 0) > 0 && create}>
         <Loaded resource={all} skeleton={<Skeleton height='10rem' />}>
           {(list) => list.length === 0
@@ -83,7 +87,8 @@ export function Tokens ({ user }: { user: User }) {
       )}
       {pairing !== null && <PairingDialog token={pairing} onClose={() => { setPairing(null) }} />}
       <Confirm
-        title={tokens.revokeNamed(revoking?.name ?? '')} text={tokens.revokeText} action={tokens.revoke} isOpen={revoking !== null}
+        title={tokens.revokeNamed(revoking?.name ?? '')} text={tokens.revokeText} action={tokens.revoke}
+        isOpen={revoking !== null}
         onClose={() => { setRevoking(null) }}
         onConfirm={async () => {
           if (revoking === null) return

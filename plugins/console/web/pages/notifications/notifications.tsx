@@ -25,8 +25,8 @@ const KEY = 'notifications'
 /** Marks notifications as read; null means all. */
 async function markRead (ids: number[] | null): Promise<void> {
   const now = new Date().toISOString()
-  const isChosen = ({ id }: Notification) => ids === null || ids.includes(id)
-  cache.set<Notification[]>(KEY, (all) => all?.map((one) => one.read_at === null && isChosen(one) ? { ...one, read_at: now } : one))
+  const isNew = ({ id, read_at: readAt }: Notification) => readAt === null && (ids === null || ids.includes(id))
+  cache.set<Notification[]>(KEY, (all) => all?.map((one) => isNew(one) ? { ...one, read_at: now } : one))
   await call(api.POST('/api/notifications/read', { body: { ids } }))
 }
 
@@ -56,7 +56,9 @@ function Entry ({ notification }: { notification: Notification }) {
       </div>
       <div class='row-actions'>
         {isUnread && <IconButton isSmall icon={check} label={notifications.markNamed(title)} onClick={read} />}
-        <IconButton isSmall icon={x} label={notifications.dismissNamed(title)} onClick={() => { dismiss(id).catch(tellFailure) }} />
+        <IconButton
+          isSmall icon={x} label={notifications.dismissNamed(title)} onClick={() => { dismiss(id).catch(tellFailure) }}
+        />
       </div>
     </li>
   )
@@ -77,8 +79,12 @@ export default function Notifications () {
       <div class='page-head'>
         <h1>{notifications.title}</h1>
         <div class='page-tools'>
-          {hasUnread && <Button icon={check} onClick={() => { markRead(null).catch(tellFailure) }}>{notifications.markAll}</Button>}
-          {list.length > 0 && <Button kind='quiet' onClick={() => { setAsking(true) }}>{notifications.dismissAll}</Button>}
+          {hasUnread && (
+            <Button icon={check} onClick={() => { markRead(null).catch(tellFailure) }}>{notifications.markAll}</Button>
+          )}
+          {list.length > 0 && (
+            <Button kind='quiet' onClick={() => { setAsking(true) }}>{notifications.dismissAll}</Button>
+          )}
         </div>
       </div>
       <Loaded resource={all} skeleton={<Skeleton height='18rem' />}>
@@ -91,7 +97,8 @@ export default function Notifications () {
           : <ul class='card notes'>{shown.map((one) => <Entry key={one.id} notification={one} />)}</ul>}
       </Loaded>
       <Confirm
-        title={notifications.dismissAll} text={notifications.dismissAllText} action={notifications.dismissAll} isOpen={isAsking}
+        title={notifications.dismissAll} text={notifications.dismissAllText} action={notifications.dismissAll}
+        isOpen={isAsking}
         onClose={() => { setAsking(false) }}
         onConfirm={async () => {
           await call(api.DELETE('/api/notifications'))

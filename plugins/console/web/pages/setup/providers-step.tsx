@@ -29,7 +29,9 @@ function TestButton ({ plugin: { key, name } }: { plugin: Plugin }) {
   }
   return (
     <div class='cluster'>
-      <Button isSmall isBusy={isBusy} aria-label={providers.testNamed(name)} onClick={() => { void test() }}>{providers.test}</Button>
+      <Button isSmall isBusy={isBusy} aria-label={providers.testNamed(name)} onClick={() => { void test() }}>
+        {providers.test}
+      </Button>
       <span role='status' class={outcome === null || outcome.isFine ? 'faint' : 'row-problem'}>{outcome?.text}</span>
     </div>
   )

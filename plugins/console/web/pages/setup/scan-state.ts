@@ -25,6 +25,6 @@ export const fail = (state: ScanState, failure: string): ScanState => ({ ...stat
 /** Adds a game, or replaces one in its place, because each game is announced again when its cover is there. */
 export function addGame (state: ScanState, game: Found): ScanState {
   const isKnown = state.games.some(({ id }) => id === game.id)
-  const games = isKnown ? state.games.map((one) => one.id === game.id ? game : one) : [game, ...state.games].slice(0, SHOWN_MAX)
-  return { ...state, games }
+  if (isKnown) return { ...state, games: state.games.map((one) => one.id === game.id ? game : one) }
+  return { ...state, games: [game, ...state.games].slice(0, SHOWN_MAX) }
 }

@@ -5,7 +5,7 @@ export type Strength = 0 | 1 | 2 | 3 | 4
 export const PASSWORD_MIN = 8
 const CLASSES: readonly (readonly [RegExp, number])[] = [[/[a-z]/, 26], [/[A-Z]/, 26], [/\d/, 10], [/[^A-Za-z\d]/, 33]]
 /** Bits of guesses from which on each grade begins. */
-const GRADES = [36, 52, 70] as const
+const GRADES = [36, 52, 80] as const
 
 /** Counts characters that add something: a repeated one, or the next of a row such as `abc` or `321`, does not. */
 function countSurprising (characters: readonly string[]): number {

@@ -41,7 +41,9 @@ function UploadRow ({ upload }: { upload: Upload }) {
         {isActive && <progress class='progress' aria-label={file.name} max={file.size} value={sent} />}
       </div>
       <div class='row-actions upload-actions'>
-        {state === 'failed' && <IconButton isSmall icon={rotate} label={words.retryNamed(file.name)} onClick={() => { retry(id) }} />}
+        {state === 'failed' && (
+          <IconButton isSmall icon={rotate} label={words.retryNamed(file.name)} onClick={() => { retry(id) }} />
+        )}
         <IconButton
           isSmall icon={x} label={state === 'done' ? words.forgetNamed(file.name) : words.cancelNamed(file.name)}
           onClick={() => { removeUpload(upload) }}
@@ -58,7 +60,8 @@ function PlatformChoice ({ waiting, platforms }: { waiting: readonly Upload[], p
     <div class='card upload-choice'>
       <Combobox
         label={upload.platformOf(waiting.length)} hint={format().list(waiting.slice(0, 5).map(({ file }) => file.name))}
-        options={platforms.map(({ fs_slug: slug, display_name: name }) => ({ value: slug, label: name, note: slug }))} value={null}
+        value={null}
+        options={platforms.map(({ fs_slug: slug, display_name: name }) => ({ value: slug, label: name, note: slug }))}
         onChange={(slug) => {
           const platform = platforms.find(({ fs_slug: one }) => one === slug)
           if (platform !== undefined) choosePlatform(waiting.map(({ id }) => id), platform)

@@ -7,7 +7,7 @@ const EXTENSIONS: Readonly<Record<string, string>> = {
   int: 'intellivision', p8: 'pico', z80: 'zxs', tzx: 'zxs'
 }
 
-/** Guesses the platform of a file by its extension. @returns null if the extension does not tell, or the platform does not exist */
+/** @returns the slug of the platform that an extension belongs to; null if it does not tell, or the slug is unknown */
 export function guessPlatform (name: string, slugs: ReadonlySet<string>): string | null {
   const extension = name.slice(name.lastIndexOf('.') + 1).toLowerCase()
   const slug = Object.hasOwn(EXTENSIONS, extension) ? EXTENSIONS[extension] : undefined

@@ -1,5 +1,5 @@
 import { api, call } from '../../api/client.ts'
-import { isReachable } from '../../api/connection.ts'
+import { isProxyFailure, isReachable } from '../../api/connection.ts'
 import { Failure } from '../../api/failure.ts'
 import { countChunks, listMissing, toHeader } from './chunks.ts'
 import { findUpload, storeUpload } from './upload-memory.ts'
@@ -23,21 +23,25 @@ function waitForServer (signal: AbortSignal): Promise<void> {
     })
     signal.addEventListener('abort', () => {
       stop()
-      reject(signal.reason)
+      reject(signal.reason instanceof Error ? signal.reason : new Error('aborted'))
     }, { once: true })
   })
 }
 
-const isLost = (err: unknown): boolean => err instanceof Failure && (err.status === 0 || [502, 503, 504].includes(err.status))
+const isLost = (err: unknown): boolean =>
+  err instanceof Failure && (err.status === 0 || isProxyFailure(err.status))
 /** Attempts without any progress between them. */
 const ATTEMPTS_MAX = 20
 
+interface Begun { id: string, received: number[] }
+
 /** Begins an upload, or continues one of this tab. @returns its id and the chunks that the server has */
-async function begin (file: File, { platform, platformId }: Target, signal: AbortSignal): Promise<{ id: string, received: number[] }> {
+async function begin (file: File, { platform, platformId }: Target, signal: AbortSignal): Promise<Begun> {
   const former = findUpload(file, platform)
   if (former !== null) {
     try {
-      const { received_chunks: received } = await call(api.GET('/api/roms/upload/{upload_id}', { params: { path: { upload_id: former } }, signal }))
+      const params = { path: { upload_id: former } }
+      const { received_chunks: received } = await call(api.GET('/api/roms/upload/{upload_id}', { params, signal }))
       return { id: former, received }
     } catch (err) {
       if (isLost(err)) throw err

@@ -3,8 +3,9 @@ const KEY = 'svc.uploads'
 /** The server deletes older ones. */
 const STORED_MAX = 200
 
-export interface UploadedFile { readonly name: string, readonly size: number, readonly lastModified: number }
-const nameOf = (file: UploadedFile, platform: string) => JSON.stringify([file.name, file.size, file.lastModified, platform])
+export type UploadedFile = Pick<File, 'name' | 'size' | 'lastModified'>
+const nameOf = ({ name, size, lastModified }: UploadedFile, platform: string) =>
+  JSON.stringify([name, size, lastModified, platform])
 
 function readAll (): [string, string][] {
   try {
@@ -24,7 +25,8 @@ function storeAll (entries: [string, string][]): void {
 }
 
 /** Returns the id of the upload of a file that began before; null without one. */
-export const findUpload = (file: UploadedFile, platform: string): string | null => new Map(readAll()).get(nameOf(file, platform)) ?? null
+export const findUpload = (file: UploadedFile, platform: string): string | null =>
+  new Map(readAll()).get(nameOf(file, platform)) ?? null
 
 export function storeUpload (file: UploadedFile, platform: string, id: string | null): void {
   const others = readAll().filter(([name]) => name !== nameOf(file, platform))

@@ -1,0 +1,190 @@
+import { readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { ElementHandle } from 'puppeteer-core'
+import t, { type Test } from 'tap'
+import { type TestApp, buildTestApp } from '../support.ts'
+import { type Journey, runJourney } from './browser.ts'
+import { LIST_PROVIDER, makeLibrary } from './library.ts'
+
+const PASSWORD = 'seven green lanterns'
+
+t.test('a person starts the server, signs in elsewhere and connects apps', async (t) => {
+  const test = await buildTestApp(t, { worker: true, packages: LIST_PROVIDER, withoutAdmin: true })
+  const games = await makeLibrary(test.libraryDir, 18)
+  await runJourney(t, test, async (journey) => {
+    await startFirst(t, journey, games.length)
+    await dropFile(t, test, journey)
+    await createToken(t, test, journey)
+    await pairDevice(t, test, journey)
+    await signOutElsewhere(t, journey)
+    await inviteViewer(t, test, journey)
+  })
+})
+
+/** From the first page to covers, without a pointer. */
+async function startFirst (t: Test, { page, see, checkAccessibility }: Journey, count: number): Promise<void> {
+  const type = (text: string) => page.keyboard.type(text)
+  async function tab (): Promise<void> {
+    await page.keyboard.press('Tab')
+    await page.keyboard.press('Tab')
+  }
+  await see('Welcome to svc')
+  await checkAccessibility('first account')
+  await page.waitForFunction(() => document.activeElement?.getAttribute('name') === 'username')
+  await type('ana')
+  await tab()
+  await type(PASSWORD)
+  await see('Very strong')
+  await tab()
+  await type('another one')
+  await page.keyboard.press('Enter')
+  await see('The two passwords differ')
+  await page.focus('input[name=again]')
+  await page.$eval('input[name=again]', (input) => { (input as HTMLInputElement).select() })
+  await type(PASSWORD)
+  await page.keyboard.press('Enter')
+
+  await see('Where are your games?', 'h1')
+  await see('Super Nintendo Entertainment System', '.folder')
+  await checkAccessibility('library step')
+  await page.focus('.setup-foot .button-primary')
+  await page.keyboard.press('Enter')
+  await see('Covers and texts', 'h1')
+  await see('gamelist.xml', '.provider')
+  await page.focus('.provider .button')
+  await page.keyboard.press('Enter')
+  await see('It answers.', '.provider')
+  await checkAccessibility('providers step')
+  await page.focus('.setup-foot .button-primary')
+  await page.keyboard.press('Enter')
+  await see('Ready when you are.')
+  await page.focus('.panel .button-primary')
+  await page.keyboard.press('Enter')
+  await page.waitForSelector('.found img[data-loaded]')
+  await see(`Done: ${count} games`, '.scan-words')
+  t.equal((await page.$$('.found .game')).length, count, 'every game appears')
+  await checkAccessibility('scan step')
+  await page.focus('.panel .button-primary')
+  await page.keyboard.press('Enter')
+  await page.waitForSelector('.grid img[data-loaded]')
+}
+
+async function dropFile (t: Test, { libraryDir }: TestApp, journey: Journey): Promise<void> {
+  const { page, open, see, checkAccessibility } = journey
+  const name = 'Dropped & “Found” <b>.sfc'
+  const file = join(t.testdirName, name)
+  await writeFile(file, 'a game from elsewhere')
+  await open('upload')
+  const input = await page.waitForSelector('input[type=file]:not([disabled])')
+  await (input as ElementHandle<HTMLInputElement>).uploadFile(file)
+  await see('is in the library', '.row')
+  await checkAccessibility('upload')
+  await open('roms?search=Dropped')
+  await see('Dropped & “Found” <b>', '.game-name')
+  t.equal(await readFile(join(libraryDir, 'roms', 'snes', name), 'utf8'), 'a game from elsewhere')
+}
+
+async function createToken (t: Test, { app }: TestApp, journey: Journey): Promise<void> {
+  const { page, open, see, click, fill, checkAccessibility } = journey
+  await open('account/tokens')
+  await click('Create a token')
+  await page.waitForSelector('dialog input')
+  await fill('Name', 'Handheld')
+  await checkAccessibility('token form')
+  await page.focus('dialog input[required]')
+  await page.keyboard.press('Enter')
+  await page.waitForSelector('.qr')
+  const token = await page.$eval('.input-code', (input) => (input as HTMLInputElement).value)
+  await checkAccessibility('token')
+  const call = async (path: string) => (await app.inject({ url: path, headers: { authorization: `Bearer ${token}` } })).statusCode
+  t.equal(await call('/api/roms'), 200)
+  t.equal(await call('/api/logs'), 403, 'logs are outside of its rights')
+  await click('I have it')
+  await see('Handheld', '.row')
+  await click('Revoke Handheld')
+  await page.waitForSelector('dialog[open] .button-danger')
+  await page.click('dialog[open] .button-danger')
+  await see('No tokens')
+  t.equal(await call('/api/roms'), 401)
+}
+
+async function pairDevice (t: Test, { app }: TestApp, journey: Journey): Promise<void> {
+  const { page, open, see, fill, checkAccessibility } = journey
+  const begin = async () => (await app.inject({
+    method: 'POST',
+    url: '/api/auth/device/init',
+    payload: { client_device_identifier: 'one', name: 'Pocket <i>', client: 'player', requested_scopes: ['roms.read', 'assets.write'] }
+  })).json<{ device_code: string, verification_path_complete: string }>()
+  const { device_code: code, verification_path_complete: path } = await begin()
+  await open(path.slice(1))
+  await see('Pocket <i>', 'h2')
+  await see('Store your saves', 'form')
+  await checkAccessibility('pairing')
+  await page.focus('form [type=submit]')
+  await page.keyboard.press('Enter')
+  await see('Connected')
+  const polled = await app.inject({ method: 'POST', url: '/api/auth/device/token', payload: { device_code: code } })
+  t.same(polled.json<{ scopes: string[] }>().scopes.toSorted(), ['assets.write', 'roms.read'])
+
+  await open('pair/device')
+  await fill('Code on the device', 'wrong')
+  await page.keyboard.press('Enter')
+  await page.waitForSelector('[role=alert]')
+}
+
+async function signOutElsewhere (t: Test, journey: Journey): Promise<void> {
+  const { page, open, see, openOther, signIn, click, checkAccessibility } = journey
+  const other = await openOther()
+  await signIn('ana', PASSWORD, other)
+  await open('account/security')
+  await see('This browser', '.row')
+  await checkAccessibility('security')
+  await click('Sign out everywhere else')
+  await page.waitForSelector('dialog[open] .button-danger')
+  await page.click('dialog[open] .button-danger')
+  await see('Welcome back', 'h1', other)
+  await see('This browser', '.row')
+  t.equal((await page.$$('.rows .row')).length, 1)
+  for (const view of ['account', 'account/channels', 'notifications']) {
+    await open(view)
+    await page.waitForSelector('h1')
+    await page.waitForFunction(() => document.querySelector('.skeleton') === null)
+    await checkAccessibility(view)
+  }
+  await see('Scan finished', '.note')
+  await click('Mark all as read')
+  await page.waitForSelector('.bell-count', { hidden: true })
+}
+
+/** An invited person sees nothing that administers the server. */
+async function inviteViewer (t: Test, { app }: TestApp, journey: Journey): Promise<void> {
+  const { page, openOther, see, fill, click, checkAccessibility } = journey
+  const invite = await app.inject({
+    method: 'POST', url: '/api/users/invite-link?role=user', headers: { authorization: `Basic ${btoa(`ana:${PASSWORD}`)}` }
+  })
+  const { token } = invite.json<{ token: string }>()
+  const viewer = await openOther()
+  const address = viewer.url()
+  await viewer.goto(`${address}register?token=${token}`)
+  await see('You are invited', 'h1', viewer)
+  t.notMatch(viewer.url(), 'token', 'the link is no longer in the address')
+  await fill('Username', 'ben', viewer)
+  await fill('Password', PASSWORD, viewer)
+  await fill('Password again', PASSWORD, viewer)
+  await click('Create account', viewer)
+  await viewer.waitForSelector('.shell')
+  await viewer.bringToFront()
+  await viewer.focus('.shell-actions > button')
+  await viewer.keyboard.press('Enter')
+  await viewer.waitForSelector('.menu')
+  const menu = await viewer.$eval('.menu', (element) => (element as HTMLElement).innerText)
+  t.match(menu, 'Account')
+  t.notMatch(menu, 'Set up')
+  for (const view of ['setup', 'setup/scan']) {
+    await viewer.goto(`${address}${view}`)
+    await see('This page is not for you', 'body', viewer)
+  }
+  await page.goto(`${address}forgot-password`)
+  await see('cannot send mails')
+  await checkAccessibility('forgotten password')
+}
