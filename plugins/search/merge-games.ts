@@ -1,3 +1,4 @@
+import { compareTitles } from '@svc/plugin-sdk/titles'
 import type { AnyCaller } from '../platforms/visibility.ts'
 import type { RomProviders } from '../roms/providers.ts'
 import { mayBeShown } from '../roms/visibility.ts'
@@ -32,6 +33,9 @@ function strictestAge (group: Group): number | null {
   return ages.length === 0 ? null : Math.max(...ages)
 }
 
+/** Returns the year of the most trusted provider that knows one. */
+const yearOf = (group: Group): number | null => [...group.values()].find(({ year }) => year !== null)?.year ?? null
+
 /** Returns the fields that belong to one provider: its id of the game, and its cover. */
 const ownFields = (key: string, { id, url_cover: cover }: GameCandidate) =>
   ({ [`${key}_id`]: id, [`${key}_url_cover`]: cover })
@@ -41,7 +45,7 @@ const ownFields = (key: string, { id, url_cover: cover }: GameCandidate) =>
  * fields are empty. The other providers add their id and cover. A game is included only if the caller may see it.
  */
 export function mergeGames (
-  { answers, artwork }: GamesAnswer, { platform_id: platformId }: { platform_id: number },
+  { answers, artwork }: GamesAnswer, { platform_id: platformId, fs_name_no_tags: fileName }: { platform_id: number, fs_name_no_tags: string },
   caller: NonNullable<AnyCaller>, { providers: { all }, priority }: MergeRules
 ): SearchedGameView[] {
   const emptyFields = Object.fromEntries(all.flatMap(({ key }) => [[`${key}_id`, null], [`${key}_url_cover`, '']]))
@@ -54,7 +58,7 @@ export function mergeGames (
     const pictureFields = (pictures.get(compared) ?? []).map(({ key, game }) => ownFields(key, game))
     return [Object.assign({
       ...emptyFields, id: null, platform_id: platformId, name, slug, summary,
-      is_identified: true, is_unidentified: false
+      year: yearOf(group), score: compareTitles(fileName, name), is_identified: true, is_unidentified: false
     }, ...pictureFields, ...providerFields) as SearchedGameView]
   })
 }

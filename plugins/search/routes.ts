@@ -2,11 +2,13 @@ import { Type } from '@sinclair/typebox'
 import type { FastifyReply } from 'fastify'
 import { callerOf, type RouteAccess } from '../../core/access/auth.ts'
 import { contextOf } from '../../core/access/context.ts'
-import { ErrorSchema, type Routes } from '../../core/typebox.ts'
-import { CoverGroupSchema, SearchCoversQuery, SearchRomsQuery, createSearchedGameSchema } from './schemas.ts'
+import { Bytes, ErrorSchema, type Routes } from '../../core/typebox.ts'
+import { CoverGroupSchema, PictureQuery, SearchCoversQuery, SearchRomsQuery, createSearchedGameSchema } from './schemas.ts'
 import type { Results } from './service.ts'
 
 const tags = ['search']
+/** A picture at an address rarely changes, and people look at the same ones again. */
+const PICTURE_CACHE = 'private, max-age=86400'
 const reads: RouteAccess = { scopes: ['roms.read'] }
 const refusals = { 500: ErrorSchema, 502: ErrorSchema, 503: ErrorSchema }
 const SKIPPED_HEADER = 'Providers that did not answer are in the header `X-Left-Out`: JSON, a list of `provider`, `reason` and `until`'
@@ -41,6 +43,18 @@ const routes: Routes = async (app) => {
     config: reads
   }, async (request, reply) =>
     sendResults(reply, await app.providerSearch.covers(callerOf(request), request.query.search_term)))
+
+  app.get('/api/search/picture', {
+    schema: {
+      operationId: 'getSearchPicture', tags, summary: 'Show a picture of a search, small',
+      description: 'The server downloads the picture and answers with a small WebP, because pages load nothing from other servers.',
+      querystring: PictureQuery, response: { 200: Bytes, 400: ErrorSchema }
+    },
+    config: { scopes: ['roms.write'] }
+  }, async (request, reply) => {
+    const picture = await app.providerSearch.picture(request.query.url)
+    return reply.type('image/webp').header('cache-control', PICTURE_CACHE).send(picture)
+  })
 }
 
 export default routes

@@ -13,12 +13,16 @@ export type SearchRomsQuery = Static<typeof SearchRomsQuery>
 
 export const SearchCoversQuery = Type.Object({ search_term: StoredText({ default: '', maxLength: TERM_MAX, description: 'Title of a game' }) })
 
+export const PictureQuery = Type.Object({ url: StoredText({ maxLength: 2_000, description: 'Address of a picture in a result of a search' }) })
+
 const SearchedGameFields = Type.Object({
   id: Type.Null({ description: 'Null, because the game is not a ROM of the library' }),
   platform_id: Type.Integer(),
   name: Type.String(),
   slug: Type.String(),
   summary: Type.String(),
+  year: Nullable(Type.Integer({ description: 'Year of the first release' })),
+  score: Type.Number({ description: "Similarity of the name and the ROM's file name, from 0 to 1" }),
   is_identified: Type.Boolean(),
   is_unidentified: Type.Boolean()
 })

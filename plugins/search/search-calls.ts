@@ -14,6 +14,7 @@ export interface GameCandidate {
   slug: string
   summary: string
   min_age: number | null
+  year: number | null
   url_cover: string
 }
 

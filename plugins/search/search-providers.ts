@@ -36,9 +36,10 @@ const canSearch = ({ definition }: Provider) => knowsGames(definition) && defini
 const canFindById = ({ definition }: Provider) => definition.getById !== undefined && idTypeOf(definition) === 'integer'
 const canIllustrate = ({ definition }: Provider) => definition.kind === 'artwork' && definition.search !== undefined
 
-function toFoundGame ({ id, name = '', slug = '', summary = '', min_age: minAge, media = [] }: Match): GameCandidate {
+function toFoundGame ({ id, name = '', slug = '', summary = '', min_age: minAge, first_release_date: released, media = [] }: Match): GameCandidate {
   const cover = media.find(({ kind, url }) => kind === 'cover' && FETCHABLE.test(url))
-  return { id, name, slug, summary, min_age: minAge ?? null, url_cover: cover?.url ?? '' }
+  const year = released == null ? null : new Date(released).getUTCFullYear()
+  return { id, name, slug, summary, min_age: minAge ?? null, year, url_cover: cover?.url ?? '' }
 }
 
 function explain (err: unknown): Pick<Failure, 'reason' | 'until' | 'isRefused'> {

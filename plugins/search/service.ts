@@ -8,6 +8,7 @@ import { keyRefused, noProvider } from './errors.ts'
 import { mayBeShown } from '../roms/visibility.ts'
 import type { ProviderAnswers, SearchCall, CoversAnswer, Failure, GamesAnswer } from './search-calls.ts'
 import { ARTWORK_MS, GAMES_MS, createSearcher } from './search-providers.ts'
+import { createPreviews } from './previews.ts'
 import { mergeGames } from './merge-games.ts'
 import { findRom } from './rows.ts'
 import type { CoverGroupView, CoverView, SkippedProvider, SearchRomsQuery, SearchedGameView } from './schemas.ts'
@@ -54,7 +55,12 @@ export function createSearch (app: FastifyInstance, config: Config) {
   const searchInWorker = async (call: SearchCall, { id }: Caller) =>
     await app.jobs.request(QUEUE, call, TIMEOUT_MS, { group: `user:${id}` })
 
+  const previews = createPreviews(app, config)
+
   return {
+    /** Returns a picture that providers offer, small. @throws ApiError BAD_REQUEST if it cannot be downloaded or shown */
+    picture: previews,
+
     /**
      * Returns games that providers offer for a ROM; none for a ROM that is unknown or hidden.
      *

@@ -6,8 +6,9 @@ import { home } from './de/home.ts'
 import { library } from './de/library.ts'
 import { notifications } from './de/notifications.ts'
 import { pair } from './de/pair.ts'
+import { rom } from './de/rom.ts'
 import { setup } from './de/setup.ts'
 import { signIn } from './de/sign-in.ts'
 import { upload } from './de/upload.ts'
 
-export const de: Messages = { account, common, errors, home, library, notifications, pair, setup, signIn, upload }
+export const de: Messages = { account, common, errors, home, library, notifications, pair, rom, setup, signIn, upload }

@@ -5,10 +5,11 @@ import { home } from './en/home.ts'
 import { library } from './en/library.ts'
 import { notifications } from './en/notifications.ts'
 import { pair } from './en/pair.ts'
+import { rom } from './en/rom.ts'
 import { setup } from './en/setup.ts'
 import { signIn } from './en/sign-in.ts'
 import { upload } from './en/upload.ts'
 
 /** Every text of the console, one file for each page. Further languages have the same type. */
-export const en = { account, common, errors, home, library, notifications, pair, setup, signIn, upload }
+export const en = { account, common, errors, home, library, notifications, pair, rom, setup, signIn, upload }
 export type Messages = typeof en

@@ -8,6 +8,7 @@ export function createFormat (language: string) {
   const percent = new Intl.NumberFormat(language, { style: 'percent', maximumFractionDigits: 0 })
   const date = new Intl.DateTimeFormat(language, { dateStyle: 'medium' })
   const dateTime = new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeStyle: 'short' })
+  const time = new Intl.DateTimeFormat(language, { timeStyle: 'short' })
   const relative = new Intl.RelativeTimeFormat(language, { numeric: 'auto' })
   const plurals = new Intl.PluralRules(language)
   const list = new Intl.ListFormat(language)
@@ -18,6 +19,7 @@ export function createFormat (language: string) {
     percent: (value: number) => percent.format(value),
     date: (value: string | Date) => date.format(new Date(value)),
     dateTime: (value: string | Date) => dateTime.format(new Date(value)),
+    time: (value: string | Date) => time.format(new Date(value)),
     list: (values: readonly string[]) => list.format(values),
     /** Formats a number of bytes with a unit of the binary system. */
     bytes (value: number): string {

@@ -18,17 +18,5 @@ export const library: Messages['library'] = {
   missing: 'Fehlt auf der Festplatte',
   hasSiblings: 'Hat weitere Fassungen',
   size: 'Größe der Cover',
-  coverOf: (name) => `Cover von ${name}`,
-  rom: {
-    download: 'Herunterladen',
-    platform: 'Plattform',
-    file: 'Datei',
-    size: 'Größe',
-    released: 'Erschienen',
-    genres: 'Genres',
-    companies: 'Firmen',
-    regions: 'Regionen',
-    languages: 'Sprachen',
-    notFound: { title: 'Dieses Spiel ist nicht hier', text: 'Es wurde entfernt, oder dein Konto darf es nicht sehen.' }
-  }
+  coverOf: (name) => `Cover von ${name}`
 }

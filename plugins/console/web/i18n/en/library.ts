@@ -17,17 +17,5 @@ export const library = {
   missing: 'Missing from disk',
   hasSiblings: 'Has other versions',
   size: 'Cover size',
-  coverOf: (name: string) => `Cover of ${name}`,
-  rom: {
-    download: 'Download',
-    platform: 'Platform',
-    file: 'File',
-    size: 'Size',
-    released: 'Released',
-    genres: 'Genres',
-    companies: 'Companies',
-    regions: 'Regions',
-    languages: 'Languages',
-    notFound: { title: 'This game is not here', text: 'It was removed, or your account may not see it.' }
-  }
+  coverOf: (name: string) => `Cover of ${name}`
 }

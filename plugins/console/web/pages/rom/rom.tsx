@@ -1,53 +1,77 @@
-import download from 'lucide/dist/esm/icons/download.mjs'
 import ghost from 'lucide/dist/esm/icons/ghost.mjs'
-import { api, call } from '../../api/client.ts'
-import { useResource } from '../../api/resource.ts'
-import type { components } from '../../api/schema.d.ts'
-import { format, texts } from '../../i18n/language.ts'
-import { useTitle } from '../../navigate.ts'
+import { holds, isGuest, accountOf } from '../../api/session.ts'
+import { texts } from '../../i18n/language.ts'
+import { useTitle, useView } from '../../navigate.ts'
 import { LinkButton } from '../../ui/button.tsx'
 import { Cover, nameOf } from '../../ui/cover.tsx'
 import { Empty, Failed, Skeleton } from '../../ui/state.tsx'
+import { Tabs } from '../../ui/tabs.tsx'
+import { Facts } from './facts.tsx'
+import { Files } from './files.tsx'
+import { Marks } from './marks.tsx'
+import { Metadata } from './metadata.tsx'
+import { Overview } from './overview.tsx'
+import { type DetailedRom, useRom } from './rom-data.ts'
+import { RomHead } from './rom-head.tsx'
+import { Saves } from './saves/saves.tsx'
 
-type DetailedRom = components['schemas']['DetailedRom']
+const TABS = ['overview', 'saves', 'files', 'metadata'] as const
 
-function Facts ({ rom }: { rom: DetailedRom }) {
-  const { rom: words } = texts().library
-  const { metadatum: { genres, companies } } = rom
-  const { bytes, list } = format()
-  const facts: [string, string][] = [
-    [words.platform, rom.platform_display_name], [words.file, rom.fs_name], [words.size, bytes(rom.fs_size_bytes)],
-    [words.genres, list(genres)], [words.companies, list(companies)], [words.regions, list(rom.regions)], [words.languages, list(rom.languages)]
+/** The shape of the page while it loads. */
+const Waiting = () => (
+  <div class='rom'>
+    <div class='rom-cover cover skeleton' />
+    <div class='rom-body'>
+      <div class='rom-head'><Skeleton width='min(20rem, 80%)' height='2.25rem' /><Skeleton width='12rem' /><Skeleton width='16rem' height='2.5rem' /></div>
+      <div class='rom-main'><Skeleton height='18rem' /></div>
+    </div>
+  </div>
+)
+
+/** The parts of the page, one at a time. The address names the part. */
+function RomTabs ({ rom }: { rom: DetailedRom }) {
+  const { rom: words } = texts()
+  const { path, query, go } = useView()
+  const saves = rom.user_saves.length + rom.user_states.length
+  const tabs = [
+    { id: 'overview', label: words.tabs.overview, content: () => <Overview rom={rom} /> },
+    ...(holds('assets.read') ? [{ id: 'saves', label: saves === 0 ? words.tabs.saves : `${words.tabs.saves} ${saves}`, content: () => <Saves rom={rom} /> }] : []),
+    { id: 'files', label: rom.files.length > 1 ? `${words.tabs.files} ${rom.files.length}` : words.tabs.files, content: () => <Files rom={rom} /> },
+    { id: 'metadata', label: words.tabs.metadata, content: () => <Metadata rom={rom} /> }
   ]
+  const value = TABS.find((tab) => tab === query.tab && tabs.some(({ id }) => id === tab)) ?? 'overview'
   return (
-    <dl class='rom-facts'>
-      {facts.filter(([, value]) => value !== '').map(([name, value]) => [<dt key={name}>{name}</dt>, <dd key={`${name} value`}>{value}</dd>])}
-    </dl>
+    <Tabs
+      label={words.tabs.label} tabs={tabs} value={value}
+      onChange={(tab) => { go(tab === 'overview' ? path : `${path}?tab=${tab}`, true) }}
+    />
   )
 }
 
-/** One game: cover, summary, facts and the download. */
+/** Shown for a game that does not exist, or that the account may not see. */
+export function NoSuchRom () {
+  const { title, text, action } = texts().rom.notFound
+  return <Empty isPage icon={ghost} title={title} text={text}><LinkButton href='roms'>{action}</LinkButton></Empty>
+}
+
+/** One game: its cover and facts, saves, files and metadata. */
 export default function RomPage ({ id }: { id: string }) {
-  const { library } = texts()
-  const { data: { value: rom }, failure: { value: failure } } = useResource(`rom ${id}`,
-    (signal) => call(api.GET('/api/roms/{id}', { params: { path: { id: Number(id) } }, signal })),
-    { 'rom:updated': (changed) => String(changed.id) === id })
+  const { data: { value: rom }, failure: { value: failure } } = useRom(id)
   useTitle(rom === undefined ? undefined : nameOf(rom))
-  if (rom === undefined && failure?.status === 404) return <Empty isPage icon={ghost} title={library.rom.notFound.title} text={library.rom.notFound.text} />
-  if (rom === undefined) return failure === null ? <div class='rom'><Skeleton height='22rem' /></div> : <Failed failure={failure} />
+  if (failure !== null && (failure.status === 404 || failure.status === 422)) return <NoSuchRom />
+  if (rom === undefined) return failure === null ? <Waiting /> : <Failed failure={failure} />
+  const account = accountOf()
   return (
     <article class='rom'>
-      <Cover rom={rom} isLarge />
-      <div class='rom-text'>
-        <h1>{nameOf(rom)}</h1>
-        {rom.summary !== null && <p class='soft'>{rom.summary}</p>}
-        <div class='cluster'>
-          <LinkButton kind='primary' icon={download} target='_top' href={`api/roms/${rom.id}/content/${encodeURIComponent(rom.fs_name)}`}>
-            {library.rom.download}
-          </LinkButton>
-        </div>
-        <Facts rom={rom} />
+      <div class='rom-cover'><Cover rom={{ ...rom, sibling_roms: [], missing_from_fs: false }} isLarge /></div>
+      <div class='rom-body'>
+        <RomHead rom={rom} />
+        <div class='rom-main'><RomTabs rom={rom} /></div>
       </div>
+      <aside class='rom-aside' aria-label={texts().rom.facts.title}>
+        {account !== null && !isGuest(account) && holds('roms.user.write') && <Marks rom={rom} key={rom.id} />}
+        <Facts rom={rom} />
+      </aside>
     </article>
   )
 }

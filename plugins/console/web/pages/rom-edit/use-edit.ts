@@ -1,0 +1,102 @@
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { api, call } from '../../api/client.ts'
+import { type Failure, toFailure } from '../../api/failure.ts'
+import { texts } from '../../i18n/language.ts'
+import { tellFailure, tellSuccess } from '../../ui/toast.tsx'
+import { type DetailedRom, type RomSources, showRom } from '../rom/rom-data.ts'
+import { type CoverChoice, isCoverChanged, toCoverUndo } from './cover-choice.ts'
+import { type EditRequest, type EditValues, type Field, listChanges, listLocked, readValues, toRequest, toUndo } from './edit-values.ts'
+import { type EditConflict, mergeEdits } from './merge-edits.ts'
+
+/** Sends an edit: texts and locks, and a picture if there is one. */
+async function sendEdit (id: number, { body, unlock }: EditRequest, cover: CoverChoice): Promise<DetailedRom> {
+  const fields = { ...body, ...(cover.kind === 'url' ? { url_cover: cover.url } : {}) }
+  const isUnlocked = cover.kind === 'unlock' ? [...unlock, 'url_cover'] : unlock
+  const params = { path: { id }, query: { unlock: isUnlocked, ...(cover.kind === 'remove' ? { remove_cover: true } : {}) } }
+  if (cover.kind !== 'file') return await call(api.PUT('/api/roms/{id}', { params, body: fields }))
+  const form = new FormData()
+  for (const [name, value] of Object.entries(fields)) form.append(name, value)
+  form.append('artwork', cover.file, 'cover')
+  return await call(api.PUT('/api/roms/{id}', { params, body: fields, bodySerializer: () => form }))
+}
+
+const loadRom = (id: number) => call(api.GET('/api/roms/{id}', { params: { path: { id } } }))
+
+/** The form of a ROM with its unlocked fields, and what somebody else changed meanwhile. */
+export function useEdit (rom: DetailedRom, sources: RomSources, onSaved: () => void) {
+  const [base, setBase] = useState<EditValues>(() => readValues(rom))
+  const [values, setValues] = useState<EditValues>(base)
+  const [unlocked, setUnlocked] = useState<ReadonlySet<Field>>(new Set())
+  const [cover, setCover] = useState<CoverChoice>({ kind: 'none' })
+  const [conflicts, setConflicts] = useState<readonly EditConflict[]>([])
+  const [hasTaken, setTaken] = useState(false)
+  const [isBusy, setBusy] = useState(false)
+  const [failure, setFailure] = useState<Failure | null>(null)
+  const isSaving = useRef(false)
+
+  /** Takes newer values into the form. @returns true if the person must decide about a field */
+  function take (newer: DetailedRom): boolean {
+    const theirs = readValues(newer)
+    const merged = mergeEdits(base, values, theirs)
+    setBase(theirs)
+    setValues(merged.values)
+    if (merged.hasTaken) setTaken(true)
+    const open = [...conflicts.filter(({ field }) => merged.conflicts.every((one) => one.field !== field)), ...merged.conflicts]
+    setConflicts(open)
+    return merged.conflicts.length > 0
+  }
+  useEffect(() => { if (!isSaving.current) take(rom) }, [rom])
+
+  async function save (): Promise<void> {
+    // A socket without connection tells nothing, so the newest values are compared before they are replaced.
+    const newest = await loadRom(rom.id)
+    if (take(newest)) return
+    const request = toRequest(newest, readValues(newest), mergeEdits(base, values, readValues(newest)).values, unlocked)
+    const undo = toUndo(newest, request, listLocked(sources.locked, newest.manual_metadata))
+    const formerCover = await toCoverUndo(cover, newest, sources.locked)
+    showRom(await sendEdit(rom.id, request, cover))
+    const { edit: words } = texts().rom
+    const bringBack = () => { sendEdit(rom.id, undo, formerCover).then((former) => { showRom(former); tellSuccess(words.undone) }).catch(tellFailure) }
+    tellSuccess(words.saved, { label: words.undo, run: bringBack })
+    onSaved()
+  }
+
+  return {
+    values,
+    cover,
+    conflicts,
+    hasTaken,
+    isBusy,
+    failure,
+    unlocked,
+    locked: listLocked(sources.locked, rom.manual_metadata),
+    isChanged: listChanges(base, values).length > 0 || unlocked.size > 0 || isCoverChanged(cover),
+    setCover,
+    set (field: Field, value: string): void {
+      setValues({ ...values, [field]: value })
+    },
+    toggleUnlock (field: Field): void {
+      const next = new Set(unlocked)
+      if (!next.delete(field)) next.add(field)
+      setUnlocked(next)
+    },
+    decide ({ field, theirs }: EditConflict, keepsMine: boolean): void {
+      if (!keepsMine) setValues({ ...values, [field]: theirs })
+      setConflicts(conflicts.filter((one) => one.field !== field))
+    },
+    async submit (): Promise<void> {
+      if (isSaving.current || conflicts.length > 0) return
+      isSaving.current = true
+      setBusy(true)
+      setFailure(null)
+      try {
+        await save()
+      } catch (err) {
+        setFailure(toFailure(err))
+      }
+      isSaving.current = false
+      setBusy(false)
+    }
+  }
+}
+export type Edit = ReturnType<typeof useEdit>

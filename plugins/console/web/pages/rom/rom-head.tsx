@@ -1,0 +1,73 @@
+import heart from 'lucide/dist/esm/icons/heart.mjs'
+import star from 'lucide/dist/esm/icons/star.mjs'
+import download from 'lucide/dist/esm/icons/download.mjs'
+import { useState } from 'preact/hooks'
+import { accountOf, holds, isGuest } from '../../api/session.ts'
+import { format, texts } from '../../i18n/language.ts'
+import { IconButton, LinkButton } from '../../ui/button.tsx'
+import { nameOf } from '../../ui/cover.tsx'
+import { Badge } from '../../ui/state.tsx'
+import { Icon } from '../../ui/icon.tsx'
+import { tellFailure } from '../../ui/toast.tsx'
+import { useFavourite } from './favourites.ts'
+import { RomMenu } from './rom-menu.tsx'
+import type { DetailedRom } from './rom-data.ts'
+
+const DUMP_KINDS = { verified: 'success', misnamed: 'warning', bad: 'danger', unknown: undefined } as const
+
+/** Returns the address of the download of a whole ROM. */
+export const downloadOf = ({ id, fs_name: name }: Pick<DetailedRom, 'id' | 'fs_name'>) => `api/roms/${id}/content/${encodeURIComponent(name)}`
+
+/** The heart that makes a game a favourite. */
+function Favourite ({ rom }: { rom: DetailedRom }) {
+  const { actions } = texts().rom
+  const { isFavourite, isReady, toggle } = useFavourite(rom.id)
+  const [isBusy, setBusy] = useState(false)
+  const change = () => {
+    setBusy(true)
+    toggle().catch(tellFailure).finally(() => { setBusy(false) })
+  }
+  return (
+    <span class='rom-heart' data-on={isFavourite ? '' : undefined}>
+      <IconButton
+        kind={undefined} icon={heart} disabled={!isReady} isBusy={isBusy} aria-pressed={isFavourite}
+        label={isFavourite ? actions.unfavourite : actions.favourite} onClick={change}
+      />
+    </span>
+  )
+}
+
+/** The year, rating and state of the dump, each if it is known. */
+function Line ({ rom }: { rom: DetailedRom }) {
+  const { dump } = texts().rom
+  const { metadatum: { first_release_date: released, average_rating: rating }, dump_status: status, revision, regions } = rom
+  return (
+    <p class='rom-line'>
+      <a href={`platforms/${rom.platform_slug}`}>{rom.platform_display_name}</a>
+      {released !== null && <span class='number'>{new Date(released).getFullYear()}</span>}
+      {rating !== null && <span class='rom-rating number'><Icon node={star} />{format().number(Math.round(rating))}</span>}
+      {regions.slice(0, 3).map((region) => <Badge key={region}>{region}</Badge>)}
+      {revision !== null && revision !== '' && <Badge>{`Rev ${revision}`}</Badge>}
+      {status !== null && <Badge kind={DUMP_KINDS[status]}>{dump[status]}</Badge>}
+    </p>
+  )
+}
+
+/** The name of a game and what can be done with it. */
+export function RomHead ({ rom }: { rom: DetailedRom }) {
+  const { actions } = texts().rom
+  const account = accountOf()
+  return (
+    <header class='rom-head'>
+      <h1>{nameOf(rom)}</h1>
+      <Line rom={rom} />
+      <div class='cluster'>
+        {!rom.missing_from_fs && rom.files.length > 0 && (
+          <LinkButton kind='primary' icon={download} target='_top' href={downloadOf(rom)}>{actions.download(format().bytes(rom.fs_size_bytes))}</LinkButton>
+        )}
+        {account !== null && !isGuest(account) && holds('collections.write') && <Favourite rom={rom} />}
+        <RomMenu rom={rom} />
+      </div>
+    </header>
+  )
+}
