@@ -39,7 +39,7 @@ export const rom: Messages['rom'] = {
     done: (name) => `„${name}“ liegt im Papierkorb.`
   },
   marks: {
-    title: 'Meine Notizen zu diesem Spiel',
+    title: 'Mein Stand',
     status: 'Status',
     statuses: {
       none: 'Kein Status', incomplete: 'Spiele ich', finished: 'Durchgespielt', completed_100: 'Alles geschafft', retired: 'Aufgegeben', never_playing: 'Spiele ich nicht'
@@ -148,11 +148,12 @@ export const rom: Messages['rom'] = {
     unlocked: (field) => `${field} ist entsperrt.`,
     score: (percent) => `${percent} ähnlich`,
     fields: {
-      name: 'Name', name_sort_key: 'Sortiername', summary: 'Beschreibung', slug: 'Kurzname', url_cover: 'Cover', url_manual: 'Anleitung',
+      name: 'Name', name_sort_key: 'Sortiername', summary: 'Beschreibung', slug: 'Kurzname', url_cover: 'Cover', url_manual: 'Adresse der Anleitung',
       url_screenshots: 'Bilder', genres: 'Genres', franchises: 'Reihen', collections: 'Sammlungen', companies: 'Firmen',
       game_modes: 'Modi', age_ratings: 'Altersfreigaben', player_count: 'Spieler', first_release_date: 'Erscheinungsdatum', average_rating: 'Bewertung',
       youtube_video_id: 'YouTube-Video', alternative_names: 'Andere Namen', manual_metadata: 'Von Hand gesetzte Fakten', cover: 'Cover',
-      screenshot: 'Bilder', manual: 'Anleitung', video: 'Video', min_age: 'Mindestalter'
+      screenshot: 'Bilder', manual: 'Anleitung', video: 'Video', min_age: 'Mindestalter',
+      fs_name: 'Name auf der Festplatte', regions: 'Regionen', languages: 'Sprachen', revision: 'Revision', tags: 'Schlagwörter'
     },
     idOf: (provider) => `Zuordnung bei ${provider}`,
     recordOf: (provider) => `Datensatz von ${provider}`,
@@ -250,23 +251,17 @@ export const rom: Messages['rom'] = {
   edit: {
     title: (name) => `„${name}“ bearbeiten`,
     back: 'Zurück zum Spiel',
-    name: 'Name',
     nameHint: 'Leer: der Name von den Anbietern',
-    sortKey: 'Sortiername',
     sortKeyHint: 'Leer: er folgt dem Namen',
-    summary: 'Beschreibung',
     texts: 'Texte',
     facts: 'Fakten',
     factsHint: 'Was du hier einträgst, geht den Werten der Anbieter vor.',
     listHint: 'Mit Kommas trennen',
-    released: 'Erscheinungsdatum',
-    youtube: 'YouTube-Video',
+    dateHint: 'Jahr, Monat und Tag, etwa 1994-03-19',
     youtubeHint: 'Die Kennung am Ende seiner Adresse',
     cover: 'Cover',
-    manual: 'Adresse der Anleitung',
     manualHint: 'Der Server lädt dieses PDF.',
     file: 'Datei',
-    fileName: 'Name auf der Festplatte',
     fileNameHint: 'Benennt die Datei oder den Ordner in der Bibliothek um.',
     renames: (from, to) => `${from} wird zu ${to}`,
     locked: 'Gesperrt: bleibt beim Einlesen',

@@ -39,7 +39,7 @@ export const rom = {
     done: (name: string) => `“${name}” is in the trash.`
   },
   marks: {
-    title: 'My notes on this game',
+    title: 'My progress',
     status: 'Status',
     statuses: {
       none: 'No status', incomplete: 'Playing', finished: 'Finished', completed_100: 'Completed', retired: 'Given up', never_playing: 'Will not play'
@@ -148,11 +148,12 @@ export const rom = {
     unlocked: (field: string) => `${field} is unlocked.`,
     score: (percent: string) => `${percent} alike`,
     fields: {
-      name: 'Name', name_sort_key: 'Sort key', summary: 'Description', slug: 'Short name', url_cover: 'Cover', url_manual: 'Manual',
+      name: 'Name', name_sort_key: 'Sort key', summary: 'Description', slug: 'Short name', url_cover: 'Cover', url_manual: 'Address of the manual',
       url_screenshots: 'Screenshots', genres: 'Genres', franchises: 'Franchises', collections: 'Collections', companies: 'Companies',
       game_modes: 'Modes', age_ratings: 'Age ratings', player_count: 'Players', first_release_date: 'Release date', average_rating: 'Rating',
       youtube_video_id: 'YouTube video', alternative_names: 'Other names', manual_metadata: 'Facts set by a person', cover: 'Cover',
-      screenshot: 'Screenshots', manual: 'Manual', video: 'Video', min_age: 'Minimum age'
+      screenshot: 'Screenshots', manual: 'Manual', video: 'Video', min_age: 'Minimum age',
+      fs_name: 'Name on disk', regions: 'Regions', languages: 'Languages', revision: 'Revision', tags: 'Tags'
     },
     idOf: (provider: string) => `Match at ${provider}`,
     recordOf: (provider: string) => `Record of ${provider}`,
@@ -250,23 +251,17 @@ export const rom = {
   edit: {
     title: (name: string) => `Edit “${name}”`,
     back: 'Back to the game',
-    name: 'Name',
     nameHint: 'Empty: the name from the providers',
-    sortKey: 'Sort key',
     sortKeyHint: 'Empty: it follows the name',
-    summary: 'Description',
     texts: 'Texts',
     facts: 'Facts',
     factsHint: 'Values you enter here come before those of the providers.',
     listHint: 'Separate with commas',
-    released: 'Release date',
-    youtube: 'YouTube video',
+    dateHint: 'Year, month and day, such as 1994-03-19',
     youtubeHint: 'The id at the end of its address',
     cover: 'Cover',
-    manual: 'Address of the manual',
     manualHint: 'The server downloads this PDF.',
     file: 'File',
-    fileName: 'Name on disk',
     fileNameHint: 'Renames the file or folder in the library.',
     renames: (from: string, to: string) => `${from} becomes ${to}`,
     locked: 'Locked: scans keep this value',

@@ -20,7 +20,7 @@ interface EditFieldProps { edit: Edit, field: Field, hint?: string, error?: stri
 /** One field with its lock. */
 function EditField ({ edit, field, hint, error, isLong = false, type = 'text' }: EditFieldProps) {
   const props = {
-    label: fieldName(field) === field ? texts().rom.edit.fileName : fieldName(field),
+    label: fieldName(field),
     value: edit.values[field],
     disabled: edit.unlocked.has(field),
     error: error ?? edit.failure?.fields.find(({ path }) => path.includes(field))?.message,
@@ -50,9 +50,11 @@ function Fields ({ rom, edit }: { rom: DetailedRom, edit: Edit }) {
       <fieldset class='rom-card'>
         <legend>{words.facts}</legend>
         <p class='field-hint'>{words.factsHint}</p>
-        {LIST_FIELDS.map((field) => <EditField key={field} edit={edit} field={field} hint={words.listHint} />)}
-        <EditField edit={edit} field='first_release_date' hint='1994-03-19' error={isValidDate(values.first_release_date) ? undefined : words.invalidDate} />
-        <EditField edit={edit} field='youtube_video_id' hint={words.youtubeHint} />
+        <div class='edit-pairs'>
+          {LIST_FIELDS.map((field) => <EditField key={field} edit={edit} field={field} hint={words.listHint} />)}
+          <EditField edit={edit} field='first_release_date' hint={words.dateHint} error={isValidDate(values.first_release_date) ? undefined : words.invalidDate} />
+          <EditField edit={edit} field='youtube_video_id' hint={words.youtubeHint} />
+        </div>
       </fieldset>
       <fieldset class='rom-card'>
         <legend>{words.file}</legend>

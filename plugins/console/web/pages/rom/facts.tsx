@@ -13,7 +13,8 @@ export function Facts ({ rom }: { rom: DetailedRom }) {
     [words.franchises, list(metadatum.franchises)],
     [words.collections, list(metadatum.collections)],
     [words.modes, list(metadatum.game_modes)],
-    [words.players, metadatum.player_count],
+    // Every ROM has a number of players, which says something only about a known game.
+    [words.players, rom.is_identified ? metadatum.player_count : ''],
     [words.ages, list(metadatum.age_ratings)],
     [words.regions, list(rom.regions)],
     [words.languages, list(rom.languages)],

@@ -71,7 +71,7 @@ export function Files ({ rom }: { rom: DetailedRom }) {
           key={category} title={words.categories[category]} note={`${words.count(group.length)} · ${format().bytes(group.reduce((sum, { file_size_bytes: size }) => sum + size, 0))}`}
           action={index === 0 && status !== null && <Badge kind={status === 'verified' ? 'success' : status === 'bad' ? 'danger' : undefined}>{dump[status]}</Badge>}
         >
-          <ul class='rom-rows'>{group.map((file) => <FileRow key={file.id} file={file} folder={rom.has_simple_single_file ? rom.fs_path : folder} />)}</ul>
+          <ul class='rom-rows rom-dense'>{group.map((file) => <FileRow key={file.id} file={file} folder={rom.has_simple_single_file ? rom.fs_path : folder} />)}</ul>
         </Section>
       ))}
     </div>

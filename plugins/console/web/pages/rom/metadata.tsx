@@ -69,12 +69,12 @@ export function Metadata ({ rom }: { rom: DetailedRom }) {
         <div class='rom-overview'>
           <Section title={words.matches}>
             <p class='soft'>{sources.lookups.length === 0 ? words.none : words.matchesHint}</p>
-            <ul class='rom-rows'>{sources.lookups.map((lookup) => <LookupRow key={lookup.provider} lookup={lookup} />)}</ul>
+            <ul class='rom-rows'>{sources.lookups.toSorted((a, b) => Number(b.provider_id !== null) - Number(a.provider_id !== null)).map((lookup) => <LookupRow key={lookup.provider} lookup={lookup} />)}</ul>
           </Section>
           {listSources(sources).length > 0 && (
             <Section title={words.values}>
               <p class='soft'>{words.valuesHint}</p>
-              <ul class='rom-rows'>{listSources(sources).map((row) => <Source key={row.field} romId={rom.id} row={row} />)}</ul>
+              <ul class='rom-rows rom-dense'>{listSources(sources).map((row) => <Source key={row.field} romId={rom.id} row={row} />)}</ul>
             </Section>
           )}
         </div>

@@ -1,4 +1,4 @@
-import { useEffect, useRef } from 'preact/hooks'
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { api, call } from '../../api/client.ts'
 import { useResource } from '../../api/resource.ts'
 import { accountOf, holds, isGuest } from '../../api/session.ts'
@@ -8,13 +8,15 @@ import { type Week, toWeeks } from './play-weeks.ts'
 import { Section } from './section.tsx'
 
 const HEIGHT = 160
+const NONE: readonly never[] = []
 const SESSIONS_MAX = 10_000
 
-/** The play time of each week as bars. The table below it says the same to screen readers. */
+/** The play time of each week as bars. The table says the same to screen readers, and to everybody if the plot cannot be drawn. */
 function Plot ({ weeks }: { weeks: readonly Week[] }) {
   const { playTime: words } = texts().rom
   const { date } = format()
   const box = useRef<HTMLDivElement>(null)
+  const [isPlain, setPlain] = useState(false)
   const { value: shownTheme } = theme
   useEffect(() => {
     const { current: parent } = box
@@ -23,7 +25,7 @@ function Plot ({ weeks }: { weeks: readonly Week[] }) {
     let isGone = false
     void import('./play-plot.ts').then(({ drawWeeks }) => {
       if (!isGone) stop = drawWeeks(parent, weeks, HEIGHT, date)
-    })
+    }).catch(() => { setPlain(true) })
     return () => {
       isGone = true
       stop?.()
@@ -31,8 +33,8 @@ function Plot ({ weeks }: { weeks: readonly Week[] }) {
   }, [weeks, shownTheme])
   return (
     <>
-      <div ref={box} class='rom-plot' aria-hidden />
-      <table class='visually-hidden'>
+      {!isPlain && <div ref={box} class='rom-plot' aria-hidden />}
+      <table class={isPlain ? 'rom-weeks' : 'visually-hidden'}>
         <caption>{words.label}</caption>
         <thead><tr><th scope='col'>{words.week}</th><th scope='col'>{words.minutes}</th></tr></thead>
         <tbody>{weeks.map(({ start, minutes }) => <tr key={start.getTime()}><td>{date(start)}</td><td>{Math.round(minutes)}</td></tr>)}</tbody>
@@ -43,11 +45,12 @@ function Plot ({ weeks }: { weeks: readonly Week[] }) {
 
 function Played ({ romId }: { romId: number }) {
   const { playTime: words } = texts().rom
-  const { data: { value: sessions = [] } } = useResource(`play-sessions ${romId}`,
+  const { data: { value: sessions = NONE } } = useResource(`play-sessions ${romId}`,
     (signal) => call(api.GET('/api/play-sessions', { params: { query: { rom_id: romId, limit: SESSIONS_MAX } }, signal })), { 'activity:clear': true })
+  const weeks = useMemo(() => toWeeks(sessions), [sessions])
   if (sessions.length === 0) return null
   const seconds = sessions.reduce((sum, { duration_seconds: one }) => sum + one, 0)
-  return <Section title={words.title} note={words.total(seconds, sessions.length)}><Plot weeks={toWeeks(sessions)} /></Section>
+  return <Section title={words.title} note={words.total(seconds, sessions.length)}><Plot weeks={weeks} /></Section>
 }
 
 /** The time that the person played a game, by week. */

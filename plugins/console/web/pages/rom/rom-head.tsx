@@ -30,7 +30,7 @@ function Favourite ({ rom }: { rom: DetailedRom }) {
   return (
     <span class='rom-heart' data-on={isFavourite ? '' : undefined}>
       <IconButton
-        kind={undefined} icon={heart} disabled={!isReady} isBusy={isBusy} aria-pressed={isFavourite}
+        icon={heart} disabled={!isReady} isBusy={isBusy} aria-pressed={isFavourite}
         label={isFavourite ? actions.unfavourite : actions.favourite} onClick={change}
       />
     </span>
@@ -59,9 +59,8 @@ export function RomHead ({ rom }: { rom: DetailedRom }) {
   const account = accountOf()
   return (
     <header class='rom-head'>
-      <h1>{nameOf(rom)}</h1>
-      <Line rom={rom} />
-      <div class='cluster'>
+      <div class='rom-title'><h1>{nameOf(rom)}</h1><Line rom={rom} /></div>
+      <div class='rom-actions'>
         {!rom.missing_from_fs && rom.files.length > 0 && (
           <LinkButton kind='primary' icon={download} target='_top' href={downloadOf(rom)}>{actions.download(format().bytes(rom.fs_size_bytes))}</LinkButton>
         )}

@@ -94,7 +94,7 @@ export function RomMenu ({ rom }: { rom: DetailedRom }) {
   return (
     <>
       <Menu entries={entries}>
-        {(trigger) => <IconButton {...trigger} kind={undefined} icon={ellipsis} label={texts().rom.actions.more} />}
+        {(trigger) => <IconButton {...trigger} icon={ellipsis} label={texts().rom.actions.more} />}
       </Menu>
       <SendDialog rom={rom} isOpen={dialog === 'send'} onClose={close} />
       <PatchDialog rom={rom} isOpen={dialog === 'patch'} onClose={close} />

@@ -16,6 +16,11 @@ import { RomHead } from './rom-head.tsx'
 import { Saves } from './saves/saves.tsx'
 
 const TABS = ['overview', 'saves', 'files', 'metadata'] as const
+type Tab = typeof TABS[number]
+
+/** Returns the part of the page that the address names. */
+const readTab = ({ tab }: Readonly<Record<string, string>>): Tab =>
+  TABS.find((one) => one === tab && (one !== 'saves' || holds('assets.read'))) ?? 'overview'
 
 /** The shape of the page while it loads. */
 const Waiting = () => (
@@ -29,9 +34,9 @@ const Waiting = () => (
 )
 
 /** The parts of the page, one at a time. The address names the part. */
-function RomTabs ({ rom }: { rom: DetailedRom }) {
+function RomTabs ({ rom, tab }: { rom: DetailedRom, tab: Tab }) {
   const { rom: words } = texts()
-  const { path, query, go } = useView()
+  const { path, go } = useView()
   const saves = rom.user_saves.length + rom.user_states.length
   const tabs = [
     { id: 'overview', label: words.tabs.overview, content: () => <Overview rom={rom} /> },
@@ -39,11 +44,10 @@ function RomTabs ({ rom }: { rom: DetailedRom }) {
     { id: 'files', label: rom.files.length > 1 ? `${words.tabs.files} ${rom.files.length}` : words.tabs.files, content: () => <Files rom={rom} /> },
     { id: 'metadata', label: words.tabs.metadata, content: () => <Metadata rom={rom} /> }
   ]
-  const value = TABS.find((tab) => tab === query.tab && tabs.some(({ id }) => id === tab)) ?? 'overview'
   return (
     <Tabs
-      label={words.tabs.label} tabs={tabs} value={value}
-      onChange={(tab) => { go(tab === 'overview' ? path : `${path}?tab=${tab}`, true) }}
+      label={words.tabs.label} tabs={tabs} value={tab}
+      onChange={(id) => { go(id === 'overview' ? path : `${path}?tab=${id}`, true) }}
     />
   )
 }
@@ -56,17 +60,19 @@ export function NoSuchRom () {
 
 /** One game: its cover and facts, saves, files and metadata. */
 export default function RomPage ({ id }: { id: string }) {
+  const { query } = useView()
   const { data: { value: rom }, failure: { value: failure } } = useRom(id)
   useTitle(rom === undefined ? undefined : nameOf(rom))
   if (failure !== null && (failure.status === 404 || failure.status === 422)) return <NoSuchRom />
   if (rom === undefined) return failure === null ? <Waiting /> : <Failed failure={failure} />
   const account = accountOf()
+  const tab = readTab(query)
   return (
-    <article class='rom'>
+    <article class='rom' data-tab={tab}>
       <div class='rom-cover'><Cover rom={{ ...rom, sibling_roms: [], missing_from_fs: false }} isLarge /></div>
       <div class='rom-body'>
         <RomHead rom={rom} />
-        <div class='rom-main'><RomTabs rom={rom} /></div>
+        <div class='rom-main'><RomTabs rom={rom} tab={tab} /></div>
       </div>
       <aside class='rom-aside' aria-label={texts().rom.facts.title}>
         {account !== null && !isGuest(account) && holds('roms.user.write') && <Marks rom={rom} key={rom.id} />}
