@@ -1,5 +1,7 @@
 import { CredentialsRefusedError, type CoverChoice, RateLimitedError } from '@svc/plugin-sdk'
+import sharp from 'sharp'
 import t from 'tap'
+import { startServer } from '../../core/http/server.ts'
 import { resetShelf, shelf } from '../fixtures/shelf.ts'
 import { resetVault, vault } from '../fixtures/vault.ts'
 import { buildScanTest } from '../scans/support.ts'
@@ -7,11 +9,17 @@ import { buildScanTest } from '../scans/support.ts'
 type Result = Record<string, unknown>
 interface LeftOut { provider: string, reason: string, until: string | null }
 
+const PICTURE = await sharp({ create: { width: 900, height: 1200, channels: 3, background: '#345' } }).png().toBuffer()
+const pictures = await startServer(t, (request, response) => {
+  if (request.url === '/cover.png') response.writeHead(200, { 'content-type': 'image/png' }).end(PICTURE)
+  else if (request.url === '/page.png') response.writeHead(200, { 'content-type': 'text/html' }).end('<svg onload=alert(1)>')
+  else response.writeHead(404).end()
+})
 const { app, admin, createUser, put, scan, rom, sql } = await buildScanTest(t, {
   providers: ['shelf', 'vault', 'sleeves'],
   config: {
     filesystem: { skip_hash_calculation: true },
-    plugins: { vault: { key: 'open sesame' } },
+    plugins: { vault: { key: 'open sesame', base_url: pictures.url } },
     scan: { priority: { metadata: ['vault', 'shelf'] } }
   }
 })
@@ -67,6 +75,28 @@ t.test('all providers search for the file name, and games with one name are merg
   const [row] = await sql<{ platform_id: number }>('select platform_id from roms where id = $1', [id])
   t.equal(results[0]?.platform_id, row?.platform_id)
   t.equal(answer.headers['x-left-out'], undefined)
+})
+
+t.test('a candidate has the year of the first release and the similarity of its name', async (t) => {
+  vault.search = () => [{ id: 5, name: 'The Chrono Tale', first_release_date: Date.UTC(1994, 2, 19) }, { id: 6, name: 'Other' }]
+  shelf.search = () => [{ id: 'x', name: 'Other', first_release_date: Date.UTC(2001, 0, 1) }]
+  const [same, other] = (await search()).json<Result[]>()
+  t.match(same, { year: 1994, score: 1 })
+  t.match(other, { year: 2001 }, 'the most trusted provider that knows a year')
+  t.ok(Number(other?.score) < 0.7, 'another name')
+})
+
+t.test('a picture of a search is shown small, from trusted addresses only', async (t) => {
+  const picture = (url: string, headers?: object) => get(`/api/search/picture?url=${encodeURIComponent(url)}`, headers)
+  const shown = await picture(`${pictures.url}/cover.png`)
+  t.match(shown, { statusCode: 200, headers: { 'content-type': 'image/webp', 'cache-control': 'private, max-age=86400' } }, shown.body)
+  t.match(await sharp(shown.rawPayload).metadata(), { format: 'webp', width: 360, height: 480 })
+  for (const url of [`${pictures.url}/none.png`, `${pictures.url}/page.png`, 'http://127.0.0.1:9/x.png', 'file:///etc/passwd', 'http://']) {
+    const refused = await picture(url)
+    t.equal(refused.statusCode, 400, url)
+    t.match(refused.json<{ detail: string }>().detail, url, 'the message quotes the address')
+  }
+  t.equal((await picture(`${pictures.url}/cover.png`, await createUser('yan'))).statusCode, 403, 'only for people who may edit')
 })
 
 t.test('a search uses the given term, by name in any case; other kinds find nothing', async (t) => {
