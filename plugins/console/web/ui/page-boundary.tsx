@@ -16,7 +16,7 @@ const describe = (caught: unknown): string =>
 
 /** Shows an error page in place of a page that throws, so that the frame around it goes on. */
 export function PageBoundary ({ view, children }: PageBoundaryProps) {
-  const [caught, reset] = useErrorBoundary(reportError) as [unknown, () => void]
+  const [caught, reset] = useErrorBoundary((err: unknown) => { reportError(err) }) as [unknown, () => void]
   useEffect(reset, [view])
   if (caught === undefined) return <>{children}</>
   const { crashed } = texts().errors
