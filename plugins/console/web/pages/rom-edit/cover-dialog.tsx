@@ -50,10 +50,11 @@ function Options ({ options, onChoose }: { options: readonly CoverOption[], onCh
       {options.map(({ url, thumb, name, provider, size }, index) => (
         <li key={url}>
           <button
-            type='button' class='cover-option' aria-label={words.fromProvider(provider === null ? name : providerName(provider), index + 1)}
+            type='button' class='cover-option'
             onClick={() => { onChoose({ kind: 'url', url, preview: remotePicture(thumb) }) }}
           >
             <span class='cover'><span class='cover-title' aria-hidden>{name}</span><img src={remotePicture(thumb)} alt='' loading='lazy' data-loaded='' onError={({ currentTarget }) => { currentTarget.hidden = true }} /></span>
+            <span class='visually-hidden'>{words.number(index + 1)}</span>
             <span class='game-name'>{provider === null ? name : providerName(provider)}</span>
             <span class='game-note'>{provider === null ? size : name}</span>
           </button>

@@ -10,7 +10,7 @@ export function LockMark ({ label, isUnlocked, onToggle }: { label: string, isUn
   return (
     <div class='lock-mark'>
       <span class='field-hint'><Icon node={isUnlocked ? lockOpen : lock} />{isUnlocked ? words.unlocks : words.locked}</span>
-      <Button kind='quiet' isSmall aria-pressed={isUnlocked} aria-label={metadata.unlock(label)} onClick={onToggle}>{isUnlocked ? words.keepLock : words.unlock}</Button>
+      <Button kind='quiet' isSmall aria-pressed={isUnlocked} aria-label={isUnlocked ? words.keepLockOf(label) : metadata.unlock(label)} onClick={onToggle}>{isUnlocked ? words.keepLock : words.unlock}</Button>
     </div>
   )
 }

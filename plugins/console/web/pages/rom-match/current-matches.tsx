@@ -3,7 +3,7 @@ import { api, call } from '../../api/client.ts'
 import { texts } from '../../i18n/language.ts'
 import { Button } from '../../ui/button.tsx'
 import { nameOf } from '../../ui/cover.tsx'
-import { Dialog } from '../../ui/dialog.tsx'
+import { Confirm } from '../../ui/confirm.tsx'
 import { tellFailure, tellSuccess } from '../../ui/toast.tsx'
 import { LookupRow } from '../rom/metadata.tsx'
 import { providerName } from '../rom/provider-names.ts'
@@ -26,24 +26,19 @@ function NotThis ({ rom, provider, id }: { rom: DetailedRom, provider: string, i
 }
 
 function Unmatch ({ rom }: { rom: DetailedRom }) {
-  const { common, rom: { match: words } } = texts()
+  const { match: words } = texts().rom
   const [isOpen, setOpen] = useState(false)
-  const [isBusy, setBusy] = useState(false)
-  const close = () => { setOpen(false) }
-  const unmatch = () => {
-    setBusy(true)
-    call(api.PUT('/api/roms/{id}', { params: { path: { id: rom.id }, query: { unmatch_metadata: true } }, body: {} }))
-      .then((stored) => { showRom(stored); close(); tellSuccess(words.unmatched) }).catch(tellFailure).finally(() => { setBusy(false) })
+  const unmatch = async () => {
+    showRom(await call(api.PUT('/api/roms/{id}', { params: { path: { id: rom.id }, query: { unmatch_metadata: true } }, body: {} })))
+    tellSuccess(words.unmatched)
   }
   return (
     <>
       <Button kind='danger' isSmall onClick={() => { setOpen(true) }}>{words.unmatch}</Button>
-      <Dialog
-        title={words.unmatchTitle(nameOf(rom))} isOpen={isOpen} onClose={close}
-        foot={<><Button onClick={close}>{common.cancel}</Button><Button kind='danger' isBusy={isBusy} onClick={unmatch}>{words.unmatch}</Button></>}
-      >
-        <p>{words.unmatchText}</p>
-      </Dialog>
+      <Confirm
+        title={words.unmatchTitle(nameOf(rom))} text={words.unmatchText} action={words.unmatch} isOpen={isOpen}
+        onClose={() => { setOpen(false) }} onConfirm={unmatch}
+      />
     </>
   )
 }

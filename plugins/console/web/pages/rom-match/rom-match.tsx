@@ -65,6 +65,7 @@ function Results ({ rom, question, onChoose }: { rom: DetailedRom, question: Que
   }
   return (
     <>
+      <h2 class='visually-hidden'>{words.results}</h2>
       <p class='faint' role='status'>{answer === null ? failure === null && words.searching : words.found(candidates.length)}</p>
       {answer !== null && answer.skipped.length > 0 && <Notice kind='warning'>{words.skipped(answer.skipped.join(', '))}</Notice>}
       {failure !== null && <Notice kind='failure'>{failure.message}</Notice>}

@@ -14,8 +14,8 @@ import { accountOf, holds, isGuest, session } from '../../api/session.ts'
 import { addressOf } from '../../base.ts'
 import { texts } from '../../i18n/language.ts'
 import { useView } from '../../navigate.ts'
-import { Button, IconButton } from '../../ui/button.tsx'
-import { Dialog } from '../../ui/dialog.tsx'
+import { IconButton } from '../../ui/button.tsx'
+import { Confirm } from '../../ui/confirm.tsx'
 import { nameOf } from '../../ui/cover.tsx'
 import { type MenuEntry, Menu } from '../../ui/menu.tsx'
 import { tellFailure, tellSuccess } from '../../ui/toast.tsx'
@@ -27,29 +27,15 @@ import { SendDialog } from './send.tsx'
 
 /** Asks before a game goes to the trash. */
 function TrashDialog ({ rom, isOpen, onClose }: { rom: DetailedRom, isOpen: boolean, onClose: () => void }) {
-  const { common, rom: { trash: words } } = texts()
+  const { trash: words } = texts().rom
   const { go } = useView()
-  const [isBusy, setBusy] = useState(false)
   const name = nameOf(rom)
-
-  async function run (): Promise<void> {
+  const moveToTrash = async () => {
     await call(api.POST('/api/roms/delete', { body: { roms: [rom.id], delete_from_fs: [rom.id] } }))
-    onClose()
     go(`platforms/${rom.platform_slug}`)
     tellSuccess(words.done(name))
   }
-  const confirm = () => {
-    setBusy(true)
-    run().catch(tellFailure).finally(() => { setBusy(false) })
-  }
-  return (
-    <Dialog
-      title={words.title(name)} isOpen={isOpen} onClose={onClose}
-      foot={<><Button onClick={onClose}>{common.cancel}</Button><Button kind='danger' isBusy={isBusy} onClick={confirm}>{words.confirm}</Button></>}
-    >
-      <p>{words.text}</p>
-    </Dialog>
-  )
+  return <Confirm title={words.title(name)} text={words.text} action={words.confirm} isOpen={isOpen} onClose={onClose} onConfirm={moveToTrash} />
 }
 
 type Open = 'send' | 'patch' | 'trash' | null

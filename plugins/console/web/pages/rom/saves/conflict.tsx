@@ -18,7 +18,7 @@ function Side ({ title, asset, isNewer, isBusy, onKeep }: SideProps) {
     <div class='conflict-side'>
       <Thumbnail picture={asset.picture} />
       <div class='conflict-text'>
-        <h4>{title} {isNewer && <Badge kind='accent'>{words.newer}</Badge>}</h4>
+        <h3>{title} {isNewer && <Badge kind='accent'>{words.newer}</Badge>}</h3>
         <p class='faint'>{dateTime(asset.updated_at)} · {bytes(asset.file_size_bytes)}</p>
       </div>
       <Button isBusy={isBusy} aria-label={words.keepThisLabel(title)} onClick={onKeep}>{words.keepThis}</Button>
@@ -48,7 +48,7 @@ export function ConflictCard ({ romId, conflict, device, names, onChange }: Conf
   const other = device === null ? words.otherDevice : words.device(device)
   return (
     <section class='conflict'>
-      <div class='conflict-head'><Icon node={split} /><div><h3>{words.title(original.file_name)}</h3><p class='soft'>{words.text}</p></div></div>
+      <div class='conflict-head'><Icon node={split} /><div><h2>{words.title(original.file_name)}</h2><p class='soft'>{words.text}</p></div></div>
       <div class='conflict-sides'>
         <Side title={words.server} asset={original} isBusy={isBusy} isNewer={original.updated_at > copy.updated_at} onKeep={() => { keep(keepOriginal(conflict)) }} />
         <Side title={other} asset={copy} isBusy={isBusy} isNewer={copy.updated_at > original.updated_at} onKeep={() => { keep(keepCopy(conflict)) }} />

@@ -1,0 +1,191 @@
+import { readFile } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import type { Page } from 'puppeteer-core'
+import t from 'tap'
+import { until } from '../until.ts'
+import { startBrowser } from './browser.ts'
+import { MARKUP_NAME, buildGameLibrary } from './game-library.ts'
+
+const AXE = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+const browser = await startBrowser()
+if (browser === null) {
+  t.pass('no browser runs on this machine')
+  process.exit(0)
+}
+t.teardown(() => browser.close())
+const library = await buildGameLibrary(t)
+const { app, admin, harbor, tales, addSave, createUser, scan, idOf } = library
+const url = await app.listen({ port: 0, host: '127.0.0.1' })
+const problems: string[] = []
+
+async function signIn (name: string): Promise<Page> {
+  const page = await (await browser?.createBrowserContext())?.newPage()
+  if (page === undefined) throw new Error('The browser opened no page')
+  await page.setViewport({ width: 1280, height: 900 })
+  page.setDefaultTimeout(10_000)
+  page.on('pageerror', (err) => { problems.push(String(err)) })
+  page.on('console', (message) => { if (/Content Security Policy|TrustedScript/.test(message.text())) problems.push(message.text()) })
+  page.on('dialog', (dialog) => { problems.push(`dialog ${dialog.message()}`); void dialog.dismiss() })
+  await page.goto(url)
+  await page.locator('input[name=username]').fill(name)
+  await page.locator('input[name=password]').fill('a password')
+  await page.keyboard.press('Enter')
+  await page.waitForSelector('.shell')
+  return page
+}
+
+/** Clicks the control with an accessible name. */
+const press = async (page: Page, name: string) => { await page.locator(`::-p-aria([name="${name}"][role="button"])`).click() }
+const fill = async (page: Page, name: string, value: string) => { await page.locator(`::-p-aria([name="${name}"])`).fill(value) }
+const sees = async (page: Page, text: string) => { await page.waitForSelector(`::-p-text(${text})`) }
+const titleOf = async (page: Page) => page.$eval('h1', (heading) => heading.textContent)
+const read = async (id: number) => (await app.inject({ url: `/api/roms/${id}`, headers: admin })).json<{
+  name: string, path_cover_large: string, vault_id: number | null, user_saves: { id: number, file_name: string, sha1: string, conflict_of: number | null }[]
+}>()
+
+const fileOf = (path: string) => path.split('?')[0]
+
+interface Violation { id: string, nodes: { html: string }[] }
+
+/** Lists what axe finds on a page, in light and dark, and as wide as a phone. */
+async function examine (page: Page): Promise<string[]> {
+  const found: string[] = []
+  for (const [width, scheme] of [[1280, 'light'], [1280, 'dark'], [390, 'light']] as const) {
+    await page.setViewport({ width, height: 900 })
+    await page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: scheme }, { name: 'prefers-reduced-motion', value: 'reduce' }])
+    // DevTools run the script, which the policy of the page would refuse.
+    await page.evaluate(AXE)
+    const violations = await page.evaluate('axe.run().then(({ violations }) => violations)') as Violation[]
+    found.push(...violations.map(({ id, nodes }) => `${scheme} ${width} ${id}: ${nodes[0]?.html ?? ''}`))
+  }
+  await page.setViewport({ width: 1280, height: 900 })
+  return found
+}
+
+const page = await signIn('admin')
+
+t.test('an edit with a lock stays after a scan until somebody unlocks it', async (t) => {
+  await page.goto(`${url}/roms/${harbor}`)
+  await page.waitForFunction(() => document.querySelector('h1')?.textContent === 'Chrono Harbor')
+  t.same(await examine(page), [])
+  // By keyboard alone: the menu, its first entry, and the form.
+  await page.focus('[aria-haspopup=menu][aria-label="More actions"]')
+  await page.keyboard.press('Enter')
+  await page.waitForSelector('.menu')
+  await page.keyboard.press('Home')
+  await page.keyboard.press('Enter')
+  await fill(page, 'Name', 'Chrono Harbour')
+  await page.keyboard.press('Enter')
+  await sees(page, 'Saved.')
+  await page.waitForFunction(() => document.querySelector('h1')?.textContent === 'Chrono Harbour')
+  await scan({ platform_fs_slugs: ['gb'], type: 'complete' })
+  t.equal((await read(harbor)).name, 'Chrono Harbour')
+  await page.goto(`${url}/roms/${harbor}?tab=metadata`)
+  await sees(page, 'Locked')
+  t.same(await examine(page), [])
+  await press(page, 'Unlock Name')
+  await page.waitForFunction(() => document.querySelector('h1')?.textContent === 'Chrono Harbor')
+})
+
+t.test('a cover is chosen among those of providers or from a file, and undone', async (t) => {
+  const before = (await read(harbor)).path_cover_large
+  await page.goto(`${url}/roms/${harbor}/edit`)
+  await press(page, 'Choose a cover')
+  await page.waitForSelector('.cover-option')
+  t.ok((await page.$$('.cover-option')).length >= 3)
+  t.same(await examine(page), [])
+  await page.evaluate(async () => {
+    const canvas = new OffscreenCanvas(60, 80)
+    canvas.getContext('2d')?.fillRect(0, 0, 60, 80)
+    const files = new DataTransfer()
+    files.items.add(new File([await canvas.convertToBlob()], 'mine.png', { type: 'image/png' }))
+    const field = document.querySelector<HTMLInputElement>('.cover-drop input')
+    if (field === null) return
+    field.files = files.files
+    field.dispatchEvent(new Event('change', { bubbles: true }))
+  })
+  await sees(page, 'This cover is stored when you save.')
+  await press(page, 'Save changes')
+  await sees(page, 'Saved.')
+  t.not(fileOf((await read(harbor)).path_cover_large), fileOf(before))
+  await press(page, 'Undo')
+  await sees(page, 'The former values are back.')
+  t.equal(fileOf((await read(harbor)).path_cover_large), fileOf(before))
+})
+
+t.test('a game without a match is found by a search, and refused again', async (t) => {
+  await page.goto(`${url}/roms/${tales}`)
+  await sees(page, 'Not identified yet')
+  t.same(await examine(page), [])
+  await page.locator('::-p-aria([name="Find a match"])').click()
+  await page.waitForSelector('.candidate h3')
+  t.same(await examine(page), [])
+  await press(page, 'This is it: Harbor Tales')
+  await sees(page, 'Matched with')
+  t.equal((await read(tales)).vault_id, 42)
+  await page.goto(`${url}/roms/${tales}/match`)
+  await press(page, 'Not this one: vault')
+  await until(async () => (await read(tales)).vault_id === null)
+})
+
+t.test('a conflict is resolved by keeping both, and a former save is restored and undone', async (t) => {
+  const save = await addSave(harbor, 'Harbor.srm', 'first')
+  await addSave(harbor, 'Harbor.srm', 'second')
+  await addSave(harbor, 'Harbor.srm', 'from the deck', `&conflict_of=${save}`)
+  await page.goto(`${url}/roms/${harbor}?tab=saves`)
+  await sees(page, 'Two devices changed')
+  t.same(await examine(page), [])
+  await press(page, 'Keep both')
+  await sees(page, 'Both are kept')
+  await until(async () => (await read(harbor)).user_saves.every(({ conflict_of: original }) => original === null))
+  t.equal((await read(harbor)).user_saves.length, 2)
+  const shaOf = async () => (await read(harbor)).user_saves.find(({ id }) => id === save)?.sha1
+  const second = await shaOf()
+  await press(page, 'Older versions of Harbor.srm')
+  await page.locator('.save-versions .button:not(.button-quiet)').click()
+  await sees(page, 'is restored')
+  t.not(await shaOf(), second)
+  await press(page, 'Undo')
+  await until(async () => await shaOf() === second)
+})
+
+t.test('the second of two tabs that edit one game sees both values', async (t) => {
+  const [first, second] = [page, await page.browserContext().newPage()]
+  second.setDefaultTimeout(10_000)
+  for (const tab of [first, second]) {
+    await tab.goto(`${url}/roms/${harbor}/edit`)
+    await tab.waitForSelector('.edit-field input')
+  }
+  await fill(second, 'Name', 'Name of the second tab')
+  await first.bringToFront()
+  await fill(first, 'Name', 'Name of the first tab')
+  await press(first, 'Save changes')
+  await sees(first, 'Saved.')
+  await second.bringToFront()
+  await sees(second, 'Somebody changed this game meanwhile')
+  await sees(second, 'Name of the first tab')
+  t.same(await examine(second), [])
+  await press(second, 'Keep mine: Name')
+  await press(second, 'Save changes')
+  await sees(second, 'Saved.')
+  t.equal((await read(harbor)).name, 'Name of the second tab')
+  await second.close()
+})
+
+t.test('a name full of markup is text, and a viewer sees nothing to edit', async (t) => {
+  const id = await idOf('Tag <b>')
+  await page.goto(`${url}/roms/${id}`)
+  await page.waitForSelector('h1')
+  t.equal(await titleOf(page), MARKUP_NAME)
+  await createUser('zoe')
+  const viewer = await signIn('zoe')
+  await viewer.goto(`${url}/roms/${id}`)
+  await viewer.waitForSelector('.rom-main')
+  t.equal(await viewer.$('.rom-unidentified'), null)
+  await press(viewer, 'More actions')
+  await viewer.waitForSelector('.menu')
+  t.notMatch(await viewer.$eval('.menu', (menu) => menu.textContent), /Edit|Match|trash/)
+  await viewer.goto(`${url}/roms/${id}/edit`)
+  await sees(viewer, 'This game is not here')
+  t.same(problems, [], 'no error and nothing that the policy refused')
+})
