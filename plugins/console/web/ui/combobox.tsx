@@ -45,7 +45,7 @@ export function Combobox ({ label, hint, error, placeholder, options, value, onC
     invalid: error != null,
     openOnClick: true,
     inputBehavior: 'autohighlight',
-    positioning: { strategy: 'fixed', sameWidth: true, gutter: 4 },
+    positioning: { sameWidth: true, gutter: 4 },
     onValueChange: (details) => { onChange(details.value[0] ?? null) },
     onInputValueChange: ({ inputValue, reason }) => {
       setTyped(inputValue)
@@ -67,16 +67,18 @@ export function Combobox ({ label, hint, error, placeholder, options, value, onC
       </div>
       {note !== undefined && <p id={noteId} class={error == null ? 'field-hint' : 'field-error'}>{note}</p>}
       {api.open && (
-        <div {...api.getPositionerProps()}>
-          <ul {...api.getContentProps()} class='combobox-list'>
-            {shown.map((option) => (
-              <li key={option.value} {...api.getItemProps({ item: option })} class='combobox-item'>
-                {option.label}{option.note !== undefined && <span class='faint'>{option.note}</span>}
-              </li>
-            ))}
-            {shown.length === 0 && <li class='combobox-none' role='presentation'>{common.noChoices}</li>}
-          </ul>
-        </div>
+        <Portal>
+          <div {...api.getPositionerProps()}>
+            <ul {...api.getContentProps()} class='combobox-list'>
+              {shown.map((option) => (
+                <li key={option.value} {...api.getItemProps({ item: option })} class='combobox-item'>
+                  {option.label}{option.note !== undefined && <span class='faint'>{option.note}</span>}
+                </li>
+              ))}
+              {shown.length === 0 && <li class='combobox-none' role='presentation'>{common.noChoices}</li>}
+            </ul>
+          </div>
+        </Portal>
       )}
     </div>
   )

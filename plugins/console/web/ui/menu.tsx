@@ -26,7 +26,7 @@ interface MenuProps {
 export function Menu ({ entries, children }: MenuProps) {
   const service = useMachine(machine.machine, {
     id: useId(),
-    positioning: { strategy: 'fixed', placement: 'bottom-end', gutter: 6 },
+    positioning: { placement: 'bottom-end', gutter: 6 },
     onSelect: ({ value }) => {
       for (const entry of entries) if (entry !== null && typeof entry !== 'string' && entry.id === value) entry.onSelect()
     }
@@ -36,11 +36,13 @@ export function Menu ({ entries, children }: MenuProps) {
     <>
       {children(menu.getTriggerProps())}
       {menu.open && (
-        <div {...menu.getPositionerProps()}>
-          <div {...menu.getContentProps()} class='menu'>
-            {entries.map((entry, index) => <Entry key={index} entry={entry} menu={menu} />)}
+        <Portal>
+          <div {...menu.getPositionerProps()}>
+            <div {...menu.getContentProps()} class='menu'>
+              {entries.map((entry, index) => <Entry key={index} entry={entry} menu={menu} />)}
+            </div>
           </div>
-        </div>
+        </Portal>
       )}
     </>
   )
