@@ -24,11 +24,13 @@ export interface GridOptions {
   gap: number
   /** The height of a cell of a certain width. */
   heightOf: (width: number) => number
+  /** The number of columns, if it does not depend on the width. */
+  columns?: number
 }
 
 /** Lays out a grid: as many columns as fit, at least two. */
-export function layOut ({ width, viewport, count, cell, gap, heightOf }: GridOptions): Geometry {
-  const columns = Math.max(2, Math.floor((width + gap) / (cell + gap)))
+export function layOut ({ width, viewport, count, cell, gap, heightOf, columns: fixed }: GridOptions): Geometry {
+  const columns = fixed ?? Math.max(2, Math.floor((width + gap) / (cell + gap)))
   const rowHeight = Math.round(heightOf((width - gap * (columns - 1)) / columns)) + gap
   const rows = Math.ceil(count / columns)
   const height = rows * rowHeight

@@ -5,6 +5,18 @@ import { type Geometry, type GridOptions, type Range, follow, layOut, move, rang
 /** Commands for a grid from outside. */
 export interface GridHandle { jump: (index: number) => void }
 
+/** The selected cells of a grid: Space, Shift with arrows, Ctrl-A and Escape change them. */
+export interface GridSelection {
+  has: (index: number) => boolean
+  onToggle: (index: number) => void
+  /** Called before Shift extends from a cell. */
+  onStart: (index: number) => void
+  onExtend: (index: number) => void
+  onAll: () => void
+  /** Returns false if nothing was selected. */
+  onClear: () => boolean
+}
+
 interface GridProps extends Omit<GridOptions, 'viewport' | 'width'> {
   label: string
   /** Draws one cell. */
@@ -16,6 +28,7 @@ interface GridProps extends Omit<GridOptions, 'viewport' | 'width'> {
   /** Returns the first cell that begins with typed letters; null if the order has no letters. */
   onType?: (letters: string) => number | null
   handle?: { current: GridHandle | null }
+  selection?: GridSelection
 }
 
 const IDLE_MS = 180
@@ -73,15 +86,16 @@ function useScroll (element: { current: HTMLElement | null }, geometry: Geometry
 }
 
 /** A grid of any number of cells, of which only the visible ones exist. Arrows, page keys and letters move in it. */
-export function Grid ({ label, count, cell, gap, heightOf, children, onRange, onOpen, onType, handle }: GridProps) {
+export function Grid ({ label, count, cell, gap, heightOf, columns: fixed, children, onRange, onOpen, onType, handle, selection }: GridProps) {
   const element = useRef<HTMLDivElement>(null)
   const id = useId()
   const { width, height: viewport } = useSize(element)
-  const sizes = [width, viewport, count, cell, gap, heightOf]
-  const geometry = useMemo(() => layOut({ width, viewport, count, cell, gap, heightOf }), sizes)
+  const sizes = [width, viewport, count, cell, gap, heightOf, fixed]
+  const geometry = useMemo(() => layOut({ width, viewport, count, cell, gap, heightOf, columns: fixed }), sizes)
   const { position: { top, scroll }, show, handleScroll, topNow } = useScroll(element, geometry)
   const [active, setActive] = useState(0)
   const typed = useRef({ letters: '', at: 0 })
+  const isExtending = useRef(false)
   const range = rangeOf(geometry, top, width === 0 ? 0 : count)
   const { columns, rowHeight } = geometry
 
@@ -114,10 +128,36 @@ export function Grid ({ label, count, cell, gap, heightOf, children, onRange, on
     if (index !== null) activate(index)
   }
 
+  /** Handles the keys that select. @returns false for all others */
+  function select (event: KeyboardEvent): boolean {
+    if (selection === undefined) return false
+    if (event.ctrlKey || event.metaKey) {
+      if (event.key.toLowerCase() !== 'a') return false
+      selection.onAll()
+      return true
+    }
+    if (event.key === 'Escape') return selection.onClear()
+    if (event.key === ' ') selection.onToggle(active)
+    return event.key === ' '
+  }
+
+  /** Moves the focus to a cell. With Shift, everything from the first cell of the movement on is selected. */
+  function moveTo (target: number, isRange: boolean): void {
+    if (isRange && !isExtending.current) selection?.onStart(active)
+    isExtending.current = isRange
+    activate(target)
+    if (isRange) selection?.onExtend(target)
+  }
+
   function handleKey (event: KeyboardEvent): void {
-    if (event.ctrlKey || event.metaKey || event.altKey || event.target !== element.current) return
+    if (event.altKey || event.target !== element.current) return
+    if (select(event)) {
+      event.preventDefault()
+      return
+    }
+    if (event.ctrlKey || event.metaKey) return
     const target = move(geometry, event.key, active, count)
-    if (target !== null) activate(target)
+    if (target !== null) moveTo(target, event.shiftKey)
     else if (event.key === 'Enter') onOpen(active)
     else if (event.key.length === 1 && /[\p{L}\p{N}]/u.test(event.key)) type(event.key)
     else return
@@ -137,6 +177,7 @@ export function Grid ({ label, count, cell, gap, heightOf, children, onRange, on
         {indexes.map((index) => (
           <div
             key={index} id={`${id}-${index}`} class='grid-cell' role='gridcell' aria-colindex={index % columns + 1}
+            aria-selected={selection?.has(index)} data-index={index}
             data-active={index === active ? '' : undefined} onPointerDown={() => { setActive(index) }}
           >
             {children(index)}
@@ -147,7 +188,8 @@ export function Grid ({ label, count, cell, gap, heightOf, children, onRange, on
   }
   return (
     <div
-      ref={element} class='grid' role='grid' tabIndex={0} aria-label={label} aria-rowcount={geometry.rows} aria-colcount={columns}
+      ref={element} class='grid' role='grid' tabIndex={0} aria-label={label} aria-multiselectable={selection !== undefined}
+      aria-rowcount={geometry.rows} aria-colcount={columns}
       aria-activedescendant={active >= range.first && active < range.end ? `${id}-${active}` : undefined}
       onScroll={handleScroll} onKeyDown={handleKey}
     >
