@@ -1,5 +1,5 @@
 /** Choices that belong to this browser and are no secrets: appearance, language, size of covers. */
-export type Choice = 'cover-size' | 'language' | 'theme'
+export type Choice = 'cover-size' | 'language' | 'list-view' | 'theme'
 
 /** Returns a stored choice; null if there is none, or the browser stores nothing. */
 export function readChoice (name: Choice): string | null {

@@ -3,13 +3,14 @@ import { useLocation } from 'preact-iso/router'
 import { addressOf, BASE_PATH } from './base.ts'
 import { texts } from './i18n/language.ts'
 
-/** The view that is shown: its path below the base URL, and its query. */
-export interface View { path: string, query: Readonly<Record<string, string>> }
+/** The view that is shown: its path below the base URL, and its query. Only `params` has all values of a repeated name. */
+export interface View { path: string, query: Readonly<Record<string, string>>, params: URLSearchParams }
 
 /** Returns the view that is shown, and a function that shows another one by its path below the base URL. */
 export function useView () {
-  const { path, query, route } = useLocation()
-  const view: View = { path: path.startsWith(BASE_PATH) ? path.slice(BASE_PATH.length) : '', query }
+  const { url, path, query, route } = useLocation()
+  const { searchParams: params } = new URL(url, location.origin)
+  const view: View = { path: path.startsWith(BASE_PATH) ? path.slice(BASE_PATH.length) : '', query, params }
   return { ...view, go: (target: string, replace = false) => { route(addressOf(target), replace) } }
 }
 

@@ -1,6 +1,7 @@
 import house from 'lucide/dist/esm/icons/house.mjs'
 import gamepad from 'lucide/dist/esm/icons/gamepad-2.mjs'
 import grid from 'lucide/dist/esm/icons/layout-grid.mjs'
+import library from 'lucide/dist/esm/icons/library-big.mjs'
 import type { IconNode } from 'lucide'
 import { texts } from '../i18n/language.ts'
 import type { Messages } from '../i18n/en.ts'
@@ -13,7 +14,8 @@ interface Destination { path: string, name: keyof Messages['common']['nav'], ico
 const DESTINATIONS: readonly Destination[] = [
   { path: '', name: 'home', icon: house },
   { path: 'platforms', name: 'platforms', icon: gamepad },
-  { path: 'roms', name: 'library', icon: grid }
+  { path: 'roms', name: 'library', icon: grid },
+  { path: 'collections', name: 'collections', icon: library }
 ]
 
 const isCurrent = (view: string, path: string) => view === path || (path !== '' && view.startsWith(`${path}/`))

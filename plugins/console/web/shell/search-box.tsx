@@ -1,41 +1,44 @@
-import { useEffect, useRef, useState } from 'preact/hooks'
 import search from 'lucide/dist/esm/icons/search.mjs'
+import type { ComponentType } from 'preact'
+import { useEffect, useState } from 'preact/hooks'
 import { texts } from '../i18n/language.ts'
-import { useView } from '../navigate.ts'
 import { Icon } from '../ui/icon.tsx'
+import { tellFailure } from '../ui/toast.tsx'
+import type { PaletteProps } from './search/palette.tsx'
 
 const isTyping = (target: EventTarget | null) =>
   target instanceof HTMLElement && (target.isContentEditable || /^(input|select|textarea)$/i.test(target.tagName))
 
-/** Opens the library with a search; `/` or Ctrl-K moves the focus here. */
+const isShortcut = (event: KeyboardEvent): boolean =>
+  (event.key === '/' && !isTyping(event.target)) || (event.key.toLowerCase() === 'k' && (event.ctrlKey || event.metaKey) && !event.shiftKey)
+
+/** Opens the search, as do `/` and Ctrl-K. Its script loads with the first use. */
 export function SearchBox () {
-  const { common } = texts()
-  const { query, go } = useView()
-  const [term, setTerm] = useState(query.search ?? '')
-  const input = useRef<HTMLInputElement>(null)
+  const { common, search: words } = texts()
+  const [isOpen, setOpen] = useState(false)
+  const [Palette, setPalette] = useState<ComponentType<PaletteProps> | null>(null)
+
+  function open (): void {
+    setOpen(true)
+    import('./search/palette.tsx').then(({ Palette: loaded }) => { setPalette(() => loaded) }).catch(tellFailure)
+  }
 
   useEffect(() => {
     function listen (event: KeyboardEvent): void {
-      const isShortcut = (event.key === '/' && !isTyping(event.target)) || (event.key.toLowerCase() === 'k' && (event.ctrlKey || event.metaKey))
-      if (!isShortcut) return
+      if (!isShortcut(event) || document.querySelector('dialog[open]') !== null) return
       event.preventDefault()
-      input.current?.select()
+      open()
     }
     addEventListener('keydown', listen)
     return () => { removeEventListener('keydown', listen) }
   }, [])
 
   return (
-    <form
-      class='shell-search input-with' role='search'
-      onSubmit={(event) => { event.preventDefault(); go(`roms?search=${encodeURIComponent(term)}`) }}
-    >
-      <Icon node={search} />
-      <input
-        ref={input} class='input' type='search' aria-label={common.searchPlaceholder} placeholder={common.searchPlaceholder} value={term}
-        title={common.searchHint} onInput={({ currentTarget }) => { setTerm(currentTarget.value) }}
-      />
-      <kbd aria-hidden>/</kbd>
-    </form>
+    <search class='shell-search'>
+      <button type='button' class='search-open' aria-haspopup='dialog' aria-keyshortcuts='/ Control+K' title={common.searchHint} onClick={open}>
+        <Icon node={search} /><span>{words.open}</span><kbd aria-hidden>/</kbd>
+      </button>
+      {isOpen && Palette !== null && <Palette onClose={() => { setOpen(false) }} />}
+    </search>
   )
 }

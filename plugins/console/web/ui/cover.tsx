@@ -1,4 +1,6 @@
 import copy from 'lucide/dist/esm/icons/copy.mjs'
+import heart from 'lucide/dist/esm/icons/heart.mjs'
+import shield from 'lucide/dist/esm/icons/shield-check.mjs'
 import unplug from 'lucide/dist/esm/icons/unplug.mjs'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { components } from '../api/schema.d.ts'
@@ -16,16 +18,18 @@ export const nameOf = ({ name, fs_name_no_tags: bare, fs_name: file }: Pick<Rom,
 /** Returns the address of a stored picture, which the server gives without the path of the base URL. */
 export const pictureOf = (path: string): string => addressOf(path.replace(/^\//, ''))
 
-type Pictured = Pick<Rom, 'name' | 'fs_name_no_tags' | 'fs_name' | 'path_cover_small' | 'path_cover_large' | 'missing_from_fs' | 'sibling_roms'>
+type Pictured = Pick<Rom, 'name' | 'fs_name_no_tags' | 'fs_name' | 'path_cover_small' | 'path_cover_large' | 'missing_from_fs' | 'sibling_roms'> &
+  Partial<Pick<Rom, 'dump_status'>>
 
 interface CoverProps {
   rom: Pictured
   /** True for a cover that stands alone, which is announced and shown in full size. */
   isLarge?: boolean
+  isFavorite?: boolean
 }
 
 /** The cover of a ROM, or its name if it has none. A cover that leaves the page before it arrived is cancelled. */
-export function Cover ({ rom, isLarge = false }: CoverProps) {
+export function Cover ({ rom, isLarge = false, isFavorite = false }: CoverProps) {
   const { path_cover_small: small, path_cover_large: large } = rom
   const name = nameOf(rom)
   const path = isLarge ? large || small : small || large
@@ -42,17 +46,23 @@ export function Cover ({ rom, isLarge = false }: CoverProps) {
           data-loaded={loaded === path ? '' : undefined} onLoad={() => { setLoaded(path) }} onError={() => { setFailed(path) }}
         />
       )}
-      <CoverBadges rom={rom} />
+      <CoverBadges rom={rom} isFavorite={isFavorite} />
     </span>
   )
 }
 
-function CoverBadges ({ rom: { missing_from_fs: isMissing, sibling_roms: siblings } }: { rom: Pictured }) {
-  if (!isMissing && siblings.length === 0) return null
-  const { library } = texts()
+interface BadgesProps { rom: Pictured, isFavorite: boolean }
+
+/** The marks of a ROM: missing from disk, favourite, verified dump, other versions. */
+export function CoverBadges ({ rom: { missing_from_fs: isMissing, sibling_roms: siblings, dump_status: dump }, isFavorite }: BadgesProps) {
+  const isVerified = dump === 'verified'
+  if (!isMissing && !isFavorite && !isVerified && siblings.length === 0) return null
+  const { library, list: { badges } } = texts()
   return (
     <span class='cover-badges'>
       {isMissing && <Badge><Icon node={unplug} label={library.missing} /></Badge>}
+      {isFavorite && <Badge><Icon node={heart} label={badges.favorite} /></Badge>}
+      {isVerified && <Badge><Icon node={shield} label={badges.verified} /></Badge>}
       {siblings.length > 0 && <Badge><Icon node={copy} label={library.hasSiblings} /></Badge>}
     </span>
   )

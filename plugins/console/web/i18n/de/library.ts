@@ -16,6 +16,10 @@ export const library: Messages['library'] = {
   jumpTo: (letter) => `Zu ${letter} springen`,
   letters: 'Zu einem Buchstaben springen',
   missing: 'Fehlt auf der Festplatte',
+  firmwareMissing: (names) => `Auf der Festplatte fehlt Firmware: ${names}`,
+  firmware: 'Firmware fehlt',
+  empty: 'Leer',
+  downloadPlatform: 'Als Zip herunterladen',
   hasSiblings: 'Hat weitere Fassungen',
   size: 'Größe der Cover',
   coverOf: (name) => `Cover von ${name}`

@@ -15,6 +15,10 @@ export const library = {
   jumpTo: (letter: string) => `Jump to ${letter}`,
   letters: 'Jump to a letter',
   missing: 'Missing from disk',
+  firmwareMissing: (names: string) => `Firmware is missing from disk: ${names}`,
+  firmware: 'Firmware missing',
+  empty: 'Empty',
+  downloadPlatform: 'Download as zip',
   hasSiblings: 'Has other versions',
   size: 'Cover size',
   coverOf: (name: string) => `Cover of ${name}`

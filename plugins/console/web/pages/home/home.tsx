@@ -1,38 +1,126 @@
 import gamepad from 'lucide/dist/esm/icons/gamepad-2.mjs'
+import heart from 'lucide/dist/esm/icons/heart.mjs'
+import library from 'lucide/dist/esm/icons/library-big.mjs'
+import play from 'lucide/dist/esm/icons/play.mjs'
+import type { IconNode } from 'lucide'
+import type { ComponentChildren } from 'preact'
 import { api, call } from '../../api/client.ts'
-import { useResource } from '../../api/resource.ts'
-import { accountOf } from '../../api/session.ts'
+import { useCollections, useFavoriteIds, useSmartCollections } from '../../api/collections.ts'
+import { type Invalidation, useResource } from '../../api/resource.ts'
+import { accountOf, holds, isGuest } from '../../api/session.ts'
 import { texts } from '../../i18n/language.ts'
 import { useTitle } from '../../navigate.ts'
+import { LinkButton } from '../../ui/button.tsx'
 import { Game } from '../../ui/game.tsx'
-import { Empty, Loaded, Skeleton } from '../../ui/state.tsx'
+import { Icon } from '../../ui/icon.tsx'
+import { Shelf } from '../../ui/shelf.tsx'
+import { Empty, Failed, Skeleton } from '../../ui/state.tsx'
+import { CollectionCard } from '../collections/collection-card.tsx'
+import { sortCollections } from '../collections/sort-collections.ts'
+import { LIST_EVENTS, NO_EXTRAS } from '../library/game-pages.ts'
+import type { ListQuery } from '../library/list-query.ts'
+import { Playing } from './playing.tsx'
+import { Surprise } from './surprise.tsx'
 
 const SHOWN = 20
+const ROWS = {
+  recent: { order_by: 'created_at', order_dir: 'desc' },
+  continue: { last_played: true, order_by: 'last_played', order_dir: 'desc' },
+  favorites: { favorite: true, order_by: 'name' }
+} as const satisfies Record<string, ListQuery>
+const EVENTS: Invalidation = { ...LIST_EVENTS, 'collections:changed': true }
 
-/** The start page. */
+const useRow = (name: keyof typeof ROWS) => useResource(`home ${name}`, async (signal) => (await call(api.GET('/api/roms', {
+  params: { query: { ...ROWS[name], ...NO_EXTRAS, limit: SHOWN } }, signal
+}))).items, EVENTS)
+
+/** A row that has nothing to show yet, and says how that changes. */
+const Hint = ({ title, icon, text, children }: { title: string, icon: IconNode, text: string, children?: ComponentChildren }) => (
+  <section>
+    <div class='shelf-head'><h2>{title}</h2></div>
+    <div class='home-hint'><Icon node={icon} /><p>{text}</p>{children}</div>
+  </section>
+)
+
+const Waiting = ({ title }: { title: string }) => (
+  <section>
+    <div class='shelf-head'><h2>{title}</h2></div>
+    <div class='shelf' aria-hidden>{Array.from({ length: 8 }, (_, key) => <div key={key} class='game'><span class='cover skeleton' /><Skeleton height='2.2rem' /></div>)}</div>
+  </section>
+)
+
+interface RowProps { name: keyof typeof ROWS, title: string, href: string, empty: ComponentChildren }
+
+/** A row of games from one question to the library. */
+function Row ({ name, title, href, empty }: RowProps) {
+  const { home } = texts()
+  const favorites = useFavoriteIds()
+  const { data: { value: items }, failure } = useRow(name)
+  if (items === undefined) return failure.value === null ? <Waiting title={title} /> : <Failed failure={failure.value} />
+  if (items.length === 0) return <>{empty}</>
+  return (
+    <Shelf title={title} more={<a href={href} aria-label={`${home.all}: ${title}`}>{home.all}</a>}>
+      {items.map((rom) => <Game key={rom.id} rom={rom} isFavorite={favorites.has(rom.id)} />)}
+    </Shelf>
+  )
+}
+
+function CollectionRow () {
+  const { home } = texts()
+  const plain = useCollections().data.value
+  const smart = useSmartCollections().data.value
+  if (plain === undefined || smart === undefined) return <Waiting title={home.collections} />
+  const all = sortCollections([...plain, ...smart].filter(({ is_favorite: isFavorite }) => !isFavorite), 'updated').slice(0, SHOWN)
+  if (all.length === 0) {
+    return (
+      <Hint title={home.collections} icon={library} text={home.noCollections}>
+        {holds('collections.write') && <LinkButton isSmall href='collections'>{home.newCollection}</LinkButton>}
+      </Hint>
+    )
+  }
+  return (
+    <Shelf title={home.collections} isWide more={<a href='collections' aria-label={`${home.all}: ${home.collections}`}>{home.all}</a>}>
+      {all.map((one) => <CollectionCard key={`${one.is_smart} ${one.id}`} collection={one} />)}
+    </Shelf>
+  )
+}
+
+/** The start page: where a person goes on, and what is new. */
 export default function Home () {
-  const { home, library } = texts()
+  const { home, library: words } = texts()
   useTitle(home.title)
-  const recent = useResource('home recent', (signal) => call(api.GET('/api/roms', {
-    params: {
-      query: {
-        limit: SHOWN, order_by: 'created_at', order_dir: 'desc',
-        with_total: false, with_char_index: false, with_filter_values: false, with_rom_id_index: false
-      }
-    },
-    signal
-  })), { 'scan:update_stats': true, 'scan:done': true, 'rom:updated': true })
+  const recent = useRow('recent')
+  const account = accountOf()
+  const isEmpty = recent.data.value?.length === 0
+  const title = account === null || isGuest(account) ? home.title : home.greeting(account.username)
+  if (isEmpty) {
+    return (
+      <div class='home'>
+        <h1>{title}</h1>
+        <Empty icon={gamepad} title={words.noPlatforms.title} text={words.noPlatforms.text} />
+      </div>
+    )
+  }
+  const toLibrary = <LinkButton isSmall href='roms'>{home.openLibrary}</LinkButton>
+  const isPerson = account !== null && !isGuest(account)
   return (
     <div class='home'>
-      <h1>{home.greeting(accountOf()?.username ?? '')}</h1>
-      <section>
-        <div class='shelf-head'><h2>{home.recent}</h2><a href='roms?order=created_at'>{home.all}</a></div>
-        <Loaded resource={recent} skeleton={<Skeleton height='16rem' />}>
-          {({ items }) => items.length === 0
-            ? <Empty icon={gamepad} title={library.noPlatforms.title} text={library.noPlatforms.text} />
-            : <div class='shelf'>{items.map((rom) => <Game key={rom.id} rom={rom} />)}</div>}
-        </Loaded>
-      </section>
+      <div class='page-head'><h1>{title}</h1><Surprise /></div>
+      <Playing />
+      {isPerson && (
+        <Row
+          name='continue' title={home.continue} href='roms?last_played=true&order=last_played'
+          empty={<Hint title={home.continue} icon={play} text={home.noContinue}>{toLibrary}</Hint>}
+        />
+      )}
+      <Row name='recent' title={home.recent} href='roms?order=created_at' empty={null} />
+      {isPerson && (
+        <Row
+          name='favorites' title={home.favorites} href='roms?favorite=true'
+          empty={<Hint title={home.favorites} icon={heart} text={home.noFavorites}>{toLibrary}</Hint>}
+        />
+      )}
+      <CollectionRow />
     </div>
   )
 }

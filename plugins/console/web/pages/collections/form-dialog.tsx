@@ -1,0 +1,85 @@
+import { useEffect, useMemo, useState } from 'preact/hooks'
+import { api, call } from '../../api/client.ts'
+import { type Collection, asForm, createCollection } from '../../api/collections.ts'
+import { cache } from '../../api/resource.ts'
+import { texts } from '../../i18n/language.ts'
+import { useView } from '../../navigate.ts'
+import { Button } from '../../ui/button.tsx'
+import { Dialog } from '../../ui/dialog.tsx'
+import { Check, Field, TextArea, TextField } from '../../ui/field.tsx'
+import { useForm } from '../../ui/form.ts'
+import { Notice } from '../../ui/state.tsx'
+import { tellSuccess } from '../../ui/toast.tsx'
+
+/** The address of a picture that a person chose but did not send yet. */
+function usePreview (file: File | null): string | null {
+  const url = useMemo(() => file === null ? null : URL.createObjectURL(file), [file])
+  useEffect(() => () => { if (url !== null) URL.revokeObjectURL(url) }, [url])
+  return url
+}
+
+interface FormDialogProps {
+  /** The collection that is changed; absent for a new one. */
+  collection?: Collection | undefined
+  onClose: () => void
+}
+
+/** Creates or changes a collection: name, description, cover, and who sees it. */
+export function FormDialog ({ collection, onClose }: FormDialogProps) {
+  const { common, collections: { form: words, ...general } } = texts()
+  const { go } = useView()
+  const [file, setFile] = useState<File | null>(null)
+  const preview = usePreview(file)
+  const { values, set, isBusy, failure, errorOf, onSubmit } = useForm({
+    name: collection?.name ?? '', description: collection?.description ?? '', isPublic: collection?.is_public ?? false, removesCover: false
+  }, async ({ name, description, isPublic, removesCover }) => {
+    const fields = { name: name.trim(), description, ...(file === null ? {} : { artwork: file }) }
+    if (collection === undefined) {
+      const { id } = await createCollection(fields, { is_public: isPublic })
+      tellSuccess(words.created(name))
+      go(`collections/${id}`)
+    } else {
+      const query = { is_public: isPublic, remove_cover: removesCover }
+      const body = { ...fields, rom_ids: JSON.stringify(collection.rom_ids) }
+      await call(api.PUT('/api/collections/{id}', { params: { path: { id: collection.id }, query }, body, ...asForm }))
+      tellSuccess(words.saved(name))
+    }
+    cache.invalidateAll('collection')
+    onClose()
+  })
+  return (
+    <Dialog
+      title={collection === undefined ? general.new : general.edit} isOpen onClose={onClose}
+      foot={(
+        <>
+          <Button onClick={onClose}>{common.cancel}</Button>
+          <Button type='submit' form='collection' kind='primary' isBusy={isBusy}>{collection === undefined ? words.create : words.save}</Button>
+        </>
+      )}
+    >
+      <form id='collection' class='stack' onSubmit={onSubmit}>
+        {failure !== null && failure.fields.length === 0 && <Notice kind='failure'>{failure.message}</Notice>}
+        <TextField label={words.name} required maxLength={400} value={values.name} error={errorOf('name')} onInput={(name) => { set('name', name) }} />
+        <TextArea
+          label={words.description} rows={3} value={values.description} error={errorOf('description')}
+          onInput={(description) => { set('description', description) }}
+        />
+        <Field label={words.cover} hint={words.coverHint}>
+          {(control) => (
+            <div class='collection-file'>
+              {preview !== null && <img src={preview} alt='' />}
+              <input
+                {...control} class='input' type='file' accept='image/png,image/jpeg,image/webp,image/gif'
+                onChange={({ currentTarget }) => { setFile(currentTarget.files?.[0] ?? null) }}
+              />
+            </div>
+          )}
+        </Field>
+        {collection?.path_cover_large != null && file === null && (
+          <Check label={words.removeCover} isChecked={values.removesCover} onChange={(removes) => { set('removesCover', removes) }} />
+        )}
+        <Check label={words.public} isChecked={values.isPublic} onChange={(isPublic) => { set('isPublic', isPublic) }} />
+      </form>
+    </Dialog>
+  )
+}

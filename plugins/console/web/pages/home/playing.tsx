@@ -1,0 +1,42 @@
+import { api, call } from '../../api/client.ts'
+import { useResource } from '../../api/resource.ts'
+import type { components } from '../../api/schema.d.ts'
+import { format, texts } from '../../i18n/language.ts'
+import { pictureOf } from '../../ui/cover.tsx'
+import { Shelf } from '../../ui/shelf.tsx'
+
+type Entry = components['schemas']['ActivityEntry']
+
+function Player ({ entry }: { entry: Entry }) {
+  const { home } = texts()
+  const { username, rom_id: id, rom_name: game, rom_cover_path: cover, avatar_path: avatar, platform_name: platform, started_at: started } = entry
+  return (
+    <a class='player' href={`roms/${id}`} aria-label={home.plays(username, game)}>
+      {cover === '' ? <span class='player-cover' /> : <img class='player-cover' src={pictureOf(cover)} alt='' />}
+      <span class='player-text'>
+        <span class='player-name'>
+          {avatar === '' ? <span class='avatar player-avatar'>{username.slice(0, 1)}</span> : <img class='avatar player-avatar' src={pictureOf(avatar)} alt='' />}
+          {username}
+        </span>
+        <span class='player-game'>{game}</span>
+        <span class='faint'>{platform} · {home.since(format().ago(started))}</span>
+      </span>
+    </a>
+  )
+}
+
+/** The games that people play at this moment; nothing while nobody plays. */
+export function Playing () {
+  const { home } = texts()
+  const { data: { value: entries = [] } } = useResource('activity', (signal) => call(api.GET('/api/activity', { signal })), {
+    'activity:update': true, 'activity:clear': true, 'activity:refresh': true, 'permissions:changed': true
+  })
+  if (entries.length === 0) return null
+  return (
+    <div class='players'>
+      <Shelf title={home.playing} isWide>
+        {entries.map((entry) => <Player key={`${entry.user_id} ${entry.device_id}`} entry={entry} />)}
+      </Shelf>
+    </div>
+  )
+}

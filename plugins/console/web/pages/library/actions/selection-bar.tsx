@@ -1,0 +1,145 @@
+import bookmark from 'lucide/dist/esm/icons/bookmark.mjs'
+import download from 'lucide/dist/esm/icons/download.mjs'
+import ellipsis from 'lucide/dist/esm/icons/ellipsis.mjs'
+import eyeOff from 'lucide/dist/esm/icons/eye-off.mjs'
+import eye from 'lucide/dist/esm/icons/eye.mjs'
+import folderPlus from 'lucide/dist/esm/icons/folder-plus.mjs'
+import folderMinus from 'lucide/dist/esm/icons/folder-minus.mjs'
+import heart from 'lucide/dist/esm/icons/heart.mjs'
+import refresh from 'lucide/dist/esm/icons/refresh-cw.mjs'
+import checks from 'lucide/dist/esm/icons/square-check-big.mjs'
+import trashIcon from 'lucide/dist/esm/icons/trash.mjs'
+import wand from 'lucide/dist/esm/icons/wand-sparkles.mjs'
+import x from 'lucide/dist/esm/icons/x.mjs'
+import { useState } from 'preact/hooks'
+import type { Collection } from '../../../api/collections.ts'
+import { useActions } from '../../../api/permissions.ts'
+import { holds } from '../../../api/session.ts'
+import { addressOf } from '../../../base.ts'
+import { format, texts } from '../../../i18n/language.ts'
+import { Button, IconButton } from '../../../ui/button.tsx'
+import { nameOf } from '../../../ui/cover.tsx'
+import { type MenuEntry, Menu } from '../../../ui/menu.tsx'
+import { tellFailure } from '../../../ui/toast.tsx'
+import type { BulkOutcome } from '../bulk.ts'
+import { CollectDialog } from './collect-dialog.tsx'
+import { Failures } from './failures.tsx'
+import { MarksDialog } from './marks-dialog.tsx'
+import { addFavorites, loadRoms, mark, scan, trash, uncollect } from './operations.ts'
+import { Question } from './question.tsx'
+
+/** Addresses of requests are limited to 16 KiB by Node, so a zip names at most so many ROMs. */
+const ZIP_MAX = 1_500
+const NAMED = 3
+
+type Open = 'collect' | 'marks' | 'trash' | 'rematch' | null
+
+interface SelectionBarProps {
+  ids: readonly number[]
+  count: number
+  /** The plain collection of the account whose ROMs are listed. */
+  collection?: Collection | undefined
+  onAll: () => void
+  onEnd: () => void
+}
+
+/** What can be done with the selected ROMs. */
+export function SelectionBar ({ ids, count, collection, onAll, onEnd }: SelectionBarProps) {
+  const { list, list: { selection: words, done } } = texts()
+  const actions = useActions()
+  const [open, setOpen] = useState<Open>(null)
+  const [progress, setProgress] = useState<number | null>(null)
+  const [names, setNames] = useState('')
+  const [failed, setFailed] = useState<BulkOutcome['failed']>([])
+  const isBusy = progress !== null
+
+  /** Runs work on all selected ROMs. Those that failed stay to be read. */
+  function run (work: () => Promise<BulkOutcome | void>): void {
+    setOpen(null)
+    setProgress(0)
+    work()
+      .then((outcome) => { setFailed(outcome?.failed ?? []) })
+      .catch(tellFailure)
+      .finally(() => { setProgress(null) })
+  }
+
+  function askTrash (): void {
+    setNames('')
+    setOpen('trash')
+    loadRoms(ids.slice(0, NAMED)).then((roms) => {
+      const others = ids.length - roms.length
+      setNames(format().list([...roms.map(nameOf), ...(others > 0 ? [list.trashDialog.others(others)] : [])]))
+    }).catch(tellFailure)
+  }
+
+  const zip = `${addressOf('api/roms/download')}?rom_ids=${ids.join(',')}`
+  function startDownload (): void {
+    if (ids.length > ZIP_MAX) tellFailure(new Error(list.tooMany(ZIP_MAX)))
+    else location.assign(zip)
+  }
+
+  const mayMark = holds('roms.user.write')
+  const mayCollect = holds('collections.write')
+  const mayScan = holds('tasks.run') && actions.has('rom.refresh')
+  const hide = (hidden: boolean) => { run(() => mark(ids, { hidden }, hidden ? done.hidden : done.unhidden, setProgress)) }
+  const more: MenuEntry[] = [
+    ...(mayMark ? [{ id: 'hide', label: words.hide, icon: eyeOff, onSelect: () => { hide(true) } }] : []),
+    ...(mayMark ? [{ id: 'unhide', label: words.unhide, icon: eye, onSelect: () => { hide(false) } }] : []),
+    ...(mayScan ? [null, { id: 'rescan', label: words.rescan, icon: refresh, onSelect: () => { scan(ids, 'hashes') } }] : []),
+    ...(mayScan && actions.has('rom.match') ? [{ id: 'rematch', label: words.rematch, icon: wand, onSelect: () => { setOpen('rematch') } }] : []),
+    ...(actions.has('rom.delete') ? [null, { id: 'trash', label: words.trash, icon: trashIcon, isDanger: true, onSelect: askTrash }] : [])
+  ]
+  const close = () => { setOpen(null) }
+  return (
+    <div class='selection-bar' role='toolbar' aria-label={words.title}>
+      <IconButton icon={x} label={words.end} onClick={onEnd} />
+      <strong class='selection-count number' role='status'>
+        {isBusy ? list.working(progress, ids.length) : words.count(ids.length)}
+      </strong>
+      {isBusy && <progress class='selection-progress' value={progress} max={ids.length} aria-label={words.title} />}
+      <span class='selection-space' />
+      {ids.length < count && <IconButton icon={checks} label={words.all} disabled={isBusy} onClick={onAll} />}
+      {mayCollect && <BarButton icon={heart} label={words.favorite} isBusy={isBusy} onClick={() => { run(() => addFavorites(ids)) }} />}
+      {mayCollect && <BarButton icon={folderPlus} label={words.collect} isBusy={isBusy} onClick={() => { setOpen('collect') }} />}
+      {mayCollect && collection !== undefined && (
+        <BarButton icon={folderMinus} label={words.uncollect} isBusy={isBusy} onClick={() => { run(() => uncollect(collection, ids).then(onEnd)) }} />
+      )}
+      {mayMark && <BarButton icon={bookmark} label={words.marks} isBusy={isBusy} onClick={() => { setOpen('marks') }} />}
+      {actions.has('rom.download') && <BarButton icon={download} label={words.download} isBusy={isBusy} onClick={startDownload} />}
+      {more.length > 0 && (
+        <Menu entries={more}>
+          {(trigger) => <IconButton {...trigger} type='button' icon={ellipsis} label={words.more} disabled={isBusy} />}
+        </Menu>
+      )}
+      {open === 'collect' && <CollectDialog ids={ids} onClose={close} />}
+      {open === 'marks' && (
+        <MarksDialog count={ids.length} onClose={close} onApply={(marks) => { run(() => mark(ids, marks, done.marked, setProgress)) }} />
+      )}
+      {open === 'trash' && (
+        <Question
+          title={list.trashDialog.title(ids.length)} submit={list.trashDialog.submit} isDanger onClose={close}
+          onConfirm={() => { run(() => trash(ids, setProgress)) }}
+        >
+          {names !== '' && <p>{list.trashDialog.named(names)}</p>}
+          <p class='soft'>{list.trashDialog.text}</p>
+        </Question>
+      )}
+      {open === 'rematch' && (
+        <Question
+          title={list.rematchDialog.title(ids.length)} submit={list.rematchDialog.submit} onClose={close}
+          onConfirm={() => { setOpen(null); scan(ids, 'complete') }}
+        >
+          <p class='soft'>{list.rematchDialog.text}</p>
+        </Question>
+      )}
+      {failed.length > 0 && <Failures failed={failed} onClose={() => { setFailed([]) }} />}
+    </div>
+  )
+}
+
+interface BarButtonProps { icon: Parameters<typeof Button>[0]['icon'], label: string, isBusy: boolean, onClick: () => void }
+
+/** A button of the bar, which shows only its icon where space is short. */
+const BarButton = ({ icon, label, isBusy, onClick }: BarButtonProps) => (
+  <Button kind='quiet' icon={icon} disabled={isBusy} title={label} onClick={onClick}><span class='selection-label'>{label}</span></Button>
+)

@@ -1,0 +1,101 @@
+import gamepad from 'lucide/dist/esm/icons/gamepad-2.mjs'
+import sparkles from 'lucide/dist/esm/icons/sparkles.mjs'
+import search from 'lucide/dist/esm/icons/search.mjs'
+import x from 'lucide/dist/esm/icons/x.mjs'
+import type { ComponentChildren } from 'preact'
+import { useState } from 'preact/hooks'
+import type { Collection } from '../../api/collections.ts'
+import { holds } from '../../api/session.ts'
+import { texts } from '../../i18n/language.ts'
+import { useView } from '../../navigate.ts'
+import { Button, IconButton } from '../../ui/button.tsx'
+import { Dialog } from '../../ui/dialog.tsx'
+import { useMedia } from '../../ui/media.ts'
+import { Empty } from '../../ui/state.tsx'
+import { SmartDialog } from '../collections/smart-dialog.tsx'
+import { Chips } from './chips.tsx'
+import { FilterPanel } from './filter-panel.tsx'
+import { Games } from './games.tsx'
+import { ListTools } from './list-tools.tsx'
+import { ALL_GAMES, type ListQuery, type ListView, type UsualOrder, listFilters, readListView, toListQuery, withIds, writeListView } from './list-query.ts'
+
+interface GameListProps {
+  title: string
+  /** The part of the library that is listed. */
+  scope: ListQuery
+  collection?: Collection | undefined
+  /** Buttons and texts of the head. */
+  head?: ComponentChildren
+  /** Shown if the scope has no ROM at all. */
+  empty?: ComponentChildren
+  /** The order if the address names none. */
+  usual?: UsualOrder
+}
+
+/** A page with a list of ROMs: head, tools, filters, and the ROMs themselves. The address holds everything chosen. */
+export function GameList ({ title, scope, collection, head, empty, usual = ALL_GAMES }: GameListProps) {
+  const { common, list } = texts()
+  const { path, params, go } = useView()
+  const [isOpen, setOpen] = useState(false)
+  const [isSaving, setSaving] = useState(false)
+  const [count, setCount] = useState<number | null>(null)
+  const isWide = useMedia('(min-width: 60rem)')
+  const view = readListView(params, usual)
+  const query = { ...toListQuery(view), ...scope }
+  const change = (next: ListView) => { go(`${path}${writeListView(next, usual)}`, true) }
+  const isNarrowed = view.search !== '' || listFilters(view).length > 0
+  const maySave = holds('collections.write') && isNarrowed
+  const filters = <FilterPanel view={view} onChange={change} scope={scope} />
+  const save = maySave && <Button isSmall kind='quiet' icon={sparkles} onClick={() => { setSaving(true) }}>{list.saveFilter}</Button>
+  return (
+    <div class='library'>
+      <div class='library-head'>
+        <div class='library-title'>
+          <h1>{title}</h1>
+          <span class='faint number' role='status'>{count === null ? '' : common.games(count)}</span>
+          {head}
+        </div>
+        <ListTools view={view} onChange={change} areFiltersOpen={isOpen} onFilters={() => { setOpen(!isOpen) }} />
+        <Chips view={view} onChange={change} />
+      </div>
+      <div class='library-body'>
+        <div class='library-games'>
+          <Games
+            label={title} query={query} collection={collection} onCount={setCount} key={JSON.stringify(scope)}
+            empty={isNarrowed
+              ? (
+                <Empty icon={search} title={list.none.title} text={list.none.filtered}>
+                  <Button onClick={() => { change({ ...ALL_GAMES, order: view.order, isDescending: view.isDescending }) }}>{list.none.action}</Button>
+                </Empty>
+                )
+              : empty ?? <Empty icon={gamepad} title={list.none.title} text={list.none.empty} />}
+          />
+        </div>
+        {isOpen && isWide && (
+          <aside class='filters' aria-label={list.filters}>
+            <div class='filters-head'><h2>{list.filters}</h2><IconButton isSmall icon={x} label={common.close} onClick={() => { setOpen(false) }} /></div>
+            {filters}
+            {save}
+          </aside>
+        )}
+      </div>
+      {!isWide && (
+        <Dialog
+          title={list.filters} isOpen={isOpen} onClose={() => { setOpen(false) }}
+          foot={(
+            <>
+              {isNarrowed && <Button kind='quiet' onClick={() => { change({ ...ALL_GAMES, order: view.order }) }}>{list.clear}</Button>}
+              <Button kind='primary' onClick={() => { setOpen(false) }}>{list.show(count ?? 0)}</Button>
+            </>
+          )}
+        >
+          {filters}
+          {save}
+        </Dialog>
+      )}
+      {isSaving && (
+        <SmartDialog view={scope.platform_ids === undefined ? view : withIds(view, 'platform_ids', scope.platform_ids)} onClose={() => { setSaving(false) }} />
+      )}
+    </div>
+  )
+}

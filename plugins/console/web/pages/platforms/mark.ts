@@ -1,0 +1,20 @@
+/** A mark in place of a logo: the first letters or digits of a name, and a hue of its own. */
+export interface Mark { readonly letters: string, readonly hue: number }
+
+const LETTERS_MAX = 3
+
+function lettersOf (name: string): string {
+  const words = name.split(/[^\p{L}\p{N}]+/u).filter((word) => word !== '')
+  // The last word tells most systems of one maker apart, such as "PlayStation 2".
+  const number = words.at(-1)?.match(/^\d{1,4}$/)?.[0] ?? ''
+  const initials = words.filter((word) => !/^\d+$/.test(word)).map((word) => [...word][0]?.toUpperCase() ?? '').join('')
+  if (number !== '') return `${initials.slice(0, 1)}${number}`
+  return initials.length > 1 ? initials.slice(0, LETTERS_MAX) : [...name.trim()].slice(0, 2).join('').toUpperCase()
+}
+
+/** Returns the mark of a platform, which is the same each time. */
+export function markOf (slug: string, name: string): Mark {
+  let hash = 7
+  for (const unit of slug) hash = (hash * 31 + (unit.codePointAt(0) ?? 0)) % 360
+  return { letters: lettersOf(name), hue: hash }
+}
