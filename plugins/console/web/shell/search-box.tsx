@@ -34,11 +34,16 @@ export function SearchBox () {
   }, [])
 
   return (
-    <search class='shell-search'>
-      <button type='button' class='search-open' aria-haspopup='dialog' aria-keyshortcuts='/ Control+K' title={common.searchHint} onClick={open}>
-        <Icon node={search} /><span>{words.open}</span><kbd aria-hidden>/</kbd>
-      </button>
+    <>
+      <search class='shell-search'>
+        <button
+          type='button' class='search-open' aria-haspopup='dialog' aria-keyshortcuts='/ Control+K' title={common.searchHint}
+          onClick={open}
+        >
+          <Icon node={search} /><span>{words.open}</span><kbd aria-hidden>/</kbd>
+        </button>
+      </search>
       {isOpen && Palette !== null && <Palette onClose={() => { setOpen(false) }} />}
-    </search>
+    </>
   )
 }

@@ -94,7 +94,7 @@ export const list: Messages['list'] = {
     action: 'Suche und Filter entfernen'
   },
   badges: { favorite: 'Favorit', verified: 'Geprüfter Dump' },
-  columns: { size: 'Größe', added: 'Hinzugefügt', rating: 'Wertung' },
+  columns: { released: 'Jahr', rating: 'Wertung', added: 'Hinzugefügt', size: 'Größe' },
   select: (name) => `${name} auswählen`,
   selection: {
     title: 'Auswahl',

@@ -94,7 +94,7 @@ export const list = {
     action: 'Clear search and filters'
   },
   badges: { favorite: 'Favourite', verified: 'Verified dump' },
-  columns: { size: 'Size', added: 'Added', rating: 'Rating' },
+  columns: { released: 'Year', rating: 'Rating', added: 'Added', size: 'Size' },
   select: (name: string) => `Select ${name}`,
   selection: {
     title: 'Selection',

@@ -31,9 +31,11 @@ export const GameCell = (props: CellProps) => (
 
 /** A game as a row of the list. */
 export function GameRow ({ rom, isFavorite, isSelected, onSelect }: CellProps) {
-  if (rom === undefined) return <div class='game-row' aria-hidden><span class='game-row-cover skeleton' /><span class='game-row-wait skeleton' /></div>
+  if (rom === undefined) {
+    return <div class='game-row' aria-hidden><span class='game-row-cover skeleton' /><span class='game-row-wait skeleton' /></div>
+  }
   const { bytes, date, number } = format()
-  const { average_rating: rating } = rom.metadatum
+  const { average_rating: rating, first_release_date: released } = rom.metadatum
   return (
     <div class='game-row' data-selected={isSelected ? '' : undefined}>
       <Tick rom={rom} isFavorite={isFavorite} isSelected={isSelected} onSelect={onSelect} />
@@ -41,10 +43,21 @@ export function GameRow ({ rom, isFavorite, isSelected, onSelect }: CellProps) {
         <span class='game-row-cover'><Cover rom={{ ...rom, sibling_roms: [], missing_from_fs: false, dump_status: null }} /></span>
         <span class='game-row-name'><span class='game-row-title'>{nameOf(rom)}</span><span class='game-row-platform'>{rom.platform_display_name}</span></span>
         <CoverBadges rom={rom} isFavorite={isFavorite} />
+        <span class='game-row-fact number'>{released === null ? '' : new Date(released).getUTCFullYear()}</span>
         <span class='game-row-fact number'>{rating === null ? '' : number(Math.round(rating))}</span>
         <span class='game-row-fact number'>{date(rom.created_at)}</span>
         <span class='game-row-fact number'>{bytes(rom.fs_size_bytes)}</span>
       </a>
+    </div>
+  )
+}
+
+/** The names of the columns of the list. */
+export function ListHead () {
+  const { columns } = texts().list
+  return (
+    <div class='list-head' aria-hidden>
+      {[columns.released, columns.rating, columns.added, columns.size].map((name) => <span key={name} class='game-row-fact'>{name}</span>)}
     </div>
   )
 }

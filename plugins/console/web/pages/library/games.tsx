@@ -9,7 +9,7 @@ import { type PointerSelection, usePointerSelection } from '../../ui/grid/pointe
 import { Failed, Skeleton } from '../../ui/state.tsx'
 import { tellFailure } from '../../ui/toast.tsx'
 import { SelectionBar } from './actions/selection-bar.tsx'
-import { GameCell, GameRow } from './game-cell.tsx'
+import { GameCell, GameRow, ListHead } from './game-cell.tsx'
 import { useGamePages } from './game-pages.ts'
 import { JumpBar, JumpSelect, useJumps } from './jump-bar.tsx'
 import type { Jump } from './jump.ts'
@@ -82,7 +82,7 @@ export function Games ({ label, query, collection, empty, onCount }: GamesProps)
   return (
     <>
       <p id='games-help' class='visually-hidden'>{texts().list.selection.help}</p>
-      {jumps.length > 1 && <JumpSelect jumps={jumps} onJump={jump} />}
+      {view === 'list' && <ListHead />}
       <div class={`games games-${view}`} style={{ '--row': `${layout.heightOf(0)}px` }} data-selecting={ids.size > 0 ? '' : undefined} aria-describedby='games-help' {...area}>
         <Grid
           key={`${view} ${size} ${key}`} label={label} count={count} {...layout} handle={handle} selection={keys}
@@ -99,7 +99,7 @@ export function Games ({ label, query, collection, empty, onCount }: GamesProps)
             )
           }}
         </Grid>
-        {jumps.length > 1 && <JumpBar jumps={jumps} onJump={jump} />}
+        {jumps.length > 1 && <><JumpBar jumps={jumps} onJump={jump} /><JumpSelect jumps={jumps} onJump={jump} /></>}
       </div>
       {ids.size > 0 && <SelectionBar ids={[...ids]} count={count} collection={collection} onAll={keys.onAll} onEnd={selection.clear} />}
     </>

@@ -76,10 +76,13 @@ export function ListTools ({ view, onChange, areFiltersOpen, onFilters }: ListTo
   return (
     <div class='list-tools'>
       <ListSearch view={view} onChange={onChange} />
-      <OrderTools view={view} onChange={onChange} />
-      <Button icon={filterIcon} aria-expanded={areFiltersOpen} aria-label={count === 0 ? list.filters : list.filterCount(count)} onClick={onFilters}>
+      <Button
+        icon={filterIcon} aria-expanded={areFiltersOpen} aria-label={count === 0 ? list.filters : list.filterCount(count)}
+        onClick={onFilters}
+      >
         <span class='list-filters-label'>{list.filters}</span>{count > 0 && <span class='filter-number'>{count}</span>}
       </Button>
+      <OrderTools view={view} onChange={onChange} />
       <Segments
         label={list.view} value={look.value.view} onChange={(chosen) => { chooseLook({ view: chosen }) }}
         options={{ grid: { label: list.views.grid, icon: grid }, list: { label: list.views.list, icon: rows } }}

@@ -1,7 +1,7 @@
 /** A mark in place of a logo: the first letters or digits of a name, and a hue of its own. */
 export interface Mark { readonly letters: string, readonly hue: number }
 
-const LETTERS_MAX = 3
+const LETTERS_MAX = 4
 
 function lettersOf (name: string): string {
   const words = name.split(/[^\p{L}\p{N}]+/u).filter((word) => word !== '')
@@ -14,7 +14,7 @@ function lettersOf (name: string): string {
 
 /** Returns the mark of a platform, which is the same each time. */
 export function markOf (slug: string, name: string): Mark {
-  let hash = 7
-  for (const unit of slug) hash = (hash * 31 + (unit.codePointAt(0) ?? 0)) % 360
-  return { letters: lettersOf(name), hue: hash }
+  let hash = 0
+  for (const unit of slug) hash = Math.imul(hash ^ (unit.codePointAt(0) ?? 0), 0x9E3779B1) >>> 0
+  return { letters: lettersOf(name), hue: hash % 360 }
 }

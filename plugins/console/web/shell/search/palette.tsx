@@ -6,7 +6,7 @@ import searchIcon from 'lucide/dist/esm/icons/search.mjs'
 import user from 'lucide/dist/esm/icons/user.mjs'
 import arrow from 'lucide/dist/esm/icons/arrow-right.mjs'
 import x from 'lucide/dist/esm/icons/x.mjs'
-import { useEffect, useId, useRef, useState } from 'preact/hooks'
+import { useEffect, useId, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { texts } from '../../i18n/language.ts'
 import { useView } from '../../navigate.ts'
 import { IconButton } from '../../ui/button.tsx'
@@ -45,7 +45,7 @@ export function Palette ({ onClose }: PaletteProps) {
   const [typed, setTyped] = useState('')
   const [active, setActive] = useState(0)
   const { term, entries: found, total, isLoading, failure } = useAnswers(typed)
-  useEffect(() => { dialog.current?.showModal() }, [])
+  useLayoutEffect(() => { dialog.current?.showModal() }, [])
   useEffect(() => { setActive(0) }, [term])
 
   const before = recent.value.map((text): SearchEntry => ({ id: `recent ${text}`, group: 'recent', label: text, note: '', picture: '', target: text }))

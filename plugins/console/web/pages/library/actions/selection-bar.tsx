@@ -19,6 +19,7 @@ import { addressOf } from '../../../base.ts'
 import { format, texts } from '../../../i18n/language.ts'
 import { Button, IconButton } from '../../../ui/button.tsx'
 import { nameOf } from '../../../ui/cover.tsx'
+import { useMedia } from '../../../ui/media.ts'
 import { type MenuEntry, Menu } from '../../../ui/menu.tsx'
 import { tellFailure } from '../../../ui/toast.tsx'
 import type { BulkOutcome } from '../bulk.ts'
@@ -52,6 +53,7 @@ export function SelectionBar ({ ids, count, collection, onAll, onEnd }: Selectio
   const [names, setNames] = useState('')
   const [failed, setFailed] = useState<BulkOutcome['failed']>([])
   const isBusy = progress !== null
+  const isNarrow = useMedia('(max-width: 40rem)')
 
   /** Runs work on all selected ROMs. Those that failed stay to be read. */
   function run (work: () => Promise<BulkOutcome | void>): void {
@@ -82,7 +84,11 @@ export function SelectionBar ({ ids, count, collection, onAll, onEnd }: Selectio
   const mayCollect = holds('collections.write')
   const mayScan = holds('tasks.run') && actions.has('rom.refresh')
   const hide = (hidden: boolean) => { run(() => mark(ids, { hidden }, hidden ? done.hidden : done.unhidden, setProgress)) }
+  const mayDownload = actions.has('rom.download')
+  const isPartial = ids.length < count
   const more: MenuEntry[] = [
+    ...(isNarrow && isPartial ? [{ id: 'all', label: words.all, icon: checks, onSelect: onAll }] : []),
+    ...(isNarrow && mayDownload ? [{ id: 'download', label: words.download, icon: download, onSelect: startDownload }] : []),
     ...(mayMark ? [{ id: 'hide', label: words.hide, icon: eyeOff, onSelect: () => { hide(true) } }] : []),
     ...(mayMark ? [{ id: 'unhide', label: words.unhide, icon: eye, onSelect: () => { hide(false) } }] : []),
     ...(mayScan ? [null, { id: 'rescan', label: words.rescan, icon: refresh, onSelect: () => { scan(ids, 'hashes') } }] : []),
@@ -98,14 +104,14 @@ export function SelectionBar ({ ids, count, collection, onAll, onEnd }: Selectio
       </strong>
       {isBusy && <progress class='selection-progress' value={progress} max={ids.length} aria-label={words.title} />}
       <span class='selection-space' />
-      {ids.length < count && <IconButton icon={checks} label={words.all} disabled={isBusy} onClick={onAll} />}
+      {isPartial && !isNarrow && <IconButton icon={checks} label={words.all} disabled={isBusy} onClick={onAll} />}
       {mayCollect && <BarButton icon={heart} label={words.favorite} isBusy={isBusy} onClick={() => { run(() => addFavorites(ids)) }} />}
       {mayCollect && <BarButton icon={folderPlus} label={words.collect} isBusy={isBusy} onClick={() => { setOpen('collect') }} />}
       {mayCollect && collection !== undefined && (
         <BarButton icon={folderMinus} label={words.uncollect} isBusy={isBusy} onClick={() => { run(() => uncollect(collection, ids).then(onEnd)) }} />
       )}
       {mayMark && <BarButton icon={bookmark} label={words.marks} isBusy={isBusy} onClick={() => { setOpen('marks') }} />}
-      {actions.has('rom.download') && <BarButton icon={download} label={words.download} isBusy={isBusy} onClick={startDownload} />}
+      {mayDownload && !isNarrow && <BarButton icon={download} label={words.download} isBusy={isBusy} onClick={startDownload} />}
       {more.length > 0 && (
         <Menu entries={more}>
           {(trigger) => <IconButton {...trigger} type='button' icon={ellipsis} label={words.more} disabled={isBusy} />}
