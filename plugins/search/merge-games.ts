@@ -8,6 +8,9 @@ import type { SearchedGameView } from './schemas.ts'
 /** Records of one game from several providers, the most trusted first. */
 type Group = Map<string, GameCandidate>
 
+/** The ROM that the games are candidates for. */
+interface SearchedRom { platform_id: number, fs_name_no_tags: string }
+
 interface MergeRules { providers: RomProviders, priority: readonly string[] }
 
 /** Groups games by name. Of two games with one name at one provider, the first counts. */
@@ -45,7 +48,7 @@ const ownFields = (key: string, { id, url_cover: cover }: GameCandidate) =>
  * fields are empty. The other providers add their id and cover. A game is included only if the caller may see it.
  */
 export function mergeGames (
-  { answers, artwork }: GamesAnswer, { platform_id: platformId, fs_name_no_tags: fileName }: { platform_id: number, fs_name_no_tags: string },
+  { answers, artwork }: GamesAnswer, { platform_id: platformId, fs_name_no_tags: fileName }: SearchedRom,
   caller: NonNullable<AnyCaller>, { providers: { all }, priority }: MergeRules
 ): SearchedGameView[] {
   const emptyFields = Object.fromEntries(all.flatMap(({ key }) => [[`${key}_id`, null], [`${key}_url_cover`, '']]))

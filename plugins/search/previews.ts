@@ -1,4 +1,3 @@
-import type { Logger } from 'pino'
 import type { FastifyInstance } from 'fastify'
 import type { Config } from '../../core/config/config.ts'
 import { badRequest } from '../../core/errors.ts'
@@ -20,7 +19,7 @@ export function createPreviews (app: FastifyInstance, config: Config) {
     const shown = url.slice(0, 300)
     if (!FETCHABLE.test(url)) throw badRequest(`The picture '${shown}' is not a web address; give one that begins with https://`)
     try {
-      client ??= createArtworkClient(app, config, app.log as Logger)
+      client ??= createArtworkClient(app, config, app.log)
       const { bytes } = await client.withSignal(AbortSignal.timeout(TIMEOUT_MS)).request(url)
       return await (await openImage(bytes)).resize({ height: HEIGHT, withoutEnlargement: true }).webp().toBuffer()
     } catch (err) {

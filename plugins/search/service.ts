@@ -58,7 +58,7 @@ export function createSearch (app: FastifyInstance, config: Config) {
   const previews = createPreviews(app, config)
 
   return {
-    /** Returns a picture that providers offer, small. @throws ApiError BAD_REQUEST if it cannot be downloaded or shown */
+    /** Returns a small copy of a picture. @throws ApiError BAD_REQUEST if it cannot be downloaded or shown */
     picture: previews,
 
     /**

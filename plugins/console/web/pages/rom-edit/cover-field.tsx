@@ -7,36 +7,93 @@ import type { DetailedRom } from '../rom/rom-data.ts'
 import { CoverDialog } from './cover-dialog.tsx'
 import type { CoverChoice } from './cover-choice.ts'
 
-interface CoverFieldProps { rom: DetailedRom, cover: CoverChoice, isLocked: boolean, onChoose: (cover: CoverChoice) => void }
+interface CoverFieldProps {
+  rom: DetailedRom
+  cover: CoverChoice
+  isLocked: boolean
+  onChoose: (cover: CoverChoice) => void
+}
 
 function Preview ({ rom, cover }: Pick<CoverFieldProps, 'rom' | 'cover'>) {
   if (cover.kind === 'url' || cover.kind === 'file') {
-    return <span class='cover'><img src={cover.preview} alt={texts().rom.cover.preview} data-loaded='' /></span>
+    return (
+      <span class='cover'>
+        <img src={cover.preview} alt={texts().rom.cover.preview} data-loaded='' />
+      </span>
+    )
   }
   const without = { path_cover_small: '', path_cover_large: '' }
-  return <Cover rom={{ ...rom, ...(cover.kind === 'remove' ? without : {}), sibling_roms: [], missing_from_fs: false }} isLarge />
+  return (
+    <Cover
+      rom={{ ...rom, ...(cover.kind === 'remove' ? without : {}), sibling_roms: [], missing_from_fs: false }}
+      isLarge
+    />
+  )
 }
 
 /** The cover of the form, as it will be after saving. */
 export function CoverField ({ rom, cover, isLocked, onChoose }: CoverFieldProps) {
   const { cover: words } = texts().rom
   const [isOpen, setOpen] = useState(false)
-  const note = cover.kind === 'remove' ? words.removed : cover.kind === 'none' || cover.kind === 'unlock' ? '' : words.chosen
+  const note =
+    cover.kind === 'remove' ? words.removed : cover.kind === 'none' || cover.kind === 'unlock' ? '' : words.chosen
   return (
     <div class='cover-field'>
       <Preview rom={rom} cover={cover} />
-      <Button isWide onClick={() => { setOpen(true) }}>{words.choose}</Button>
+      <Button
+        isWide
+        onClick={() => {
+          setOpen(true)
+        }}
+      >
+        {words.choose}
+      </Button>
       {cover.kind === 'none'
-        ? (rom.path_cover_large !== '' && <Button kind='quiet' isWide onClick={() => { onChoose({ kind: 'remove' }) }}>{words.remove}</Button>)
-        : <Button kind='quiet' isWide onClick={() => { onChoose({ kind: 'none' }) }}>{words.reset}</Button>}
-      <p class='field-hint' role='status'>{note}</p>
+        ? (
+            rom.path_cover_large !== '' && (
+              <Button
+                kind='quiet'
+                isWide
+                onClick={() => {
+                  onChoose({ kind: 'remove' })
+                }}
+              >
+                {words.remove}
+              </Button>
+            )
+          )
+        : (
+          <Button
+            kind='quiet'
+            isWide
+            onClick={() => {
+              onChoose({ kind: 'none' })
+            }}
+          >
+            {words.reset}
+          </Button>
+          )}
+      <p class='field-hint' role='status'>
+        {note}
+      </p>
       {isLocked && (cover.kind === 'none' || cover.kind === 'unlock') && (
         <LockMark
-          label={texts().rom.edit.cover} isUnlocked={cover.kind === 'unlock'}
-          onToggle={() => { onChoose(cover.kind === 'unlock' ? { kind: 'none' } : { kind: 'unlock' }) }}
+          label={texts().rom.edit.cover}
+          isUnlocked={cover.kind === 'unlock'}
+          onToggle={() => {
+            onChoose(cover.kind === 'unlock' ? { kind: 'none' } : { kind: 'unlock' })
+          }}
         />
       )}
-      <CoverDialog romId={rom.id} name={nameOf(rom)} isOpen={isOpen} onClose={() => { setOpen(false) }} onChoose={onChoose} />
+      <CoverDialog
+        romId={rom.id}
+        name={nameOf(rom)}
+        isOpen={isOpen}
+        onClose={() => {
+          setOpen(false)
+        }}
+        onChoose={onChoose}
+      />
     </div>
   )
 }

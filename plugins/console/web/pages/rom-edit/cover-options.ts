@@ -18,12 +18,25 @@ type CoverGroup = components['schemas']['CoverGroup']
 
 /** Lists covers once each: those of the games first, then the choices of artwork providers. */
 export function listCovers (games: readonly SearchedGame[], groups: readonly CoverGroup[]): CoverOption[] {
-  const ofGames = listCandidates(games).flatMap(({ name, ids }) => ids.filter(({ cover }) => cover !== '')
-    .map(({ provider, cover }): CoverOption => ({ url: cover, thumb: cover, name, provider, size: '' })))
-  const ofGroups = groups.flatMap(({ name, resources }) => resources
-    .filter(({ type }) => type === 'static')
-    .map(({ url, thumb, width, height }): CoverOption => ({ url, thumb, name, provider: null, size: width > 0 ? `${width} × ${height}` : '' })))
-  return [...new Map([...ofGroups, ...ofGames].toReversed().map((option) => [option.url, option])).values()].toReversed()
+  const ofGames = listCandidates(games).flatMap(({ name, ids }) =>
+    ids
+      .filter(({ cover }) => cover !== '')
+      .map(({ provider, cover }): CoverOption => ({ url: cover, thumb: cover, name, provider, size: '' }))
+  )
+  const ofGroups = groups.flatMap(({ name, resources }) =>
+    resources
+      .filter(({ type }) => type === 'static')
+      .map(({ url, thumb, width, height }): CoverOption => ({
+        url,
+        thumb,
+        name,
+        provider: null,
+        size: width > 0 ? `${width} × ${height}` : ''
+      }))
+  )
+  return [
+    ...new Map([...ofGroups, ...ofGames].toReversed().map((option) => [option.url, option])).values()
+  ].toReversed()
 }
 
 /** Searches covers at all providers. One kind of search may fail. @throws the failure if both do */

@@ -9,11 +9,18 @@ export function EditConflicts ({ edit: { conflicts, decide } }: { edit: Edit }) 
   const { changed: words } = texts().rom.edit
   const box = useRef<HTMLElement>(null)
   const isOpen = conflicts.length > 0
-  useEffect(() => { if (isOpen) box.current?.focus() }, [isOpen])
+  useEffect(() => {
+    if (isOpen) box.current?.focus()
+  }, [isOpen])
   if (!isOpen) return null
   return (
     <section ref={box} class='conflict' role='alert' tabIndex={-1}>
-      <div class='conflict-head'><div><h2>{words.title}</h2><p class='soft'>{words.text}</p></div></div>
+      <div class='conflict-head'>
+        <div>
+          <h2>{words.title}</h2>
+          <p class='soft'>{words.text}</p>
+        </div>
+      </div>
       {conflicts.map((conflict) => {
         const field = fieldName(conflict.field)
         return (
@@ -21,12 +28,30 @@ export function EditConflicts ({ edit: { conflicts, decide } }: { edit: Edit }) 
             <h3>{field}</h3>
             <div class='conflict-sides'>
               <div class='conflict-side'>
-                <h4>{words.mine}</h4><p>{conflict.mine || <em class='soft'>{words.empty}</em>}</p>
-                <Button isSmall aria-label={words.keepMineOf(field)} onClick={() => { decide(conflict, true) }}>{words.keepMine}</Button>
+                <h4>{words.mine}</h4>
+                <p>{conflict.mine || <em class='soft'>{words.empty}</em>}</p>
+                <Button
+                  isSmall
+                  aria-label={words.keepMineOf(field)}
+                  onClick={() => {
+                    decide(conflict, true)
+                  }}
+                >
+                  {words.keepMine}
+                </Button>
               </div>
               <div class='conflict-side'>
-                <h4>{words.theirs}</h4><p>{conflict.theirs || <em class='soft'>{words.empty}</em>}</p>
-                <Button isSmall aria-label={words.takeTheirsOf(field)} onClick={() => { decide(conflict, false) }}>{words.takeTheirs}</Button>
+                <h4>{words.theirs}</h4>
+                <p>{conflict.theirs || <em class='soft'>{words.empty}</em>}</p>
+                <Button
+                  isSmall
+                  aria-label={words.takeTheirsOf(field)}
+                  onClick={() => {
+                    decide(conflict, false)
+                  }}
+                >
+                  {words.takeTheirs}
+                </Button>
               </div>
             </div>
           </div>

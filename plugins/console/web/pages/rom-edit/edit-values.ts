@@ -10,24 +10,38 @@ export const LIST_FIELDS = ['genres', 'companies', 'franchises', 'game_modes', '
 /** Facts that precede those of providers if a person set them. */
 export const FACT_FIELDS = [...LIST_FIELDS, 'first_release_date', 'youtube_video_id'] as const
 export const FIELDS = [...TEXT_FIELDS, ...FACT_FIELDS] as const
-export type TextField = typeof TEXT_FIELDS[number]
-export type FactField = typeof FACT_FIELDS[number]
-export type Field = typeof FIELDS[number]
+export type TextField = (typeof TEXT_FIELDS)[number]
+export type FactField = (typeof FACT_FIELDS)[number]
+export type Field = (typeof FIELDS)[number]
 /** The form, as texts. */
 export type EditValues = Readonly<Record<Field, string>>
 
-type Rom = Pick<components['schemas']['DetailedRom'],
-  'name' | 'name_sort_key' | 'summary' | 'url_manual' | 'fs_name' | 'metadatum' | 'youtube_video_id' | 'manual_metadata'>
+type Rom = Pick<
+  components['schemas']['DetailedRom'],
+  'name' | 'name_sort_key' | 'summary' | 'url_manual' | 'fs_name' | 'metadatum' | 'youtube_video_id' | 'manual_metadata'
+>
 
 const DATE = /^\d{4}-\d{2}-\d{2}$/
 const isFact = (field: Field): field is FactField => FACT_FIELDS.some((one) => one === field)
-const isList = (field: FactField): field is typeof LIST_FIELDS[number] => LIST_FIELDS.some((one) => one === field)
+const isList = (field: FactField): field is (typeof LIST_FIELDS)[number] => LIST_FIELDS.some((one) => one === field)
 
-const toDay = (time: number | null): string => time === null ? '' : new Date(time).toISOString().slice(0, 10)
-export const splitList = (text: string): string[] => text.split(',').map((part) => part.trim()).filter(Boolean)
+const toDay = (time: number | null): string => (time === null ? '' : new Date(time).toISOString().slice(0, 10))
+export const splitList = (text: string): string[] =>
+  text
+    .split(',')
+    .map((part) => part.trim())
+    .filter(Boolean)
 
 /** Returns the form of a ROM. */
-export const readValues = ({ name, name_sort_key: sortKey, summary, url_manual: manual, fs_name: file, metadatum, youtube_video_id: video }: Rom): EditValues => ({
+export const readValues = ({
+  name,
+  name_sort_key: sortKey,
+  summary,
+  url_manual: manual,
+  fs_name: file,
+  metadatum,
+  youtube_video_id: video
+}: Rom): EditValues => ({
   name: name ?? '',
   name_sort_key: sortKey ?? '',
   summary: summary ?? '',
@@ -42,17 +56,20 @@ export const readValues = ({ name, name_sort_key: sortKey, summary, url_manual: 
   youtube_video_id: video ?? ''
 })
 
-export const listChanges = (base: EditValues, values: EditValues): Field[] => FIELDS.filter((field) => base[field] !== values[field])
+export const listChanges = (base: EditValues, values: EditValues): Field[] =>
+  FIELDS.filter((field) => base[field] !== values[field])
 
 /** Returns the locks of fields: those of texts by their names, those of facts if a person set them. */
 export function listLocked (locked: readonly string[], manual: Readonly<Record<string, unknown>>): ReadonlySet<Field> {
-  return new Set(FIELDS.filter((field) => isFact(field) ? hasFact(manual[field]) : locked.includes(field)))
+  return new Set(FIELDS.filter((field) => (isFact(field) ? hasFact(manual[field]) : locked.includes(field))))
 }
 
-const hasFact = (value: unknown): boolean => value !== undefined && value !== null && value !== '' && !(Array.isArray(value) && value.length === 0)
+const hasFact = (value: unknown): boolean =>
+  value !== undefined && value !== null && value !== '' && !(Array.isArray(value) && value.length === 0)
 
 /** True for a release date that the server can store. */
-export const isValidDate = (text: string): boolean => text === '' || (DATE.test(text) && !Number.isNaN(Date.parse(text)))
+export const isValidDate = (text: string): boolean =>
+  text === '' || (DATE.test(text) && !Number.isNaN(Date.parse(text)))
 
 function toFact (field: FactField, text: string): unknown {
   if (isList(field)) return splitList(text)
@@ -60,15 +77,25 @@ function toFact (field: FactField, text: string): unknown {
 }
 
 /** Returns the facts of a person after an edit. An empty or unlocked fact comes from the providers again. */
-function toManual (manual: Readonly<Record<string, unknown>>, values: EditValues, changed: readonly FactField[], unlocked: readonly FactField[]) {
+function toManual (
+  manual: Readonly<Record<string, unknown>>,
+  values: EditValues,
+  changed: readonly FactField[],
+  unlocked: readonly FactField[]
+) {
   const dropped = new Set<string>([...changed, ...unlocked])
   const kept = Object.entries(manual).filter(([name]) => !dropped.has(name))
-  const set = changed.filter((field) => values[field].trim() !== '' && !unlocked.includes(field)).map((field) => [field, toFact(field, values[field])])
+  const set = changed
+    .filter((field) => values[field].trim() !== '' && !unlocked.includes(field))
+    .map((field) => [field, toFact(field, values[field])])
   return Object.fromEntries([...kept, ...set]) as Record<string, unknown>
 }
 
 /** A request that edits a ROM. */
-export interface EditRequest { body: EditRom, unlock: string[] }
+export interface EditRequest {
+  body: EditRom
+  unlock: string[]
+}
 
 /** Returns the request for what a person changed in the form. */
 export function toRequest (rom: Rom, base: EditValues, values: EditValues, unlocked: ReadonlySet<Field>): EditRequest {
@@ -80,21 +107,24 @@ export function toRequest (rom: Rom, base: EditValues, values: EditValues, unloc
   const changesFacts = facts.length + unlockedFacts.length > 0
   return {
     body: {
-      ...Object.fromEntries(texts) as Partial<Record<TextField, string>>,
+      ...(Object.fromEntries(texts) as Partial<Record<TextField, string>>),
       ...(changesFacts ? { raw_manual_metadata: JSON.stringify(toManual(manual, values, facts, unlockedFacts)) } : {})
     },
     unlock: [...unlocked].filter((field) => !isFact(field))
   }
 }
 
-/** Returns the request that brings back the values before an edit: former locks get their value, all others are unlocked. */
+/** Returns the request that undoes an edit: fields with a lock get their former value, all others are unlocked. */
 export function toUndo (rom: Rom, { body, unlock }: EditRequest, lockedBefore: ReadonlySet<Field>): EditRequest {
   const base = readValues(rom)
-  const touched = [...TEXT_FIELDS.filter((field) => body[field] !== undefined), ...TEXT_FIELDS.filter((field) => unlock.includes(field))]
+  const touched = [
+    ...TEXT_FIELDS.filter((field) => body[field] !== undefined),
+    ...TEXT_FIELDS.filter((field) => unlock.includes(field))
+  ]
   const again = touched.filter((field) => lockedBefore.has(field) || field === 'fs_name')
   return {
     body: {
-      ...Object.fromEntries(again.map((field) => [field, base[field]])) as Partial<Record<TextField, string>>,
+      ...(Object.fromEntries(again.map((field) => [field, base[field]])) as Partial<Record<TextField, string>>),
       ...(body.raw_manual_metadata === undefined ? {} : { raw_manual_metadata: JSON.stringify(rom.manual_metadata) })
     },
     unlock: touched.filter((field) => !again.includes(field))

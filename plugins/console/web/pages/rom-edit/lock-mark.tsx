@@ -5,12 +5,31 @@ import { Button } from '../../ui/button.tsx'
 import { Icon } from '../../ui/icon.tsx'
 
 /** Tells that a field is locked, with the button that unlocks it. */
-export function LockMark ({ label, isUnlocked, onToggle }: { label: string, isUnlocked: boolean, onToggle: () => void }) {
+export function LockMark ({
+  label,
+  isUnlocked,
+  onToggle
+}: {
+  label: string
+  isUnlocked: boolean
+  onToggle: () => void
+}) {
   const { edit: words, metadata } = texts().rom
   return (
     <div class='lock-mark'>
-      <span class='field-hint'><Icon node={isUnlocked ? lockOpen : lock} />{isUnlocked ? words.unlocks : words.locked}</span>
-      <Button kind='quiet' isSmall aria-pressed={isUnlocked} aria-label={isUnlocked ? words.keepLockOf(label) : metadata.unlock(label)} onClick={onToggle}>{isUnlocked ? words.keepLock : words.unlock}</Button>
+      <span class='field-hint'>
+        <Icon node={isUnlocked ? lockOpen : lock} />
+        {isUnlocked ? words.unlocks : words.locked}
+      </span>
+      <Button
+        kind='quiet'
+        isSmall
+        aria-pressed={isUnlocked}
+        aria-label={isUnlocked ? words.keepLockOf(label) : metadata.unlock(label)}
+        onClick={onToggle}
+      >
+        {isUnlocked ? words.keepLock : words.unlock}
+      </Button>
     </div>
   )
 }

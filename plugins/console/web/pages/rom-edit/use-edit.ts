@@ -5,14 +5,26 @@ import { texts } from '../../i18n/language.ts'
 import { tellFailure, tellSuccess } from '../../ui/toast.tsx'
 import { type DetailedRom, type RomSources, showRom } from '../rom/rom-data.ts'
 import { type CoverChoice, isCoverChanged, toCoverUndo } from './cover-choice.ts'
-import { type EditRequest, type EditValues, type Field, listChanges, listLocked, readValues, toRequest, toUndo } from './edit-values.ts'
+import {
+  type EditRequest,
+  type EditValues,
+  type Field,
+  listChanges,
+  listLocked,
+  readValues,
+  toRequest,
+  toUndo
+} from './edit-values.ts'
 import { type EditConflict, mergeEdits } from './merge-edits.ts'
 
 /** Sends an edit: texts and locks, and a picture if there is one. */
 async function sendEdit (id: number, { body, unlock }: EditRequest, cover: CoverChoice): Promise<DetailedRom> {
   const fields = { ...body, ...(cover.kind === 'url' ? { url_cover: cover.url } : {}) }
   const isUnlocked = cover.kind === 'unlock' ? [...unlock, 'url_cover'] : unlock
-  const params = { path: { id }, query: { unlock: isUnlocked, ...(cover.kind === 'remove' ? { remove_cover: true } : {}) } }
+  const params = {
+    path: { id },
+    query: { unlock: isUnlocked, ...(cover.kind === 'remove' ? { remove_cover: true } : {}) }
+  }
   if (cover.kind !== 'file') return await call(api.PUT('/api/roms/{id}', { params, body: fields }))
   const form = new FormData()
   for (const [name, value] of Object.entries(fields)) form.append(name, value)
@@ -41,11 +53,16 @@ export function useEdit (rom: DetailedRom, sources: RomSources, onSaved: () => v
     setBase(theirs)
     setValues(merged.values)
     if (merged.hasTaken) setTaken(true)
-    const open = [...conflicts.filter(({ field }) => merged.conflicts.every((one) => one.field !== field)), ...merged.conflicts]
+    const open = [
+      ...conflicts.filter(({ field }) => merged.conflicts.every((one) => one.field !== field)),
+      ...merged.conflicts
+    ]
     setConflicts(open)
     return merged.conflicts.length > 0
   }
-  useEffect(() => { if (!isSaving.current) take(rom) }, [rom])
+  useEffect(() => {
+    if (!isSaving.current) take(rom)
+  }, [rom])
 
   async function save (): Promise<void> {
     // A socket without connection tells nothing, so the newest values are compared before they are replaced.
@@ -56,7 +73,14 @@ export function useEdit (rom: DetailedRom, sources: RomSources, onSaved: () => v
     const formerCover = await toCoverUndo(cover, newest, sources.locked)
     showRom(await sendEdit(rom.id, request, cover))
     const { edit: words } = texts().rom
-    const bringBack = () => { sendEdit(rom.id, undo, formerCover).then((former) => { showRom(former); tellSuccess(words.undone) }).catch(tellFailure) }
+    const bringBack = () => {
+      sendEdit(rom.id, undo, formerCover)
+        .then((former) => {
+          showRom(former)
+          tellSuccess(words.undone)
+        })
+        .catch(tellFailure)
+    }
     tellSuccess(words.saved, { label: words.undo, run: bringBack })
     onSaved()
   }

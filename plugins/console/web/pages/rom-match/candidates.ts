@@ -5,7 +5,11 @@ import { readNumber, readText } from '../rom/read-fields.ts'
 export type SearchedGame = Omit<components['schemas']['SearchedGame'], 'id'>
 
 /** A game at one provider. */
-export interface CandidateId { provider: string, id: string, cover: string }
+export interface CandidateId {
+  provider: string
+  id: string
+  cover: string
+}
 
 /** A game that providers offer for a ROM. */
 export interface Candidate {
@@ -25,22 +29,24 @@ const ID = /^(.+)_id$/
 function listIds (game: Readonly<Record<string, unknown>>): CandidateId[] {
   return Object.entries(game).flatMap(([field, value]) => {
     const provider = ID.exec(field)?.[1]
-    if (provider === undefined || provider === 'platform' || value === null || value === undefined) return []
+    if (provider === undefined || provider === 'platform' || (typeof value !== 'string' && typeof value !== 'number')) return []
     return [{ provider, id: String(value), cover: readText(game[`${provider}_url_cover`]) }]
   })
 }
 
 /** Returns the candidates of a search, the most alike first. Providers of pictures alone follow those of games. */
 export function listCandidates (games: readonly SearchedGame[]): Candidate[] {
-  return games.map((game): Candidate => {
-    const ids = listIds(game)
-    return {
-      name: game.name,
-      summary: game.summary,
-      year: readNumber(game.year),
-      score: game.score,
-      cover: ids.find(({ cover }) => cover !== '')?.cover ?? '',
-      ids
-    }
-  }).toSorted((a, b) => b.score - a.score)
+  return games
+    .map((game): Candidate => {
+      const ids = listIds(game)
+      return {
+        name: game.name,
+        summary: game.summary,
+        year: readNumber(game.year),
+        score: game.score,
+        cover: ids.find(({ cover }) => cover !== '')?.cover ?? '',
+        ids
+      }
+    })
+    .toSorted((a, b) => b.score - a.score)
 }

@@ -10,34 +10,68 @@ import { providerName } from '../rom/provider-names.ts'
 import { type DetailedRom, showRom, useSources } from '../rom/rom-data.ts'
 
 /** Refuses the match of one provider; scans keep that. */
-function NotThis ({ rom, provider, id }: { rom: DetailedRom, provider: string, id: string }) {
+function NotThis ({ rom, provider, id }: { rom: DetailedRom; provider: string; id: string }) {
   const { actions, match: words } = texts().rom
   const [isBusy, setBusy] = useState(false)
   const store = async (value: string) => {
-    showRom(await call(api.PUT('/api/roms/{id}', { params: { path: { id: rom.id } }, body: { [`${provider}_id`]: value } })))
+    showRom(
+      await call(api.PUT('/api/roms/{id}', { params: { path: { id: rom.id } }, body: { [`${provider}_id`]: value } }))
+    )
   }
   const refuse = () => {
     setBusy(true)
-    store('').then(() => {
-      tellSuccess(words.refused(providerName(provider)), { label: actions.undo, run: () => { store(id).catch(tellFailure) } })
-    }).catch(tellFailure).finally(() => { setBusy(false) })
+    store('')
+      .then(() => {
+        tellSuccess(words.refused(providerName(provider)), {
+          label: actions.undo,
+          run: () => {
+            store(id).catch(tellFailure)
+          }
+        })
+      })
+      .catch(tellFailure)
+      .finally(() => {
+        setBusy(false)
+      })
   }
-  return <Button isSmall isBusy={isBusy} aria-label={words.notThisLabel(providerName(provider))} onClick={refuse}>{words.notThis}</Button>
+  return (
+    <Button isSmall isBusy={isBusy} aria-label={words.notThisLabel(providerName(provider))} onClick={refuse}>
+      {words.notThis}
+    </Button>
+  )
 }
 
 function Unmatch ({ rom }: { rom: DetailedRom }) {
   const { match: words } = texts().rom
   const [isOpen, setOpen] = useState(false)
   const unmatch = async () => {
-    showRom(await call(api.PUT('/api/roms/{id}', { params: { path: { id: rom.id }, query: { unmatch_metadata: true } }, body: {} })))
+    showRom(
+      await call(
+        api.PUT('/api/roms/{id}', { params: { path: { id: rom.id }, query: { unmatch_metadata: true } }, body: {} })
+      )
+    )
     tellSuccess(words.unmatched)
   }
   return (
     <>
-      <Button kind='danger' isSmall onClick={() => { setOpen(true) }}>{words.unmatch}</Button>
+      <Button
+        kind='danger'
+        isSmall
+        onClick={() => {
+          setOpen(true)
+        }}
+      >
+        {words.unmatch}
+      </Button>
       <Confirm
-        title={words.unmatchTitle(nameOf(rom))} text={words.unmatchText} action={words.unmatch} isOpen={isOpen}
-        onClose={() => { setOpen(false) }} onConfirm={unmatch}
+        title={words.unmatchTitle(nameOf(rom))}
+        text={words.unmatchText}
+        action={words.unmatch}
+        isOpen={isOpen}
+        onClose={() => {
+          setOpen(false)
+        }}
+        onConfirm={unmatch}
       />
     </>
   )
@@ -46,15 +80,24 @@ function Unmatch ({ rom }: { rom: DetailedRom }) {
 /** The present matches of a ROM with their reasons, and ways to refuse them. */
 export function CurrentMatches ({ rom }: { rom: DetailedRom }) {
   const { match: words } = texts().rom
-  const { data: { value: sources } } = useSources(rom.id)
+  const {
+    data: { value: sources }
+  } = useSources(rom.id)
   const matches = sources?.lookups.filter(({ provider_id: id }) => id !== null) ?? []
   if (matches.length === 0) return null
   return (
     <section class='rom-section'>
-      <div class='rom-section-head'><h2>{words.currentTitle}</h2><Unmatch rom={rom} /></div>
+      <div class='rom-section-head'>
+        <h2>{words.currentTitle}</h2>
+        <Unmatch rom={rom} />
+      </div>
       <ul class='rom-rows'>
         {matches.map((lookup) => (
-          <LookupRow key={lookup.provider} lookup={lookup} action={<NotThis rom={rom} provider={lookup.provider} id={lookup.provider_id ?? ''} />} />
+          <LookupRow
+            key={lookup.provider}
+            lookup={lookup}
+            action={<NotThis rom={rom} provider={lookup.provider} id={lookup.provider_id ?? ''} />}
+          />
         ))}
       </ul>
     </section>

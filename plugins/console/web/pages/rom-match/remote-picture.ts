@@ -1,2 +1,2 @@
-/** Returns the address at which this server shows a picture of a provider, because pages load nothing from elsewhere. */
+/** Returns the address at which this server shows a picture of another, because pages load nothing from elsewhere. */
 export const remotePicture = (url: string): string => `api/search/picture?${new URLSearchParams({ url }).toString()}`

@@ -18,22 +18,36 @@ import { CandidateCard } from './candidate-card.tsx'
 import { CurrentMatches } from './current-matches.tsx'
 
 type By = 'name' | 'id'
-interface Question { term: string, by: By }
-interface Answer { games: readonly SearchedGame[], skipped: readonly string[] }
+interface Question {
+  term: string
+  by: By
+}
+interface Answer {
+  games: readonly SearchedGame[]
+  skipped: readonly string[]
+}
 
 /** Reads the providers without an answer from the header of a search. */
 function readSkipped (header: string | null): string[] {
   if (header === null) return []
   const list: unknown = JSON.parse(header)
-  return Array.isArray(list) ? list.flatMap((one: unknown) => typeof one === 'object' && one !== null && 'provider' in one ? [String(one.provider)] : []) : []
+  return Array.isArray(list)
+    ? list.flatMap((one: unknown) =>
+      typeof one === 'object' && one !== null && 'provider' in one ? [String(one.provider)] : []
+    )
+    : []
 }
 
 async function searchGames (romId: number, { term, by }: Question, signal: AbortSignal): Promise<Answer> {
   let skipped: string[] = []
-  const games = await call(api.GET('/api/search/roms', { params: { query: { rom_id: romId, search_term: term, search_by: by } }, signal }).then((answer) => {
-    skipped = readSkipped(answer.response.headers.get('x-left-out'))
-    return answer
-  }))
+  const games = await call(
+    api
+      .GET('/api/search/roms', { params: { query: { rom_id: romId, search_term: term, search_by: by } }, signal })
+      .then((answer) => {
+        skipped = readSkipped(answer.response.headers.get('x-left-out'))
+        return answer
+      })
+  )
   return { games, skipped }
 }
 
@@ -45,35 +59,75 @@ function useSearch (romId: number, question: Question) {
     const controller = new AbortController()
     setAnswer(null)
     setFailure(null)
-    searchGames(romId, question, controller.signal).then(setAnswer).catch((err: unknown) => { if (!isCancelled(err)) setFailure(toFailure(err)) })
-    return () => { controller.abort() }
+    searchGames(romId, question, controller.signal)
+      .then(setAnswer)
+      .catch((err: unknown) => {
+        if (!isCancelled(err)) setFailure(toFailure(err))
+      })
+    return () => {
+      controller.abort()
+    }
   }, [question])
   return { answer, failure }
 }
 
-const Waiting = () => <ul class='candidates' aria-hidden>{Array.from({ length: 4 }, (_, index) => <li key={index} class='candidate'><Skeleton height='9rem' /></li>)}</ul>
+const Waiting = () => (
+  <ul class='candidates' aria-hidden>
+    {Array.from({ length: 4 }, (_, index) => (
+      <li key={index} class='candidate'>
+        <Skeleton height='9rem' />
+      </li>
+    ))}
+  </ul>
+)
 
 /** The games that providers offer. */
-function Results ({ rom, question, onChoose }: { rom: DetailedRom, question: Question, onChoose: (candidate: Candidate) => Promise<void> }) {
+function Results ({
+  rom,
+  question,
+  onChoose
+}: {
+  rom: DetailedRom
+  question: Question
+  onChoose: (candidate: Candidate) => Promise<void>
+}) {
   const { match: words } = texts().rom
   const { answer, failure } = useSearch(rom.id, question)
   const [busy, setBusy] = useState<string | null>(null)
   const candidates = answer === null ? [] : listCandidates(answer.games)
   const choose = (candidate: Candidate) => {
     setBusy(candidate.name)
-    onChoose(candidate).catch(tellFailure).finally(() => { setBusy(null) })
+    onChoose(candidate)
+      .catch(tellFailure)
+      .finally(() => {
+        setBusy(null)
+      })
   }
   return (
     <>
       <h2 class='visually-hidden'>{words.results}</h2>
-      <p class='faint' role='status'>{answer === null ? failure === null && words.searching : words.found(candidates.length)}</p>
-      {answer !== null && answer.skipped.length > 0 && <Notice kind='warning'>{words.skipped(answer.skipped.join(', '))}</Notice>}
+      <p class='faint' role='status'>
+        {answer === null ? failure === null && words.searching : words.found(candidates.length)}
+      </p>
+      {answer !== null && answer.skipped.length > 0 && (
+        <Notice kind='warning'>{words.skipped(answer.skipped.join(', '))}</Notice>
+      )}
       {failure !== null && <Notice kind='failure'>{failure.message}</Notice>}
       {answer === null && failure === null && <Waiting />}
-      {answer !== null && candidates.length === 0 && <Empty icon={search} title={words.none.title} text={words.none.text} />}
+      {answer !== null && candidates.length === 0 && (
+        <Empty icon={search} title={words.none.title} text={words.none.text} />
+      )}
       <ul class='candidates'>
         {candidates.map((candidate) => (
-          <CandidateCard key={candidate.name} candidate={candidate} rom={rom} isBusy={busy === candidate.name} onChoose={() => { choose(candidate) }} />
+          <CandidateCard
+            key={candidate.name}
+            candidate={candidate}
+            rom={rom}
+            isBusy={busy === candidate.name}
+            onChoose={() => {
+              choose(candidate)
+            }}
+          />
         ))}
       </ul>
     </>
@@ -102,10 +156,18 @@ function Matcher ({ rom }: { rom: DetailedRom }) {
       <div class='rom-overview'>
         <CurrentMatches rom={rom} />
         <section class='rom-section'>
-          <form class='search-line' onSubmit={(event) => { event.preventDefault(); setQuestion({ term: term.trim(), by }) }}>
+          <form
+            class='search-line'
+            onSubmit={(event) => {
+              event.preventDefault()
+              setQuestion({ term: term.trim(), by })
+            }}
+          >
             <TextField label={words.term} type='search' value={term} onInput={setTerm} />
             <Select label={words.by} value={by} options={words.byOptions} onChange={setBy} />
-            <Button kind='primary' type='submit' icon={search}>{words.search}</Button>
+            <Button kind='primary' type='submit' icon={search}>
+              {words.search}
+            </Button>
           </form>
           <Results rom={rom} question={question} onChoose={choose} />
         </section>
@@ -117,15 +179,23 @@ function Matcher ({ rom }: { rom: DetailedRom }) {
 /** Finds the game that a file is, at all providers at once. */
 export default function RomMatch ({ id }: { id: string }) {
   const { edit, match: words } = texts().rom
-  const { data: { value: rom }, failure: { value: failure } } = useRom(id)
+  const {
+    data: { value: rom },
+    failure: { value: failure }
+  } = useRom(id)
   useTitle(rom === undefined ? undefined : words.title(nameOf(rom)))
   if (!holds('roms.write') || failure?.status === 404) return <NoSuchRom />
   if (failure !== null && rom === undefined) return <Failed failure={failure} />
   return (
     <div class='rom-form'>
       <div class='page-head'>
-        <div><h1>{rom === undefined ? <Skeleton width='16rem' /> : words.title(nameOf(rom))}</h1><p class='soft'>{words.hint}</p></div>
-        <LinkButton kind='quiet' icon={arrow} href={`roms/${id}`}>{edit.back}</LinkButton>
+        <div>
+          <h1>{rom === undefined ? <Skeleton width='16rem' /> : words.title(nameOf(rom))}</h1>
+          <p class='soft'>{words.hint}</p>
+        </div>
+        <LinkButton kind='quiet' icon={arrow} href={`roms/${id}`}>
+          {edit.back}
+        </LinkButton>
       </div>
       {rom === undefined ? <Skeleton height='30rem' /> : <Matcher rom={rom} key={rom.id} />}
     </div>

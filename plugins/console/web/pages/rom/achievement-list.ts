@@ -11,22 +11,36 @@ export interface Achievement {
   earned: string | null
 }
 
-interface Source { merged_ra_metadata: Fields, ra_progression: unknown, ra_id: number | null }
+interface Source {
+  merged_ra_metadata: Fields
+  ra_progression: unknown
+  ra_id: number | null
+}
 
 /** Returns the dates on which a person earned achievements of a game, by the name of the badge. */
 function readEarned (progression: unknown, raId: number | null): Map<string, string> {
   const games = readList(readFields(progression).results)
   const game = games.find(({ rom_ra_id: id }) => raId !== null && String(id) === String(raId))
-  return new Map(readList(game?.earned_achievements).map(({ id, date, date_hardcore: hard }) => [String(id), readText(hard) || readText(date)]))
+  return new Map(
+    readList(game?.earned_achievements).map(({ id, date, date_hardcore: hard }) => [
+      String(id),
+      readText(hard) || readText(date)
+    ])
+  )
 }
 
 /** Returns the achievements of a game in the order of the provider, earned ones first. */
-export function listAchievements ({ merged_ra_metadata: metadata, ra_progression: progression, ra_id: raId }: Source): Achievement[] {
+export function listAchievements ({
+  merged_ra_metadata: metadata,
+  ra_progression: progression,
+  ra_id: raId
+}: Source): Achievement[] {
   const earned = readEarned(progression, raId)
-  const all = readList(metadata.achievements).map((one) => {
+  const orderOf = (one: Fields) => readNumber(one.display_order) ?? 0
+  const inOrder = readList(metadata.achievements).toSorted((a, b) => orderOf(a) - orderOf(b))
+  const all = inOrder.map((one): Achievement => {
     const date = earned.get(readText(one.badge_id)) ?? null
     return {
-      order: readNumber(one.display_order) ?? 0,
       id: String(one.ra_id ?? one.badge_id),
       title: readText(one.title),
       description: readText(one.description),
@@ -35,6 +49,5 @@ export function listAchievements ({ merged_ra_metadata: metadata, ra_progression
       earned: date
     }
   })
-  return all.toSorted((a, b) => Number(b.earned !== null) - Number(a.earned !== null) || a.order - b.order)
-    .map(({ order, ...achievement }) => achievement)
+  return all.toSorted((a, b) => Number(b.earned !== null) - Number(a.earned !== null))
 }

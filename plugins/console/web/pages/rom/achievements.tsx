@@ -21,20 +21,41 @@ export function Achievements ({ rom }: { rom: DetailedRom }) {
   if (all.length === 0) return null
   const earned = all.filter((one) => one.earned !== null).length
   return (
-    <Section title={words.title} note={progression == null ? words.count(all.length) : words.earned(earned, all.length)}>
+    <Section
+      title={words.title}
+      note={progression == null ? words.count(all.length) : words.earned(earned, all.length)}
+    >
       {earned > 0 && <progress class='rom-progress' value={earned} max={all.length} aria-label={words.title} />}
       <ul class='rom-achievements'>
         {(isWhole ? all : all.slice(0, SHOWN)).map(({ id, title, description, points, picture, earned: date }) => (
           <li key={id} data-earned={date === null ? undefined : ''}>
             {picture === '' ? <Icon node={trophy} /> : <img src={pictureOf(picture)} alt='' loading='lazy' />}
             <div>
-              <strong>{title}</strong><p class='soft'>{description}</p>
-              <p class='faint'>{[points > 0 ? words.points(points) : '', date === null ? '' : words.on(format().date(date.replace(' ', 'T')))].filter(Boolean).join(' · ')}</p>
+              <strong>{title}</strong>
+              <p class='soft'>{description}</p>
+              <p class='faint'>
+                {[
+                  points > 0 ? words.points(points) : '',
+                  date === null ? '' : words.on(format().date(date.replace(' ', 'T')))
+                ]
+                  .filter(Boolean)
+                  .join(' · ')}
+              </p>
             </div>
           </li>
         ))}
       </ul>
-      {all.length > SHOWN && !isWhole && <Button kind='quiet' isSmall onClick={() => { setWhole(true) }}>{words.showAll}</Button>}
+      {all.length > SHOWN && !isWhole && (
+        <Button
+          kind='quiet'
+          isSmall
+          onClick={() => {
+            setWhole(true)
+          }}
+        >
+          {words.showAll}
+        </Button>
+      )}
     </Section>
   )
 }

@@ -3,11 +3,26 @@ import type { RomFile } from './rom-data.ts'
 export type Category = NonNullable<RomFile['category']>
 
 /** Files of one kind. */
-export interface FileGroup { category: Category, files: RomFile[] }
+export interface FileGroup {
+  category: Category
+  files: RomFile[]
+}
 
 /** The order of the groups: the game and what belongs to it first. */
 const ORDER: readonly Category[] = [
-  'game', 'update', 'dlc', 'patch', 'hack', 'mod', 'translation', 'demo', 'prototype', 'cheat', 'manual', 'soundtrack', 'screenshot'
+  'game',
+  'update',
+  'dlc',
+  'patch',
+  'hack',
+  'mod',
+  'translation',
+  'demo',
+  'prototype',
+  'cheat',
+  'manual',
+  'soundtrack',
+  'screenshot'
 ]
 
 /** Groups files by kind, in the order of their paths. Files without a kind are those of the game. */
@@ -17,11 +32,31 @@ export function groupFiles (files: readonly RomFile[], search: string): FileGrou
   const groups = Map.groupBy(found, ({ category }) => category ?? 'game')
   return ORDER.flatMap((category) => {
     const group = groups.get(category)
-    return group === undefined ? [] : [{ category, files: group.toSorted((a, b) => a.full_path.localeCompare(b.full_path, undefined, { numeric: true })) }]
+    return group === undefined
+      ? []
+      : [
+          {
+            category,
+            files: group.toSorted((a, b) => a.full_path.localeCompare(b.full_path, undefined, { numeric: true }))
+          }
+        ]
   })
 }
 
 /** Returns the hashes of a file that are known, by their usual names. */
-export const listHashes = ({ crc_hash: crc, md5_hash: md5, sha1_hash: sha1, chd_sha1_hash: chd, ra_hash: ra }: RomFile): [string, string][] =>
-  ([['CRC32', crc], ['MD5', md5], ['SHA-1', sha1], ['CHD', chd], ['RetroAchievements', ra]] as const)
-    .flatMap(([name, hash]): [string, string][] => hash === null || hash === '' ? [] : [[name, hash]])
+export const listHashes = ({
+  crc_hash: crc,
+  md5_hash: md5,
+  sha1_hash: sha1,
+  chd_sha1_hash: chd,
+  ra_hash: ra
+}: RomFile): [string, string][] =>
+  (
+    [
+      ['CRC32', crc],
+      ['MD5', md5],
+      ['SHA-1', sha1],
+      ['CHD', chd],
+      ['RetroAchievements', ra]
+    ] as const
+  ).flatMap(([name, hash]): [string, string][] => (hash === null || hash === '' ? [] : [[name, hash]]))

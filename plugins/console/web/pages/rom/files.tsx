@@ -16,19 +16,29 @@ import type { DetailedRom, RomFile } from './rom-data.ts'
 /** Number of files from which a search helps. */
 const SEARCH_MIN = 12
 
-function Hash ({ name, value }: { name: string, value: string }) {
+function Hash ({ name, value }: { name: string; value: string }) {
   const { files: words } = texts().rom
-  const copyHash = () => { navigator.clipboard.writeText(value).then(() => { tellSuccess(words.copied) }).catch(tellFailure) }
+  const copyHash = () => {
+    navigator.clipboard
+      .writeText(value)
+      .then(() => {
+        tellSuccess(words.copied)
+      })
+      .catch(tellFailure)
+  }
   return (
     <div>
       <dt>{name}</dt>
-      <dd><code>{value}</code>{window.isSecureContext && <IconButton isSmall icon={copy} label={words.copy(name)} onClick={copyHash} />}</dd>
+      <dd>
+        <code>{value}</code>
+        {window.isSecureContext && <IconButton isSmall icon={copy} label={words.copy(name)} onClick={copyHash} />}
+      </dd>
     </div>
   )
 }
 
 /** One file with its download, and its hashes on request. */
-function FileRow ({ file, folder }: { file: RomFile, folder: string }) {
+function FileRow ({ file, folder }: { file: RomFile; folder: string }) {
   const { files: words } = texts().rom
   const { bytes, dateTime } = format()
   const [isOpen, setOpen] = useState(false)
@@ -38,17 +48,47 @@ function FileRow ({ file, folder }: { file: RomFile, folder: string }) {
   return (
     <li class='rom-file'>
       <div class='rom-row'>
-        <span class='rom-row-text'><strong>{shown}</strong><span class='faint number'>{bytes(file.file_size_bytes)}{members.length > 1 && ` · ${words.members(members.length)}`}</span></span>
-        <span class='rom-file-open' data-open={isOpen ? '' : undefined}>
-          <IconButton icon={chevron} label={words.details(name)} aria-expanded={isOpen} onClick={() => { setOpen(!isOpen) }} />
+        <span class='rom-row-text'>
+          <strong>{shown}</strong>
+          <span class='faint number'>
+            {bytes(file.file_size_bytes)}
+            {members.length > 1 && ` · ${words.members(members.length)}`}
+          </span>
         </span>
-        <LinkButton kind='quiet' target='_top' href={`api/roms/${id}/files/content/${encodeURIComponent(name)}`} aria-label={words.download(shown)}><Icon node={download} /></LinkButton>
+        <span class='rom-file-open' data-open={isOpen ? '' : undefined}>
+          <IconButton
+            icon={chevron}
+            label={words.details(name)}
+            aria-expanded={isOpen}
+            onClick={() => {
+              setOpen(!isOpen)
+            }}
+          />
+        </span>
+        <LinkButton
+          kind='quiet'
+          target='_top'
+          href={`api/roms/${id}/files/content/${encodeURIComponent(name)}`}
+          aria-label={words.download(shown)}
+        >
+          <Icon node={download} />
+        </LinkButton>
       </div>
       {isOpen && (
         <dl class='rom-hashes'>
-          {listHashes(file).map(([hash, value]) => <Hash key={hash} name={hash} value={value} />)}
-          <div><dt>{words.path}</dt><dd><code>{path}</code></dd></div>
-          <div><dt>{words.modified}</dt><dd>{dateTime(file.last_modified)}</dd></div>
+          {listHashes(file).map(([hash, value]) => (
+            <Hash key={hash} name={hash} value={value} />
+          ))}
+          <div>
+            <dt>{words.path}</dt>
+            <dd>
+              <code>{path}</code>
+            </dd>
+          </div>
+          <div>
+            <dt>{words.modified}</dt>
+            <dd>{dateTime(file.last_modified)}</dd>
+          </div>
         </dl>
       )}
     </li>
@@ -64,14 +104,33 @@ export function Files ({ rom }: { rom: DetailedRom }) {
   const groups = groupFiles(files, search)
   return (
     <div class='rom-overview'>
-      {files.length >= SEARCH_MIN && <TextField label={words.filter} type='search' value={search} onInput={setSearch} />}
-      {groups.length === 0 && <p class='soft' role='status'>{words.noneFound}</p>}
+      {files.length >= SEARCH_MIN && (
+        <TextField label={words.filter} type='search' value={search} onInput={setSearch} />
+      )}
+      {groups.length === 0 && (
+        <p class='soft' role='status'>
+          {words.noneFound}
+        </p>
+      )}
       {groups.map(({ category, files: group }, index) => (
         <Section
-          key={category} title={words.categories[category]} note={`${words.count(group.length)} · ${format().bytes(group.reduce((sum, { file_size_bytes: size }) => sum + size, 0))}`}
-          action={index === 0 && status !== null && <Badge kind={status === 'verified' ? 'success' : status === 'bad' ? 'danger' : undefined}>{dump[status]}</Badge>}
+          key={category}
+          title={words.categories[category]}
+          note={`${words.count(group.length)} · ${format().bytes(group.reduce((sum, { file_size_bytes: size }) => sum + size, 0))}`}
+          action={
+            index === 0 &&
+            status !== null && (
+              <Badge kind={status === 'verified' ? 'success' : status === 'bad' ? 'danger' : undefined}>
+                {dump[status]}
+              </Badge>
+            )
+          }
         >
-          <ul class='rom-rows rom-dense'>{group.map((file) => <FileRow key={file.id} file={file} folder={rom.has_simple_single_file ? rom.fs_path : folder} />)}</ul>
+          <ul class='rom-rows rom-dense'>
+            {group.map((file) => (
+              <FileRow key={file.id} file={file} folder={rom.has_simple_single_file ? rom.fs_path : folder} />
+            ))}
+          </ul>
         </Section>
       ))}
     </div>

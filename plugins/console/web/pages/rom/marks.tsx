@@ -19,7 +19,12 @@ export async function storeMarks (romId: number, marks: RomProps): Promise<void>
   cache.invalidateAll('list ')
 }
 
-interface ScaleProps { name: 'rating' | 'difficulty', label: string, value: number, onChange: (value: number) => void }
+interface ScaleProps {
+  name: 'rating' | 'difficulty'
+  label: string
+  value: number
+  onChange: (value: number) => void
+}
 
 /** A value from 1 to 10; 0 for none. The arrows move it. */
 function Scale ({ name, label, value, onChange }: ScaleProps) {
@@ -30,12 +35,31 @@ function Scale ({ name, label, value, onChange }: ScaleProps) {
       <div class='rom-scale-steps'>
         {Array.from({ length: 10 }, (_, index) => index + 1).map((step) => (
           <label key={step} data-on={step <= value ? '' : undefined} title={words.of(label, step)}>
-            <input class='visually-hidden' type='radio' name={name} value={step} checked={step === value} aria-label={words.of(label, step)} onChange={() => { onChange(step) }} />
+            <input
+              class='visually-hidden'
+              type='radio'
+              name={name}
+              value={step}
+              checked={step === value}
+              aria-label={words.of(label, step)}
+              onChange={() => {
+                onChange(step)
+              }}
+            />
           </label>
         ))}
       </div>
       {value > 0 && <span class='number soft'>{value}</span>}
-      {value > 0 && <IconButton isSmall icon={x} label={words.clear(label)} onClick={() => { onChange(0) }} />}
+      {value > 0 && (
+        <IconButton
+          isSmall
+          icon={x}
+          label={words.clear(label)}
+          onClick={() => {
+            onChange(0)
+          }}
+        />
+      )}
     </fieldset>
   )
 }
@@ -47,7 +71,10 @@ export function Marks ({ rom: { id, rom_user: stored } }: { rom: DetailedRom }) 
   const { marks: words } = texts().rom
   const [dragged, setDragged] = useState<number | null>(null)
   const set = (marks: RomProps) => {
-    cache.set<DetailedRom>(`rom ${id}`, (rom) => rom && { ...rom, rom_user: { ...rom.rom_user, ...toUserMarks(marks) } })
+    cache.set<DetailedRom>(
+      `rom ${id}`,
+      (rom) => rom && { ...rom, rom_user: { ...rom.rom_user, ...toUserMarks(marks) } }
+    )
     storeMarks(id, marks).catch((err: unknown) => {
       tellFailure(err)
       reloadRom(id)
@@ -58,27 +85,75 @@ export function Marks ({ rom: { id, rom_user: stored } }: { rom: DetailedRom }) 
     <section class='rom-card'>
       <h2>{words.title}</h2>
       <Select
-        label={words.status} value={stored.status ?? 'none'} options={words.statuses}
-        onChange={(status) => { set({ status: STATUSES.find((one) => one === status) ?? null }) }}
+        label={words.status}
+        value={stored.status ?? 'none'}
+        options={words.statuses}
+        onChange={(status) => {
+          set({ status: STATUSES.find((one) => one === status) ?? null })
+        }}
       />
-      <Scale name='rating' label={words.rating} value={stored.rating} onChange={(rating) => { set({ rating }) }} />
-      <Scale name='difficulty' label={words.difficulty} value={stored.difficulty} onChange={(difficulty) => { set({ difficulty }) }} />
+      <Scale
+        name='rating'
+        label={words.rating}
+        value={stored.rating}
+        onChange={(rating) => {
+          set({ rating })
+        }}
+      />
+      <Scale
+        name='difficulty'
+        label={words.difficulty}
+        value={stored.difficulty}
+        onChange={(difficulty) => {
+          set({ difficulty })
+        }}
+      />
       <label class='rom-range'>
-        <span>{words.completion}</span><span class='number'>{format().percent(completion / 100)}</span>
+        <span>{words.completion}</span>
+        <span class='number'>{format().percent(completion / 100)}</span>
         <input
-          type='range' min={0} max={100} step={5} value={completion} onInput={({ currentTarget }) => { setDragged(Number(currentTarget.value)) }}
-          onChange={({ currentTarget }) => { setDragged(null); set({ completion: Number(currentTarget.value) }) }}
+          type='range'
+          min={0}
+          max={100}
+          step={5}
+          value={completion}
+          onInput={({ currentTarget }) => {
+            setDragged(Number(currentTarget.value))
+          }}
+          onChange={({ currentTarget }) => {
+            setDragged(null)
+            set({ completion: Number(currentTarget.value) })
+          }}
         />
       </label>
-      <Check label={words.nowPlaying} isChecked={stored.now_playing} onChange={(isOn) => { set({ now_playing: isOn }) }} />
-      <Check label={words.backlogged} isChecked={stored.backlogged} onChange={(isOn) => { set({ backlogged: isOn }) }} />
+      <Check
+        label={words.nowPlaying}
+        isChecked={stored.now_playing}
+        onChange={(isOn) => {
+          set({ now_playing: isOn })
+        }}
+      />
+      <Check
+        label={words.backlogged}
+        isChecked={stored.backlogged}
+        onChange={(isOn) => {
+          set({ backlogged: isOn })
+        }}
+      />
       {stored.last_played !== null && <p class='faint'>{words.lastPlayed(format().ago(stored.last_played))}</p>}
     </section>
   )
 }
 
 /** Returns the marks of a change that a person sees at once. */
-const toUserMarks = ({ status, rating, difficulty, completion, now_playing: nowPlaying, backlogged }: RomProps): Partial<RomUser> => ({
+const toUserMarks = ({
+  status,
+  rating,
+  difficulty,
+  completion,
+  now_playing: nowPlaying,
+  backlogged
+}: RomProps): Partial<RomUser> => ({
   ...(status === undefined ? {} : { status }),
   ...(rating === undefined ? {} : { rating }),
   ...(difficulty === undefined ? {} : { difficulty }),

@@ -19,42 +19,72 @@ type Lookup = components['schemas']['RomLookup']
 export function fieldName (field: string): string {
   const { metadata: words } = texts().rom
   const provider = readProviderLock(field)
-  if (provider !== null) return provider.isRecord ? words.recordOf(providerName(provider.provider)) : words.idOf(providerName(provider.provider))
+  if (provider !== null) {
+    return provider.isRecord
+      ? words.recordOf(providerName(provider.provider))
+      : words.idOf(providerName(provider.provider))
+  }
   const names: Readonly<Record<string, string>> = words.fields
   return names[field] ?? field.replaceAll('_', ' ')
 }
 
-function Source ({ romId, row: { field, providers, lock: name } }: { romId: number, row: SourceRow }) {
+function Source ({ romId, row: { field, providers, lock: name } }: { romId: number; row: SourceRow }) {
   const { metadata: words } = texts().rom
   const [isBusy, setBusy] = useState(false)
   const label = fieldName(field)
   const unlock = (locked: string) => () => {
     setBusy(true)
     call(api.PUT('/api/roms/{id}', { params: { path: { id: romId }, query: { unlock: [locked] } }, body: {} }))
-      .then((rom) => { showRom(rom); tellSuccess(words.unlocked(label)) }).catch(tellFailure).finally(() => { setBusy(false) })
+      .then((rom) => {
+        showRom(rom)
+        tellSuccess(words.unlocked(label))
+      })
+      .catch(tellFailure)
+      .finally(() => {
+        setBusy(false)
+      })
   }
   const from = providers.map(providerName).join(', ') || words.byFile
   return (
     <li class='rom-row'>
-      <span class='rom-row-text'><strong>{label}</strong><span class='faint'>{name === null ? from : words.byPerson}</span></span>
-      {name !== null && <Badge kind='accent'><Icon node={lock} />{words.locked}</Badge>}
-      {name !== null && holds('roms.write') && <Button isSmall isBusy={isBusy} aria-label={words.unlock(label)} onClick={unlock(name)}>{texts().rom.edit.unlock}</Button>}
+      <span class='rom-row-text'>
+        <strong>{label}</strong>
+        <span class='faint'>{name === null ? from : words.byPerson}</span>
+      </span>
+      {name !== null && (
+        <Badge kind='accent'>
+          <Icon node={lock} />
+          {words.locked}
+        </Badge>
+      )}
+      {name !== null && holds('roms.write') && (
+        <Button isSmall isBusy={isBusy} aria-label={words.unlock(label)} onClick={unlock(name)}>
+          {texts().rom.edit.unlock}
+        </Button>
+      )}
     </li>
   )
 }
 
 /** Tells how a provider was asked about a game, and why it matches or not. */
-export function LookupRow ({ lookup, action }: { lookup: Lookup, action?: preact.ComponentChildren }) {
+export function LookupRow ({ lookup, action }: { lookup: Lookup; action?: preact.ComponentChildren }) {
   const { metadata: words } = texts().rom
   const { provider, provider_id: id, score, method, reason, name, problem, at } = lookup
   const why = method === 'person' ? words.person : words.reasons[reason]
   return (
     <li class='rom-row' data-off={id === null ? '' : undefined}>
       <span class='rom-row-text'>
-        <strong>{providerName(provider)}{name !== null && id !== null && <span class='soft'> · {name}</span>}</strong>
-        <span class='faint'>{[why, problem ?? '', at === null ? '' : format().ago(at)].filter(Boolean).join(' · ')}</span>
+        <strong>
+          {providerName(provider)}
+          {name !== null && id !== null && <span class='soft'> · {name}</span>}
+        </strong>
+        <span class='faint'>
+          {[why, problem ?? '', at === null ? '' : format().ago(at)].filter(Boolean).join(' · ')}
+        </span>
       </span>
-      {score !== null && id !== null && <Badge kind={score >= 0.9 ? 'success' : 'warning'}>{words.score(format().percent(score))}</Badge>}
+      {score !== null && id !== null && (
+        <Badge kind={score >= 0.9 ? 'success' : 'warning'}>{words.score(format().percent(score))}</Badge>
+      )}
       {action}
     </li>
   )
@@ -69,12 +99,22 @@ export function Metadata ({ rom }: { rom: DetailedRom }) {
         <div class='rom-overview'>
           <Section title={words.matches}>
             <p class='soft'>{sources.lookups.length === 0 ? words.none : words.matchesHint}</p>
-            <ul class='rom-rows'>{sources.lookups.toSorted((a, b) => Number(b.provider_id !== null) - Number(a.provider_id !== null)).map((lookup) => <LookupRow key={lookup.provider} lookup={lookup} />)}</ul>
+            <ul class='rom-rows'>
+              {sources.lookups
+                .toSorted((a, b) => Number(b.provider_id !== null) - Number(a.provider_id !== null))
+                .map((lookup) => (
+                  <LookupRow key={lookup.provider} lookup={lookup} />
+                ))}
+            </ul>
           </Section>
           {listSources(sources).length > 0 && (
             <Section title={words.values}>
               <p class='soft'>{words.valuesHint}</p>
-              <ul class='rom-rows rom-dense'>{listSources(sources).map((row) => <Source key={row.field} romId={rom.id} row={row} />)}</ul>
+              <ul class='rom-rows rom-dense'>
+                {listSources(sources).map((row) => (
+                  <Source key={row.field} romId={rom.id} row={row} />
+                ))}
+              </ul>
             </Section>
           )}
         </div>

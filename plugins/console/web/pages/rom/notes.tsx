@@ -19,22 +19,56 @@ type Note = components['schemas']['UserNote']
 const EMPTY = { title: '', content: '', is_public: false }
 const pick = ({ title, content, is_public: isPublic, tags }: Note) => ({ title, content, is_public: isPublic, tags })
 
-function NoteForm ({ romId, note, onClose }: { romId: number, note: Note | null, onClose: () => void }) {
-  const { common, rom: { notes: words } } = texts()
+function NoteForm ({ romId, note, onClose }: { romId: number; note: Note | null; onClose: () => void }) {
+  const {
+    common,
+    rom: { notes: words }
+  } = texts()
   const form = useForm(note === null ? EMPTY : pick(note), async (body) => {
-    await call(note === null
-      ? api.POST('/api/roms/{id}/notes', { params: { path: { id: romId } }, body })
-      : api.PUT('/api/roms/{id}/notes/{note_id}', { params: { path: { id: romId, note_id: note.id } }, body }))
+    await call(
+      note === null
+        ? api.POST('/api/roms/{id}/notes', { params: { path: { id: romId } }, body })
+        : api.PUT('/api/roms/{id}/notes/{note_id}', { params: { path: { id: romId, note_id: note.id } }, body })
+    )
     reloadRom(romId)
     onClose()
   })
   return (
-    <form class='stack' onSubmit={form.onSubmit}>
-      {form.failure !== null && form.failure.fields.length === 0 && <Notice kind='failure'>{form.failure.message}</Notice>}
-      <TextField label={words.name} value={form.values.title} required autofocus error={form.errorOf('title')} onInput={(title) => { form.set('title', title) }} />
-      <TextArea label={words.content} rows={8} value={form.values.content} error={form.errorOf('content')} onInput={(content) => { form.set('content', content) }} />
-      <Check label={words.isPublic} isChecked={form.values.is_public} onChange={(isPublic) => { form.set('is_public', isPublic) }} />
-      <div><Button kind='primary' type='submit' isBusy={form.isBusy}>{common.save}</Button></div>
+    <form class='stack' onSubmit={(event) => { form.onSubmit(event) }}>
+      {form.failure !== null && form.failure.fields.length === 0 && (
+        <Notice kind='failure'>{form.failure.message}</Notice>
+      )}
+      <TextField
+        label={words.name}
+        value={form.values.title}
+        required
+        autofocus
+        error={form.errorOf('title')}
+        onInput={(title) => {
+          form.set('title', title)
+        }}
+      />
+      <TextArea
+        label={words.content}
+        rows={8}
+        value={form.values.content}
+        error={form.errorOf('content')}
+        onInput={(content) => {
+          form.set('content', content)
+        }}
+      />
+      <Check
+        label={words.isPublic}
+        isChecked={form.values.is_public}
+        onChange={(isPublic) => {
+          form.set('is_public', isPublic)
+        }}
+      />
+      <div>
+        <Button kind='primary' type='submit' isBusy={form.isBusy}>
+          {common.save}
+        </Button>
+      </div>
     </form>
   )
 }
@@ -43,25 +77,48 @@ function NoteForm ({ romId, note, onClose }: { romId: number, note: Note | null,
 function deleteNote (romId: number, note: Note): void {
   const { actions, notes: words } = texts().rom
   const writeAgain = () => {
-    call(api.POST('/api/roms/{id}/notes', { params: { path: { id: romId } }, body: pick(note) })).then(() => { reloadRom(romId) }).catch(tellFailure)
+    call(api.POST('/api/roms/{id}/notes', { params: { path: { id: romId } }, body: pick(note) }))
+      .then(() => {
+        reloadRom(romId)
+      })
+      .catch(tellFailure)
   }
-  call(api.DELETE('/api/roms/{id}/notes/{note_id}', { params: { path: { id: romId, note_id: note.id } } })).then(() => {
-    reloadRom(romId)
-    tellSuccess(words.deleted(note.title), { label: actions.undo, run: writeAgain })
-  }).catch(tellFailure)
+  call(api.DELETE('/api/roms/{id}/notes/{note_id}', { params: { path: { id: romId, note_id: note.id } } }))
+    .then(() => {
+      reloadRom(romId)
+      tellSuccess(words.deleted(note.title), { label: actions.undo, run: writeAgain })
+    })
+    .catch(tellFailure)
 }
 
-function NoteCard ({ note, isOwn, onEdit, onDelete }: { note: Note, isOwn: boolean, onEdit: () => void, onDelete: () => void }) {
+function NoteCard ({
+  note,
+  isOwn,
+  onEdit,
+  onDelete
+}: {
+  note: Note
+  isOwn: boolean
+  onEdit: () => void
+  onDelete: () => void
+}) {
   const { notes: words } = texts().rom
   return (
     <li class='rom-note'>
       <div class='rom-note-head'>
         <h3>{note.title}</h3>
         {note.is_public && <Badge>{words.public}</Badge>}
-        {isOwn && <span class='cluster'><IconButton isSmall icon={pencil} label={words.edit(note.title)} onClick={onEdit} /><IconButton isSmall icon={trash} label={words.delete(note.title)} onClick={onDelete} /></span>}
+        {isOwn && (
+          <span class='cluster'>
+            <IconButton isSmall icon={pencil} label={words.edit(note.title)} onClick={onEdit} />
+            <IconButton isSmall icon={trash} label={words.delete(note.title)} onClick={onDelete} />
+          </span>
+        )}
       </div>
       {note.content !== '' && <p class='rom-note-text'>{note.content}</p>}
-      <p class='faint'>{[isOwn ? '' : words.by(note.username), format().ago(note.updated_at)].filter(Boolean).join(' · ')}</p>
+      <p class='faint'>
+        {[isOwn ? '' : words.by(note.username), format().ago(note.updated_at)].filter(Boolean).join(' · ')}
+      </p>
     </li>
   )
 }
@@ -74,16 +131,47 @@ export function Notes ({ rom }: { rom: DetailedRom }) {
   const mayWrite = account !== null && !isGuest(account) && holds('roms.user.write')
   const { all_user_notes: notes } = rom
   if (notes.length === 0 && !mayWrite) return null
-  const close = () => { setOpen(null) }
+  const close = () => {
+    setOpen(null)
+  }
   return (
-    <Section title={words.title} action={mayWrite && <Button isSmall icon={plus} onClick={() => { setOpen('new') }}>{words.add}</Button>}>
+    <Section
+      title={words.title}
+      action={
+        mayWrite && (
+          <Button
+            isSmall
+            icon={plus}
+            onClick={() => {
+              setOpen('new')
+            }}
+          >
+            {words.add}
+          </Button>
+        )
+      }
+    >
       {notes.length === 0 && <p class='soft'>{words.empty}</p>}
       <ul class='rom-notes'>
         {notes.map((note) => (
-          <NoteCard key={note.id} note={note} isOwn={mayWrite && note.user_id === account.id} onEdit={() => { setOpen(note) }} onDelete={() => { deleteNote(rom.id, note) }} />
+          <NoteCard
+            key={note.id}
+            note={note}
+            isOwn={mayWrite && note.user_id === account.id}
+            onEdit={() => {
+              setOpen(note)
+            }}
+            onDelete={() => {
+              deleteNote(rom.id, note)
+            }}
+          />
         ))}
       </ul>
-      <Dialog title={open === 'new' || open === null ? words.add : words.edit(open.title)} isOpen={open !== null} onClose={close}>
+      <Dialog
+        title={open === 'new' || open === null ? words.add : words.edit(open.title)}
+        isOpen={open !== null}
+        onClose={close}
+      >
         <NoteForm romId={rom.id} note={open === 'new' ? null : open} onClose={close} />
       </Dialog>
     </Section>

@@ -11,7 +11,7 @@ const HEIGHT = 160
 const NONE: readonly never[] = []
 const SESSIONS_MAX = 10_000
 
-/** The play time of each week as bars. The table says the same to screen readers, and to everybody if the plot cannot be drawn. */
+/** The play time of each week as bars. The table says the same to screen readers, and replaces a plot that fails. */
 function Plot ({ weeks }: { weeks: readonly Week[] }) {
   const { playTime: words } = texts().rom
   const { date } = format()
@@ -23,9 +23,13 @@ function Plot ({ weeks }: { weeks: readonly Week[] }) {
     if (parent === null) return
     let stop: (() => void) | null = null
     let isGone = false
-    void import('./play-plot.ts').then(({ drawWeeks }) => {
-      if (!isGone) stop = drawWeeks(parent, weeks, HEIGHT, date)
-    }).catch(() => { setPlain(true) })
+    void import('./play-plot.ts')
+      .then(({ drawWeeks }) => {
+        if (!isGone) stop = drawWeeks(parent, weeks, HEIGHT, date)
+      })
+      .catch(() => {
+        setPlain(true)
+      })
     return () => {
       isGone = true
       stop?.()
@@ -36,8 +40,20 @@ function Plot ({ weeks }: { weeks: readonly Week[] }) {
       {!isPlain && <div ref={box} class='rom-plot' aria-hidden />}
       <table class={isPlain ? 'rom-weeks' : 'visually-hidden'}>
         <caption>{words.label}</caption>
-        <thead><tr><th scope='col'>{words.week}</th><th scope='col'>{words.minutes}</th></tr></thead>
-        <tbody>{weeks.map(({ start, minutes }) => <tr key={start.getTime()}><td>{date(start)}</td><td>{Math.round(minutes)}</td></tr>)}</tbody>
+        <thead>
+          <tr>
+            <th scope='col'>{words.week}</th>
+            <th scope='col'>{words.minutes}</th>
+          </tr>
+        </thead>
+        <tbody>
+          {weeks.map(({ start, minutes }) => (
+            <tr key={start.getTime()}>
+              <td>{date(start)}</td>
+              <td>{Math.round(minutes)}</td>
+            </tr>
+          ))}
+        </tbody>
       </table>
     </>
   )
@@ -45,12 +61,22 @@ function Plot ({ weeks }: { weeks: readonly Week[] }) {
 
 function Played ({ romId }: { romId: number }) {
   const { playTime: words } = texts().rom
-  const { data: { value: sessions = NONE } } = useResource(`play-sessions ${romId}`,
-    (signal) => call(api.GET('/api/play-sessions', { params: { query: { rom_id: romId, limit: SESSIONS_MAX } }, signal })), { 'activity:clear': true })
+  const {
+    data: { value: sessions = NONE }
+  } = useResource(
+    `play-sessions ${romId}`,
+    (signal) =>
+      call(api.GET('/api/play-sessions', { params: { query: { rom_id: romId, limit: SESSIONS_MAX } }, signal })),
+    { 'activity:clear': true }
+  )
   const weeks = useMemo(() => toWeeks(sessions), [sessions])
   if (sessions.length === 0) return null
   const seconds = sessions.reduce((sum, { duration_seconds: one }) => sum + one, 0)
-  return <Section title={words.title} note={words.total(seconds, sessions.length)}><Plot weeks={weeks} /></Section>
+  return (
+    <Section title={words.title} note={words.total(seconds, sessions.length)}>
+      <Plot weeks={weeks} />
+    </Section>
+  )
 }
 
 /** The time that the person played a game, by week. */

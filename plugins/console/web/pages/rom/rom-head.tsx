@@ -16,7 +16,8 @@ import type { DetailedRom } from './rom-data.ts'
 const DUMP_KINDS = { verified: 'success', misnamed: 'warning', bad: 'danger', unknown: undefined } as const
 
 /** Returns the address of the download of a whole ROM. */
-export const downloadOf = ({ id, fs_name: name }: Pick<DetailedRom, 'id' | 'fs_name'>) => `api/roms/${id}/content/${encodeURIComponent(name)}`
+export const downloadOf = ({ id, fs_name: name }: Pick<DetailedRom, 'id' | 'fs_name'>) =>
+  `api/roms/${id}/content/${encodeURIComponent(name)}`
 
 /** The heart that makes a game a favourite. */
 function Favourite ({ rom }: { rom: DetailedRom }) {
@@ -25,13 +26,21 @@ function Favourite ({ rom }: { rom: DetailedRom }) {
   const [isBusy, setBusy] = useState(false)
   const change = () => {
     setBusy(true)
-    toggle().catch(tellFailure).finally(() => { setBusy(false) })
+    toggle()
+      .catch(tellFailure)
+      .finally(() => {
+        setBusy(false)
+      })
   }
   return (
     <span class='rom-heart' data-on={isFavourite ? '' : undefined}>
       <IconButton
-        icon={heart} disabled={!isReady} isBusy={isBusy} aria-pressed={isFavourite}
-        label={isFavourite ? actions.unfavourite : actions.favourite} onClick={change}
+        icon={heart}
+        disabled={!isReady}
+        isBusy={isBusy}
+        aria-pressed={isFavourite}
+        label={isFavourite ? actions.unfavourite : actions.favourite}
+        onClick={change}
       />
     </span>
   )
@@ -40,13 +49,25 @@ function Favourite ({ rom }: { rom: DetailedRom }) {
 /** The year, rating and state of the dump, each if it is known. */
 function Line ({ rom }: { rom: DetailedRom }) {
   const { dump } = texts().rom
-  const { metadatum: { first_release_date: released, average_rating: rating }, dump_status: status, revision, regions } = rom
+  const {
+    metadatum: { first_release_date: released, average_rating: rating },
+    dump_status: status,
+    revision,
+    regions
+  } = rom
   return (
     <p class='rom-line'>
       <a href={`platforms/${rom.platform_slug}`}>{rom.platform_display_name}</a>
       {released !== null && <span class='number'>{new Date(released).getFullYear()}</span>}
-      {rating !== null && <span class='rom-rating number'><Icon node={star} />{format().number(Math.round(rating))}</span>}
-      {regions.slice(0, 3).map((region) => <Badge key={region}>{region}</Badge>)}
+      {rating !== null && (
+        <span class='rom-rating number'>
+          <Icon node={star} />
+          {format().number(Math.round(rating))}
+        </span>
+      )}
+      {regions.slice(0, 3).map((region) => (
+        <Badge key={region}>{region}</Badge>
+      ))}
       {revision !== null && revision !== '' && <Badge>{`Rev ${revision}`}</Badge>}
       {status !== null && <Badge kind={DUMP_KINDS[status]}>{dump[status]}</Badge>}
     </p>
@@ -59,10 +80,15 @@ export function RomHead ({ rom }: { rom: DetailedRom }) {
   const account = accountOf()
   return (
     <header class='rom-head'>
-      <div class='rom-title'><h1>{nameOf(rom)}</h1><Line rom={rom} /></div>
+      <div class='rom-title'>
+        <h1>{nameOf(rom)}</h1>
+        <Line rom={rom} />
+      </div>
       <div class='rom-actions'>
         {!rom.missing_from_fs && rom.files.length > 0 && (
-          <LinkButton kind='primary' icon={download} target='_top' href={downloadOf(rom)}>{actions.download(format().bytes(rom.fs_size_bytes))}</LinkButton>
+          <LinkButton kind='primary' icon={download} target='_top' href={downloadOf(rom)}>
+            {actions.download(format().bytes(rom.fs_size_bytes))}
+          </LinkButton>
         )}
         {account !== null && !isGuest(account) && holds('collections.write') && <Favourite rom={rom} />}
         <RomMenu rom={rom} />

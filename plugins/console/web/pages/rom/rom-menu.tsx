@@ -26,7 +26,7 @@ import type { DetailedRom } from './rom-data.ts'
 import { SendDialog } from './send.tsx'
 
 /** Asks before a game goes to the trash. */
-function TrashDialog ({ rom, isOpen, onClose }: { rom: DetailedRom, isOpen: boolean, onClose: () => void }) {
+function TrashDialog ({ rom, isOpen, onClose }: { rom: DetailedRom; isOpen: boolean; onClose: () => void }) {
   const { trash: words } = texts().rom
   const { go } = useView()
   const name = nameOf(rom)
@@ -35,37 +35,111 @@ function TrashDialog ({ rom, isOpen, onClose }: { rom: DetailedRom, isOpen: bool
     go(`platforms/${rom.platform_slug}`)
     tellSuccess(words.done(name))
   }
-  return <Confirm title={words.title(name)} text={words.text} action={words.confirm} isOpen={isOpen} onClose={onClose} onConfirm={moveToTrash} />
+  return (
+    <Confirm
+      title={words.title(name)}
+      text={words.text}
+      action={words.confirm}
+      isOpen={isOpen}
+      onClose={onClose}
+      onConfirm={moveToTrash}
+    />
+  )
 }
 
 type Open = 'send' | 'patch' | 'trash' | null
 
-const canSend = () => session.value.state === 'signed-in' && session.value.heartbeat.DEVICE_INSTALL.ENABLED && holds('devices.write')
+const canSend = () =>
+  session.value.state === 'signed-in' && session.value.heartbeat.DEVICE_INSTALL.ENABLED && holds('devices.write')
 
 /** Returns the entries of the menu that the account may use. */
-function listEntries (rom: DetailedRom, { go, open }: { go: (path: string) => void, open: (dialog: Open) => void }): MenuEntry[] {
-  const { rom: { actions } } = texts()
+function listEntries (
+  rom: DetailedRom,
+  { go, open }: { go: (path: string) => void; open: (dialog: Open) => void }
+): MenuEntry[] {
+  const {
+    rom: { actions }
+  } = texts()
   const account = accountOf()
   const { hidden } = rom.rom_user
   const tell = (work: Promise<unknown>, done: string, undo?: () => Promise<void>) => {
-    work.then(() => { tellSuccess(done, undo && { label: actions.undo, run: () => { undo().catch(tellFailure) } }) }).catch(tellFailure)
+    work
+      .then(() => {
+        tellSuccess(
+          done,
+          undo && {
+            label: actions.undo,
+            run: () => {
+              undo().catch(tellFailure)
+            }
+          }
+        )
+      })
+      .catch(tellFailure)
   }
-  const copyLink = () => { tell(navigator.clipboard.writeText(new URL(addressOf(downloadOf(rom)), location.href).href), actions.linkCopied) }
-  const rescan = () => { tell(call(api.POST('/api/tasks/scan', { body: { roms_ids: [rom.id], type: 'update' } })), actions.rescanned) }
-  const hide = () => { tell(storeMarks(rom.id, { hidden: true }), actions.hidden, () => storeMarks(rom.id, { hidden: false })) }
-  const unhide = () => { storeMarks(rom.id, { hidden: false }).catch(tellFailure) }
+  const copyLink = () => {
+    tell(navigator.clipboard.writeText(new URL(addressOf(downloadOf(rom)), location.href).href), actions.linkCopied)
+  }
+  const rescan = () => {
+    tell(call(api.POST('/api/tasks/scan', { body: { roms_ids: [rom.id], type: 'update' } })), actions.rescanned)
+  }
+  const hide = () => {
+    tell(storeMarks(rom.id, { hidden: true }), actions.hidden, () => storeMarks(rom.id, { hidden: false }))
+  }
+  const unhide = () => {
+    storeMarks(rom.id, { hidden: false }).catch(tellFailure)
+  }
   const entries: (MenuEntry | false)[] = [
-    holds('roms.write') && { id: 'edit', label: actions.edit, icon: pencil, onSelect: () => { go(`roms/${rom.id}/edit`) } },
-    holds('roms.write') && { id: 'match', label: actions.match, icon: search, onSelect: () => { go(`roms/${rom.id}/match`) } },
+    holds('roms.write') && {
+      id: 'edit',
+      label: actions.edit,
+      icon: pencil,
+      onSelect: () => {
+        go(`roms/${rom.id}/edit`)
+      }
+    },
+    holds('roms.write') && {
+      id: 'match',
+      label: actions.match,
+      icon: search,
+      onSelect: () => {
+        go(`roms/${rom.id}/match`)
+      }
+    },
     holds('tasks.run') && { id: 'rescan', label: actions.rescan, icon: refresh, onSelect: rescan },
-    canSend() && { id: 'send', label: actions.send, icon: send, onSelect: () => { open('send') } },
-    rom.files.length > 0 && { id: 'patch', label: actions.patch, icon: bandage, onSelect: () => { open('patch') } },
+    canSend() && {
+      id: 'send',
+      label: actions.send,
+      icon: send,
+      onSelect: () => {
+        open('send')
+      }
+    },
+    rom.files.length > 0 && {
+      id: 'patch',
+      label: actions.patch,
+      icon: bandage,
+      onSelect: () => {
+        open('patch')
+      }
+    },
     window.isSecureContext && { id: 'link', label: actions.copyLink, icon: link, onSelect: copyLink },
-    account !== null && !isGuest(account) && holds('roms.user.write') && (hidden
-      ? { id: 'hide', label: actions.unhide, icon: eye, onSelect: unhide }
-      : { id: 'hide', label: actions.hide, icon: eyeOff, onSelect: hide }),
+    account !== null &&
+      !isGuest(account) &&
+      holds('roms.user.write') &&
+      (hidden
+        ? { id: 'hide', label: actions.unhide, icon: eye, onSelect: unhide }
+        : { id: 'hide', label: actions.hide, icon: eyeOff, onSelect: hide }),
     holds('roms.write') && null,
-    holds('roms.write') && { id: 'delete', label: actions.delete, icon: trash, isDanger: true, onSelect: () => { open('trash') } }
+    holds('roms.write') && {
+      id: 'delete',
+      label: actions.delete,
+      icon: trash,
+      isDanger: true,
+      onSelect: () => {
+        open('trash')
+      }
+    }
   ]
   return entries.filter((entry) => entry !== false)
 }
@@ -74,7 +148,9 @@ function listEntries (rom: DetailedRom, { go, open }: { go: (path: string) => vo
 export function RomMenu ({ rom }: { rom: DetailedRom }) {
   const { go } = useView()
   const [dialog, setDialog] = useState<Open>(null)
-  const close = () => { setDialog(null) }
+  const close = () => {
+    setDialog(null)
+  }
   const entries = listEntries(rom, { go, open: setDialog })
   if (entries.length === 0) return null
   return (

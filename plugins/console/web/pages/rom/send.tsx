@@ -14,36 +14,100 @@ import type { DetailedRom } from './rom-data.ts'
 type Device = components['schemas']['Device']
 type InstallRequest = components['schemas']['InstallRequest']
 
-const KINDS = { pending: 'accent', taken: 'accent', done: 'success', already_installed: 'success', failed: 'danger', cancelled: undefined } as const
+const KINDS = {
+  pending: 'accent',
+  taken: 'accent',
+  done: 'success',
+  already_installed: 'success',
+  failed: 'danger',
+  cancelled: undefined
+} as const
 const LIVE: readonly string[] = ['pending', 'taken']
 
 const installsKeyOf = (romId: number) => `installs ${romId}`
-const useInstalls = (romId: number) => useResource(installsKeyOf(romId),
-  (signal) => call(api.GET('/api/roms/{id}/installs', { params: { path: { id: romId } }, signal })),
-  { 'install:updated': (request) => request.rom_id === romId })
-const useOnline = () => useResource('devices online', (signal) => call(api.GET('/api/devices/online', { signal })), { 'install:updated': true })
+const useInstalls = (romId: number) =>
+  useResource(
+    installsKeyOf(romId),
+    (signal) => call(api.GET('/api/roms/{id}/installs', { params: { path: { id: romId } }, signal })),
+    { 'install:updated': (request) => request.rom_id === romId }
+  )
+const useOnline = () =>
+  useResource('devices online', (signal) => call(api.GET('/api/devices/online', { signal })), {
+    'install:updated': true
+  })
 
 /** One device, with the progress of the game on its way there. */
-function DeviceRow ({ device, request, isOnline, romId }: { device: Device, request: InstallRequest | undefined, isOnline: boolean, romId: number }) {
+function DeviceRow ({
+  device,
+  request,
+  isOnline,
+  romId
+}: {
+  device: Device
+  request: InstallRequest | undefined
+  isOnline: boolean
+  romId: number
+}) {
   const { send: words } = texts().rom
   const [isBusy, setBusy] = useState(false)
   const name = nameOfDevice(device)
   const run = (work: Promise<unknown>) => {
     setBusy(true)
-    work.then(() => cache.reload(installsKeyOf(romId))).catch(tellFailure).finally(() => { setBusy(false) })
+    work
+      .then(() => cache.reload(installsKeyOf(romId)))
+      .catch(tellFailure)
+      .finally(() => {
+        setBusy(false)
+      })
   }
-  const start = () => { run(call(api.POST('/api/devices/{device_id}/installs', { params: { path: { device_id: device.device_id } }, body: { rom_id: romId } }))) }
+  const start = () => {
+    run(
+      call(
+        api.POST('/api/devices/{device_id}/installs', {
+          params: { path: { device_id: device.device_id } },
+          body: { rom_id: romId }
+        })
+      )
+    )
+  }
   const cancel = (id: string) => () => {
-    run(call(api.DELETE('/api/devices/{device_id}/installs/{request_id}', { params: { path: { device_id: device.device_id, request_id: id } } })))
+    run(
+      call(
+        api.DELETE('/api/devices/{device_id}/installs/{request_id}', {
+          params: { path: { device_id: device.device_id, request_id: id } }
+        })
+      )
+    )
   }
   const seen = device.last_seen === null ? words.never : words.offline(format().ago(device.last_seen))
   return (
     <li class='rom-row'>
-      <div class='rom-row-text'><strong>{name}</strong><span class='faint'>{isOnline ? words.online : seen}</span></div>
-      {request !== undefined && <span role='status'><Badge kind={KINDS[request.status]}>{words.statuses[request.status]}</Badge></span>}
+      <div class='rom-row-text'>
+        <strong>{name}</strong>
+        <span class='faint'>{isOnline ? words.online : seen}</span>
+      </div>
+      {request !== undefined && (
+        <span role='status'>
+          <Badge kind={KINDS[request.status]}>{words.statuses[request.status]}</Badge>
+        </span>
+      )}
       {request?.status === 'pending'
-        ? <Button isSmall isBusy={isBusy} aria-label={words.cancelLabel(name)} onClick={cancel(request.id)}>{words.cancel}</Button>
-        : <Button isSmall isBusy={isBusy} disabled={LIVE.includes(request?.status ?? '')} aria-label={words.sendLabel(name)} onClick={start}>{words.send}</Button>}
+        ? (
+          <Button isSmall isBusy={isBusy} aria-label={words.cancelLabel(name)} onClick={cancel(request.id)}>
+            {words.cancel}
+          </Button>
+          )
+        : (
+          <Button
+            isSmall
+            isBusy={isBusy}
+            disabled={LIVE.includes(request?.status ?? '')}
+            aria-label={words.sendLabel(name)}
+            onClick={start}
+          >
+            {words.send}
+          </Button>
+          )}
       {request?.reason != null && request.reason !== '' && <p class='faint rom-row-wide'>{request.reason}</p>}
     </li>
   )
@@ -52,8 +116,12 @@ function DeviceRow ({ device, request, isOnline, romId }: { device: Device, requ
 function Devices ({ romId }: { romId: number }) {
   const { send: words } = texts().rom
   const devices = useDevices()
-  const { data: { value: requests = [] } } = useInstalls(romId)
-  const { data: { value: online = [] } } = useOnline()
+  const {
+    data: { value: requests = [] }
+  } = useInstalls(romId)
+  const {
+    data: { value: online = [] }
+  } = useOnline()
   return (
     <Loaded resource={devices} skeleton={<Skeleton height='8rem' />}>
       {(all) => {
@@ -63,7 +131,10 @@ function Devices ({ romId }: { romId: number }) {
           <ul class='rom-rows'>
             {able.map((device) => (
               <DeviceRow
-                key={device.device_id} device={device} romId={romId} isOnline={online.includes(device.device_id)}
+                key={device.device_id}
+                device={device}
+                romId={romId}
+                isOnline={online.includes(device.device_id)}
                 request={requests.find(({ device_id: id }) => id === device.device_id || id === device.number)}
               />
             ))}
@@ -75,6 +146,8 @@ function Devices ({ romId }: { romId: number }) {
 }
 
 /** Sends a game to devices, and shows how far they are. */
-export const SendDialog = ({ rom, isOpen, onClose }: { rom: DetailedRom, isOpen: boolean, onClose: () => void }) => (
-  <Dialog title={texts().rom.send.title} isOpen={isOpen} onClose={onClose}><Devices romId={rom.id} /></Dialog>
+export const SendDialog = ({ rom, isOpen, onClose }: { rom: DetailedRom; isOpen: boolean; onClose: () => void }) => (
+  <Dialog title={texts().rom.send.title} isOpen={isOpen} onClose={onClose}>
+    <Devices romId={rom.id} />
+  </Dialog>
 )

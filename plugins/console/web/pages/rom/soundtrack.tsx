@@ -19,8 +19,11 @@ export function Soundtrack ({ rom }: { rom: DetailedRom }) {
   const audio = useRef<HTMLAudioElement>(null)
   const [playing, setPlaying] = useState<number | null>(null)
   const [isPaused, setPaused] = useState(true)
-  const tracks = useResource(`tracks ${rom.id}`,
-    (signal) => call(api.GET('/api/roms/{id}/soundtracks/metadata', { params: { path: { id: rom.id } }, signal })), { 'scan:done': true })
+  const tracks = useResource(
+    `tracks ${rom.id}`,
+    (signal) => call(api.GET('/api/roms/{id}/soundtracks/metadata', { params: { path: { id: rom.id } }, signal })),
+    { 'scan:done': true }
+  )
 
   function start (fileId: number, name: string): void {
     const { current: player } = audio
@@ -45,8 +48,18 @@ export function Soundtrack ({ rom }: { rom: DetailedRom }) {
               const isOn = playing === id && !isPaused
               return (
                 <li key={id} data-on={playing === id ? '' : undefined}>
-                  <IconButton isSmall icon={isOn ? pause : play} label={isOn ? words.pause(title) : words.play(title)} onClick={() => { start(id, file) }} />
-                  <span class='rom-row-text'><strong>{title}</strong>{tags?.artist && <span class='faint'>{tags.artist}</span>}</span>
+                  <IconButton
+                    isSmall
+                    icon={isOn ? pause : play}
+                    label={isOn ? words.pause(title) : words.play(title)}
+                    onClick={() => {
+                      start(id, file)
+                    }}
+                  />
+                  <span class='rom-row-text'>
+                    <strong>{title}</strong>
+                    {tags?.artist && <span class='faint'>{tags.artist}</span>}
+                  </span>
                   {tags?.duration_seconds != null && <span class='faint number'>{clock(tags.duration_seconds)}</span>}
                 </li>
               )
@@ -55,8 +68,18 @@ export function Soundtrack ({ rom }: { rom: DetailedRom }) {
         )}
       </Loaded>
       <audio
-        ref={audio} class='rom-audio' controls hidden={playing === null} aria-label={words.soundtrack}
-        onPlay={() => { setPaused(false) }} onPause={() => { setPaused(true) }} onEnded={next}
+        ref={audio}
+        class='rom-audio'
+        controls
+        hidden={playing === null}
+        aria-label={words.soundtrack}
+        onPlay={() => {
+          setPaused(false)
+        }}
+        onPause={() => {
+          setPaused(true)
+        }}
+        onEnded={next}
       />
     </Section>
   )

@@ -9,7 +9,13 @@ import { keepBoth, keepCopy, keepOriginal } from './resolve-conflict.ts'
 import { Thumbnail } from './thumbnail.tsx'
 import type { Asset, Conflict } from './timeline.ts'
 
-interface SideProps { title: string, asset: Asset, isNewer: boolean, isBusy: boolean, onKeep: () => void }
+interface SideProps {
+  title: string
+  asset: Asset
+  isNewer: boolean
+  isBusy: boolean
+  onKeep: () => void
+}
 
 function Side ({ title, asset, isNewer, isBusy, onKeep }: SideProps) {
   const { conflict: words } = texts().rom.saves
@@ -18,10 +24,16 @@ function Side ({ title, asset, isNewer, isBusy, onKeep }: SideProps) {
     <div class='conflict-side'>
       <Thumbnail picture={asset.picture} />
       <div class='conflict-text'>
-        <h3>{title} {isNewer && <Badge kind='accent'>{words.newer}</Badge>}</h3>
-        <p class='faint'>{dateTime(asset.updated_at)} · {bytes(asset.file_size_bytes)}</p>
+        <h3>
+          {title} {isNewer && <Badge kind='accent'>{words.newer}</Badge>}
+        </h3>
+        <p class='faint'>
+          {dateTime(asset.updated_at)} · {bytes(asset.file_size_bytes)}
+        </p>
       </div>
-      <Button isBusy={isBusy} aria-label={words.keepThisLabel(title)} onClick={onKeep}>{words.keepThis}</Button>
+      <Button isBusy={isBusy} aria-label={words.keepThisLabel(title)} onClick={onKeep}>
+        {words.keepThis}
+      </Button>
     </div>
   )
 }
@@ -38,26 +50,74 @@ interface ConflictProps {
 
 /** Both contents of a file that two devices changed, side by side. */
 export function ConflictCard ({ romId, conflict, device, names, onChange }: ConflictProps) {
-  const { actions, saves: { conflict: words } } = texts().rom
+  const {
+    actions,
+    saves: { conflict: words }
+  } = texts().rom
   const [isBusy, setBusy] = useState(false)
   const { original, copy } = conflict
-  const run = (work: Promise<unknown>) => { setBusy(true); work.catch(tellFailure).finally(() => { setBusy(false); onChange() }) }
+  const run = (work: Promise<unknown>) => {
+    setBusy(true)
+    work.catch(tellFailure).finally(() => {
+      setBusy(false)
+      onChange()
+    })
+  }
   const keep = (choice: Promise<() => Promise<void>>) => {
-    run(choice.then((undo) => { tellSuccess(words.kept, { label: actions.undo, run: () => { run(undo()) } }) }))
+    run(
+      choice.then((undo) => {
+        tellSuccess(words.kept, {
+          label: actions.undo,
+          run: () => {
+            run(undo())
+          }
+        })
+      })
+    )
   }
   const other = device === null ? words.otherDevice : words.device(device)
   return (
     <section class='conflict'>
-      <div class='conflict-head'><Icon node={split} /><div><h2>{words.title(original.file_name)}</h2><p class='soft'>{words.text}</p></div></div>
+      <div class='conflict-head'>
+        <Icon node={split} />
+        <div>
+          <h2>{words.title(original.file_name)}</h2>
+          <p class='soft'>{words.text}</p>
+        </div>
+      </div>
       <div class='conflict-sides'>
-        <Side title={words.server} asset={original} isBusy={isBusy} isNewer={original.updated_at > copy.updated_at} onKeep={() => { keep(keepOriginal(conflict)) }} />
-        <Side title={other} asset={copy} isBusy={isBusy} isNewer={copy.updated_at > original.updated_at} onKeep={() => { keep(keepCopy(conflict)) }} />
+        <Side
+          title={words.server}
+          asset={original}
+          isBusy={isBusy}
+          isNewer={original.updated_at > copy.updated_at}
+          onKeep={() => {
+            keep(keepOriginal(conflict))
+          }}
+        />
+        <Side
+          title={other}
+          asset={copy}
+          isBusy={isBusy}
+          isNewer={copy.updated_at > original.updated_at}
+          onKeep={() => {
+            keep(keepCopy(conflict))
+          }}
+        />
       </div>
       <div class='conflict-foot'>
         <Button
-          kind='primary' isBusy={isBusy}
-          onClick={() => { run(keepBoth(romId, conflict, device ?? format().date(copy.updated_at), names).then(() => { tellSuccess(words.keptBoth) })) }}
-        >{words.keepBoth}
+          kind='primary'
+          isBusy={isBusy}
+          onClick={() => {
+            run(
+              keepBoth(romId, conflict, device ?? format().date(copy.updated_at), names).then(() => {
+                tellSuccess(words.keptBoth)
+              })
+            )
+          }}
+        >
+          {words.keepBoth}
         </Button>
       </div>
     </section>

@@ -9,17 +9,31 @@ import { Button, IconButton, LinkButton } from '../../../ui/button.tsx'
 import { Icon } from '../../../ui/icon.tsx'
 import { Badge, Loaded, Skeleton } from '../../../ui/state.tsx'
 import { tellFailure, tellSuccess } from '../../../ui/toast.tsx'
-import { addressOfPath, type Version, deleteAsset, listVersions, restoreContent, restoreVersion, undeleteAsset } from './asset-calls.ts'
+import {
+  addressOfPath,
+  type Version,
+  deleteAsset,
+  listVersions,
+  restoreContent,
+  restoreVersion,
+  undeleteAsset
+} from './asset-calls.ts'
 import { Thumbnail } from './thumbnail.tsx'
 import type { Asset } from './timeline.ts'
 
 const versionsKeyOf = ({ kind, id }: Asset) => `versions ${kind} ${id}`
 
-const Download = ({ path, label }: { path: string, label: string }) => (
-  <LinkButton kind='quiet' target='_top' href={addressOfPath(path)} aria-label={label} title={label}><Icon node={download} /></LinkButton>
+const Download = ({ path, label }: { path: string; label: string }) => (
+  <LinkButton kind='quiet' target='_top' href={addressOfPath(path)} aria-label={label} title={label}>
+    <Icon node={download} />
+  </LinkButton>
 )
 
-interface EntryProps { asset: Asset, device: string | null, onChange: () => void }
+interface EntryProps {
+  asset: Asset
+  device: string | null
+  onChange: () => void
+}
 
 /** The former contents of a save, each with its restore and download. */
 function Versions ({ asset, onChange }: EntryProps) {
@@ -27,34 +41,60 @@ function Versions ({ asset, onChange }: EntryProps) {
   const { dateTime, bytes } = format()
   const versions = useResource(versionsKeyOf(asset), (signal) => listVersions(asset, signal))
   const [busy, setBusy] = useState<number | null>(null)
-  const reload = () => { cache.invalidate(versionsKeyOf(asset)); onChange() }
+  const reload = () => {
+    cache.invalidate(versionsKeyOf(asset))
+    onChange()
+  }
   const restore = ({ id }: Version) => {
     setBusy(id)
-    const undo = () => { restoreContent(asset, asset.sha1).then(reload).catch(tellFailure) }
-    restoreVersion(asset, id).then(() => {
-      reload()
-      tellSuccess(words.restored(asset.file_name), { label: actions.undo, run: undo })
-    }).catch(tellFailure).finally(() => { setBusy(null) })
+    const undo = () => {
+      restoreContent(asset, asset.sha1).then(reload).catch(tellFailure)
+    }
+    restoreVersion(asset, id)
+      .then(() => {
+        reload()
+        tellSuccess(words.restored(asset.file_name), { label: actions.undo, run: undo })
+      })
+      .catch(tellFailure)
+      .finally(() => {
+        setBusy(null)
+      })
   }
   return (
     <Loaded resource={versions} skeleton={<Skeleton height='3rem' />}>
-      {(list) => list.length === 0
-        ? <p class='faint save-versions'>{words.noOlder}</p>
-        : (
-          <ul class='save-versions'>
-            {list.map((version) => (
-              <li key={version.id} class='rom-row'>
-                <span class='rom-row-text'><span>{dateTime(version.content_updated_at)}</span><span class='faint number'>{bytes(version.file_size_bytes)}</span></span>
-                {holds('assets.write') && (
-                  <Button isSmall isBusy={busy === version.id} aria-label={words.restoreLabel(asset.file_name, dateTime(version.content_updated_at))} onClick={() => { restore(version) }}>
-                    {words.restore}
-                  </Button>
-                )}
-                <Download path={version.download_path} label={words.downloadOf(asset.file_name, dateTime(version.content_updated_at))} />
-              </li>
-            ))}
-          </ul>
-          )}
+      {(list) =>
+        list.length === 0
+          ? (
+            <p class='faint save-versions'>{words.noOlder}</p>
+            )
+          : (
+            <ul class='save-versions'>
+              {list.map((version) => (
+                <li key={version.id} class='rom-row'>
+                  <span class='rom-row-text'>
+                    <span>{dateTime(version.content_updated_at)}</span>
+                    <span class='faint number'>{bytes(version.file_size_bytes)}</span>
+                  </span>
+                  {holds('assets.write') && (
+                    <Button
+                      isSmall
+                      isBusy={busy === version.id}
+                      aria-label={words.restoreLabel(asset.file_name, dateTime(version.content_updated_at))}
+                      onClick={() => {
+                        restore(version)
+                      }}
+                    >
+                      {words.restore}
+                    </Button>
+                  )}
+                  <Download
+                    path={version.download_path}
+                    label={words.downloadOf(asset.file_name, dateTime(version.content_updated_at))}
+                  />
+                </li>
+              ))}
+            </ul>
+            )}
     </Loaded>
   )
 }
@@ -64,7 +104,10 @@ function Facts ({ asset, device }: Pick<EntryProps, 'asset' | 'device'>) {
   const { saves: words } = texts().rom
   const { time, bytes } = format()
   const facts = [
-    time(asset.updated_at), bytes(asset.file_size_bytes), asset.emulator ?? '', asset.slot === null ? '' : words.slot(asset.slot),
+    time(asset.updated_at),
+    bytes(asset.file_size_bytes),
+    asset.emulator ?? '',
+    asset.slot === null ? '' : words.slot(asset.slot),
     device === null ? '' : words.fromDevice(device)
   ]
   return (
@@ -89,25 +132,58 @@ export function SaveEntry ({ asset, device, onChange }: EntryProps) {
   const { file_name: name, isDeleted } = asset
   const run = (work: Promise<void>, done: string, undo: () => Promise<void>) => {
     setBusy(true)
-    work.then(() => {
-      onChange()
-      tellSuccess(done, { label: actions.undo, run: () => { undo().then(onChange).catch(tellFailure) } })
-    }).catch(tellFailure).finally(() => { setBusy(false) })
+    work
+      .then(() => {
+        onChange()
+        tellSuccess(done, {
+          label: actions.undo,
+          run: () => {
+            undo().then(onChange).catch(tellFailure)
+          }
+        })
+      })
+      .catch(tellFailure)
+      .finally(() => {
+        setBusy(false)
+      })
   }
-  const remove = () => { run(deleteAsset(asset), words.deletedNow(name), () => undeleteAsset(asset)) }
-  const bringBack = () => { run(undeleteAsset(asset), words.undeleted(name), () => deleteAsset(asset)) }
+  const remove = () => {
+    run(deleteAsset(asset), words.deletedNow(name), () => undeleteAsset(asset))
+  }
+  const bringBack = () => {
+    run(undeleteAsset(asset), words.undeleted(name), () => deleteAsset(asset))
+  }
   return (
     <li class='save' data-deleted={isDeleted ? '' : undefined}>
       <div class='save-line'>
         <Thumbnail picture={asset.picture} />
-        <div class='rom-row-text'><strong>{name}</strong><Facts asset={asset} device={device} /></div>
+        <div class='rom-row-text'>
+          <strong>{name}</strong>
+          <Facts asset={asset} device={device} />
+        </div>
         <Badge>{words.kinds[asset.kind]}</Badge>
         <span class='save-tools'>
-          {!isDeleted && <IconButton icon={history} aria-expanded={isOpen} label={words.versionsOf(name)} onClick={() => { setOpen(!isOpen) }} />}
+          {!isDeleted && (
+            <IconButton
+              icon={history}
+              aria-expanded={isOpen}
+              label={words.versionsOf(name)}
+              onClick={() => {
+                setOpen(!isOpen)
+              }}
+            />
+          )}
           {!asset.missing_from_fs && <Download path={asset.download_path} label={words.download(name)} />}
-          {holds('assets.write') && (isDeleted
-            ? <Button isSmall isBusy={isBusy} aria-label={words.undeleteLabel(name)} onClick={bringBack}>{words.undelete}</Button>
-            : <IconButton icon={trash} isBusy={isBusy} label={words.delete(name)} onClick={remove} />)}
+          {holds('assets.write') &&
+            (isDeleted
+              ? (
+                <Button isSmall isBusy={isBusy} aria-label={words.undeleteLabel(name)} onClick={bringBack}>
+                  {words.undelete}
+                </Button>
+                )
+              : (
+                <IconButton icon={trash} isBusy={isBusy} label={words.delete(name)} onClick={remove} />
+                ))}
         </span>
       </div>
       {isOpen && <Versions asset={asset} device={device} onChange={onChange} />}

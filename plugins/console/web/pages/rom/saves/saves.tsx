@@ -17,17 +17,26 @@ import { UploadSave } from './upload.tsx'
 const SHOWN = 40
 const DELETED_KEY = 'deleted assets'
 
-const useDeleted = () => useResource(DELETED_KEY, async (signal) => {
-  const [saves, states] = await Promise.all([call(api.GET('/api/saves/deleted', { signal })), call(api.GET('/api/states/deleted', { signal }))])
-  return { saves, states }
-})
+const useDeleted = () =>
+  useResource(DELETED_KEY, async (signal) => {
+    const [saves, states] = await Promise.all([
+      call(api.GET('/api/saves/deleted', { signal })),
+      call(api.GET('/api/states/deleted', { signal }))
+    ])
+    return { saves, states }
+  })
 
 /** Returns the person's saves and states of a ROM, deleted ones included. */
 function useAssets (rom: DetailedRom) {
-  const { data: { value: deleted } } = useDeleted()
+  const {
+    data: { value: deleted }
+  } = useDeleted()
   const ofRom = ({ rom_id: id }: { rom_id: number | null }) => id === rom.id
   return listAssets({
-    saves: rom.user_saves, states: rom.user_states, deletedSaves: deleted?.saves.filter(ofRom) ?? [], deletedStates: deleted?.states.filter(ofRom) ?? []
+    saves: rom.user_saves,
+    states: rom.user_states,
+    deletedSaves: deleted?.saves.filter(ofRom) ?? [],
+    deletedStates: deleted?.states.filter(ofRom) ?? []
   })
 }
 
@@ -47,7 +56,10 @@ function Others ({ rom }: { rom: DetailedRom }) {
           <li key={`${asset.kind} ${asset.id}`} class='rom-row'>
             <a class='rom-row-text' target='_top' href={asset.download_path.replace(/^\//, '')}>
               <strong>{asset.file_name}</strong>
-              <span class='faint'>{words.of(names.get(`${asset.file_name} ${asset.id}`) ?? '')} · {format().dateTime(asset.updated_at)} · {format().bytes(asset.file_size_bytes)}</span>
+              <span class='faint'>
+                {words.of(names.get(`${asset.file_name} ${asset.id}`) ?? '')} · {format().dateTime(asset.updated_at)} ·{' '}
+                {format().bytes(asset.file_size_bytes)}
+              </span>
             </a>
           </li>
         ))}
@@ -61,13 +73,18 @@ export function Saves ({ rom }: { rom: DetailedRom }) {
   const { saves: words } = texts().rom
   const [limit, setLimit] = useState(SHOWN)
   const [showsDeleted, setShowsDeleted] = useState(false)
-  const { data: { value: devices = [] } } = useDevices()
+  const {
+    data: { value: devices = [] }
+  } = useDevices()
   const all = useAssets(rom)
   const { conflicts, others } = splitConflicts(all)
   const listed = others.filter(({ isDeleted }) => showsDeleted || !isDeleted)
   const hasDeleted = others.some(({ isDeleted }) => isDeleted)
   const names = new Set(all.map(({ file_name: name }) => name))
-  const reload = () => { reloadRom(rom.id); cache.invalidate(DELETED_KEY) }
+  const reload = () => {
+    reloadRom(rom.id)
+    cache.invalidate(DELETED_KEY)
+  }
   const deviceOf = (id: string | null): string | null => {
     const device = devices.find(({ device_id: uuid }) => uuid === id)
     return device === undefined ? null : nameOfDevice(device)
@@ -75,7 +92,14 @@ export function Saves ({ rom }: { rom: DetailedRom }) {
   return (
     <div class='rom-overview'>
       {conflicts.map((conflict) => (
-        <ConflictCard key={conflict.copy.id} romId={rom.id} conflict={conflict} device={deviceOf(conflict.copy.device)} names={names} onChange={reload} />
+        <ConflictCard
+          key={conflict.copy.id}
+          romId={rom.id}
+          conflict={conflict}
+          device={deviceOf(conflict.copy.device)}
+          names={names}
+          onChange={reload}
+        />
       ))}
       {holds('assets.write') && <UploadSave romId={rom.id} onChange={reload} />}
       {listed.length === 0 && <Empty icon={save} title={words.empty.title} text={words.empty.text} />}
@@ -83,11 +107,30 @@ export function Saves ({ rom }: { rom: DetailedRom }) {
         {groupByDay(listed.slice(0, limit)).map(({ date, assets }) => (
           <section key={date.getTime()} class='timeline-day'>
             <h2>{format().date(date)}</h2>
-            <ul>{assets.map((asset) => <SaveEntry key={`${asset.kind} ${asset.id}`} asset={asset} device={deviceOf(asset.device)} onChange={reload} />)}</ul>
+            <ul>
+              {assets.map((asset) => (
+                <SaveEntry
+                  key={`${asset.kind} ${asset.id}`}
+                  asset={asset}
+                  device={deviceOf(asset.device)}
+                  onChange={reload}
+                />
+              ))}
+            </ul>
           </section>
         ))}
       </div>
-      {listed.length > limit && <div><Button onClick={() => { setLimit(limit + 4 * SHOWN) }}>{words.all(listed.length - limit)}</Button></div>}
+      {listed.length > limit && (
+        <div>
+          <Button
+            onClick={() => {
+              setLimit(limit + 4 * SHOWN)
+            }}
+          >
+            {words.all(listed.length - limit)}
+          </Button>
+        </div>
+      )}
       {hasDeleted && <Check label={words.showDeleted} isChecked={showsDeleted} onChange={setShowsDeleted} />}
       <Others rom={rom} />
     </div>
