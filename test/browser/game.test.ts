@@ -155,7 +155,7 @@ t.test('a game without a match is found by a search, and refused again', async (
   t.equal((await read(tales)).vault_id, 42)
   await page.goto(`${url}/roms/${tales}/match`)
   await press(page, 'Not this one: vault')
-  await until(async () => (await read(tales)).vault_id === null)
+  await until(async () => (await read(tales)).vault_id === null, 'the match is gone')
 })
 
 t.test('a conflict is resolved by keeping both, and a former save is restored and undone', async (t) => {
@@ -167,7 +167,7 @@ t.test('a conflict is resolved by keeping both, and a former save is restored an
   t.same(await examine(page), [])
   await press(page, 'Keep both')
   await sees(page, 'Both are kept')
-  await until(async () => (await read(harbor)).user_saves.every(({ conflict_of: original }) => original === null))
+  await until(async () => (await read(harbor)).user_saves.every(({ conflict_of: original }) => original === null), 'no conflict is left')
   t.equal((await read(harbor)).user_saves.length, 2)
   const shaOf = async () => (await read(harbor)).user_saves.find(({ id }) => id === save)?.sha1
   const second = await shaOf()
@@ -176,7 +176,7 @@ t.test('a conflict is resolved by keeping both, and a former save is restored an
   await sees(page, 'is restored')
   t.not(await shaOf(), second)
   await press(page, 'Undo')
-  await until(async () => (await shaOf()) === second)
+  await until(async () => (await shaOf()) === second, 'the save is as before')
 })
 
 t.test('the second of two tabs that edit one game sees both values', async (t) => {

@@ -1,8 +1,7 @@
 import t from 'tap'
 import { listAchievements } from '../../../plugins/console/web/pages/rom/achievement-list.ts'
-import { groupFiles, listHashes } from '../../../plugins/console/web/pages/rom/file-groups.ts'
+import { type RomFile, groupFiles, listHashes } from '../../../plugins/console/web/pages/rom/file-groups.ts'
 import { mondayOf, toWeeks } from '../../../plugins/console/web/pages/rom/play-weeks.ts'
-import type { RomFile } from '../../../plugins/console/web/pages/rom/rom-data.ts'
 import { listSources, readProviderLock } from '../../../plugins/console/web/pages/rom/source-list.ts'
 import {
   chooseFreeName,

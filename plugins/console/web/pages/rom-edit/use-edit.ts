@@ -3,7 +3,8 @@ import { api, call } from '../../api/client.ts'
 import { type Failure, toFailure } from '../../api/failure.ts'
 import { texts } from '../../i18n/language.ts'
 import { tellFailure, tellSuccess } from '../../ui/toast.tsx'
-import { type DetailedRom, type RomSources, showRom } from '../rom/rom-data.ts'
+import { type DetailedRom, showRom } from '../rom/rom-data.ts'
+import type { RomSources } from '../rom/source-list.ts'
 import { type CoverChoice, isCoverChanged, toCoverUndo } from './cover-choice.ts'
 import {
   type EditRequest,

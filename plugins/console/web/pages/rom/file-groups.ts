@@ -1,4 +1,6 @@
-import type { RomFile } from './rom-data.ts'
+import type { components } from '../../api/schema.d.ts'
+
+export type RomFile = components['schemas']['RomFile']
 
 export type Category = NonNullable<RomFile['category']>
 

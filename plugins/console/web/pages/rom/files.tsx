@@ -9,9 +9,9 @@ import { TextField } from '../../ui/field.tsx'
 import { Badge, Empty } from '../../ui/state.tsx'
 import { Icon } from '../../ui/icon.tsx'
 import { tellFailure, tellSuccess } from '../../ui/toast.tsx'
-import { groupFiles, listHashes } from './file-groups.ts'
+import { type RomFile, groupFiles, listHashes } from './file-groups.ts'
 import { Section } from './section.tsx'
-import type { DetailedRom, RomFile } from './rom-data.ts'
+import type { DetailedRom } from './rom-data.ts'
 
 /** Number of files from which a search helps. */
 const SEARCH_MIN = 12

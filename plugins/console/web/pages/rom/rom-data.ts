@@ -3,8 +3,6 @@ import { cache, useResource } from '../../api/resource.ts'
 import type { components } from '../../api/schema.d.ts'
 
 export type DetailedRom = components['schemas']['DetailedRom']
-export type RomFile = components['schemas']['RomFile']
-export type RomSources = components['schemas']['RomSources']
 
 const keyOf = (id: number | string) => `rom ${id}`
 const sourcesKeyOf = (id: number | string) => `rom-sources ${id}`

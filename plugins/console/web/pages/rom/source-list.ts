@@ -1,4 +1,6 @@
-import type { RomSources } from './rom-data.ts'
+import type { components } from '../../api/schema.d.ts'
+
+export type RomSources = components['schemas']['RomSources']
 
 /** One value of a ROM: its name, its providers, and the lock that removes a person's value. */
 export interface SourceRow {
