@@ -15,7 +15,7 @@ function readDetail (payload: unknown): string {
   return typeof detail === 'string' ? detail : ''
 }
 
-/** Creates the hook that leads browsers to the sign-in page, with the reason, if the OpenID provider signs nobody in. */
+/** Creates the hook that leads browsers to the sign-in page, with the reason, if sign-in by OpenID fails. */
 export function showSignInProblem (config: Config): onSendAsyncHookHandler {
   const home = `${basePath(config)}/`
   return async (request, reply, payload) => {

@@ -53,6 +53,32 @@ t.test('a program gets JSON at the root and errors elsewhere', async (t) => {
   }
 })
 
+t.test('pages of links are views for browsers, and pages of their own for others', async (t) => {
+  const test = await fresh(t)
+  for (const url of ['/register?token=a', '/reset-password?token=a', '/pair/device?user_code=ABCD']) {
+    const view = await open(test, url)
+    t.match(view.body, '<div id="app">', url)
+    t.match(view.headers, { 'content-type': 'text/html; charset=utf-8', vary: /Accept/ })
+    const own = await test.app.inject({ url, headers: { accept: '*/*' } })
+    t.equal(own.statusCode, 200)
+    t.match(own.body, '<form', url)
+  }
+  t.match((await open(test, '/pair/device.js')).headers, { 'content-type': /^text\/javascript/ }, 'their files stay')
+})
+
+t.test('browsers see on the sign-in page why the OpenID provider signed nobody in', async (t) => {
+  const test = await fresh(t)
+  for (const url of ['/api/login/openid', '/api/oauth/openid?error=access_denied']) {
+    const refused = await test.app.inject({ url })
+    t.ok(refused.statusCode >= 400, url)
+    const shown = await open(test, url)
+    t.match(shown, { statusCode: 303, headers: { location: '/sign-in' }, body: '' })
+    const cookie = shown.cookies.find(({ name }) => name === 'svc_sign_in_problem')
+    t.match(cookie, { value: refused.json<{ detail: string }>().detail, path: '/', sameSite: 'Lax', maxAge: 60 })
+  }
+  t.equal((await open(test, '/api/roms')).statusCode, 401, 'other errors stay')
+})
+
 t.test('the policy of the page allows only files of this server', async (t) => {
   const reply = await open(await fresh(t), '/')
   const policy = String(reply.headers['content-security-policy'])

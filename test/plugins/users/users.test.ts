@@ -299,6 +299,9 @@ t.test("an avatar's type comes from its content; it replaces the former one", as
     t.match(sent, { 'content-type': type, 'x-content-type-options': 'nosniff', 'content-disposition': `inline; filename*=UTF-8''${name}; filename="${name}"` })
     t.ok(rawPayload.equals(content))
   }
+  t.match((await call('PUT', `/${id}`, headers, { avatar: '' })).json(), { avatar_path: '' })
+  t.equal((await avatar()).statusCode, 404, 'it can be removed')
+  await putForm(id, headers, { avatar: blob(await picture('gif')) })
   t.equal((await call('GET', `/${id}/avatar`, {})).statusCode, 401)
   await writeFile(join(folder, 'avatar.svg'), '<svg xmlns="http://www.w3.org/2000/svg"/>')
   await app.pg.query("update users set avatar_path = replace(avatar_path, 'gif', 'svg') where id = $1", [id])

@@ -37,6 +37,7 @@ export const setup: Messages['setup'] = {
     content: 'Was darin ist'
   },
   empty: 'Es gibt noch keine Ordner für Plattformen. Lege für jede Plattform einen an, wie unten, oder lege hier Spiele ab.',
+  emptyForOthers: 'Wer diesen Server betreibt, hat noch keine Spiele hinzugefügt, oder keine, die du sehen darfst.',
   files: (count) => plural(count, { one: '# Datei', other: '# Dateien' }),
   folders: (count) => plural(count, { one: '# Ordner', other: '# Ordner' }),
   free: (size) => `${size} frei`,

@@ -37,6 +37,7 @@ export const setup = {
     content: 'What is in them'
   },
   empty: 'There are no platform folders yet. Make one for each platform, as below, or drop games here.',
+  emptyForOthers: 'The person who runs this server has not added any games yet, or none that you may see.',
   files: (count: number) => plural(count, { one: '# file', other: '# files' }),
   folders: (count: number) => plural(count, { one: '# folder', other: '# folders' }),
   free: (size: string) => `${size} free`,

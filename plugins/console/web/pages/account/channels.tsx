@@ -36,7 +36,8 @@ function ChannelRow ({ channel, onEdit, onConfirmCode, onDelete }: RowProps) {
   const { common, account: { channels } } = texts()
   const { ago, list } = format()
   const [isTesting, setTesting] = useState(false)
-  const { id, name, type, target, enabled, confirmed, topics, last_error: error, last_delivered_at: delivered } = channel
+  const { id, name, type, target, enabled, confirmed, topics } = channel
+  const { last_error: error, last_delivered_at: delivered } = channel
 
   async function test (): Promise<void> {
     setTesting(true)

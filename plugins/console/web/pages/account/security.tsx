@@ -70,6 +70,7 @@ function SessionRow ({ session }: { session: Session }) {
   const { security } = texts().account
   const { ago, dateTime } = format()
   const [isEnding, setEnding] = useState(false)
+  const { last_seen: seen } = session
   const { app, system, isPhone } = readAgent(session.user_agent)
   const name = app === null && system === null ? security.unknownDevice : security.device(app, system)
   async function end (): Promise<void> {
@@ -87,7 +88,7 @@ function SessionRow ({ session }: { session: Session }) {
         <p class='faint'>
           {security.place(session.address)}
           {' · '}
-          <time dateTime={session.last_seen} title={dateTime(session.last_seen)}>{security.seen(ago(session.last_seen))}</time>
+          <time dateTime={seen} title={dateTime(seen)}>{security.seen(ago(seen))}</time>
         </p>
       </div>
       {!session.is_current && (
