@@ -4,6 +4,7 @@ import shield from 'lucide/dist/esm/icons/shield-check.mjs'
 import user from 'lucide/dist/esm/icons/user-round.mjs'
 import type { IconNode } from 'lucide'
 import type { ComponentType } from 'preact'
+import { useEffect, useRef } from 'preact/hooks'
 import { type User, accountOf, isGuest } from '../../api/session.ts'
 import { texts } from '../../i18n/language.ts'
 import type { Messages } from '../../i18n/en.ts'
@@ -34,6 +35,9 @@ export default function Account ({ section }: { section?: string }) {
   const { account } = texts()
   const current = SECTIONS.find(({ path }) => path === (section === undefined ? 'account' : `account/${section}`))
   useTitle(current === undefined ? undefined : account.sections[current.name])
+  const nav = useRef<HTMLElement>(null)
+  // On phones the sections are wider than the screen.
+  useEffect(() => { nav.current?.querySelector('[aria-current]')?.scrollIntoView({ block: 'nearest' }) }, [section])
   const own = accountOf()
   if (current === undefined) return <NotFound />
   if (own === null || isGuest(own)) return <Forbidden />
@@ -42,7 +46,7 @@ export default function Account ({ section }: { section?: string }) {
     <>
       <div class='page-head'><h1>{account.title}</h1></div>
       <div class='account'>
-        <nav class='account-nav' aria-label={account.title}>
+        <nav class='account-nav' ref={nav} aria-label={account.title}>
           {SECTIONS.map(({ path, name, icon }) => (
             <a key={path} class='shell-link' href={path} aria-current={path === current.path ? 'page' : undefined}>
               <Icon node={icon} />{account.sections[name]}

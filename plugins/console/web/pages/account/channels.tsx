@@ -55,7 +55,7 @@ function ChannelRow ({ channel, onEdit, onConfirmCode, onDelete }: RowProps) {
 
   const wanted = topics === null ? channels.allTopics : list(topics.map((topic) => channels.topicOf(topic)))
   return (
-    <li class='row'>
+    <li class='row row-wide'>
       <Icon node={ICONS[type] ?? bell} />
       <div class='row-text'>
         <div class='row-title'>

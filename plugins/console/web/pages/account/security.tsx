@@ -28,6 +28,8 @@ function PasswordForm ({ user }: { user: User }) {
     if (password !== again) throw new Failure(0, signIn.first.differ)
     await changePassword(user, { password, current_password: current, keep_tokens: keepsApps })
     tellSuccess(security.changed)
+    for (const name of ['current', 'password', 'again'] as const) form.set(name, '')
+    await cache.reload(KEY)
   })
   const { values, set, isBusy, failure, errorOf, onSubmit } = form
   return (
