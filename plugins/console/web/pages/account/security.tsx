@@ -26,7 +26,8 @@ function PasswordForm ({ user }: { user: User }) {
   const initial = { current: '', password: '', again: '', keepsApps: true }
   const form = useForm(initial, async ({ current, password, again, keepsApps }) => {
     if (password !== again) throw new Failure(0, signIn.first.differ)
-    await changePassword(user, { password, current_password: current, keep_tokens: keepsApps })
+    const proof = current === '' ? {} : { current_password: current }
+    await changePassword(user, { ...proof, password, keep_tokens: keepsApps })
     tellSuccess(security.changed)
     for (const name of ['current', 'password', 'again'] as const) form.set(name, '')
     await cache.reload(KEY)
