@@ -10,7 +10,7 @@ import { Check, Select, TextField } from '../../ui/field.tsx'
 import { SchemaForm } from '../../ui/form/schema-form.tsx'
 import { Loaded, Skeleton } from '../../ui/state.tsx'
 import { createServiceSchema } from './apprise-form.ts'
-import type { Channel } from './channels.tsx'
+import type { Channel } from './views.ts'
 import { listChannelKeys, usePluginSchemas } from './plugin-schemas.ts'
 
 type Topic = 'scans' | 'tasks' | 'streaming' | 'devices' | 'account' | 'custom'

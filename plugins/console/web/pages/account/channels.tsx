@@ -5,7 +5,6 @@ import webhook from 'lucide/dist/esm/icons/webhook.mjs'
 import { useState } from 'preact/hooks'
 import { api, call } from '../../api/client.ts'
 import { cache, useResource } from '../../api/resource.ts'
-import type { components } from '../../api/schema.d.ts'
 import { format, texts } from '../../i18n/language.ts'
 import { Button } from '../../ui/button.tsx'
 import { Confirm } from '../../ui/confirm.tsx'
@@ -15,8 +14,8 @@ import { tellFailure, tellSuccess } from '../../ui/toast.tsx'
 import { ChannelDialog } from './channel-dialog.tsx'
 import { CodeDialog } from './code-dialog.tsx'
 import { Panel } from './panel.tsx'
+import type { Channel } from './views.ts'
 
-export type Channel = components['schemas']['NotificationChannel']
 const KEY = 'notification-channels'
 const ICONS: Readonly<Record<string, typeof bell>> = { email: mail, webhook }
 

@@ -7,7 +7,7 @@ import { TextField } from '../../ui/field.tsx'
 import { useForm } from '../../ui/form.ts'
 import { Notice } from '../../ui/state.tsx'
 import { tellFailure, tellSuccess } from '../../ui/toast.tsx'
-import type { Channel } from './channels.tsx'
+import type { Channel } from './views.ts'
 
 const FORM = 'code-form'
 interface CodeDialogProps { channel: Channel, onClose: () => void, onConfirmed: (channel: Channel) => void }

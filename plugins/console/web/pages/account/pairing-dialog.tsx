@@ -7,7 +7,7 @@ import { Button } from '../../ui/button.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import { Qr } from '../../ui/qr.tsx'
 import { Notice, Skeleton } from '../../ui/state.tsx'
-import type { Token } from './tokens.tsx'
+import type { Token } from './views.ts'
 
 type Pairing = components['schemas']['ClientTokenPair']
 

@@ -4,7 +4,6 @@ import smartphone from 'lucide/dist/esm/icons/smartphone.mjs'
 import { useState } from 'preact/hooks'
 import { api, call } from '../../api/client.ts'
 import { cache, useResource } from '../../api/resource.ts'
-import type { components } from '../../api/schema.d.ts'
 import type { User } from '../../api/session.ts'
 import { format, texts } from '../../i18n/language.ts'
 import { Button, LinkButton } from '../../ui/button.tsx'
@@ -16,8 +15,8 @@ import { Panel } from './panel.tsx'
 import { PairingDialog } from './pairing-dialog.tsx'
 import { describeScope } from './scopes.tsx'
 import { TokenDialog } from './token-dialog.tsx'
+import type { Token } from './views.ts'
 
-export type Token = components['schemas']['ClientToken']
 const KEY = 'client-tokens'
 
 interface RowProps { token: Token, onPair: () => void, onRevoke: () => void }

@@ -5,7 +5,7 @@ import { Dialog } from '../../ui/dialog.tsx'
 import { Check, TextField } from '../../ui/field.tsx'
 import { useForm } from '../../ui/form.ts'
 import { Notice } from '../../ui/state.tsx'
-import type { Library } from './library-step.tsx'
+import type { Library } from './library-views.ts'
 
 const FORM = 'library-form'
 

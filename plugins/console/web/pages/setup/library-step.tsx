@@ -12,8 +12,8 @@ import { Badge, Loaded, Notice, Skeleton } from '../../ui/state.tsx'
 import { DropGames } from '../upload/drop-games.tsx'
 import { FolderMeanings } from './folder-meanings.tsx'
 import { LibraryDialog } from './library-dialog.tsx'
+import type { Library } from './library-views.ts'
 
-export type Library = components['schemas']['Library']
 type Content = components['schemas']['SetupLibrary']
 export const LIBRARIES = 'libraries'
 export const CONTENT = 'setup-library'
