@@ -3,7 +3,7 @@ import { useLocation } from 'preact-iso/router'
 import { addressOf, BASE_PATH } from './base.ts'
 import { texts } from './i18n/language.ts'
 
-/** The view that is shown: its path below the base URL, and its query. Only `params` has all values of a repeated name. */
+/** The view that is shown: its path below the base URL, and its query. Only `params` has repeated names. */
 export interface View { path: string, query: Readonly<Record<string, string>>, params: URLSearchParams }
 
 /** Returns the view that is shown, and a function that shows another one by its path below the base URL. */

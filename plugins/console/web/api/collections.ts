@@ -20,7 +20,8 @@ export const useSmartCollections = () => useResource('smart-collections', (signa
 export const isOwn = ({ user_id: owner }: { user_id: number }): boolean => owner === accountOf()?.id
 
 /** Returns the account's list of favourites; undefined before its first favourite. */
-export const findFavorites = (all: readonly Collection[]): Collection | undefined => all.find((one) => one.is_favorite && isOwn(one))
+export const findFavorites = (all: readonly Collection[]): Collection | undefined =>
+  all.find((one) => one.is_favorite && isOwn(one))
 
 /** Returns the ids of all favourites of the account. */
 export function useFavoriteIds (): ReadonlySet<number> {
@@ -40,20 +41,31 @@ export async function removeFromCollection (id: number, ids: readonly number[]):
   showChange(await call(api.DELETE('/api/collections/{id}/roms', { params: { path: { id } }, body: { rom_ids: [...ids] } })))
 }
 
+type FormFields = Readonly<Record<string, string | Blob | undefined>>
+
 /** Returns a form that the server reads as one with files. */
-function formOf (fields: Readonly<Record<string, string | Blob | undefined>>): FormData {
+function formOf (fields: FormFields): FormData {
   const form = new FormData()
   for (const [name, value] of Object.entries(fields)) if (value !== undefined) form.append(name, value)
   return form
 }
 
 /** The fields of a collection's form; an absent one stays as it is. */
-export interface CollectionFields { name?: string, description?: string, rom_ids?: string, filter_criteria?: string, artwork?: Blob }
-/** Sends a form in place of the object that the types describe. */
-export const asForm = { bodySerializer: (fields: object) => formOf(fields as Readonly<Record<string, string | Blob | undefined>>) }
+export interface CollectionFields {
+  name?: string
+  description?: string
+  rom_ids?: string
+  filter_criteria?: string
+  artwork?: Blob
+}
 
-export async function createCollection (fields: CollectionFields, query: { is_public?: boolean, is_favorite?: boolean } = {}): Promise<Collection> {
+/** Sends a form in place of the object that the types describe. */
+export const asForm = { bodySerializer: (fields: object) => formOf(fields as FormFields) }
+
+interface Kind { is_public?: boolean, is_favorite?: boolean }
+
+export async function createCollection (fields: CollectionFields, query: Kind = {}): Promise<Collection> {
   const created = await call(api.POST('/api/collections', { params: { query }, body: fields, ...asForm }))
-  cache.set<Collection[]>('collections', (all) => all === undefined ? undefined : [...all.filter(({ id }) => id !== created.id), created])
+  cache.set<Collection[]>('collections', (all) => all && [...all.filter(({ id }) => id !== created.id), created])
   return created
 }

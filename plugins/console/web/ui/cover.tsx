@@ -54,7 +54,8 @@ export function Cover ({ rom, isLarge = false, isFavorite = false }: CoverProps)
 interface BadgesProps { rom: Pictured, isFavorite: boolean }
 
 /** The marks of a ROM: missing from disk, favourite, verified dump, other versions. */
-export function CoverBadges ({ rom: { missing_from_fs: isMissing, sibling_roms: siblings, dump_status: dump }, isFavorite }: BadgesProps) {
+export function CoverBadges ({ rom, isFavorite }: BadgesProps) {
+  const { missing_from_fs: isMissing, sibling_roms: siblings, dump_status: dump } = rom
   const isVerified = dump === 'verified'
   if (!isMissing && !isFavorite && !isVerified && siblings.length === 0) return null
   const { library, list: { badges } } = texts()

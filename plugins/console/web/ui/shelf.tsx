@@ -91,8 +91,13 @@ export function Shelf ({ title, more, isWide = false, children }: ShelfProps) {
         {more}
         {(start || end) && (
           <div class='shelf-arrows'>
-            <IconButton isSmall icon={left} tabIndex={-1} label={home.previous(title)} disabled={!start} onClick={() => { scroll(-1) }} />
-            <IconButton isSmall icon={right} tabIndex={-1} label={home.next(title)} disabled={!end} onClick={() => { scroll(1) }} />
+            <IconButton
+              isSmall icon={left} tabIndex={-1} label={home.previous(title)} disabled={!start}
+              onClick={() => { scroll(-1) }}
+            />
+            <IconButton
+              isSmall icon={right} tabIndex={-1} label={home.next(title)} disabled={!end} onClick={() => { scroll(1) }}
+            />
           </div>
         )}
       </div>

@@ -31,7 +31,7 @@ export const collections: Messages['collections'] = {
     title: 'Noch keine Sammlung',
     text: 'Eine Sammlung enthält Spiele beliebiger Plattformen. Lege hier eine an, oder wähle in der Bibliothek Spiele aus und füge sie hinzu.'
   },
-  noMatch: { title: 'Keine solche Sammlung', text: 'Keine Sammlung heißt so. Ändere die Suche.' },
+  noMatch: 'Keine Sammlung von dir oder anderen heißt so. Ändere die Suche.',
   noVirtual: 'Sobald drei Spiele etwas gemeinsam haben, erscheint es hier.',
   empty: {
     title: 'Diese Sammlung ist leer',

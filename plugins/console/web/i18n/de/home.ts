@@ -8,8 +8,6 @@ export const home: Messages['home'] = {
   continue: 'Weiterspielen',
   noContinue: 'Spiele, die du spielst, erscheinen hier, damit du zu ihnen zurückfindest.',
   playing: 'Wird gerade gespielt',
-  plays: (user, game) => `${user} spielt ${game}`,
-  noPlaying: 'Gerade spielt niemand.',
   since: (time) => `begonnen ${time}`,
   favorites: 'Favoriten',
   noFavorites: 'Wähle in der Bibliothek Spiele aus und markiere sie als Favorit. Dann sind sie immer nur einen Schritt entfernt.',

@@ -29,7 +29,6 @@ export const list: Messages['list'] = {
   views: { grid: 'Cover', list: 'Liste' },
   size: 'Größe',
   filters: 'Filter',
-  filterCount: (count) => `Filter, ${count} aktiv`,
   clear: 'Alle entfernen',
   show: (count) => plural(count, { one: '# Spiel zeigen', other: '# Spiele zeigen' }),
   saveFilter: 'Als smarte Sammlung speichern',
@@ -50,7 +49,6 @@ export const list: Messages['list'] = {
     has_ra: { yes: 'Mit Erfolgen', no: 'Ohne Erfolge' },
     has_soundtrack: { yes: 'Mit Soundtrack', no: 'Ohne Soundtrack' }
   },
-  flagStates: { any: 'kein Filter', yes: 'nur diese', no: 'ohne diese' },
   lists: {
     platform_ids: 'Plattform',
     library_ids: 'Bibliothek',

@@ -31,7 +31,7 @@ export const collections = {
     title: 'No collection yet',
     text: 'A collection holds games of any platform. Create one here, or select games in the library and add them.'
   },
-  noMatch: { title: 'No such collection', text: 'No collection has this name. Change the search.' },
+  noMatch: 'No collection of you or others has this name. Change the search.',
   noVirtual: 'As soon as three games have something in common, it appears here.',
   empty: { title: 'This collection is empty', text: 'Open the library, select games with Space or a long press, and add them.', action: 'Open the library' },
   emptySmart: { title: 'No game fits', text: 'The filters of this collection match nothing at present.' },

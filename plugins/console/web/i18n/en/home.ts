@@ -7,8 +7,6 @@ export const home = {
   continue: 'Continue playing',
   noContinue: 'Games that you play appear here, so that you find back to them.',
   playing: 'Playing now',
-  plays: (user: string, game: string) => `${user} plays ${game}`,
-  noPlaying: 'Nobody plays at the moment.',
   since: (time: string) => `started ${time}`,
   favorites: 'Favourites',
   noFavorites: 'Select games in the library and choose “Favourite”. They are one step away from then on.',

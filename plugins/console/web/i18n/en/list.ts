@@ -29,7 +29,6 @@ export const list = {
   views: { grid: 'Covers', list: 'List' },
   size: 'Size',
   filters: 'Filters',
-  filterCount: (count: number) => plural(count, { one: 'Filters, # active', other: 'Filters, # active' }),
   clear: 'Clear all',
   show: (count: number) => plural(count, { one: 'Show # game', other: 'Show # games' }),
   saveFilter: 'Save as smart collection',
@@ -50,7 +49,6 @@ export const list = {
     has_ra: { yes: 'With achievements', no: 'Without achievements' },
     has_soundtrack: { yes: 'With soundtrack', no: 'Without soundtrack' }
   },
-  flagStates: { any: 'not filtered', yes: 'only these', no: 'without these' },
   lists: {
     platform_ids: 'Platform',
     library_ids: 'Library',

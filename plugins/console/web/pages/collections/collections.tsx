@@ -106,11 +106,18 @@ export default function Collections () {
       <Loaded resource={plain} skeleton={<Waiting />}>
         {(all) => {
           const { value: smarts = [] } = smart.data
-          if (all.length + smarts.length === 0) return <Empty icon={library} title={words.none.title} text={words.none.text} />
+          const { none, noMatch } = words
+          if (all.length + smarts.length === 0) return <Empty icon={library} title={none.title} text={none.text} />
           const foreign = [...all, ...smarts].filter((one) => !isOwn(one))
           const [mine, clever, shared] = [sorted(all.filter(isOwn)), sorted(smarts.filter(isOwn)), sorted(foreign)]
-          if (mine.length + clever.length + shared.length === 0) return <p class='soft' role='status'>{words.noMatch.text}</p>
-          return <><Group title={words.mine} all={mine} /><Group title={words.smart} all={clever} /><Group title={words.shared} all={shared} /></>
+          if (mine.length + clever.length + shared.length === 0) return <p class='soft' role='status'>{noMatch}</p>
+          return (
+            <>
+              <Group title={words.mine} all={mine} />
+              <Group title={words.smart} all={clever} />
+              <Group title={words.shared} all={shared} />
+            </>
+          )
         }}
       </Loaded>
       <Found order={order} text={text} />

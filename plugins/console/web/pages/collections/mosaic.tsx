@@ -5,7 +5,11 @@ import { Icon } from '../../ui/icon.tsx'
 
 const TILES = 4
 
-interface MosaicProps { collection: { path_cover_small: string | null, path_cover_large: string | null, path_covers_small: readonly string[] } }
+interface Pictured {
+  path_cover_small: string | null
+  path_cover_large: string | null
+  path_covers_small: readonly string[]
+}
 
 function Tile ({ path }: { path: string }) {
   const [isLoaded, setLoaded] = useState(false)
@@ -18,7 +22,8 @@ function Tile ({ path }: { path: string }) {
 }
 
 /** The picture of a collection: its own cover, else four covers of its ROMs. */
-export function Mosaic ({ collection: { path_cover_small: small, path_cover_large: large, path_covers_small: covers } }: MosaicProps) {
+export function Mosaic ({ collection }: { collection: Pictured }) {
+  const { path_cover_small: small, path_cover_large: large, path_covers_small: covers } = collection
   const own = large || small
   const tiles = covers.filter((path) => path !== '').slice(0, covers.length >= TILES ? TILES : 1)
   if (own) return <span class='mosaic' aria-hidden><Tile key={own} path={own} /></span>

@@ -37,7 +37,8 @@ interface SmartDialogProps {
 export function SmartDialog ({ collection, view: initial, onClose }: SmartDialogProps) {
   const { common, collections: { form: words, builder } } = texts()
   const { go } = useView()
-  const [view, setView] = useState(initial ?? (collection === undefined ? ALL_GAMES : readCriteria(collection.filter_criteria)))
+  const stored = collection === undefined ? ALL_GAMES : readCriteria(collection.filter_criteria)
+  const [view, setView] = useState(initial ?? stored)
   const { values, set, isBusy, failure, errorOf, onSubmit } = useForm({
     name: collection?.name ?? '', description: collection?.description ?? '', isPublic: collection?.is_public ?? false
   }, async ({ name, description, isPublic }) => {

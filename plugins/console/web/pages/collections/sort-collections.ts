@@ -2,7 +2,13 @@
 export const COLLECTION_ORDERS = ['name', 'updated', 'count'] as const
 export type CollectionOrder = typeof COLLECTION_ORDERS[number]
 
-interface Sortable { readonly name: string, readonly updated_at: string, readonly rom_count: number, readonly is_favorite: boolean, readonly owner_username?: string }
+interface Sortable {
+  readonly name: string
+  readonly updated_at: string
+  readonly rom_count: number
+  readonly is_favorite: boolean
+  readonly owner_username?: string
+}
 
 const COMPARE: Readonly<Record<CollectionOrder, (one: Sortable, other: Sortable) => number>> = {
   name: (one, other) => one.name.localeCompare(other.name, undefined, { numeric: true }),
@@ -14,5 +20,6 @@ const COMPARE: Readonly<Record<CollectionOrder, (one: Sortable, other: Sortable)
 export function sortCollections<Item extends Sortable> (all: readonly Item[], order: CollectionOrder, text = ''): Item[] {
   const wanted = text.trim().toLowerCase()
   return all.filter(({ name, owner_username: owner = '' }) => `${name} ${owner}`.toLowerCase().includes(wanted))
-    .sort((one, other) => Number(other.is_favorite) - Number(one.is_favorite) || COMPARE[order](one, other) || COMPARE.name(one, other))
+    .sort((one, other) =>
+      Number(other.is_favorite) - Number(one.is_favorite) || COMPARE[order](one, other) || COMPARE.name(one, other))
 }

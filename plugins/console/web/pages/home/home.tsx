@@ -34,8 +34,10 @@ const useRow = (name: keyof typeof ROWS) => useResource(`home ${name}`, async (s
   params: { query: { ...ROWS[name], ...NO_EXTRAS, limit: SHOWN } }, signal
 }))).items, EVENTS)
 
+interface HintProps { title: string, icon: IconNode, text: string, children?: ComponentChildren }
+
 /** A row that has nothing to show yet, and says how that changes. */
-const Hint = ({ title, icon, text, children }: { title: string, icon: IconNode, text: string, children?: ComponentChildren }) => (
+const Hint = ({ title, icon, text, children }: HintProps) => (
   <section>
     <div class='shelf-head'><h2>{title}</h2></div>
     <div class='home-hint'><Icon node={icon} /><p>{text}</p>{children}</div>
@@ -45,7 +47,11 @@ const Hint = ({ title, icon, text, children }: { title: string, icon: IconNode, 
 const Waiting = ({ title }: { title: string }) => (
   <section>
     <div class='shelf-head'><h2>{title}</h2></div>
-    <div class='shelf' aria-hidden>{Array.from({ length: 8 }, (_, key) => <div key={key} class='game'><span class='cover skeleton' /><Skeleton height='2.2rem' /></div>)}</div>
+    <div class='shelf' aria-hidden>
+      {Array.from({ length: 8 }, (_, key) => (
+        <div key={key} class='game'><span class='cover skeleton' /><Skeleton height='2.2rem' /></div>
+      ))}
+    </div>
   </section>
 )
 
@@ -56,7 +62,8 @@ function Row ({ name, title, href, empty }: RowProps) {
   const { home } = texts()
   const favorites = useFavoriteIds()
   const { data: { value: items }, failure } = useRow(name)
-  if (items === undefined) return failure.value === null ? <Waiting title={title} /> : <Failed failure={failure.value} />
+  if (failure.value !== null && items === undefined) return <Failed failure={failure.value} />
+  if (items === undefined) return <Waiting title={title} />
   if (items.length === 0) return <>{empty}</>
   return (
     <Shelf title={title} more={<a href={href} aria-label={`${home.all}: ${title}`}>{home.all}</a>}>

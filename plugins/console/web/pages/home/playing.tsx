@@ -9,13 +9,16 @@ type Entry = components['schemas']['ActivityEntry']
 
 function Player ({ entry }: { entry: Entry }) {
   const { home } = texts()
-  const { username, rom_id: id, rom_name: game, rom_cover_path: cover, avatar_path: avatar, platform_name: platform, started_at: started } = entry
+  const { username, rom_id: id, rom_name: game, platform_name: platform, started_at: started } = entry
+  const { rom_cover_path: cover, avatar_path: avatar } = entry
   return (
-    <a class='player' href={`roms/${id}`} aria-label={home.plays(username, game)}>
+    <a class='player' href={`roms/${id}`}>
       {cover === '' ? <span class='player-cover' /> : <img class='player-cover' src={pictureOf(cover)} alt='' />}
       <span class='player-text'>
         <span class='player-name'>
-          {avatar === '' ? <span class='avatar player-avatar'>{username.slice(0, 1)}</span> : <img class='avatar player-avatar' src={pictureOf(avatar)} alt='' />}
+          {avatar === ''
+            ? <span class='avatar player-avatar' aria-hidden>{username.slice(0, 1)}</span>
+            : <img class='avatar player-avatar' src={pictureOf(avatar)} alt='' />}
           {username}
         </span>
         <span class='player-game'>{game}</span>

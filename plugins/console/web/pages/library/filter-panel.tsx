@@ -47,11 +47,11 @@ interface FlagChipProps { name: Flag, value: boolean | undefined, onChange: (val
 
 /** A filter that a press turns from any to only, then to without, then to any again. */
 function FlagChip ({ name, value, onChange }: FlagChipProps) {
-  const { list: { flags: { [name]: words }, flagStates } } = texts()
+  const { list: { flags: { [name]: words } } } = texts()
   const state = value === undefined ? 'any' : value ? 'yes' : 'no'
   return (
     <button
-      type='button' class='flag-chip' data-state={state} aria-label={`${words.yes}: ${flagStates[state]}`}
+      type='button' class='flag-chip' data-state={state} aria-pressed={state !== 'any'}
       onClick={() => { onChange(value === undefined ? true : value ? false : null) }}
     >
       {state !== 'any' && <Icon node={state === 'yes' ? check : minus} />}{state === 'no' ? words.no : words.yes}
@@ -89,14 +89,18 @@ export function FilterPanel ({ view, onChange, scope }: FilterPanelProps) {
       <fieldset class='filter-flags'>
         <legend>{list.showOnly}</legend>
         {FLAGS.map((name) => (
-          <FlagChip key={name} name={name} value={view.flags[name]} onChange={(value) => { onChange(withFlag(view, name, value)) }} />
+          <FlagChip
+            key={name} name={name} value={view.flags[name]}
+            onChange={(value) => { onChange(withFlag(view, name, value)) }}
+          />
         ))}
       </fieldset>
       {scope.platform_ids === undefined && idFilter('platform_ids', platformOptions)}
       {libraryOptions.length > 1 && idFilter('library_ids', libraryOptions)}
       {LISTS.map((name) => (
         <FilterValues
-          key={name} title={list.lists[name]} options={valuesOf(name, known).map((value) => ({ value, label: labelOf(name, value) }))}
+          key={name} title={list.lists[name]}
+          options={valuesOf(name, known).map((value) => ({ value, label: labelOf(name, value) }))}
           values={view.lists[name]?.values ?? []} logics={logicsOf(name)} logic={view.lists[name]?.logic ?? 'any'}
           onChange={(values, logic) => { onChange(withValues(view, name, values, logic)) }}
         />
@@ -106,7 +110,9 @@ export function FilterPanel ({ view, onChange, scope }: FilterPanelProps) {
           label={list.changedAfter} type={'date' as 'text'} value={view.changedAfter.slice(0, 10)}
           onInput={(day) => { onChange({ ...view, changedAfter: day === '' ? '' : `${day}T00:00:00Z` }) }}
         />
-        <Check label={list.grouped} isChecked={view.isGrouped} onChange={(isGrouped) => { onChange({ ...view, isGrouped }) }} />
+        <Check
+          label={list.grouped} isChecked={view.isGrouped} onChange={(isGrouped) => { onChange({ ...view, isGrouped }) }}
+        />
       </div>
     </div>
   )

@@ -34,7 +34,9 @@ export function FilterValues ({ title, options, values, logics, logic, onChange 
   const [isOpen, setOpen] = useState(values.length > 0)
   const [text, setText] = useState('')
   const found = isOpen ? findOptions(options, values, text) : []
-  const toggle = (value: string, isOn: boolean) => { onChange(isOn ? [...values, value] : values.filter((other) => other !== value), logic) }
+  const toggle = (value: string, isOn: boolean) => {
+    onChange(isOn ? [...values, value] : values.filter((other) => other !== value), logic)
+  }
   return (
     <details class='filter' open={isOpen} onToggle={({ currentTarget }) => { setOpen(currentTarget.open) }}>
       <summary>{title}{values.length > 0 && <span class='filter-number'>{values.length}</span>}</summary>

@@ -17,7 +17,10 @@ import { Chips } from './chips.tsx'
 import { FilterPanel } from './filter-panel.tsx'
 import { Games } from './games.tsx'
 import { ListTools } from './list-tools.tsx'
-import { ALL_GAMES, type ListQuery, type ListView, type UsualOrder, listFilters, readListView, toListQuery, withIds, writeListView } from './list-query.ts'
+import {
+  ALL_GAMES, type ListQuery, type ListView, type UsualOrder, listFilters, readListView, toListQuery, withIds, withoutFilters,
+  writeListView
+} from './list-query.ts'
 
 interface GameListProps {
   title: string
@@ -43,6 +46,7 @@ export function GameList ({ title, scope, collection, head, empty, usual = ALL_G
   const view = readListView(params, usual)
   const query = { ...toListQuery(view), ...scope }
   const change = (next: ListView) => { go(`${path}${writeListView(next, usual)}`, true) }
+  const clear = () => { change({ ...withoutFilters(view), search: '' }) }
   const isNarrowed = view.search !== '' || listFilters(view).length > 0
   const maySave = holds('collections.write') && isNarrowed
   const filters = <FilterPanel view={view} onChange={change} scope={scope} />
@@ -65,7 +69,7 @@ export function GameList ({ title, scope, collection, head, empty, usual = ALL_G
             empty={isNarrowed
               ? (
                 <Empty icon={search} title={list.none.title} text={list.none.filtered}>
-                  <Button onClick={() => { change({ ...ALL_GAMES, order: view.order, isDescending: view.isDescending }) }}>{list.none.action}</Button>
+                  <Button onClick={clear}>{list.none.action}</Button>
                 </Empty>
                 )
               : empty ?? <Empty icon={gamepad} title={list.none.title} text={list.none.empty} />}
@@ -84,7 +88,7 @@ export function GameList ({ title, scope, collection, head, empty, usual = ALL_G
           title={list.filters} isOpen={isOpen} onClose={() => { setOpen(false) }}
           foot={(
             <>
-              {isNarrowed && <Button kind='quiet' onClick={() => { change({ ...ALL_GAMES, order: view.order }) }}>{list.clear}</Button>}
+              {isNarrowed && <Button kind='quiet' onClick={clear}>{list.clear}</Button>}
               <Button kind='primary' onClick={() => { setOpen(false) }}>{list.show(count ?? 0)}</Button>
             </>
           )}

@@ -5,7 +5,10 @@ import type { Range } from '../../ui/grid/geometry.ts'
 import { createPages } from '../../ui/grid/pages.ts'
 import type { ListQuery } from './list-query.ts'
 
-export const NO_EXTRAS = { with_total: false, with_char_index: false, with_filter_values: false, with_rom_id_index: false } as const
+/** Leaves out everything besides the ROMs of a page. */
+export const NO_EXTRAS = {
+  with_total: false, with_char_index: false, with_filter_values: false, with_rom_id_index: false
+} as const
 const PAGE = 60
 
 /** Events after which any list of ROMs may differ. */

@@ -75,7 +75,8 @@ export function Games ({ label, query, collection, empty, onCount }: GamesProps)
   if (list === undefined) return failure.value === null ? <Waiting /> : <Failed failure={failure.value} />
   if (count === 0) return <div class='games-empty'>{empty}</div>
   const letters = Object.entries(list.char_index)
-  const findLetter = (typed: string): number | null => letters.find(([letter]) => letter.toLowerCase() === typed.slice(-1).toLowerCase())?.[1] ?? null
+  const findLetter = (typed: string): number | null =>
+    letters.find(([letter]) => letter.toLowerCase() === typed.slice(-1).toLowerCase())?.[1] ?? null
   const { view, size } = look.value
   const layout = layoutOf({ view, size })
   const Cell = view === 'grid' ? GameCell : GameRow
@@ -93,7 +94,8 @@ export function Games ({ label, query, collection, empty, onCount }: GamesProps)
             const rom = pages.find(index)
             return (
               <Cell
-                rom={rom} isFavorite={rom !== undefined && favorites.has(rom.id)} isSelected={rom !== undefined && ids.has(rom.id)}
+                rom={rom} isFavorite={rom !== undefined && favorites.has(rom.id)}
+                isSelected={rom !== undefined && ids.has(rom.id)}
                 onSelect={() => { toggle(index) }}
               />
             )
@@ -101,7 +103,12 @@ export function Games ({ label, query, collection, empty, onCount }: GamesProps)
         </Grid>
         {jumps.length > 1 && <><JumpBar jumps={jumps} onJump={jump} /><JumpSelect jumps={jumps} onJump={jump} /></>}
       </div>
-      {ids.size > 0 && <SelectionBar ids={[...ids]} count={count} collection={collection} onAll={keys.onAll} onEnd={selection.clear} />}
+      {ids.size > 0 && (
+        <SelectionBar
+          ids={[...ids]} count={count} collection={collection} onAll={() => { keys.onAll() }}
+          onEnd={() => { selection.clear() }}
+        />
+      )}
     </>
   )
 }

@@ -20,7 +20,7 @@ function yearOf (order: string, rom: Rom | undefined): number | null {
   return date === null ? null : new Date(date).getUTCFullYear()
 }
 
-/** Lists the years of a list. The server has no index of them, so each place is found by bisection when somebody jumps. */
+/** Lists the years of a list. The server has no index of them, so a jump finds its place by bisection. */
 async function loadYears (query: ListQuery, count: number): Promise<Jump[]> {
   const { order_by: order = '', order_dir: direction } = query
   const yearAt = async (at: number) => yearOf(order, await loadAt(query, at))
@@ -47,7 +47,8 @@ export function useJumps (query: ListQuery, count: number, letters: Readonly<Rec
   const key = JSON.stringify(query)
   useEffect(() => {
     let isCurrent = true
-    if (isDated && count > 0) loadYears(query, count).then((found) => { if (isCurrent) setYears(found) }).catch(() => {})
+    if (!isDated || count === 0) return
+    loadYears(query, count).then((found) => { if (isCurrent) setYears(found) }).catch(() => {})
     return () => { isCurrent = false }
   }, [key, isDated, count])
   if (isDated) return years

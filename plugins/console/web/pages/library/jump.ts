@@ -6,7 +6,7 @@ export interface Jump {
   readonly find: () => Promise<number> | number
 }
 
-/** Returns the first index for which a question is true, given that it stays true from there on; the count if there is none. */
+/** Returns the first index for which a question is true, which stays true from there on; the count if there is none. */
 export async function findFirst (count: number, ask: (index: number) => Promise<boolean>): Promise<number> {
   let [low, high] = [0, count]
   while (low < high) {
@@ -29,5 +29,6 @@ export function listYears (first: number, last: number, most: number): number[] 
 /** Chooses at most so many of some jumps, evenly, with the first and the last. */
 export function thin<Item> (items: readonly Item[], most: number): Item[] {
   if (items.length <= most) return [...items]
-  return Array.from({ length: most }, (_, index) => items[Math.round(index * (items.length - 1) / (most - 1))]).filter((item) => item !== undefined)
+  const indexes = new Set(Array.from({ length: most }, (_, step) => Math.round(step * (items.length - 1) / (most - 1))))
+  return items.filter((_item, index) => indexes.has(index))
 }

@@ -67,7 +67,8 @@ const isDescendingByDefault = (order: string): boolean => isOrder(order) && ORDE
 const isLogic = (text: string | undefined): text is Logic => LOGICS.some((logic) => logic === text)
 /** The order of a list whose address names none. */
 export type UsualOrder = Pick<ListView, 'order' | 'isDescending'>
-const directionOf = (order: string, usual: UsualOrder): boolean => order === usual.order ? usual.isDescending : isDescendingByDefault(order)
+const directionOf = (order: string, usual: UsualOrder): boolean =>
+  order === usual.order ? usual.isDescending : isDescendingByDefault(order)
 const isColumn = (text: string | undefined): text is string => text !== undefined && /^\w+(\.\w+)?$/.test(text)
 const readTime = (text: string): string => Number.isNaN(Date.parse(text)) ? '' : text
 
@@ -137,7 +138,8 @@ export function writeListView (view: ListView, usual: UsualOrder = ALL_GAMES): s
 }
 
 /** Returns the query of a request for a list. Its names are also those of a smart collection. */
-export function toListQuery ({ search, order, isDescending, flags, lists, ids, changedAfter, isGrouped }: ListView): ListQuery {
+export function toListQuery (view: ListView): ListQuery {
+  const { search, order, isDescending, flags, lists, ids, changedAfter, isGrouped } = view
   const values: Partial<Record<ListFilter, string[]>> = {}
   const logics: Partial<Record<`${Exclude<ListFilter, 'dump_statuses'>}_logic`, Logic>> = {}
   for (const name of LISTS) {
@@ -162,14 +164,17 @@ export function toListQuery ({ search, order, isDescending, flags, lists, ids, c
 }
 
 /** Returns the view in another order, in the direction that people expect first. */
-export const withOrder = (view: ListView, order: string): ListView => ({ ...view, order, isDescending: isDescendingByDefault(order) })
+export const withOrder = (view: ListView, order: string): ListView =>
+  ({ ...view, order, isDescending: isDescendingByDefault(order) })
 
 export function withFlag (view: ListView, name: Flag, value: boolean | null): ListView {
   const { [name]: _former, ...others } = view.flags
   return { ...view, flags: value === null ? others : { ...others, [name]: value } }
 }
 
-export function withValues (view: ListView, name: ListFilter, values: readonly string[], logic: Logic = view.lists[name]?.logic ?? 'any'): ListView {
+export function withValues (
+  view: ListView, name: ListFilter, values: readonly string[], logic: Logic = view.lists[name]?.logic ?? 'any'
+): ListView {
   const { [name]: _former, ...others } = view.lists
   return { ...view, lists: values.length === 0 ? others : { ...others, [name]: { values, logic } } }
 }
@@ -180,18 +185,28 @@ export function withIds (view: ListView, name: IdList, ids: readonly number[]): 
 }
 
 /** Returns the view without any filter; search and order stay. */
-export const withoutFilters = ({ search, order, isDescending }: ListView): ListView => ({ ...ALL_GAMES, search, order, isDescending })
+export const withoutFilters = ({ search, order, isDescending }: ListView): ListView =>
+  ({ ...ALL_GAMES, search, order, isDescending })
 
 /** One filter of a view, and the view without it. */
-export interface ActiveFilter { readonly name: string, readonly value: string | number | boolean, readonly logic: Logic, readonly without: ListView }
+export interface ActiveFilter {
+  readonly name: string
+  readonly value: string | number | boolean
+  readonly logic: Logic
+  readonly without: ListView
+}
 
 /** Lists the filters of a view one by one. */
 export function listFilters (view: ListView): ActiveFilter[] {
-  const entry = (name: string, value: string | number | boolean, without: ListView, logic: Logic = 'any') => ({ name, value, logic, without })
+  const entry = (name: string, value: ActiveFilter['value'], without: ListView, logic: Logic = 'any'): ActiveFilter =>
+    ({ name, value, logic, without })
   return [
     ...ID_LISTS.flatMap((name) => (view.ids[name] ?? []).map((id, _index, all) =>
       entry(name, id, withIds(view, name, all.filter((other) => other !== id))))),
-    ...FLAGS.flatMap((name) => view.flags[name] === undefined ? [] : [entry(name, view.flags[name], withFlag(view, name, null))]),
+    ...FLAGS.flatMap((name) => {
+      const value = view.flags[name]
+      return value === undefined ? [] : [entry(name, value, withFlag(view, name, null))]
+    }),
     ...LISTS.flatMap((name) => (view.lists[name]?.values ?? []).map((value, _index, all) =>
       entry(name, value, withValues(view, name, all.filter((other) => other !== value)), view.lists[name]?.logic))),
     ...(view.changedAfter === '' ? [] : [entry('updated_after', view.changedAfter, { ...view, changedAfter: '' })]),

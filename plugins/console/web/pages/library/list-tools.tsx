@@ -76,10 +76,7 @@ export function ListTools ({ view, onChange, areFiltersOpen, onFilters }: ListTo
   return (
     <div class='list-tools'>
       <ListSearch view={view} onChange={onChange} />
-      <Button
-        icon={filterIcon} aria-expanded={areFiltersOpen} aria-label={count === 0 ? list.filters : list.filterCount(count)}
-        onClick={onFilters}
-      >
+      <Button icon={filterIcon} aria-expanded={areFiltersOpen} onClick={onFilters}>
         <span class='list-filters-label'>{list.filters}</span>{count > 0 && <span class='filter-number'>{count}</span>}
       </Button>
       <OrderTools view={view} onChange={onChange} />

@@ -37,7 +37,8 @@ function Art ({ id, count }: { id: number, count: number }) {
     params: { query: { ...NO_EXTRAS, platform_ids: [id], limit: SHOWN, order_by: 'created_at', order_dir: 'desc' } }, signal
   }))).items)
   const pictured = (data.value ?? []).filter(({ path_cover_small: small }) => small !== '')
-  return <>{pictured.map((rom) => <Cover key={rom.id} rom={{ ...rom, sibling_roms: [], missing_from_fs: false, dump_status: null }} />)}</>
+  const plain = { sibling_roms: [], missing_from_fs: false, dump_status: null }
+  return <>{pictured.map((rom) => <Cover key={rom.id} rom={{ ...rom, ...plain }} />)}</>
 }
 
 /** A platform with its mark, newest covers and numbers. */
@@ -78,8 +79,11 @@ export default function Platforms () {
       <Loaded resource={platforms} skeleton={<div class='platforms'>{[1, 2, 3, 4].map((key) => <Skeleton key={key} height='13rem' />)}</div>}>
         {(all) => {
           const filled = all.filter(({ rom_count: count }) => count > 0)
-          if (filled.length === 0) return <Empty icon={gamepad} title={library.noPlatforms.title} text={library.noPlatforms.text} />
-          return <div class='platforms'>{filled.map((platform) => <PlatformCard key={platform.id} platform={platform} />)}</div>
+          const { title, text } = library.noPlatforms
+          if (filled.length === 0) return <Empty icon={gamepad} title={title} text={text} />
+          return (
+            <div class='platforms'>{filled.map((platform) => <PlatformCard key={platform.id} platform={platform} />)}</div>
+          )
         }}
       </Loaded>
     </>

@@ -10,10 +10,17 @@ export interface SearchEntry {
 }
 export type SearchGroup = 'recent' | 'games' | 'platforms' | 'collections' | 'users'
 
+interface FoundCollection {
+  readonly name: string
+  readonly target: string
+  readonly picture: string
+  readonly count: string
+}
+
 /** What the server or the pages know, each in the order in which it is shown. */
 export interface Sources {
   readonly platforms: readonly { readonly slug: string, readonly name: string, readonly count: string }[]
-  readonly collections: readonly { readonly name: string, readonly target: string, readonly picture: string, readonly count: string }[]
+  readonly collections: readonly FoundCollection[]
   readonly users: readonly { readonly id: number, readonly username: string }[]
 }
 

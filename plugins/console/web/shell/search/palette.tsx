@@ -133,7 +133,9 @@ export function Palette ({ onClose }: PaletteProps) {
         <p class='visually-hidden' role='status'>{term === '' || isLoading ? '' : words.found(total + others.length)}</p>
       </div>
       <div class='palette-keys' aria-hidden>
-        <span><kbd>↑</kbd> <kbd>↓</kbd> {words.keys.move}</span><span><kbd>↵</kbd> {words.keys.open}</span><span><kbd>Esc</kbd> {words.keys.close}</span>
+        <span><kbd>↑</kbd> <kbd>↓</kbd> {words.keys.move}</span>
+        <span><kbd>↵</kbd> {words.keys.open}</span>
+        <span><kbd>Esc</kbd> {words.keys.close}</span>
       </div>
     </dialog>
   )

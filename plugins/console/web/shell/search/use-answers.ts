@@ -49,5 +49,6 @@ export function useAnswers (typed: string) {
     })),
     ...found
   ]
-  return { term, entries, total: total ?? 0, isLoading: games.isLoading.value || term !== typed.trim(), failure: games.failure.value }
+  const isLoading = games.isLoading.value || term !== typed.trim()
+  return { term, entries, total: total ?? 0, isLoading, failure: games.failure.value }
 }

@@ -86,7 +86,9 @@ function useScroll (element: { current: HTMLElement | null }, geometry: Geometry
 }
 
 /** A grid of any number of cells, of which only the visible ones exist. Arrows, page keys and letters move in it. */
-export function Grid ({ label, count, cell, gap, heightOf, columns: fixed, children, onRange, onOpen, onType, handle, selection }: GridProps) {
+export function Grid (props: GridProps) {
+  const { label, count, cell, gap, heightOf, columns: fixed, children } = props
+  const { onRange, onOpen, onType, handle, selection } = props
   const element = useRef<HTMLDivElement>(null)
   const id = useId()
   const { width, height: viewport } = useSize(element)

@@ -18,11 +18,17 @@ const cellOf = (element: Element | null): number | null => {
   return index === undefined ? null : Number(index)
 }
 
-interface Press { index: number, x: number, y: number, isDragging: boolean, timer: ReturnType<typeof setTimeout> | null }
+interface Press {
+  index: number
+  x: number
+  y: number
+  isDragging: boolean
+  timer: ReturnType<typeof setTimeout> | null
+}
 
 /**
- * Selects cells by pointer: Ctrl-click and Shift-click, a drag of the mouse over cells, and a long press of a finger, after
- * which taps select.
+ * Selects cells by pointer: Ctrl-click and Shift-click, a drag of the mouse over cells, and a long press of a finger.
+ * Taps select after the long press.
  *
  * @returns attributes for the element around the grid
  */
@@ -58,7 +64,11 @@ export function usePointerSelection (selection: PointerSelection) {
       const index = cellOf(event.target as Element)
       if (index === null || event.button !== 0 || event.shiftKey || event.ctrlKey || event.metaKey) return
       const isTouch = event.pointerType !== 'mouse'
-      const timer = isTouch ? setTimeout(() => { swallowsClick.current = true; selection.onToggle(index) }, LONG_PRESS_MS) : null
+      const select = () => {
+        swallowsClick.current = true
+        selection.onToggle(index)
+      }
+      const timer = isTouch ? setTimeout(select, LONG_PRESS_MS) : null
       press.current = { index, x: event.clientX, y: event.clientY, isDragging: false, timer }
     },
 

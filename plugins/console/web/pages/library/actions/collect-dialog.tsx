@@ -8,6 +8,7 @@ import { TextField } from '../../../ui/field.tsx'
 import { useForm } from '../../../ui/form.ts'
 import { Notice } from '../../../ui/state.tsx'
 import { tellFailure } from '../../../ui/toast.tsx'
+import { sortCollections } from '../../collections/sort-collections.ts'
 import { collect } from './operations.ts'
 
 interface CollectDialogProps { ids: readonly number[], onClose: () => void }
@@ -17,7 +18,7 @@ export function CollectDialog ({ ids, onClose }: CollectDialogProps) {
   const { list, list: { collectDialog: words, done } } = texts()
   const { data: { value: all = [] } } = useCollections()
   const [busy, setBusy] = useState<number | null>(null)
-  const own = all.filter((one) => isOwn(one) && !one.is_favorite).sort((one, other) => one.name.localeCompare(other.name))
+  const own = sortCollections(all.filter((one) => isOwn(one) && !one.is_favorite), 'name')
   const addTo = async (collection: Collection) => {
     await collect(collection, ids, (count) => done.collected(count, collection.name))
     onClose()

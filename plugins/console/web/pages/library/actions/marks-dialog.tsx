@@ -9,7 +9,8 @@ const STATUSES = ['incomplete', 'finished', 'completed_100', 'retired', 'never_p
 type Status = typeof STATUSES[number]
 const isStatus = (text: string): text is Status => STATUSES.some((status) => status === text)
 
-interface Chosen { status: string, rating: string, difficulty: string, completion: string, now_playing: string, backlogged: string }
+/** What the fields hold; an empty text changes nothing. */
+type Chosen = Record<'status' | 'rating' | 'difficulty' | 'completion' | 'now_playing' | 'backlogged', string>
 const NOTHING: Chosen = { status: '', rating: '', difficulty: '', completion: '', now_playing: '', backlogged: '' }
 
 /** Returns the marks that a person chose; empty fields change nothing. */

@@ -8,8 +8,8 @@ import { tellFailure, tellSuccess } from '../../../ui/toast.tsx'
 import { type BulkOutcome, forEachId, splitIds } from '../bulk.ts'
 
 type RomProps = components['schemas']['RomProps']
-export type Marks = Pick<RomProps, 'status' | 'rating' | 'difficulty' | 'completion' | 'now_playing' | 'backlogged' | 'hidden'>
-type MarkName = keyof Marks
+type MarkName = 'status' | 'rating' | 'difficulty' | 'completion' | 'now_playing' | 'backlogged' | 'hidden'
+export type Marks = Pick<RomProps, MarkName>
 type OnProgress = (finished: number) => void
 
 /** One request changes at most so many members or files. */
@@ -33,7 +33,9 @@ const undoBy = (undo: () => Promise<unknown>) => ({
 })
 
 /** Adds ROMs to a collection; those that are in it stay. */
-export async function collect (collection: Collection, ids: readonly number[], tell: (count: number) => string): Promise<void> {
+export async function collect (
+  collection: Collection, ids: readonly number[], tell: (count: number) => string
+): Promise<void> {
   const { list } = texts()
   const members = new Set(collection.rom_ids)
   const added = ids.filter((id) => !members.has(id))
@@ -46,14 +48,16 @@ export async function collect (collection: Collection, ids: readonly number[], t
 export async function uncollect (collection: Collection, ids: readonly number[]): Promise<void> {
   for (const part of splitIds(ids, REQUEST_MAX)) await removeFromCollection(collection.id, part)
   reloadLists()
-  tellSuccess(texts().list.done.uncollected(ids.length, collection.name), undoBy(() => addToCollection(collection.id, ids)))
+  const { done } = texts().list
+  tellSuccess(done.uncollected(ids.length, collection.name), undoBy(() => addToCollection(collection.id, ids)))
 }
 
 /** Adds ROMs to the favourites, which are created with the first one. */
 export async function addFavorites (ids: readonly number[]): Promise<void> {
   const { list: { selection, done } } = texts()
   const all = await call(api.GET('/api/collections'))
-  const favorites = findFavorites(all) ?? await createCollection({ name: selection.favoritesName }, { is_favorite: true })
+  const { favoritesName: name } = selection
+  const favorites = findFavorites(all) ?? await createCollection({ name }, { is_favorite: true })
   await collect(favorites, ids, done.favorite)
 }
 

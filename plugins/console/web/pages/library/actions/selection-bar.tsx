@@ -26,7 +26,7 @@ import type { BulkOutcome } from '../bulk.ts'
 import { CollectDialog } from './collect-dialog.tsx'
 import { Failures } from './failures.tsx'
 import { MarksDialog } from './marks-dialog.tsx'
-import { addFavorites, loadRoms, mark, scan, trash, uncollect } from './operations.ts'
+import { type Marks, addFavorites, loadRoms, mark, scan, trash, uncollect } from './operations.ts'
 import { Question } from './question.tsx'
 
 /** Addresses of requests are limited to 16 KiB by Node, so a zip names at most so many ROMs. */
@@ -83,7 +83,13 @@ export function SelectionBar ({ ids, count, collection, onAll, onEnd }: Selectio
   const mayMark = holds('roms.user.write')
   const mayCollect = holds('collections.write')
   const mayScan = holds('tasks.run') && actions.has('rom.refresh')
-  const hide = (hidden: boolean) => { run(() => mark(ids, { hidden }, hidden ? done.hidden : done.unhidden, setProgress)) }
+  const hide = (hidden: boolean) => {
+    run(() => mark(ids, { hidden }, hidden ? done.hidden : done.unhidden, setProgress))
+  }
+  const favorite = () => { run(() => addFavorites(ids)) }
+  const removeFrom = (from: Collection) => { run(() => uncollect(from, ids).then(onEnd)) }
+  const apply = (marks: Marks) => { run(() => mark(ids, marks, done.marked, setProgress)) }
+  const rematch = { id: 'rematch', label: words.rematch, icon: wand, onSelect: () => { setOpen('rematch') } }
   const mayDownload = actions.has('rom.download')
   const isPartial = ids.length < count
   const more: MenuEntry[] = [
@@ -92,7 +98,7 @@ export function SelectionBar ({ ids, count, collection, onAll, onEnd }: Selectio
     ...(mayMark ? [{ id: 'hide', label: words.hide, icon: eyeOff, onSelect: () => { hide(true) } }] : []),
     ...(mayMark ? [{ id: 'unhide', label: words.unhide, icon: eye, onSelect: () => { hide(false) } }] : []),
     ...(mayScan ? [null, { id: 'rescan', label: words.rescan, icon: refresh, onSelect: () => { scan(ids, 'hashes') } }] : []),
-    ...(mayScan && actions.has('rom.match') ? [{ id: 'rematch', label: words.rematch, icon: wand, onSelect: () => { setOpen('rematch') } }] : []),
+    ...(mayScan && actions.has('rom.match') ? [rematch] : []),
     ...(actions.has('rom.delete') ? [null, { id: 'trash', label: words.trash, icon: trashIcon, isDanger: true, onSelect: askTrash }] : [])
   ]
   const close = () => { setOpen(null) }
@@ -105,13 +111,17 @@ export function SelectionBar ({ ids, count, collection, onAll, onEnd }: Selectio
       {isBusy && <progress class='selection-progress' value={progress} max={ids.length} aria-label={words.title} />}
       <span class='selection-space' />
       {isPartial && !isNarrow && <IconButton icon={checks} label={words.all} disabled={isBusy} onClick={onAll} />}
-      {mayCollect && <BarButton icon={heart} label={words.favorite} isBusy={isBusy} onClick={() => { run(() => addFavorites(ids)) }} />}
+      {mayCollect && <BarButton icon={heart} label={words.favorite} isBusy={isBusy} onClick={favorite} />}
       {mayCollect && <BarButton icon={folderPlus} label={words.collect} isBusy={isBusy} onClick={() => { setOpen('collect') }} />}
       {mayCollect && collection !== undefined && (
-        <BarButton icon={folderMinus} label={words.uncollect} isBusy={isBusy} onClick={() => { run(() => uncollect(collection, ids).then(onEnd)) }} />
+        <BarButton
+          icon={folderMinus} label={words.uncollect} isBusy={isBusy} onClick={() => { removeFrom(collection) }}
+        />
       )}
       {mayMark && <BarButton icon={bookmark} label={words.marks} isBusy={isBusy} onClick={() => { setOpen('marks') }} />}
-      {mayDownload && !isNarrow && <BarButton icon={download} label={words.download} isBusy={isBusy} onClick={startDownload} />}
+      {mayDownload && !isNarrow && (
+        <BarButton icon={download} label={words.download} isBusy={isBusy} onClick={startDownload} />
+      )}
       {more.length > 0 && (
         <Menu entries={more}>
           {(trigger) => <IconButton {...trigger} type='button' icon={ellipsis} label={words.more} disabled={isBusy} />}
@@ -119,7 +129,7 @@ export function SelectionBar ({ ids, count, collection, onAll, onEnd }: Selectio
       )}
       {open === 'collect' && <CollectDialog ids={ids} onClose={close} />}
       {open === 'marks' && (
-        <MarksDialog count={ids.length} onClose={close} onApply={(marks) => { run(() => mark(ids, marks, done.marked, setProgress)) }} />
+        <MarksDialog count={ids.length} onClose={close} onApply={apply} />
       )}
       {open === 'trash' && (
         <Question

@@ -1,0 +1,143 @@
+import { mkdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import t from 'tap'
+import { buildTestApp } from '../support.ts'
+import { until } from '../until.ts'
+import { startJourney } from './browser.ts'
+import { LIST_PROVIDER, makeLibrary } from './library.ts'
+
+const MARKUP = '<img src=x onerror=alert(1)> & co'
+
+t.test('lists are filtered, selected and collected by keyboard', async (t) => {
+  const test = await buildTestApp(t, { worker: true, packages: LIST_PROVIDER })
+  const { app, admin } = test
+  await mkdir(join(test.libraryDir, 'roms', 'snes'), { recursive: true })
+  await makeLibrary(test.libraryDir, 30)
+  await writeFile(join(test.libraryDir, 'roms', 'snes', `${MARKUP}.sfc`), 'markup')
+  await app.inject({ method: 'POST', url: '/api/tasks/run/scan_library', headers: admin })
+  const countAll = async (headers: { authorization: string }) =>
+    (await app.inject({ url: '/api/roms?limit=1', headers })).json<{ total: number }>().total
+  await until(async () => await countAll(admin) === 31, 'the scan stores all ROMs')
+  const journey = await startJourney(t, test)
+  if (journey === null) return
+  const { page, open, see, click, signIn, openOther, checkAccessibility, origin } = journey
+  const press = async (...keys: string[]) => { for (const key of keys) await page.keyboard.press(key as 'Enter') }
+  const total = (count: number, where = page) => see(`${count} game${count === 1 ? '' : 's'}`, '.library-title', where)
+  await signIn('admin', 'a password')
+  await see('Hello, admin', 'h1')
+  await checkAccessibility('home')
+
+  // Search and filters are in the address, so a reload keeps them.
+  await open('roms')
+  await total(31)
+  await see(MARKUP, '.game-name')
+  await page.focus('.list-search input')
+  await page.keyboard.type('a')
+  await page.waitForFunction(() => location.search.includes('search=a'))
+  await page.locator('.list-tools [aria-expanded]').click()
+  await page.locator('.flag-chip').click()
+  await see('Favourites', '.chip')
+  await total(0)
+  await page.locator('.flag-chip').click()
+  await see('No favourites', '.chip')
+  await page.locator('summary::-p-text(Region)').click()
+  await page.locator('.filter-value::-p-text(Europe)').click()
+  await page.waitForFunction(() => document.querySelectorAll('.chip').length === 2)
+  await page.waitForSelector('.grid .game-name')
+  const before = { url: page.url(), count: await page.$eval('.library-title [role=status]', (element) => element.textContent) }
+  await checkAccessibility('filters')
+  await page.reload()
+  await page.waitForFunction((count) => document.querySelector('.library-title [role=status]')?.textContent === count, {}, before.count)
+  t.equal(page.url(), before.url)
+  t.equal(await page.$$eval('.chip', ({ length }) => length), 2)
+
+  // Two games are selected by keys, become favourites, and get a collection whose name is full of markup.
+  await open('roms')
+  await total(31)
+  await page.waitForSelector('.grid .game-name')
+  await page.focus('.grid')
+  await press('Space')
+  await page.keyboard.down('Shift')
+  await press('ArrowRight')
+  await page.keyboard.up('Shift')
+  await see('2 selected', '.selection-count')
+  await checkAccessibility('selection')
+  await page.focus('.selection-bar [title="Favourite"]')
+  await press('Enter')
+  await see('2 games are favourites now.', '.toast')
+  await page.waitForFunction(() => document.querySelectorAll('.grid [aria-label="Favourite"]').length === 2)
+  await page.focus('.selection-bar [title="Add to collection"]')
+  await press('Enter')
+  await page.waitForSelector('.collect-new input')
+  await page.focus('.collect-new input')
+  await page.keyboard.type(MARKUP)
+  await press('Enter')
+  await see(`2 games added to ${MARKUP}.`, '.toast')
+  await page.focus('.grid')
+  await press('Escape')
+  await page.waitForFunction(() => document.querySelector('.selection-bar') === null)
+  await page.keyboard.down('Control')
+  await press('a')
+  await page.keyboard.up('Control')
+  await see('31 selected', '.selection-count')
+  await press('Escape')
+
+  // The list form by keyboard: to a game and back.
+  await page.focus('.segment[aria-label=List]')
+  await press('Enter')
+  await page.waitForSelector('.game-row-title')
+  await page.focus('.grid')
+  await press('ArrowDown', 'ArrowDown')
+  const third = await page.$eval('[data-active] .game-row-title', ({ textContent }) => textContent)
+  await press('Enter')
+  await see(third, 'h1')
+  await page.goBack()
+  await page.waitForSelector('.game-row-title')
+  await checkAccessibility('list')
+
+  // A smart collection counts while its filters change.
+  await open('collections')
+  await see(MARKUP, '.collection-name')
+  await checkAccessibility('collections')
+  await click('New smart collection')
+  await see('31 games fit', '.smart-count')
+  await page.locator('.dialog .flag-chip').click()
+  await see('2 games fit', '.smart-count')
+  await page.locator('.dialog input[required]').fill('My best')
+  await press('Enter')
+  await see('My best', 'h1')
+  await total(2)
+  await checkAccessibility('collection')
+
+  // The search opens anywhere, and leads to the library.
+  await press('/')
+  await page.waitForSelector('.palette-input:focus')
+  await page.keyboard.type('img')
+  await see(MARKUP, '.palette-option')
+  await checkAccessibility('search')
+  await press('Enter')
+  await see(MARKUP, 'h1')
+
+  // A viewer sees no ROM that is hidden from them, and nothing administrative.
+  await test.createUser('viewer')
+  const users = (await app.inject({ url: '/api/users', headers: admin })).json<{ id: number, username: string }[]>()
+  const viewer = users.find(({ username }) => username === 'viewer')
+  const { items } = (await app.inject({ url: '/api/roms?search_term=img', headers: admin })).json<{ items: { id: number }[] }>()
+  const other = await openOther()
+  await signIn('viewer', 'a password', other)
+  await see('Hello, viewer', 'h1', other)
+  await other.goto(`${origin}/roms?search=img`)
+  await total(1, other)
+  const hidden = { entity: 'rom', entity_id: items[0]?.id, user_id: viewer?.id }
+  await app.inject({ method: 'POST', url: '/api/permissions/hidden', headers: admin, payload: hidden })
+  await total(0, other)
+  await other.goto(`${origin}/roms`)
+  await total(30, other)
+  await other.waitForSelector('.grid .game-name')
+  t.notMatch(await other.$eval('main', (element) => element.innerText), /onerror/)
+  await other.focus('.grid')
+  await other.keyboard.press('Space')
+  await other.locator('::-p-aria([name="More actions"])').click()
+  await see('Hide from my lists', '.menu', other)
+  t.notMatch(await other.$eval('.menu', (element) => element.innerText), /trash|Rescan|Match/i)
+})
