@@ -129,7 +129,9 @@ t.test('lists are filtered, selected and collected by keyboard', async (t) => {
   await other.goto(`${origin}/roms?search=img`)
   await total(1, other)
   const hidden = { entity: 'rom', entity_id: items[0]?.id, user_id: viewer?.id }
-  await app.inject({ method: 'POST', url: '/api/permissions/hidden', headers: admin, payload: hidden })
+  const { statusCode } = await app.inject({ method: 'POST', url: '/api/permissions/hidden', headers: admin, payload: hidden })
+  t.equal(statusCode, 200)
+  await other.reload()
   await total(0, other)
   await other.goto(`${origin}/roms`)
   await total(30, other)

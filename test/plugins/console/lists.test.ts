@@ -3,8 +3,8 @@ import { sortCollections } from '../../../plugins/console/web/pages/collections/
 import { forEachId, splitIds } from '../../../plugins/console/web/pages/library/bulk.ts'
 import { findFirst, listYears, thin } from '../../../plugins/console/web/pages/library/jump.ts'
 import {
-  ALL_GAMES, FLAGS, ID_LISTS, LISTS, type ListView, ORDERS, listFilters, logicsOf, readCriteria, readListView, toListQuery,
-  withFlag, withIds, withOrder, withValues, withoutFilters, writeListView
+  ALL_GAMES, FLAGS, ID_LISTS, LISTS, type ListView, ORDERS, listFilters, logicsOf, readCriteria, readListView,
+  toListQuery, withFlag, withIds, withOrder, withValues, withoutFilters, writeListView
 } from '../../../plugins/console/web/pages/library/list-query.ts'
 import { createSelection } from '../../../plugins/console/web/pages/library/selection.ts'
 import { markOf } from '../../../plugins/console/web/pages/platforms/mark.ts'

@@ -18,8 +18,8 @@ import { FilterPanel } from './filter-panel.tsx'
 import { Games } from './games.tsx'
 import { ListTools } from './list-tools.tsx'
 import {
-  ALL_GAMES, type ListQuery, type ListView, type UsualOrder, listFilters, readListView, toListQuery, withIds, withoutFilters,
-  writeListView
+  ALL_GAMES, type ListQuery, type ListView, type UsualOrder, listFilters, readListView, toListQuery, withIds,
+  withoutFilters, writeListView
 } from './list-query.ts'
 
 interface GameListProps {
