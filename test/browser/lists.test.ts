@@ -1,9 +1,9 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import t from 'tap'
-import { buildTestApp } from '../support.ts'
+import t, { type Test } from 'tap'
+import { type TestApp, buildTestApp } from '../support.ts'
 import { until } from '../until.ts'
-import { startJourney } from './browser.ts'
+import { type Journey, runJourney } from './browser.ts'
 import { LIST_PROVIDER, makeLibrary } from './library.ts'
 
 const MARKUP = '<img src=x onerror=alert(1)> & co'
@@ -18,9 +18,12 @@ t.test('lists are filtered, selected and collected by keyboard', async (t) => {
   const countAll = async (headers: { authorization: string }) =>
     (await app.inject({ url: '/api/roms?limit=1', headers })).json<{ total: number }>().total
   await until(async () => await countAll(admin) === 31, 'the scan stores all ROMs')
-  const journey = await startJourney(t, test)
-  if (journey === null) return
-  const { page, open, see, click, signIn, openOther, checkAccessibility, origin } = journey
+  await runJourney(t, test, (journey) => takeSteps(t, test, journey))
+})
+
+async function takeSteps (t: Test, test: TestApp, journey: Journey): Promise<void> {
+  const { app, admin } = test
+  const { page, open, see, click, signIn, openOther, checkAccessibility } = journey
   const press = async (...keys: string[]) => { for (const key of keys) await page.keyboard.press(key as 'Enter') }
   const total = (count: number, where = page) => see(`${count} game${count === 1 ? '' : 's'}`, '.library-title', where)
   await signIn('admin', 'a password')
@@ -123,6 +126,7 @@ t.test('lists are filtered, selected and collected by keyboard', async (t) => {
   const users = (await app.inject({ url: '/api/users', headers: admin })).json<{ id: number, username: string }[]>()
   const viewer = users.find(({ username }) => username === 'viewer')
   const { items } = (await app.inject({ url: '/api/roms?search_term=img', headers: admin })).json<{ items: { id: number }[] }>()
+  const { origin } = new URL(page.url())
   const other = await openOther()
   await signIn('viewer', 'a password', other)
   await see('Hello, viewer', 'h1', other)
@@ -142,4 +146,4 @@ t.test('lists are filtered, selected and collected by keyboard', async (t) => {
   await other.locator('::-p-aria([name="More actions"])').click()
   await see('Hide from my lists', '.menu', other)
   t.notMatch(await other.$eval('.menu', (element) => element.innerText), /trash|Rescan|Match/i)
-})
+}

@@ -20,7 +20,7 @@ const full: ListView = {
   isDescending: false,
   flags: Object.fromEntries(FLAGS.map((name, index) => [name, index % 2 === 0])),
   lists: Object.fromEntries(LISTS.map((name) =>
-    [name, { values: ['one, two', 'ü & <b>'], logic: logicsOf(name).at(-1) ?? 'any' }])),
+    [name, { values: name === 'dump_statuses' ? ['bad', 'unknown'] : ['one, two', 'ü & <b>'], logic: logicsOf(name).at(-1) ?? 'any' }])),
   ids: { platform_ids: [3, 1], library_ids: [2] },
   changedAfter: '2026-01-02T00:00:00Z',
   isGrouped: true
@@ -39,7 +39,7 @@ t.test('the address of a list', async (t) => {
   t.same(read('genres=A&genres=B&genres=A&genres=').lists.genres, { values: ['A', 'B'], logic: 'any' }, 'names a value once')
   t.equal(read('genres=A&genres_logic=none').lists.genres?.logic, 'none')
   t.equal(read('player_counts=1&player_counts_logic=all').lists.player_counts?.logic, 'any', 'has only logics that make sense')
-  const nonsense = 'favorite=perhaps&platform_ids=x&platform_ids=-1&updated_after=soon&order=%3Cb%3E&nothing=1'
+  const nonsense = 'favorite=perhaps&platform_ids=x&platform_ids=-1&updated_after=soon&order=%3Cb%3E&nothing=1&dump_statuses=good'
   t.same(read(nonsense), ALL_GAMES, 'ignores values that mean nothing')
   t.equal(read('order=hltb_metadata.main_extra').order, 'hltb_metadata.main_extra', 'may name any other column')
   const usual = { order: 'created_at', isDescending: false }

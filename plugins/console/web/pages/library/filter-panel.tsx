@@ -11,11 +11,11 @@ import { Icon } from '../../ui/icon.tsx'
 import { type FilterOption, FilterValues } from './filter-values.tsx'
 import { LIST_EVENTS, NO_EXTRAS } from './game-pages.ts'
 import {
-  FLAGS, type Flag, LISTS, type ListFilter, type ListQuery, type ListView, logicsOf, withFlag, withIds, withValues
+  DUMPS, FLAGS, type Flag, LISTS, type ListFilter, type ListQuery, type ListView, logicsOf, withFlag, withIds,
+  withValues
 } from './list-query.ts'
 
 const STATUSES = ['now_playing', 'backlogged', 'incomplete', 'finished', 'completed_100', 'retired', 'never_playing', 'hidden'] as const
-const DUMPS = ['verified', 'misnamed', 'bad', 'unknown'] as const
 /** Providers have names of their own, which are the same in all languages. */
 const PROVIDERS: Readonly<Record<string, string>> = {
   igdb: 'IGDB', ss: 'ScreenScraper', moby: 'MobyGames', launchbox: 'LaunchBox', ra: 'RetroAchievements', hasheous: 'Hasheous', tgdb: 'TheGamesDB',

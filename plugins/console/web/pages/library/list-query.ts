@@ -14,6 +14,7 @@ export const LISTS = [
   'metadata_providers', 'dump_statuses'
 ] as const
 export type ListFilter = typeof LISTS[number]
+type FreeFilter = Exclude<ListFilter, 'dump_statuses'>
 export const LOGICS = ['any', 'all', 'none'] as const
 export type Logic = typeof LOGICS[number]
 /** Filters of which a ROM has only one value, so that "all" would be senseless; dump statuses know no logic. */
@@ -23,6 +24,11 @@ export const logicsOf = (name: ListFilter): readonly Logic[] => LOGICS_OF[name] 
 /** Filters by ids. */
 export const ID_LISTS = ['platform_ids', 'library_ids'] as const
 export type IdList = typeof ID_LISTS[number]
+
+/** Results of the comparison with DAT files. The server refuses any other. */
+export const DUMPS = ['verified', 'misnamed', 'bad', 'unknown'] as const
+type Dump = typeof DUMPS[number]
+const isDump = (text: string): text is Dump => DUMPS.some((dump) => dump === text)
 
 export interface Values { readonly values: readonly string[], readonly logic: Logic }
 
@@ -82,7 +88,7 @@ function readTexts (textsOf: (name: string) => readonly string[], usual: UsualOr
   }
   const lists: Partial<Record<ListFilter, Values>> = {}
   for (const name of LISTS) {
-    const values = [...new Set(textsOf(name))].filter((value) => value !== '')
+    const values = [...new Set(textsOf(name))].filter((value) => name === 'dump_statuses' ? isDump(value) : value !== '')
     const logic = first(`${name}_logic`)
     if (values.length > 0) lists[name] = { values, logic: isLogic(logic) && logicsOf(name).includes(logic) ? logic : 'any' }
   }
@@ -140,14 +146,15 @@ export function writeListView (view: ListView, usual: UsualOrder = ALL_GAMES): s
 /** Returns the query of a request for a list. Its names are also those of a smart collection. */
 export function toListQuery (view: ListView): ListQuery {
   const { search, order, isDescending, flags, lists, ids, changedAfter, isGrouped } = view
-  const values: Partial<Record<ListFilter, string[]>> = {}
-  const logics: Partial<Record<`${Exclude<ListFilter, 'dump_statuses'>}_logic`, Logic>> = {}
+  const values: Partial<Record<FreeFilter, string[]>> = {}
+  const logics: Partial<Record<`${FreeFilter}_logic`, Logic>> = {}
   for (const name of LISTS) {
     const list = lists[name]
-    if (list === undefined) continue
+    if (list === undefined || name === 'dump_statuses') continue
     values[name] = [...list.values]
-    if (name !== 'dump_statuses' && list.logic !== 'any') logics[`${name}_logic`] = list.logic
+    if (list.logic !== 'any') logics[`${name}_logic`] = list.logic
   }
+  const dumps = lists.dump_statuses?.values.filter(isDump) ?? []
   const chosen: Partial<Record<IdList, number[]>> = {}
   for (const name of ID_LISTS) if (ids[name] !== undefined) chosen[name] = [...ids[name]]
   return {
@@ -155,6 +162,7 @@ export function toListQuery (view: ListView): ListQuery {
     ...flags,
     ...values,
     ...logics,
+    ...(dumps.length === 0 ? {} : { dump_statuses: dumps }),
     ...chosen,
     ...(changedAfter === '' ? {} : { updated_after: changedAfter }),
     ...(isGrouped ? { group_by_meta_id: true } : {}),
