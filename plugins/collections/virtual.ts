@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify'
 import type { Context } from '../../core/access/context.ts'
 import { createLibraryCache } from '../library-versions/library-cache.ts'
 import { selectVersions } from '../library-versions/version-rows.ts'
-import { type AnyCaller, callerKey } from '../platforms/visibility.ts'
+import { type AnyCaller, callerKey, canSeeEverything } from '../platforms/visibility.ts'
 import type { Addresses } from '../resources/addresses.ts'
 import {
   VIRTUAL_TYPES, type VirtualType, isVirtualType, readVirtualId, virtualId
@@ -51,7 +51,7 @@ export function createVirtualCollections (app: FastifyInstance) {
   async function select ({ db, caller }: Context<AnyCaller>, types: readonly VirtualType[]): Promise<VirtualList> {
     if (types.length === 0) return NONE
     const versions = await selectVersions(db, null)
-    return await cache.get(versions, { caller: callerKey(caller), of: types },
+    return await cache.get(versions, { caller: callerKey(canSeeEverything(caller) ? null : caller), of: types },
       async () => toList(await selectVirtualCollections(app.longReads, caller, types), app.resources.marked))
   }
 

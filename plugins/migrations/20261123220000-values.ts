@@ -19,15 +19,11 @@ const insertFacts = (from: string, facts = FACTS) => `insert into library_counts
 
 const columnsOf = (row: string) => ['id', ...COUNTED].map((column) => `${row}.${column}`).join(', ')
 const signed = (table: string, sign: 1 | -1) => `select ${columnsOf(table)}, ${sign} as sign from ${table}`
-const both = (table: string) => `(${COUNTED.map((column) => `${table}.${column}`).join(', ')})`
-const changed = (table: string, sign: 1 | -1) => `select ${columnsOf(table)}, ${sign} as sign from added join removed using (id)
-      where ${both('added')} is distinct from ${both('removed')}`
-/** A statement may give a ROM another id. */
-const moved = (table: string, other: string, sign: 1 | -1) =>
-  `${signed(table, sign)} where not exists (select from ${other} o where o.id = ${table}.id)`
-const CHANGED = [
-  changed('added', 1), changed('removed', -1), moved('added', 'removed', 1), moved('removed', 'added', -1)
-].join(' union all ')
+const valuesOf = (row: string) => `(${COUNTED.map((column) => `${row}.${column}`).join(', ')})`
+/** Rows whose counted values an update changed. A full join, because an update may give a ROM another id. */
+const PAIRS = `added a full join removed b on b.id = a.id where ${valuesOf('a')} is distinct from ${valuesOf('b')}`
+const CHANGED = [['a', 1], ['b', -1]].map(([row, sign]) =>
+  `select ${columnsOf(String(row))}, ${sign} as sign from ${PAIRS} and ${row}.id is not null`).join(' union all ')
 
 /** Each statement that writes ROMs also writes its change of the counts. */
 const COUNT_ROMS = `create or replace function count_roms() returns trigger language plpgsql as $$ begin
@@ -35,7 +31,7 @@ const COUNT_ROMS = `create or replace function count_roms() returns trigger lang
     ${insertFacts(signed('added', 1))};
   elsif tg_op = 'DELETE' then
     ${insertFacts(signed('removed', -1))};
-  else
+  elsif exists (select from ${PAIRS}) then
     ${insertFacts(CHANGED)};
     insert into library_counts (platform_id, min_age, kind, key, roms)
     select r.platform_id, r.min_age, 'provider', m.provider, sum(r.sign)

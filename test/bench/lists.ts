@@ -29,6 +29,8 @@ const GROWTH_MAX = 2
 const P50_MAX_MS = 50
 const FILTERED_MAX = 3
 const TOKEN = 'svc_bench_lists'
+/** The token of a user without marks, who is no administrator. */
+const OTHER_TOKEN = 'svc_bench_lists_other'
 
 interface Options extends BenchOptions { only: RegExp, million?: boolean, filters?: boolean, keep?: string }
 
@@ -46,6 +48,7 @@ const say = (text: string) => { console.error(text) }
 interface Row {
   name: string
   path: string
+  token?: string
   /** Grows with the library, because its response contains all ids. */
   sendsAllIds?: boolean
 }
@@ -61,8 +64,13 @@ const rowsOf = (roms: number): Row[] => [
   { name: 'search, two words', path: `roms?limit=50&search_term=dragon+castle&${BARE}` },
   { name: 'order_by=created_at', path: `roms?limit=50&order_by=created_at&${BARE}` },
   { name: 'order_by=fs_size_bytes', path: `roms?limit=50&order_by=fs_size_bytes&${BARE}` },
+  { name: 'search, one word, with total', path: 'roms?limit=50&search_term=dragon&with_filter_values=false' },
+  { name: 'two filters', path: `roms?limit=50&genres=Quiz&regions=Japan&${BARE}` },
+  { name: 'two filters, with total', path: 'roms?limit=50&genres=Quiz&regions=Japan&with_filter_values=false' },
   { name: 'genres=Quiz', path: `roms?limit=50&genres=Quiz&${BARE}` },
   { name: 'group_by_meta_id', path: `roms?limit=50&group_by_meta_id=true&${BARE}` },
+  { name: 'group_by_meta_id, with total', path: 'roms?limit=50&group_by_meta_id=true&with_filter_values=false&with_rom_id_index=false' },
+  { name: 'another user, everything but the ids', path: 'roms?limit=50&with_rom_id_index=false', token: OTHER_TOKEN },
   { name: 'group_by_meta_id, duplicates', path: `roms?limit=50&group_by_meta_id=true&duplicate=true&${BARE}` },
   { name: '/roms/filters', path: 'roms/filters' },
   { name: '/roms/identifiers', path: 'roms/identifiers', sendsAllIds: true },
@@ -99,10 +107,10 @@ const median = (values: number[]) => values.toSorted((a, b) => a - b)[values.len
  * Repeats a request until it succeeds, because a slow machine finishes the work for a later request. Null after the
  * deadline.
  */
-async function ask (pool: Pool, path: string, deadline: number): Promise<number | null> {
+async function ask (pool: Pool, { path, token = TOKEN }: Row, deadline: number): Promise<number | null> {
   while (performance.now() < deadline) {
     const { statusCode, body } = await pool.request({
-      method: 'GET', path: `/api/${path}`, headers: { authorization: `Bearer ${TOKEN}`, 'accept-encoding': 'gzip' }
+      method: 'GET', path: `/api/${path}`, headers: { authorization: `Bearer ${token}`, 'accept-encoding': 'gzip' }
     })
     const { byteLength } = await body.arrayBuffer()
     if (statusCode === 200) return byteLength
@@ -111,14 +119,14 @@ async function ask (pool: Pool, path: string, deadline: number): Promise<number 
   return null
 }
 
-async function timeRow (pool: Pool, { path }: Row, change: () => Promise<unknown>): Promise<Times> {
+async function timeRow (pool: Pool, row: Row, change: () => Promise<unknown>): Promise<Times> {
   await change()
   const times: number[] = []
   const deadline = performance.now() + ROW_MS
   let bytes = 0
   for (let round = 0; round <= ROUNDS; round++) {
     const started = performance.now()
-    const answered = await ask(pool, path, deadline)
+    const answered = await ask(pool, row, deadline)
     if (answered === null) return NEVER
     bytes = answered
     times.push(performance.now() - started)
@@ -133,10 +141,12 @@ const COLLECTIONS = `insert into collections (user_id, name, is_favorite) values
   insert into smart_collections (user_id, name, filter_criteria) values (1, 'Zero', '{"franchises": ["Zero"]}')`
 
 async function fill (client: pg.ClientBase, roms: number): Promise<void> {
-  const { rows: [user] } = await client.query<{ id: number }>(
-    "insert into users (username, role) values ('bench', 'admin') returning id")
-  await client.query(`insert into client_tokens (user_id, name, token_hash, scopes, last_used_at)
-    values ($1, 'bench', $2, $3, now() + interval '1 day')`, [user?.id, sha256(TOKEN), SCOPES])
+  const { rows: [user, other] } = await client.query<{ id: number }>(
+    "insert into users (username, role) values ('bench', 'admin'), ('other', 'user') returning id")
+  for (const [owner, token] of [[user, TOKEN], [other, OTHER_TOKEN]] as const) {
+    await client.query(`insert into client_tokens (user_id, name, token_hash, scopes, last_used_at)
+      values ($1, 'bench', $2, $3, now() + interval '1 day')`, [owner?.id, sha256(token), SCOPES])
+  }
   await seedLibrary(client, roms, user?.id ?? 1, (done) => { say(`${roms} ROMs: ${done}`) })
   await client.query(COLLECTIONS)
 }
@@ -154,7 +164,7 @@ function placeOf (folder: string, roms: number): Place {
   return { dataDir, isFilled, setFilled: () => { writeFileSync(filled, '') } }
 }
 
-/** @param change changes the library, which invalidates the cache */
+/** @param change changes a ROM of the library */
 async function timeRows (
   pool: Pool, rows: readonly Row[], roms: number, change: () => Promise<unknown>
 ): Promise<Map<string, Times>> {
@@ -198,7 +208,7 @@ async function measure (roms: number, rows: readonly Row[]): Promise<Map<string,
     const pool = new Pool((await waitUntilListening(server, data, START_MS)).url, { connections: 1 })
     ends.unshift(() => pool.close())
     return await timeRows(pool, rows.filter(({ name }) => options.only.test(name)), roms,
-      () => client.query("select move_library_version('edits', 0)"))
+      () => client.query('update roms set summary = summary where id = 1 + floor(random() * $1)::int', [roms]))
   } finally {
     for (const end of ends) await end()
   }

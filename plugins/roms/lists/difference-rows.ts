@@ -1,21 +1,24 @@
 import { sql } from 'kysely'
 import type { LongReads } from '../../library/long-reads.ts'
+import { type AnyCaller, hiddenIds } from '../../platforms/visibility.ts'
 import type { RomChanges } from '../../library-versions/change-rows.ts'
 
 /** ROMs that one user sees or ranks differently. Of users with more, each list is read as a whole. */
 export const OWN_ROMS_MAX = 20_000
 
 /**
- * Loads the ROMs that a user hid, chose as main sibling, or may not see, unlike others with the same rights; null for
- * too many.
+ * Loads the ROMs that a user hid, chose as main sibling, or may not see, except for an age limit; null for too many.
+ *
+ * @param isOfGroup true to skip the ROMs that the whole group of the user may not see
  */
-export async function selectOwnRoms (tx: LongReads, userId: number): Promise<Set<number> | null> {
-  const hidden = (entity: string) => sql`select h.entity_id from hidden_entities h
-    where h.entity = ${entity} and h.user_id = ${userId}`
+export async function selectOwnRoms (
+  tx: LongReads, { id: userId, access }: NonNullable<AnyCaller>, isOfGroup: boolean
+): Promise<Set<number> | null> {
+  const caller = { id: userId, access: isOfGroup ? { ...access, group_id: null } : access }
   const { rows } = await sql<{ id: number }>`select rom_id as id from rom_users where user_id = ${userId} and hidden
     union select rom_id from rom_users where user_id = ${userId} and is_main_sibling
-    union ${hidden('roms')}
-    union select r.id from (${hidden('platforms')}) h
+    union ${hiddenIds(caller, 'roms')}
+    union select r.id from (${hiddenIds(caller, 'platforms')}) h
       cross join lateral (select id from roms where platform_id = h.entity_id offset 0) r
     limit ${OWN_ROMS_MAX + 1}`.execute(tx)
   return rows.length > OWN_ROMS_MAX ? null : new Set(rows.map(({ id }) => id))

@@ -2,7 +2,7 @@ import type { Condition } from '../../../core/database/conditions.ts'
 import { type CacheKey, createLibraryCache } from '../../library-versions/library-cache.ts'
 import type { LongReads } from '../../library/long-reads.ts'
 import type { VersionSnapshot, VersionKind } from '../../library-versions/version-rows.ts'
-import { type AnyCaller, callerKey } from '../../platforms/visibility.ts'
+import { type AnyCaller, callerKey, canSeeEverything } from '../../platforms/visibility.ts'
 import { noFilterValues, selectCountedValues, selectFilterValues } from '../filters/filter-value-rows.ts'
 import { containsHash } from '../filters/list-conditions.ts'
 import type { ListRomsQuery, ScopeQuery } from '../filters/list-query.ts'
@@ -12,7 +12,7 @@ import { selectListIndex } from './list-index-rows.ts'
 import type { RomFilters } from '../schemas.ts'
 import { type UpdatableList, updateList } from './update-list.ts'
 
-/** Limit per worker: four lists of a million ROMs, or hundreds of usual lists. */
+/** Limit per worker: three lists of a million ROMs, or hundreds of usual lists. */
 const INDEXES_MAX_BYTES = 64 * 1024 ** 2
 const FILTER_VALUES_MAX_BYTES = 8 * 1024 ** 2
 /** A library whose filter values take longer than this counts as large. */
@@ -72,9 +72,17 @@ export interface CachedList {
   by?: readonly string[]
 }
 
-/** The rights of a caller without the caller's own marks. Callers with equal rights share lists. */
-const withoutMarks = (caller: AnyCaller): AnyCaller => caller === null ? null : { id: NOBODY, access: caller.access }
 const NOBODY = -1
+
+/**
+ * Returns those whose lists a caller's list may be made from, because it differs by few ROMs: the server, and nobody in
+ * the caller's group and of its age.
+ */
+function findSharers (caller: NonNullable<AnyCaller>): AnyCaller[] {
+  const { access } = caller
+  const isOfEveryAge = canSeeEverything(caller) || (access.age_limit === null && !access.hide_unrated_roms)
+  return [...(isOfEveryAge ? [null] : []), { id: NOBODY, access }]
+}
 
 /** True if the log of changes names every ROM that enters, leaves or moves, except by hidden ROMs and main siblings. */
 const isUpdatable = (query: ListPart, kinds: readonly VersionKind[]) =>
@@ -108,7 +116,7 @@ export function createListCache ({ longReads, shortReads, identifying }: ListCac
   async function read ({ condition }: CachedList, caller: AnyCaller, order: Order): Promise<UpdatableList> {
     const at = performance.now()
     const list = await selectListIndex(longReads, { userId: caller?.id ?? null, order }, condition(caller, false))
-    return { ...list, at, own: caller === null || caller.id === NOBODY ? new Set() : null }
+    return { ...list, at, own: caller === null || caller.id === NOBODY ? new Set() : null, isOfGroup: caller !== null }
   }
 
   async function update (
@@ -117,7 +125,7 @@ export function createListCache ({ longReads, shortReads, identifying }: ListCac
     if (list === null) return null
     const isGrouped = query.group_by_meta_id === true || query.duplicate !== undefined
     return await updateList(shortReads, list, {
-      userId: caller?.id ?? null, order, ownerId: caller === null || caller.id === NOBODY ? null : caller.id,
+      userId: caller?.id ?? null, order, owner: caller === null || caller.id === NOBODY ? null : caller,
       condition: condition(caller, true), groupedBy: isGrouped ? identifying : null
     })
   }
@@ -125,18 +133,23 @@ export function createListCache ({ longReads, shortReads, identifying }: ListCac
   const keyOf = ({ query, by = [] }: CachedList, caller: AnyCaller, kinds: VersionKind[]): CacheKey =>
     ({ caller: callerKey(caller), of: [nameList(query), by], kinds })
 
-  /** Returns the list of all callers with the same rights. */
-  const shareList = (list: CachedList, order: Order): Promise<UpdatableList> => {
-    const caller = withoutMarks(list.caller)
-    return indexes.get(list.versions, keyOf(list, caller, []),
-      async (former) => await update(former, list, caller, order) ?? await read(list, caller, order))
-  }
+  /** Returns a list without the marks of any user. */
+  const shareList = (list: CachedList, sharer: AnyCaller, order: Order): Promise<UpdatableList> =>
+    indexes.get(list.versions, keyOf(list, sharer, []),
+      async (former) => await update(former, list, sharer, order) ?? await read(list, sharer, order))
 
-  /** Computes a caller's list: from the former one, else from that of all callers with the same rights. */
-  const computeList = async (former: UpdatableList | null, list: CachedList, order: Order): Promise<UpdatableList> =>
-    await update(former, list, list.caller, order) ??
-    await update(await shareList(list, order), list, list.caller, order) ??
-    await read(list, list.caller, order)
+  /** Computes a caller's list: from the former one, else from a shared one. */
+  async function computeList (
+    former: UpdatableList | null, list: CachedList, caller: NonNullable<AnyCaller>, order: Order
+  ): Promise<UpdatableList> {
+    const updated = await update(former, list, caller, order)
+    if (updated !== null) return updated
+    for (const sharer of findSharers(caller)) {
+      const own = await update(await shareList(list, sharer, order), list, caller, order)
+      if (own !== null) return own
+    }
+    return await read(list, caller, order)
+  }
 
   return {
     async index (list: CachedList, order: Order): Promise<ListIndex> {
@@ -145,8 +158,9 @@ export function createListCache ({ longReads, shortReads, identifying }: ListCac
       if (!isUpdatable(list.query, kinds)) {
         return (await indexes.get(list.versions, key, () => read(list, list.caller, order))).index
       }
-      if (list.caller === null) return (await shareList(list, order)).index
-      return (await indexes.get(list.versions, key, (former) => computeList(former, list, order))).index
+      const { caller } = list
+      if (caller === null) return (await shareList(list, null, order)).index
+      return (await indexes.get(list.versions, key, (former) => computeList(former, list, caller, order))).index
     },
 
     /** Returns the cached index of a list; null if there is none, or if it is out of date. */

@@ -1,12 +1,14 @@
+import { Value } from '@sinclair/typebox/value'
 import type { Context } from '../../../core/access/context.ts'
 import type { Config } from '../../../core/config/config.ts'
+import type { Db } from '../../../core/database/db.ts'
 import { formatDate } from '../../../core/typebox.ts'
 import { type VersionSnapshot, selectVersions } from '../../library-versions/version-rows.ts'
 import type { AnyCaller } from '../../platforms/visibility.ts'
 import type { Addresses } from '../../resources/addresses.ts'
 import type { RomExtensions, UserFiles } from '../extensions.ts'
 import { noFilterValues } from '../filters/filter-value-rows.ts'
-import { type ListRomsQuery, withOldNames } from '../filters/list-query.ts'
+import { ListRomsQuery, withOldNames } from '../filters/list-query.ts'
 import type { LoadedRom, RomBuilder } from '../items/rom-builder.ts'
 import type { BuiltSimpleRom, RomFilters, RomPage } from '../schemas.ts'
 import { type CachedList, type ListCache, needsIndex } from './list-cache.ts'
@@ -121,5 +123,16 @@ export function createRomPages ({ config, extensions, builder, cache, addresses 
     }
   }
 
-  return { list }
+  return {
+    list,
+
+    /** Reads the lists that apps show first, so that no caller waits for them. */
+    async prepareLists (db: Db): Promise<void> {
+      const order = readOrder('', '', providers)
+      for (const isGrouped of [false, true]) {
+        const query = { ...Value.Create(ListRomsQuery), group_by_meta_id: isGrouped }
+        await readPage({ db, caller: null }, query, order, () => selectVersions(db, null))
+      }
+    }
+  }
 }

@@ -1,6 +1,7 @@
 import type { Condition } from '../../../core/database/conditions.ts'
 import { inSnapshot, selectChanges, selectSnapshot } from '../../library-versions/change-rows.ts'
 import type { LongReads } from '../../library/long-reads.ts'
+import type { AnyCaller } from '../../platforms/visibility.ts'
 import { OWN_ROMS_MAX, addSiblings, selectOwnRoms } from './difference-rows.ts'
 import { type ListAtSnapshot, type ListSource, selectListed, sortRoms } from './list-index-rows.ts'
 import { placeRoms } from './place-roms.ts'
@@ -15,14 +16,16 @@ const AGE_MAX_MS = 12 * 3_600_000
 export interface UpdatableList extends ListAtSnapshot {
   /** Time by the clock of `performance.now`. */
   at: number
-  /** The ROMs that its user sees or ranks differently from others with the same rights; null if too many. */
+  /** The ROMs that its user sees or ranks differently from others of the same age; null if too many. */
   own: ReadonlySet<number> | null
+  /** True if the ROMs are those that a group sees, at an age; false if they are all ROMs without the own ones. */
+  isOfGroup: boolean
 }
 
 /** The list that an update leads to. */
 export interface UpdateTarget extends ListSource {
   /** The user whose hidden ROMs and main siblings matter; null for none. */
-  ownerId: number | null
+  owner: AnyCaller
   /** The condition of the list, for few ROMs. */
   condition: Condition
   /** The providers by whose matches ROMs are grouped; null if siblings do not matter. */
@@ -32,11 +35,11 @@ export interface UpdateTarget extends ListSource {
 const NONE: ReadonlySet<number> = new Set()
 
 async function update (tx: LongReads, list: UpdatableList, target: UpdateTarget): Promise<UpdatableList | null> {
-  const { ownerId, condition, groupedBy } = target
+  const { owner, condition, groupedBy } = target
   const at = performance.now()
   const snapshot = await selectSnapshot(tx)
   const changes = await selectChanges(tx, list.snapshot)
-  const own = ownerId === null ? NONE : await selectOwnRoms(tx, ownerId)
+  const own = owner === null ? NONE : await selectOwnRoms(tx, owner, list.isOfGroup)
   if (changes === null || changes.ids.size > CHANGED_MAX || own === null || list.own === null) return null
 
   const withSiblings = async (ids: Set<number>, games = new Set<string>()) =>
@@ -53,7 +56,7 @@ async function update (tx: LongReads, list: UpdatableList, target: UpdateTarget)
   const placed = entering.length > PLACED_MAX
     ? null
     : await placeRoms(rest, entering, (ids) => sortRoms(tx, target, ids))
-  return placed === null ? null : { index: rest.with(placed), snapshot, at, own }
+  return placed === null ? null : { ...list, index: rest.with(placed), snapshot, at, own }
 }
 
 /**
