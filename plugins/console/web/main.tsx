@@ -1,9 +1,11 @@
 import { render } from 'preact'
 import { App } from './app.tsx'
+import { followGamepads } from './gamepad/gamepad.ts'
 import { loadLanguage } from './i18n/language.ts'
 import { loadTheme } from './theme.ts'
 
 loadTheme()
+followGamepads()
 const root = document.getElementById('app')
 if (root === null) throw new Error('The page has no element #app')
 // A language that cannot be loaded must not keep people out.
