@@ -59,3 +59,17 @@ async function takeSteps (t: Test, test: TestApp, journey: Journey): Promise<voi
   await signIn('admin', 'a password')
   await page.waitForSelector('.grid')
 }
+
+t.test('below a base path sign-in, navigation and sockets work', async (t) => {
+  const test = await buildTestApp(t, { env: { SVC_BASE_URL: 'http://127.0.0.1/games' } })
+  await runJourney(t, test, async ({ page, see, click, signIn }) => {
+    await signIn('admin', 'a password')
+    await click('Platforms')
+    await see('Your library is empty')
+    t.equal(new URL(page.url()).pathname, '/games/platforms')
+    await page.reload()
+    await see('Your library is empty')
+    await page.goBack()
+    await page.waitForSelector('.home')
+  }, '/games')
+})
