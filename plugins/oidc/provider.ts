@@ -51,7 +51,8 @@ export function createProvider (settings: OidcSettings) {
   const fetchFromProvider: CustomFetch = async (url, options) => {
     if (!isPrivateLine(new URL(url))) throw new TypeError(`The provider's address '${url}' must be https`)
     const [{ fetch }, dispatcher] = await Promise.all([import('undici'), openAgent()])
-    return await fetch(url, { ...options, dispatcher })
+    // The same response in the types of undici and of the platform.
+    return await fetch(url, { ...options, dispatcher }) as unknown as Response
   }
 
   async function discover (): Promise<Configuration> {
