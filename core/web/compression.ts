@@ -1,7 +1,8 @@
+import { type Readable, pipeline } from 'node:stream'
 import { promisify } from 'node:util'
-import { brotliCompress, constants, gzip } from 'node:zlib'
+import { brotliCompress, constants, createGzip, gzip } from 'node:zlib'
 import { negotiate } from '@fastify/accept-negotiator'
-import type { FastifyReply } from 'fastify'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 
 /** Below this size the additional headers cost as much as compression saves. */
@@ -30,8 +31,18 @@ export function vary (reply: FastifyReply): void {
   reply.header('vary', others === undefined ? 'Accept-Encoding' : `${String(others)}, Accept-Encoding`)
 }
 
+/** Sends a text of any length. It is compressed while it is sent, for clients that accept gzip. */
+export function sendStream ({ headers }: FastifyRequest, reply: FastifyReply, text: Readable): FastifyReply {
+  vary(reply)
+  const accepted = headers['accept-encoding']
+  if (typeof accepted !== 'string' || negotiate(accepted, ['gzip']) === null) return reply.send(text)
+  // The pipeline ends the text when the client leaves; the reply handles failures of the compressed stream.
+  return reply.header('content-encoding', 'gzip').send(pipeline(text, createGzip({ level: GZIP_LEVEL }), () => {}))
+}
+
 /**
- * Compresses JSON responses for clients that accept it. Streams are files, which have their own length, ranges and tag.
+ * Compresses JSON responses for clients that accept it. Streams are files, which have their own length, ranges
+ * and tag, or texts of `sendStream`.
  */
 export default fp(async (app) => {
   app.addHook('onSend', ({ headers }, reply, payload: unknown, done) => {

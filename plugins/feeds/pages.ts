@@ -12,15 +12,25 @@ export interface Feed {
   links: Links
 }
 
-/** The ROMs of some platforms, page by page, so that a feed of any length takes as much memory as a short one. */
+/**
+ * The ROMs of some platforms, page by page, so that a feed of any length takes as much memory as a short one. The
+ * database reads one page ahead while the page before is written.
+ */
 export async function * readRoms ({ db, caller }: Feed, platforms: Feed['platforms']): AsyncGenerator<RomRow[]> {
   for (const { id: platformId } of platforms) {
-    let last: Pick<RomRow, 'name_sort_key' | 'id'> | undefined = { name_sort_key: '', id: 0 }
-    while (last !== undefined) {
-      const page: RomRow[] = await selectRomPage({ db, caller }, platformId, last)
+    const read = (after: Pick<RomRow, 'name_sort_key' | 'id'>) => {
+      const page = selectRomPage({ db, caller }, platformId, after)
+      // The loop rethrows the failure. A client that leaves before needs no page, and its failure ends no process.
+      page.catch(() => {})
+      return page
+    }
+    let next: Promise<RomRow[]> | null = read({ name_sort_key: '', id: 0 })
+    while (next !== null) {
+      const page: RomRow[] = await next
+      const last = page.at(-1)
+      next = page.length === PAGE_ROMS && last !== undefined ? read(last) : null
       const listed = page.filter((rom) => rom.is_listed)
       if (listed.length > 0) yield listed
-      last = page.length === PAGE_ROMS ? page.at(-1) : undefined
     }
   }
 }

@@ -4,6 +4,7 @@ import type { RouteAccess } from '../../core/access/auth.ts'
 import { badRequest, notFound } from '../../core/errors.ts'
 import type { FeatureRoutes } from '../../core/feature.ts'
 import { ErrorSchema } from '../../core/typebox.ts'
+import { sendStream } from '../../core/web/compression.ts'
 import { ROM_FILE_CATEGORIES } from '../entries/categories.ts'
 import { selectPlatforms } from '../platforms/rows.ts'
 import { feedsConfig } from './config.ts'
@@ -42,7 +43,7 @@ const toPlainName = (name: string) => name.replaceAll(/[^\w.-]/g, '_')
 
 /** A HEAD request skips the work of creating the text. */
 function send (request: FastifyRequest, reply: FastifyReply, type: string, text: AsyncIterable<string>): FastifyReply {
-  return reply.type(type).send(Readable.from(request.method === 'HEAD' ? [] : text))
+  return sendStream(request, reply.type(type), Readable.from(request.method === 'HEAD' ? [] : text))
 }
 
 const sendJson = (request: FastifyRequest, reply: FastifyReply, text: AsyncIterable<string>) =>
@@ -89,6 +90,15 @@ const routes: FeatureRoutes<Titles> = async (app, { config: settings }, titles) 
     },
     config
   }, async (request, reply) => sendJson(request, reply, writeWebrcade(await open(request, null))))
+
+  app.get('/api/feeds/webrcade/:platform_slug', {
+    schema: {
+      operationId: 'getWebrcadePlatformFeed', tags, summary: 'Get the feed of games of a platform for webЯcade', description: `${NOT_FOUND}.`,
+      params: PlatformParams, response: { 200: WebrcadeSchema, 400: ErrorSchema, 404: ErrorSchema }
+    },
+    config
+  }, async (request, reply) =>
+    sendJson(request, reply, writeWebrcade(await openAny(request, request.params.platform_slug))))
 
   app.get('/api/feeds/tinfoil', {
     schema: {

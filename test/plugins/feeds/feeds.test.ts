@@ -1,6 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { gunzipSync } from 'node:zlib'
 import t, { type Test } from 'tap'
 import { type TestApp, buildTestApp, shareTestApp } from '../../support.ts'
 import { until } from '../../until.ts'
@@ -166,6 +167,35 @@ t.test('webЯcade gets a category for each platform that it plays, in the listed
   await matchesGolden(t, 'webrcade.json', reply.body)
 })
 
+interface Webrcade { categories: { title: string, items: unknown[] }[] }
+
+t.test('webЯcade gets one platform by its slug, as in the whole feed', async (t) => {
+  const test = await fresh(t)
+  await addRom(test, { fs_name: 'Harbor.sfc' })
+  await addRom(test, { fs_name: 'Plain (USA).lnx', platform: 'lynx' })
+  await addRom(test, { fs_name: 'Not played.iso', platform: 'ps3' })
+  const { categories } = (await get(test, '/api/feeds/webrcade')).json<Webrcade>()
+  t.equal(categories.length, 2)
+  const lynx = (await get(test, '/api/feeds/webrcade/lynx')).json<Webrcade>()
+  t.same(lynx.categories, categories.filter(({ title }) => title === lynx.categories[0]?.title))
+  t.equal(lynx.categories[0]?.items.length, 1)
+  t.same((await get(test, '/api/feeds/webrcade/ps3')).json<Webrcade>().categories, [], 'webЯcade does not play it')
+  t.equal((await get(test, '/api/feeds/webrcade/nes')).statusCode, 404)
+})
+
+t.test('a feed is compressed for programs that accept gzip', async (t) => {
+  const test = await fresh(t)
+  await addConsole(test, 'ps3')
+  for (const feed of ['pkgi/ps3/game', 'fpkgi/ps3']) {
+    const plain = await get(test, `/api/feeds/${feed}`)
+    t.equal(plain.headers['content-encoding'], undefined)
+    t.match(plain.headers.vary, /Accept-Encoding/)
+    const reply = await get(test, `/api/feeds/${feed}`, { ...test.admin, 'accept-encoding': 'gzip' })
+    t.equal(reply.headers['content-encoding'], 'gzip')
+    t.equal(gunzipSync(reply.rawPayload).toString(), plain.body)
+  }
+})
+
 t.test('Tinfoil gets the installable files, or an error if the platform does not exist', async (t) => {
   const test = await fresh(t)
   t.same((await get(test, '/api/feeds/tinfoil')).json(), {
@@ -206,8 +236,8 @@ t.test('an unknown platform is refused before an unknown content type', async (t
   }
 })
 
-const FEEDS = ['webrcade', 'tinfoil', 'pkgi/ps3/game', 'pkgi/psvita/game', 'pkgi/psp/game', 'fpkgi/ps4', 'kekatsu/snes',
-  'pkgj/psp/games', 'pkgj/psp/dlc', 'pkgj/psvita/games', 'pkgj/psvita/dlc', 'pkgj/psx/games']
+const FEEDS = ['webrcade', 'webrcade/snes', 'tinfoil', 'pkgi/ps3/game', 'pkgi/psvita/game', 'pkgi/psp/game', 'fpkgi/ps4',
+  'kekatsu/snes', 'pkgj/psp/games', 'pkgj/psp/dlc', 'pkgj/psvita/games', 'pkgj/psvita/dlc', 'pkgj/psx/games']
 
 t.test('V9, feeds: no feed has ROMs hidden by administrators or age, marked ones stay', async (t) => {
   const test = await fresh(t)
