@@ -51,7 +51,7 @@ export function CollectDialog ({ ids, onClose }: CollectDialogProps) {
             label={words.create} placeholder={words.name} value={values.name} required maxLength={400} error={errorOf('name')}
             onInput={(name) => { set('name', name) }}
           />
-          <Button type='submit' kind='primary' icon={plus} isBusy={isBusy} disabled={values.name.trim() === ''}>{words.submit}</Button>
+          <Button type='submit' kind='primary' icon={plus} isBusy={isBusy}>{words.submit}</Button>
         </form>
         {failure !== null && failure.fields.length === 0 && <Notice kind='failure'>{failure.message}</Notice>}
         <span class='visually-hidden'>{list.selection.count(ids.length)}</span>
