@@ -122,8 +122,8 @@ async function createJourney (t: Test, browser: Browser, address: string, proble
       await page.goto(`${address}/${view}`)
     },
     async see (text, selector = 'body', where = page) {
-      await where.waitForFunction((wanted, within) =>
-        [...document.querySelectorAll<HTMLElement>(within)].some((element) => element.innerText.includes(wanted)), {}, text, selector)
+      await where.waitForFunction((wanted, within) => [...document.querySelectorAll<HTMLElement>(within)]
+        .some(({ innerText }) => innerText.includes(wanted)), {}, text, selector)
     },
     async checkAccessibility (name) {
       for (const [look, viewport, scheme] of LOOKS) {

@@ -42,33 +42,34 @@ async function startServer (): Promise<string> {
 
 async function takePicture (page: Page, name: string): Promise<void> {
   await page.waitForNetworkIdle({ idleTime: 300, timeout: 8_000 }).catch(() => {})
-  await page.screenshot({ path: `${join(resolve(folder), name)}.png` as `${string}.png` })
+  await page.screenshot({ path: `${join(resolve(folder), name)}.png` })
   process.stdout.write(`${join(folder, name)}.png\n`)
 }
 
-async function takeAll (page: Page, url: string, name: (view: string) => string, shown: readonly string[]): Promise<void> {
-  for (const view of shown) {
+async function takeAll (page: Page, url: string, look: string): Promise<void> {
+  for (const view of views) {
     await page.goto(`${url}/${view}`)
-    await takePicture(page, name(view === '' ? 'home' : view.replaceAll(/\W+/g, '-')))
+    await takePicture(page, `${view === '' ? 'home' : view.replaceAll(/\W+/g, '-')}-${look}`)
   }
 }
 
 try {
   await mkdir(folder, { recursive: true })
+  const url = await startServer()
   const browser = await startBrowser()
   if (browser === null) throw new Error('Chromium does not run on this machine')
   left.push(() => browser.close())
-  const url = await startServer()
   const page = await browser.newPage()
   page.on('console', (message) => { if (message.type() === 'error') process.stdout.write(`console: ${message.text()}\n`) })
   for (const [look, viewport, scheme] of LOOKS) {
     await page.setViewport(viewport)
     await page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: scheme }])
     if (look === 'desktop-light') {
-      await takeAll(page, url, () => 'sign-in-desktop-light', [''])
+      await page.goto(url)
+      await takePicture(page, `sign-in-${look}`)
       await signIn(page, ACCOUNT.SVC_ADMIN_USERNAME, ACCOUNT.SVC_ADMIN_PASSWORD)
     }
-    await takeAll(page, url, (view) => `${view}-${look}`, views)
+    await takeAll(page, url, look)
   }
 } finally {
   for (const end of left.toReversed()) await end()

@@ -8,13 +8,13 @@ import { startEmbeddedPostgres } from '../../core/postgres/embedded.ts'
 import { CACHE_DIR, SHIPPED_DIR, findBundle } from '../../plugins/console/bundle/bundle.ts'
 import { measureBundle } from '../../plugins/console/bundle/make-bundle.ts'
 import { features } from '../../plugins/index.ts'
-import { DESKTOP, signIn, startBrowser } from '../browser/browser.ts'
+import { DESKTOP, signIn, startBrowser } from './browser.ts'
 import { runSvc, settings, waitUntilListening } from '../e2e/server.ts'
 import { superuserUrl } from '../superuser.ts'
-import { startGuard } from './guard.ts'
-import { type BenchOptions, createBench } from './options.ts'
-import { type Measurement, type Target, report } from './report.ts'
-import { seedLibrary } from './seed-library.ts'
+import { startGuard } from '../bench/guard.ts'
+import { type BenchOptions, createBench } from '../bench/options.ts'
+import { type Measurement, type Target, report } from '../bench/report.ts'
+import { seedLibrary } from '../bench/seed-library.ts'
 
 /** Measures the web pages in a headless Chromium, on a real server with many ROMs. Their covers do not exist. */
 const ACCOUNT = { SVC_ADMIN_USERNAME: 'bench', SVC_ADMIN_PASSWORD: 'for figures only' }
@@ -41,8 +41,9 @@ async function timePaint (browser: Browser, url: string): Promise<number> {
   await page.goto(url)
   await page.waitForSelector('form')
   const paint = await page.evaluate(() => new Promise<number>((resolve) => {
-    new PerformanceObserver((list) => { resolve(list.getEntries().at(-1)?.startTime ?? NaN) })
-      .observe({ type: 'largest-contentful-paint', buffered: true })
+    const observer = new PerformanceObserver((list) => { resolve(list.getEntries().at(-1)?.startTime ?? NaN) })
+    // The types of Node know no paints.
+    observer.observe({ type: 'largest-contentful-paint' as 'resource', buffered: true })
   }))
   await context.close()
   return paint
@@ -55,13 +56,13 @@ async function timeJump (page: Page): Promise<{ shown: number, server: number }>
     const started = performance.now()
     document.activeElement?.dispatchEvent(new KeyboardEvent('keydown', { key: 'End', bubbles: true, cancelable: true }))
     const isShown = () => document.querySelector('.grid [data-active] .game-name') !== null
-    while (!isShown() || performance.now() - started < 16) await new Promise((resolve) => { requestAnimationFrame(resolve) })
+    // The first frame still shows the former ROM.
+    do await new Promise((resolve) => { requestAnimationFrame(resolve) }); while (!isShown())
     return performance.now() - started
   })
   const server = await page.evaluate(() => {
-    const requests = performance.getEntriesByType('resource') as PerformanceResourceTiming[]
-    const last = requests.filter(({ name }) => name.includes('/api/roms?')).at(-1)
-    return last === undefined ? 0 : last.responseEnd - last.requestStart
+    const last = performance.getEntriesByType('resource').filter(({ name }) => name.includes('/api/roms?')).at(-1)
+    return last instanceof PerformanceResourceTiming ? last.responseEnd - last.requestStart : 0
   })
   return { shown, server }
 }

@@ -1,0 +1,34 @@
+/**
+ * The parts of the DOM that journeys use in functions that run within pages. The types of a whole browser contradict
+ * those of Node, which the server needs.
+ */
+interface Element extends EventTarget {
+  readonly textContent: string
+  readonly childElementCount: number
+  readonly id: string
+  scrollTop: number
+  getAttribute: (name: string) => string | null
+  querySelector: <Found extends Element = HTMLElement>(selector: string) => Found | null
+}
+interface HTMLElement extends Element {
+  readonly innerText: string
+  readonly offsetHeight: number
+  click: () => void
+  focus: () => void
+}
+interface HTMLInputElement extends HTMLElement {
+  value: string
+  checked: boolean
+}
+declare const document: {
+  readonly activeElement: HTMLElement | null
+  readonly body: HTMLElement
+  readonly cookie: string
+  readonly title: string
+  querySelector: <Found extends Element = HTMLElement>(selector: string) => Found | null
+  querySelectorAll: <Found extends Element = HTMLElement>(selector: string) => readonly Found[]
+}
+declare class KeyboardEvent extends Event {
+  constructor (type: string, init?: { key: string, bubbles: boolean, cancelable: boolean })
+}
+declare function requestAnimationFrame (callback: (now: number) => void): number
