@@ -56,5 +56,5 @@ function unpackGzip (source: Source): Readable {
 }
 
 function unpackXz (source: Source): AsyncIterable<Uint8Array> {
-  return new xzDecompress.XzReadableStream(ReadableStream.from<Uint8Array>(readPieces(source)))
+  return new xzDecompress.XzReadableStream(ReadableStream.from(readPieces(source)))
 }

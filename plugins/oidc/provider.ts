@@ -51,8 +51,7 @@ export function createProvider (settings: OidcSettings) {
   const fetchFromProvider: CustomFetch = async (url, options) => {
     if (!isPrivateLine(new URL(url))) throw new TypeError(`The provider's address '${url}' must be https`)
     const [{ fetch }, dispatcher] = await Promise.all([import('undici'), openAgent()])
-    // The same response in the types of undici and of the platform.
-    return await fetch(url, { ...options, dispatcher }) as unknown as Response
+    return await fetch(url, { ...options, dispatcher })
   }
 
   async function discover (): Promise<Configuration> {

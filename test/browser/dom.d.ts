@@ -16,17 +16,31 @@ interface HTMLElement extends Element {
   click: () => void
   focus: () => void
 }
+interface FileList { readonly length: number }
 interface HTMLInputElement extends HTMLElement {
   value: string
   checked: boolean
+  files: FileList
+  select: () => void
 }
 declare const document: {
   readonly activeElement: HTMLElement | null
+  readonly baseURI: string
   readonly body: HTMLElement
   readonly cookie: string
   readonly title: string
   querySelector: <Found extends Element = HTMLElement>(selector: string) => Found | null
   querySelectorAll: <Found extends Element = HTMLElement>(selector: string) => readonly Found[]
+}
+declare const location: { readonly search: string, readonly pathname: string, readonly href: string }
+declare class DataTransfer {
+  readonly files: FileList
+  readonly items: { add: (file: File) => void }
+}
+declare class OffscreenCanvas {
+  constructor (width: number, height: number)
+  getContext: (kind: '2d') => { fillStyle: string, fillRect: (x: number, y: number, width: number, height: number) => void }
+  convertToBlob: (options: { type: string }) => Promise<Blob>
 }
 declare class KeyboardEvent extends Event {
   constructor (type: string, init?: { key: string, bubbles: boolean, cancelable: boolean })

@@ -145,5 +145,5 @@ async function takeSteps (t: Test, test: TestApp, journey: Journey): Promise<voi
   await other.keyboard.press('Space')
   await other.locator('::-p-aria([name="More actions"])').click()
   await see('Hide from my lists', '.menu', other)
-  t.notMatch(await other.$eval('.menu', (element) => element.innerText), /trash|Rescan|Match/i)
+  t.notMatch(await other.$eval('.menu', (element) => element.textContent), /trash|Rescan|Match/i)
 }
