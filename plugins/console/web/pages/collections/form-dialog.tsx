@@ -59,7 +59,7 @@ export function FormDialog ({ collection, onClose }: FormDialogProps) {
     >
       <form id='collection' class='stack' onSubmit={onSubmit}>
         {failure !== null && failure.fields.length === 0 && <Notice kind='failure'>{failure.message}</Notice>}
-        <TextField label={words.name} required maxLength={400} value={values.name} error={errorOf('name')} onInput={(name) => { set('name', name) }} />
+        <TextField label={words.name} autofocus required maxLength={400} value={values.name} error={errorOf('name')} onInput={(name) => { set('name', name) }} />
         <TextArea
           label={words.description} rows={3} value={values.description} error={errorOf('description')}
           onInput={(description) => { set('description', description) }}

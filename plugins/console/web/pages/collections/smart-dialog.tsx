@@ -71,7 +71,7 @@ export function SmartDialog ({ collection, view: initial, onClose }: SmartDialog
         <div class='stack'>
           <p class='soft'>{builder.text}</p>
           {failure !== null && failure.fields.length === 0 && <Notice kind='failure'>{failure.message}</Notice>}
-          <TextField label={words.name} required maxLength={400} value={values.name} error={errorOf('name')} onInput={(name) => { set('name', name) }} />
+          <TextField label={words.name} autofocus required maxLength={400} value={values.name} error={errorOf('name')} onInput={(name) => { set('name', name) }} />
           <TextArea
             label={words.description} rows={3} value={values.description} error={errorOf('description')}
             onInput={(description) => { set('description', description) }}
