@@ -39,8 +39,8 @@ declare class DataTransfer {
 }
 declare class OffscreenCanvas {
   constructor (width: number, height: number)
-  getContext: (kind: '2d') => { fillStyle: string, fillRect: (x: number, y: number, width: number, height: number) => void }
-  convertToBlob: (options: { type: string }) => Promise<Blob>
+  getContext: (kind: '2d') => { fillRect: (...box: [x: number, y: number, width: number, height: number]) => void } | null
+  convertToBlob: () => Promise<Blob>
 }
 declare class KeyboardEvent extends Event {
   constructor (type: string, init?: { key: string, bubbles: boolean, cancelable: boolean })

@@ -14,4 +14,7 @@ import { search } from './de/search.ts'
 import { signIn } from './de/sign-in.ts'
 import { upload } from './de/upload.ts'
 
-export const de: Messages = { account, collections, common, errors, home, library, list, notifications, pair, rom, search, setup, signIn, upload }
+export const de: Messages = {
+  account, collections, common, errors, home, library, list, notifications,
+  pair, rom, search, setup, signIn, upload
+}

@@ -14,5 +14,8 @@ import { signIn } from './en/sign-in.ts'
 import { upload } from './en/upload.ts'
 
 /** Every text of the console, one file for each page. Further languages have the same type. */
-export const en = { account, collections, common, errors, home, library, list, notifications, pair, rom, search, setup, signIn, upload }
+export const en = {
+  account, collections, common, errors, home, library, list, notifications,
+  pair, rom, search, setup, signIn, upload
+}
 export type Messages = typeof en
