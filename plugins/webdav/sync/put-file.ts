@@ -31,6 +31,23 @@ async function isGameFile ({ kind }: GameFile, { path, head }: StagedFile, name:
   })
 }
 
+/** Finds the place of the asset after a deleted one: that of the deleted one, unless its game was unknown. */
+async function findNextPlace (
+  context: DeviceContext, upload: GameUpload, { rom_id: romId, emulator }: CurrentAsset
+): Promise<AssetPlace> {
+  if (romId === null) return await findPlace(context, upload.row, upload)
+  return { rom_id: romId, emulator, slot: await chooseSlot(context, upload, romId) }
+}
+
+/** Stores that a device has the content that it sent. Programs that share a password do not know of each other's. */
+async function storeSent (context: DeviceContext, row: FileRow, { sha1 }: StagedFile): Promise<void> {
+  const { db: tx, caller, device } = context
+  const isCurrent = isLive(row) && (row.asset?.sha1 ?? row.sha1) === sha1
+  if (isCurrent && caller.token_id !== null) {
+    await storeSeen(tx, { deviceId: device.id, fileId: row.id, sha1, isSent: true })
+  } else await storeHeld(tx, device.id, row.id, sha1)
+}
+
 /** Creates the function that stores the files that devices send. */
 export function createPuts (app: FastifyInstance, ownFiles: OwnFiles) {
   const { storeAsset, addAsset, replaceAsset, storeConflict } = createAssetWrites(app, ownFiles)
@@ -53,14 +70,6 @@ export function createPuts (app: FastifyInstance, ownFiles: OwnFiles) {
     await addAsset(context, upload, place)
   }
 
-  /** Finds the place of the asset after a deleted one: that of the deleted one, unless its game was unknown. */
-  async function findNextPlace (
-    context: DeviceContext, upload: GameUpload, { rom_id: romId, emulator }: CurrentAsset
-  ): Promise<AssetPlace> {
-    if (romId === null) return await findPlace(context, upload.row, upload)
-    return { rom_id: romId, emulator, slot: await chooseSlot(context, upload, romId) }
-  }
-
   /** Stores content for a path that has or had an asset. */
   async function putKnown (context: DeviceContext, upload: GameUpload, asset: CurrentAsset): Promise<void> {
     const { db: tx, device } = context
@@ -75,15 +84,6 @@ export function createPuts (app: FastifyInstance, ownFiles: OwnFiles) {
       return
     }
     await putNew(context, upload, await findNextPlace(context, upload, asset))
-  }
-
-  /** Stores that a device has the content that it sent. Programs that share a password do not know of each other's. */
-  async function storeSent (context: DeviceContext, row: FileRow, { sha1 }: StagedFile): Promise<void> {
-    const { db: tx, caller, device } = context
-    const isCurrent = isLive(row) && (row.asset?.sha1 ?? row.sha1) === sha1
-    if (isCurrent && caller.token_id !== null) {
-      await storeSeen(tx, { deviceId: device.id, fileId: row.id, sha1, isSent: true })
-    } else await storeHeld(tx, device.id, row.id, sha1)
   }
 
   async function storeGameFile (context: DeviceContext, upload: GameUpload): Promise<void> {

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { sortCollections } from '../../../plugins/console/web/pages/collections/sort-collections.ts'
+import { sortCollections } from '../../../plugins/console/web/api/sort-collections.ts'
 import { forEachId, splitIds } from '../../../plugins/console/web/pages/library/bulk.ts'
 import { findFirst, listYears, thin } from '../../../plugins/console/web/pages/library/jump.ts'
 import {

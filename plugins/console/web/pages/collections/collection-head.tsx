@@ -18,7 +18,7 @@ import { tellFailure, tellSuccess } from '../../ui/toast.tsx'
 import { Question } from '../library/actions/question.tsx'
 import { type AnyCollection, isVirtual } from './collection-card.tsx'
 import { FormDialog } from './form-dialog.tsx'
-import { SmartDialog } from './smart-dialog.tsx'
+import { SmartDialog } from '../library/smart-dialog.tsx'
 
 const isSmart = (one: AnyCollection): one is SmartCollection => one.is_smart
 

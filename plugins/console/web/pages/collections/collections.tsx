@@ -14,8 +14,8 @@ import { Icon } from '../../ui/icon.tsx'
 import { Empty, Loaded, Skeleton } from '../../ui/state.tsx'
 import { type AnyCollection, CollectionCard } from './collection-card.tsx'
 import { FormDialog } from './form-dialog.tsx'
-import { SmartDialog } from './smart-dialog.tsx'
-import { COLLECTION_ORDERS, type CollectionOrder, sortCollections } from './sort-collections.ts'
+import { SmartDialog } from '../library/smart-dialog.tsx'
+import { COLLECTION_ORDERS, type CollectionOrder, sortCollections } from '../../api/sort-collections.ts'
 
 const TYPES = ['genre', 'franchise', 'collection', 'mode', 'company'] as const
 type VirtualType = typeof TYPES[number]

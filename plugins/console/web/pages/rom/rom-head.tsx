@@ -9,15 +9,12 @@ import { nameOf } from '../../ui/cover.tsx'
 import { Badge } from '../../ui/state.tsx'
 import { Icon } from '../../ui/icon.tsx'
 import { tellFailure } from '../../ui/toast.tsx'
+import { downloadOf } from './download-address.ts'
 import { useFavourite } from './favourites.ts'
 import { RomMenu } from './rom-menu.tsx'
 import type { DetailedRom } from './rom-data.ts'
 
 const DUMP_KINDS = { verified: 'success', misnamed: 'warning', bad: 'danger', unknown: undefined } as const
-
-/** Returns the address of the download of a whole ROM. */
-export const downloadOf = ({ id, fs_name: name }: Pick<DetailedRom, 'id' | 'fs_name'>) =>
-  `api/roms/${id}/content/${encodeURIComponent(name)}`
 
 /** The heart that makes a game a favourite. */
 function Favourite ({ rom }: { rom: DetailedRom }) {

@@ -21,7 +21,7 @@ import { type MenuEntry, Menu } from '../../ui/menu.tsx'
 import { tellFailure, tellSuccess } from '../../ui/toast.tsx'
 import { storeMarks } from './marks.tsx'
 import { PatchDialog } from './patch.tsx'
-import { downloadOf } from './rom-head.tsx'
+import { downloadOf } from './download-address.ts'
 import type { DetailedRom } from './rom-data.ts'
 import { SendDialog } from './send.tsx'
 

@@ -34,6 +34,43 @@ const Option = ({ entry: { group, label, note, picture }, id, isActive, onChoose
   </div>
 )
 
+interface GroupProps {
+  id: string
+  group: SearchGroup
+  entries: readonly SearchEntry[]
+  active: number
+  /** The entry that shows all games in the library. */
+  all: SearchEntry
+  onChoose: (entry: SearchEntry) => void
+  onPoint: (index: number) => void
+}
+
+/** The answers of one group, with their heading. */
+function Group ({ id, group, entries, active, all, onChoose, onPoint }: GroupProps) {
+  const members = entries.flatMap((entry, index) => entry.group === group ? [{ entry, index }] : [])
+  if (members.length === 0) return null
+  return (
+    <div role='group' aria-labelledby={`${id}-${group}`} class='palette-group'>
+      <div id={`${id}-${group}`} class='palette-heading' role='presentation'>{texts().search[group]}</div>
+      {members.map(({ entry, index }) => entry === all
+        ? (
+          <div
+            key='all' id={`${id}-${index}`} role='option' aria-selected={index === active} class='palette-option palette-all'
+            onClick={() => { onChoose(entry) }} onPointerMove={() => { onPoint(index) }}
+          >
+            <span class='palette-icon'><Icon node={arrow} /></span>{entry.label}
+          </div>
+          )
+        : (
+          <Option
+            key={entry.id} id={`${id}-${index}`} entry={entry} isActive={index === active}
+            onChoose={() => { onChoose(entry) }} onPoint={() => { onPoint(index) }}
+          />
+          ))}
+    </div>
+  )
+}
+
 export interface PaletteProps { onClose: () => void }
 
 /** The search across games, platforms, collections and, for administrators, users. Arrows move, Enter opens. */
@@ -103,30 +140,9 @@ export function Palette ({ onClose }: PaletteProps) {
       <div class='palette-body'>
         {failure !== null && <Notice kind='failure'>{failure.message || texts().errors.failed.text}</Notice>}
         <div id={`${id}-list`} role='listbox' aria-label={words.title}>
-          {GROUPS.map((group) => {
-            const members = entries.flatMap((entry, index) => entry.group === group ? [{ entry, index }] : [])
-            if (members.length === 0) return null
-            return (
-              <div key={group} role='group' aria-labelledby={`${id}-${group}`} class='palette-group'>
-                <div id={`${id}-${group}`} class='palette-heading' role='presentation'>{words[group]}</div>
-                {members.map(({ entry, index }) => entry === all
-                  ? (
-                    <div
-                      key='all' id={`${id}-${index}`} role='option' aria-selected={index === active} class='palette-option palette-all'
-                      onClick={() => { choose(entry) }} onPointerMove={() => { setActive(index) }}
-                    >
-                      <span class='palette-icon'><Icon node={arrow} /></span>{entry.label}
-                    </div>
-                    )
-                  : (
-                    <Option
-                      key={entry.id} id={`${id}-${index}`} entry={entry} isActive={index === active}
-                      onChoose={() => { choose(entry) }} onPoint={() => { setActive(index) }}
-                    />
-                    ))}
-              </div>
-            )
-          })}
+          {GROUPS.map((group) => (
+            <Group key={group} {...{ id, group, entries, active, all }} onChoose={choose} onPoint={setActive} />
+          ))}
         </div>
         {term === '' && entries.length === 0 && <p class='palette-hint'>{words.hint}</p>}
         {term !== '' && entries.length === 0 && !isLoading && <p class='palette-hint'>{words.none(term)}</p>}

@@ -85,6 +85,49 @@ function useScroll (element: { current: HTMLElement | null }, geometry: Geometry
   return { position, show, handleScroll, topNow: () => current.current.top }
 }
 
+/** Changes the selection by a key. @returns false if the key selects nothing */
+function select (selection: GridSelection, event: KeyboardEvent, active: number): boolean {
+  if (event.ctrlKey || event.metaKey) {
+    if (event.key.toLowerCase() !== 'a') return false
+    selection.onAll()
+    return true
+  }
+  if (event.key === 'Escape') return selection.onClear()
+  if (event.key === ' ') selection.onToggle(active)
+  return event.key === ' '
+}
+
+interface RowProps {
+  id: string
+  row: number
+  /** Pixels from the first row in the document. */
+  top: number
+  gap: number
+  columns: number
+  indexes: readonly number[]
+  active: number
+  selection: GridSelection | undefined
+  children: (index: number) => ComponentChildren
+  onPoint: (index: number) => void
+}
+
+const Row = ({ id, row, top, gap, columns, indexes, active, selection, children, onPoint }: RowProps) => (
+  <div
+    class='grid-row' role='row' aria-rowindex={row + 1}
+    style={{ insetBlockStart: `${top}px`, gap: `${gap}px`, gridTemplateColumns: `repeat(${columns}, minmax(0, 1fr))` }}
+  >
+    {indexes.map((index) => (
+      <div
+        key={index} id={`${id}-${index}`} class='grid-cell' role='gridcell' aria-colindex={index % columns + 1}
+        aria-selected={selection?.has(index)} data-index={index}
+        data-active={index === active ? '' : undefined} onPointerDown={() => { onPoint(index) }}
+      >
+        {children(index)}
+      </div>
+    ))}
+  </div>
+)
+
 /** A grid of any number of cells, of which only the visible ones exist. Arrows, page keys and letters move in it. */
 export function Grid (props: GridProps) {
   const { label, count, cell, gap, heightOf, columns: fixed, children } = props
@@ -130,19 +173,6 @@ export function Grid (props: GridProps) {
     if (index !== null) activate(index)
   }
 
-  /** Handles the keys that select. @returns false for all others */
-  function select (event: KeyboardEvent): boolean {
-    if (selection === undefined) return false
-    if (event.ctrlKey || event.metaKey) {
-      if (event.key.toLowerCase() !== 'a') return false
-      selection.onAll()
-      return true
-    }
-    if (event.key === 'Escape') return selection.onClear()
-    if (event.key === ' ') selection.onToggle(active)
-    return event.key === ' '
-  }
-
   /** Moves the focus to a cell. With Shift, everything from the first cell of the movement on is selected. */
   function moveTo (target: number, isRange: boolean): void {
     if (isRange && !isExtending.current) selection?.onStart(active)
@@ -153,7 +183,7 @@ export function Grid (props: GridProps) {
 
   function handleKey (event: KeyboardEvent): void {
     if (event.altKey || event.target !== element.current) return
-    if (select(event)) {
+    if (selection !== undefined && select(selection, event, active)) {
       event.preventDefault()
       return
     }
@@ -171,22 +201,9 @@ export function Grid (props: GridProps) {
   for (let row = firstRow; row * columns < range.end; row++) {
     const length = Math.min(columns, count - row * columns)
     const indexes = Array.from({ length }, (_, column) => row * columns + column)
-    rows.push(
-      <div
-        key={row} class='grid-row' role='row' aria-rowindex={row + 1}
-        style={{ insetBlockStart: `${(row - firstRow) * rowHeight}px`, gap: `${gap}px`, gridTemplateColumns: `repeat(${columns}, minmax(0, 1fr))` }}
-      >
-        {indexes.map((index) => (
-          <div
-            key={index} id={`${id}-${index}`} class='grid-cell' role='gridcell' aria-colindex={index % columns + 1}
-            aria-selected={selection?.has(index)} data-index={index}
-            data-active={index === active ? '' : undefined} onPointerDown={() => { setActive(index) }}
-          >
-            {children(index)}
-          </div>
-        ))}
-      </div>
-    )
+    const top = (row - firstRow) * rowHeight
+    const cells = { gap, columns, indexes, active, selection, children }
+    rows.push(<Row key={row} id={id} row={row} top={top} {...cells} onPoint={setActive} />)
   }
   return (
     <div

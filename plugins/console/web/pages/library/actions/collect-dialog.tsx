@@ -8,7 +8,7 @@ import { TextField } from '../../../ui/field.tsx'
 import { useForm } from '../../../ui/form.ts'
 import { Notice } from '../../../ui/state.tsx'
 import { tellFailure } from '../../../ui/toast.tsx'
-import { sortCollections } from '../../collections/sort-collections.ts'
+import { sortCollections } from '../../../api/sort-collections.ts'
 import { collect } from './operations.ts'
 
 interface CollectDialogProps { ids: readonly number[], onClose: () => void }

@@ -44,6 +44,37 @@ interface SelectionBarProps {
   onEnd: () => void
 }
 
+interface QuestionsProps {
+  open: Open
+  count: number
+  /** The names of some of the ROMs; empty until they are loaded. */
+  names: string
+  onClose: () => void
+  onTrash: () => void
+  onRematch: () => void
+}
+
+/** The questions before a change that is not undone by one click. */
+function Questions ({ open, count, names, onClose, onTrash, onRematch }: QuestionsProps) {
+  const { trashDialog, rematchDialog } = texts().list
+  if (open === 'trash') {
+    return (
+      <Question
+        title={trashDialog.title(count)} submit={trashDialog.submit} isDanger onClose={onClose} onConfirm={onTrash}
+      >
+        {names !== '' && <p>{trashDialog.named(names)}</p>}
+        <p class='soft'>{trashDialog.text}</p>
+      </Question>
+    )
+  }
+  if (open !== 'rematch') return null
+  return (
+    <Question title={rematchDialog.title(count)} submit={rematchDialog.submit} onClose={onClose} onConfirm={onRematch}>
+      <p class='soft'>{rematchDialog.text}</p>
+    </Question>
+  )
+}
+
 /** What can be done with the selected ROMs. */
 export function SelectionBar ({ ids, count, collection, onAll, onEnd }: SelectionBarProps) {
   const { list, list: { selection: words, done } } = texts()
@@ -131,23 +162,11 @@ export function SelectionBar ({ ids, count, collection, onAll, onEnd }: Selectio
       {open === 'marks' && (
         <MarksDialog count={ids.length} onClose={close} onApply={apply} />
       )}
-      {open === 'trash' && (
-        <Question
-          title={list.trashDialog.title(ids.length)} submit={list.trashDialog.submit} isDanger onClose={close}
-          onConfirm={() => { run(() => trash(ids, setProgress)) }}
-        >
-          {names !== '' && <p>{list.trashDialog.named(names)}</p>}
-          <p class='soft'>{list.trashDialog.text}</p>
-        </Question>
-      )}
-      {open === 'rematch' && (
-        <Question
-          title={list.rematchDialog.title(ids.length)} submit={list.rematchDialog.submit} onClose={close}
-          onConfirm={() => { setOpen(null); scan(ids, 'complete') }}
-        >
-          <p class='soft'>{list.rematchDialog.text}</p>
-        </Question>
-      )}
+      <Questions
+        open={open} count={ids.length} names={names} onClose={close}
+        onTrash={() => { run(() => trash(ids, setProgress)) }}
+        onRematch={() => { setOpen(null); scan(ids, 'complete') }}
+      />
       {failed.length > 0 && <Failures failed={failed} onClose={() => { setFailed([]) }} />}
     </div>
   )

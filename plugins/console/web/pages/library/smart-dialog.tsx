@@ -10,10 +10,10 @@ import { Check, TextArea, TextField } from '../../ui/field.tsx'
 import { useForm } from '../../ui/form.ts'
 import { Notice } from '../../ui/state.tsx'
 import { tellSuccess } from '../../ui/toast.tsx'
-import { FilterPanel } from '../library/filter-panel.tsx'
-import { LIST_EVENTS, NO_EXTRAS } from '../library/game-pages.ts'
-import { ALL_GAMES, type ListView, readCriteria, toListQuery } from '../library/list-query.ts'
-import { OrderTools } from '../library/list-tools.tsx'
+import { FilterPanel } from './filter-panel.tsx'
+import { LIST_EVENTS, NO_EXTRAS } from './game-pages.ts'
+import { ALL_GAMES, type ListView, readCriteria, toListQuery } from './list-query.ts'
+import { OrderTools } from './list-tools.tsx'
 
 /** The number of ROMs that fit at present, which follows the filters and the library. */
 function LiveCount ({ view }: { view: ListView }) {
