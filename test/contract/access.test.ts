@@ -98,6 +98,7 @@ const FOREIGN: Record<string, [path: string, status: number]> = {
   getPkgiPspFeed: ['/api/feeds/pkgi/psp/game', 404],
   getFpkgiFeed: ['/api/feeds/fpkgi/snes', 404],
   getKekatsuFeed: ['/api/feeds/kekatsu/snes', 404],
+  getWebrcadePlatformFeed: ['/api/feeds/webrcade/snes', 404],
   getPlatform: [`/api/platforms/${things.platform}`, 404],
   // A library is hidden from nobody, but its content may be.
   getLibrary: ['/api/libraries/1', 200],
