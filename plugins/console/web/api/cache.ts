@@ -112,7 +112,7 @@ export function createCache () {
 
   return {
     /** Returns a resource without using it. */
-    peek: <Data>(key: string, load: Load<Data>): Resource<Data> => find(key, load) as unknown as Resource<Data>,
+    peek: <Data>(key: string, load: Load<Data>): Resource<Data> => find(key, load) as Resource<Data>,
 
     /** Begins to use a resource, which loads it unless its data is current. @returns a function that ends the use */
     use<Data> (key: string, load: Load<Data>): () => void {

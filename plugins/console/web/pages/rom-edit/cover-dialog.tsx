@@ -8,6 +8,7 @@ import { TextField } from '../../ui/field.tsx'
 import { Icon } from '../../ui/icon.tsx'
 import { Notice } from '../../ui/state.tsx'
 import { providerName } from '../rom/provider-names.ts'
+import { RemoteCover } from '../rom-match/remote-cover.tsx'
 import { remotePicture } from '../rom-match/remote-picture.ts'
 import { type CoverChoice, toPicture } from './cover-choice.ts'
 import { type CoverOption, searchCovers } from './cover-options.ts'
@@ -93,20 +94,7 @@ function Options ({ options, onChoose }: { options: readonly CoverOption[]; onCh
               onChoose({ kind: 'url', url, preview: remotePicture(thumb) })
             }}
           >
-            <span class='cover'>
-              <span class='cover-title' aria-hidden>
-                {name}
-              </span>
-              <img
-                src={remotePicture(thumb)}
-                alt=''
-                loading='lazy'
-                data-loaded=''
-                onError={({ currentTarget }) => {
-                  currentTarget.hidden = true
-                }}
-              />
-            </span>
+            <RemoteCover name={name} url={thumb} />
             <span class='visually-hidden'>{words.number(index + 1)}</span>
             <span class='game-name'>{provider === null ? name : providerName(provider)}</span>
             <span class='game-note'>{provider === null ? size : name}</span>

@@ -5,7 +5,7 @@ import { providerName } from '../rom/provider-names.ts'
 import { isFields } from '../rom/read-fields.ts'
 import type { DetailedRom } from '../rom/rom-data.ts'
 import type { Candidate } from './candidates.ts'
-import { remotePicture } from './remote-picture.ts'
+import { RemoteCover } from './remote-cover.tsx'
 
 const scoreKind = (score: number) => (score >= 0.9 ? 'success' : score >= 0.6 ? 'warning' : undefined)
 
@@ -34,20 +34,7 @@ export function CandidateCard ({
   const { name, year, cover, summary, score, ids } = candidate
   return (
     <li class='candidate'>
-      <span class='cover' aria-hidden>
-        <span class='cover-title'>{name}</span>
-        {cover !== '' && (
-          <img
-            src={remotePicture(cover)}
-            alt=''
-            loading='lazy'
-            data-loaded=''
-            onError={({ currentTarget }) => {
-              currentTarget.hidden = true
-            }}
-          />
-        )}
-      </span>
+      <RemoteCover name={name} url={cover} />
       <div class='candidate-text'>
         <h3>
           {name}
