@@ -13,6 +13,8 @@ import { listPluginPackages } from '../core/loader/packages/packages.ts'
 import { fingerprintOf, storeDescriptions } from '../core/loader/inspection/snapshot.ts'
 import { SERVER_DIR } from '../core/server-dir.ts'
 import { stripCode, strippedFlags } from '../core/loader/packages/strip-types.ts'
+import { CACHE_DIR, SHIPPED_DIR, findBundle } from '../plugins/console/bundle/bundle.ts'
+import { makeBundle } from '../plugins/console/bundle/make-bundle.ts'
 import { features } from '../plugins/index.ts'
 import { loadConfig } from './load-config.ts'
 import { USED_DATA_DIR } from './e2e/server.ts'
@@ -47,8 +49,18 @@ function isTapAsConfigured (): boolean {
   return off.every((name) => !compiled.includes(`from "${name}"`))
 }
 
+/**
+ * Makes the bundle of the web pages if a source changed. The lock under which servers make it is one of their database,
+ * and each test has its own.
+ */
+async function prepareBundle (): Promise<void> {
+  const found = await findBundle([SHIPPED_DIR, CACHE_DIR])
+  if (found?.isFresh !== true) await makeBundle(CACHE_DIR)
+}
+
 // In a separate process, beside the work that this one does before the first file runs.
 const built = isTapAsConfigured() ? null : runTap(['build'])
+await prepareBundle()
 const folder = mkdtempSync(join(tmpdir(), 'svc-test-'))
 const server = await startEmbeddedPostgres({
   dataDir: join(folder, 'db'),
