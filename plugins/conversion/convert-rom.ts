@@ -61,7 +61,7 @@ async function waitForScan (db: Db, signal: AbortSignal): Promise<void> {
 
 /** Returns the row to write. Hashes of the content stay if the settings do not let scans read the content. */
 function toWrite (rom: ConvertibleRom, entry: Entry, hashes: Awaited<ReturnType<EntryHasher['hashEntry']>>): RomWrite {
-  const row = toRomRow({ entry, hashes }, rom.fs_path, { id: rom.id, writes_tags: false })
+  const row = toRomRow({ entry, hashes }, rom.fs_path, { id: rom.id, stored_name: rom.fs_name, writes_tags: false })
   const storedHashes = row.crc_hash === '' ? { crc_hash: rom.crc_hash, md5_hash: rom.md5_hash, sha1_hash: rom.sha1_hash } : {}
   return { row: { ...row, ...storedHashes, ra_hash: row.ra_hash ?? rom.ra_hash }, files: toFileRows({ entry, hashes }) }
 }

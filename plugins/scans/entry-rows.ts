@@ -37,7 +37,7 @@ export function toFileRows ({ entry, hashes }: HashedEntry): FileRow[] {
  * @param target the row to write
  */
 export function toRomRow (
-  { entry, hashes }: HashedEntry, folder: string, target: Pick<RomRow, 'id' | 'writes_tags'>
+  { entry, hashes }: HashedEntry, folder: string, target: Pick<RomRow, 'id' | 'stored_name' | 'writes_tags'>
 ): RomRow {
   const isFolder = entry.kind === 'folder'
   const name = parseName(entry.fs_name, { isFolder })

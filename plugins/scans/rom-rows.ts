@@ -82,9 +82,13 @@ export async function listElsewhere (
   return rows
 }
 
-/** Marks ROMs as missing or present. */
-export async function markMissing (db: Db, ids: readonly number[], isMissing: boolean): Promise<void> {
-  if (ids.length === 0) return
-  await db.query(`update roms set missing_from_fs = $2, updated_at = now()
-    where id = any($1::int[]) and missing_from_fs <> $2`, [ids, isMissing])
+/** Marks ROMs as missing or present, except those that have another name by now. */
+export async function markMissing (
+  db: Db, roms: readonly Pick<StoredRomSummary, 'id' | 'fs_name'>[], isMissing: boolean
+): Promise<void> {
+  if (roms.length === 0) return
+  await db.query(`update roms set missing_from_fs = $3, updated_at = now()
+    from unnest($1::int[], $2::text[]) as known (id, fs_name)
+    where roms.id = known.id and roms.fs_name = known.fs_name and missing_from_fs <> $3`,
+  [roms.map(({ id }) => id), roms.map(({ fs_name: name }) => name), isMissing])
 }

@@ -11,6 +11,8 @@ import type { PlatformFolderRef } from './rom-rows.ts'
 export interface RomRow extends RomValues<typeof DISK_COLUMNS[number]> {
   /** The row to update; null to insert. */
   id: number | null
+  /** The name of the row to update, as it was read. If it has another name by now, nothing is written. */
+  stored_name: string | null
   name_sort_key: string
   /** True if the tags of the file name are written to an existing row. */
   writes_tags: boolean
@@ -28,7 +30,7 @@ export interface RomWriteResult {
 const [ENTRY_COLUMNS, TAG_COLUMNS] = [romColumnsIn('entry'), romColumnsIn('tags')]
 const DISK_COLUMNS = [...ENTRY_COLUMNS, ...TAG_COLUMNS]
 const DISK_LIST = DISK_COLUMNS.join(', ')
-const ROM_RECORD = `id int, ${declareRomColumns([...DISK_COLUMNS, 'name_sort_key'])}, writes_tags boolean, former_id int`
+const ROM_RECORD = `id int, stored_name text, ${declareRomColumns([...DISK_COLUMNS, 'name_sort_key'])}, writes_tags boolean, former_id int`
 
 /** Assigns columns, each by its own expression. */
 const assign = <Name extends string>(names: readonly Name[], toSql: (name: Name) => string) =>
@@ -72,7 +74,8 @@ const UPDATE_ROMS = `update roms set platform_id = $2, library_id = $3, ${assign
     name_sort_key = case when ${FOLLOWS_FILE} and not roms.own_fields && '{name_sort_key}' then r.name_sort_key
       else roms.name_sort_key end,
     missing_from_fs = false, updated_at = now()
-  from jsonb_to_recordset($1::jsonb) as r(${ROM_RECORD}) where roms.id = r.id returning roms.id, roms.fs_name`
+  from jsonb_to_recordset($1::jsonb) as r(${ROM_RECORD}) where roms.id = r.id and roms.fs_name = r.stored_name
+  returning roms.id, roms.fs_name`
 
 /** The id of a written row, by its file name. */
 interface WrittenRow { id: number, fs_name: string }
@@ -94,7 +97,17 @@ async function updateRoms (
   return (await tx.query<WrittenRow>(UPDATE_ROMS, [toDatabaseJson(rows), platformId, library])).rows
 }
 
-/** Writes rows with their files in one transaction; deletes other files of these ROMs. */
+/** Returns those of the ROMs that have a row. */
+async function selectPresent (tx: Db, ids: readonly (number | null)[]): Promise<Set<number | null>> {
+  if (ids.length === 0) return new Set()
+  const { rows } = await tx.query<{ id: number }>('select id from roms where id = any($1::int[])', [ids])
+  return new Set(rows.map(({ id }) => id))
+}
+
+/**
+ * Writes rows with their files in one transaction; deletes other files of these ROMs. ROMs that a person renamed after
+ * they were read stay as they are, and are not returned.
+ */
 export async function writeRoms (
   db: Db, folder: PlatformFolderRef, roms: readonly RomWrite[]
 ): Promise<RomWriteResult[]> {
@@ -106,8 +119,10 @@ export async function writeRoms (
     await applyLocks(tx, former.values())
     const updated = known.length > 0 ? await updateRoms(tx, folder, known) : []
     const ids = new Map([...inserted, ...updated].map(({ id, fs_name: name }) => [name, id]))
+    const renamed = await selectPresent(tx, known.filter((row) => !ids.has(row.fs_name)).map(({ id }) => id))
     // The write fails if one of the rows is gone, because its files then have no `rom_id`; the scan reports the ROM.
-    const files = roms.flatMap((rom) => rom.files.map((file) => ({ ...file, rom_id: ids.get(rom.row.fs_name) })))
+    const files = roms.filter(({ row }) => !renamed.has(row.id))
+      .flatMap((rom) => rom.files.map((file) => ({ ...file, rom_id: ids.get(rom.row.fs_name) })))
     const changes = await writeFiles(tx, files, updated.map(({ id }) => id))
     return [...ids].map(([name, id]) => ({
       id,

@@ -10,7 +10,7 @@ export interface MissingRoms {
    * Returns the missing ROM with the same content and removes it from the missing ones; null unless exactly one
    * matches.
    */
-  claim: (row: RomRow, files: readonly FileRow[]) => Promise<number | null>
+  claim: (row: RomRow, files: readonly FileRow[]) => Promise<StoredRomSummary | null>
 }
 
 type FileFacts = Pick<StoredFile, 'inode' | 'file_size_bytes' | 'last_modified'>
@@ -29,7 +29,7 @@ function inodesKeyOf (files: readonly FileFacts[]): string | null {
 }
 
 export function createMissingRoms (goneRoms: readonly StoredRomSummary[], db: Db): MissingRoms {
-  const ids = new Set(goneRoms.map((rom) => rom.id))
+  const roms = new Map(goneRoms.map((rom) => [rom.id, rom]))
   let byDigest: Promise<Map<string, number[]>> | null = null
   let byIdentity: Promise<Map<string, number[]>> | null = null
 
@@ -44,23 +44,23 @@ export function createMissingRoms (goneRoms: readonly StoredRomSummary[], db: Db
 
   async function find (row: RomRow, files: readonly FileRow[]): Promise<number[]> {
     if (row.sha1_hash !== '') {
-      byDigest ??= listHashes(db, [...ids]).then((rows) => group(rows, digestOf, ({ id }) => id))
+      byDigest ??= listHashes(db, [...roms.keys()]).then((rows) => group(rows, digestOf, ({ id }) => id))
       return (await byDigest).get(digestOf(row)) ?? []
     }
-    byIdentity ??= listFiles(db, [...ids])
+    byIdentity ??= listFiles(db, [...roms.keys()])
       .then((known) => group(known, ([, stored]) => inodesKeyOf(stored), ([id]) => id))
     const identity = inodesKeyOf(files)
     return identity === null ? [] : (await byIdentity).get(identity) ?? []
   }
 
   return {
-    ids: () => [...ids],
+    ids: () => [...roms.keys()],
     async claim (row, files) {
       // All empty files have the same content.
-      if (ids.size === 0 || row.fs_size_bytes === 0) return null
-      const [match, ...others] = (await find(row, files)).filter((id) => ids.has(id))
+      if (roms.size === 0 || row.fs_size_bytes === 0) return null
+      const [match, ...others] = (await find(row, files)).flatMap((id) => roms.get(id) ?? [])
       if (match === undefined || others.length > 0) return null
-      ids.delete(match)
+      roms.delete(match.id)
       return match
     }
   }

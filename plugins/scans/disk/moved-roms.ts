@@ -79,6 +79,7 @@ export function createMovedRoms ({ db, findLibraryDir, resourcesDir }: MoveServi
         claimed.add(match.id)
         await moveArtwork(match, platform.id)
         row.id = match.id
+        row.stored_name = match.fs_name
       }
     }
   }

@@ -142,7 +142,7 @@ export function createPlatformScan (services: PlatformScanServices) {
       // A name on disk that is no ROM any more, such as an excluded one, is gone as well. An unreadable one is not.
       const missingRoms = roms.filter(({ id, fs_name: name }) =>
         !seen.has(name) && !after.entries.has(name) && (folder.names.has(name) || absent.has(id)))
-      await markMissing(db, missingRoms.map((rom) => rom.id), true)
+      await markMissing(db, missingRoms, true)
       await folders.storeFolder(platform, after)
     },
 
@@ -155,7 +155,7 @@ export function createPlatformScan (services: PlatformScanServices) {
       const { seen } = await readEntries(services, { platform, folder, known, names: known, isNamed: true }, [])
       const after = await folders.check(platform, folder)
       const missingRoms = roms.filter(({ fs_name: name }) => !seen.has(name) && !after.names.has(name))
-      await markMissing(db, missingRoms.map((rom) => rom.id), true)
+      await markMissing(db, missingRoms, true)
       progress.add({ scanned_roms: missingRoms.length })
     },
 

@@ -38,14 +38,13 @@ export async function scanRoms (services: RomsScanServices, ids: readonly number
     const facts = app.platforms.facts(row, systemConfig.of(config))
     const platform = toScannedPlatform(row, facts, library.root.id, romsPath(library.structure, fsSlug))
     progress.platform(platform.name)
-    const ownIds = romsOfPlatform.map((rom) => rom.id)
     if (!library.folders.includes(fsSlug) && !library.unreadable.has(fsSlug)) {
-      await markMissing(app.db, ownIds, true)
+      await markMissing(app.db, romsOfPlatform, true)
       progress.add({ scanned_roms: romsOfPlatform.length })
       continue
     }
     try {
-      await platformScan.scanNamed(platform, new Set(ownIds))
+      await platformScan.scanNamed(platform, new Set(romsOfPlatform.map((rom) => rom.id)))
     } catch (err) {
       signal.throwIfAborted()
       if (!(err instanceof LibraryUnreadableError)) throw err

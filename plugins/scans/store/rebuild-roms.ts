@@ -38,11 +38,12 @@ async function toRebuilds (
   const rebuilds: { change: RebuiltEntry, write: RomWrite }[] = []
   for (const change of entries) {
     const target = change.kind === 'new'
-      ? { id: null, writes_tags: true }
-      : { id: change.known.id, writes_tags: change.kind === 'rebuilt' }
+      ? { id: null, stored_name: null, writes_tags: true }
+      : { id: change.known.id, stored_name: change.known.fs_name, writes_tags: change.kind === 'rebuilt' }
     const row = toRomRow(change, platform.fs_path, target)
     const files = toFileRows(change)
-    if (change.kind === 'new') row.id = await missing.claim(row, files)
+    const claimed = change.kind === 'new' ? await missing.claim(row, files) : null
+    if (claimed !== null) Object.assign(row, { id: claimed.id, stored_name: claimed.fs_name })
     rebuilds.push({ change, write: { row, files } })
   }
   await moves.claim(rebuilds.map(({ write }) => write.row).filter((row) => row.id === null), platform)

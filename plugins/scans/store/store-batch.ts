@@ -37,9 +37,9 @@ export function createStoreBatch ({ rebuild, db, identify, progress, announcer, 
   /** Updates ROMs that are not rebuilt. @param unfinished ROMs that scans added which failed or were stopped */
   async function storeRows (entries: readonly RemainingEntry[], unfinished: ReadonlySet<number>): Promise<DueRom[]> {
     const roms = entries.flatMap((one) => one.kind === 'unchanged' ? [one.known] : [])
-    const returned = roms.filter((rom) => rom.missing_from_fs).map((rom) => rom.id)
+    const returned = roms.filter((rom) => rom.missing_from_fs)
     await markMissing(db, returned, false)
-    await announcer.roms(returned, { is_new: false, is_identifying: false })
+    await announcer.roms(returned.map((rom) => rom.id), { is_new: false, is_identifying: false })
     progress.add({ scanned_roms: entries.length, new_roms: roms.filter((rom) => rom.is_fresh).length })
     return listDue(entries, unfinished)
   }

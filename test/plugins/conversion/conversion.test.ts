@@ -297,7 +297,7 @@ async function leaveBegun (folder: string, name: string) {
     placings: [{ from: `${work}/0/${name}.zip`, to: `${path}/${name}.zip`, inode: made.inode, replaces: false }],
     originals: [{ path: `${path}/${name}.v`, ...await facts(`${path}/${name}.v`) }],
     write: {
-      row: toRomRow({ entry, hashes: unhashed(entry) }, path, { id, writes_tags: false }),
+      row: toRomRow({ entry, hashes: unhashed(entry) }, path, { id, stored_name: `${name}.v`, writes_tags: false }),
       files: toFileRows({ entry, hashes: unhashed(entry) })
     }
   }
