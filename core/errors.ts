@@ -31,6 +31,8 @@ export interface Violation { loc: (string | number)[], msg: string, type: string
 export interface ErrorDetails {
   violations?: Violation[]
   retryAfterSeconds?: number
+  /** Scopes that the credential lacks. */
+  missingScopes?: readonly string[]
   fields?: Readonly<Record<string, unknown>>
   cause?: unknown
 }
@@ -43,6 +45,7 @@ export class ApiError extends Error {
   readonly statusCode: number
   readonly violations: Violation[] | null
   readonly retryAfterSeconds: number | null
+  readonly missingScopes: readonly string[]
   /** Machine-readable details beside the message. */
   readonly fields: Readonly<Record<string, unknown>> | null
 
@@ -54,6 +57,7 @@ export class ApiError extends Error {
     this.statusCode = status
     this.violations = extra.violations ?? null
     this.retryAfterSeconds = extra.retryAfterSeconds ?? null
+    this.missingScopes = extra.missingScopes ?? []
     this.fields = extra.fields ?? null
   }
 }
@@ -65,7 +69,7 @@ export const defineError = (code: string, status: number, message: string) =>
 export const notFound = (message: string) => new ApiError('NOT_FOUND', message)
 export const badRequest = (message: string) => new ApiError('BAD_REQUEST', message)
 export const conflict = (message: string) => new ApiError('CONFLICT', message)
-export const forbidden = (message?: string) => new ApiError('FORBIDDEN', message)
+export const forbidden = (message?: string, extra?: ErrorDetails) => new ApiError('FORBIDDEN', message, extra)
 
 /** Creates a 422 that names one field. */
 export function invalid (loc: (string | number)[], msg: string, input?: unknown, type = 'value_error'): ApiError {

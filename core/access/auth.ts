@@ -129,7 +129,8 @@ export function callerOf (request: FastifyRequest): Caller {
 
 /** @throws ApiError FORBIDDEN unless the caller has the scope, besides those of the route */
 export function requireScope (caller: Caller, scope: Scope): void {
-  if (!caller.scopes.has(scope)) throw new ApiError('FORBIDDEN', `This request also needs the scope ${scope}; use a token that has it, or sign in`)
+  if (caller.scopes.has(scope)) return
+  throw new ApiError('FORBIDDEN', `This request also needs the scope ${scope}; use a token that has it, or sign in`, { missingScopes: [scope] })
 }
 
 /** Checks a grant. @throws ApiError INSUFFICIENT_PERMISSIONS unless the caller's account has the grant. */
@@ -176,7 +177,10 @@ export function checkAccess (caller: Caller | null, access: RouteAccess, method:
   if (caller === null) throw new ApiError('NOT_AUTHENTICATED')
   // Some routes that change the library need only read scopes, but a guest must not change anything.
   const mayCall = caller.credential !== 'kiosk' || SAFE_METHODS.has(method)
-  if (!mayCall || !hasScopes(caller, access)) throw new ApiError(refusalOf(caller, access))
+  if (!mayCall || !hasScopes(caller, access)) {
+    const missingScopes = access.scopes?.filter((scope) => !caller.scopes.has(scope))
+    throw new ApiError(refusalOf(caller, access), undefined, { missingScopes })
+  }
   if (access.admin === true && !isAdministrator(caller)) throw new ApiError('INSUFFICIENT_PERMISSIONS')
   if (access.grant !== undefined) requireGrant(caller, ...access.grant)
   if (access.signedIn) requireSignIn(caller, access.signedIn === 'partly')

@@ -17,6 +17,10 @@ function inputOf (request: FastifyRequest, context: string): unknown {
 function sendApiError (error: ApiError, reply: FastifyReply): void {
   // Not Basic, because the browser must not show its own dialog on a sign-in page.
   if (error.statusCode === 401) reply.header('www-authenticate', 'Bearer')
+  // RFC 6750, 3.1. The body of a 403 is fixed for clients.
+  if (error.statusCode === 403 && error.missingScopes.length > 0) {
+    reply.header('www-authenticate', `Bearer error="insufficient_scope", scope="${error.missingScopes.join(' ')}"`)
+  }
   if (error.retryAfterSeconds !== null) reply.header('retry-after', String(error.retryAfterSeconds))
   const detail = error.fields === null ? error.message : { ...error.fields, message: error.message }
   void reply.code(error.statusCode).send({ detail: error.violations ?? detail })

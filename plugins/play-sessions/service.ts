@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify'
-import { type Caller, requireGrant } from '../../core/access/auth.ts'
+import { type Caller, requireGrant, requireScope } from '../../core/access/auth.ts'
 import type { Context } from '../../core/access/context.ts'
 import type { Db } from '../../core/database/db.ts'
 import { badRequest, forbidden, invalid, notFound } from '../../core/errors.ts'
@@ -23,7 +23,7 @@ const LIMIT_WITHIN_TIME = 10_000
  */
 function userOf (caller: Caller, userId: number | undefined): number {
   if (userId === undefined || userId === caller.id) return caller.id
-  if (!caller.scopes.has('users.read')) throw forbidden()
+  requireScope(caller, 'users.read')
   requireGrant(caller, 'users', 'read')
   return userId
 }

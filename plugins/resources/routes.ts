@@ -1,6 +1,5 @@
 import { Type } from '@sinclair/typebox'
-import { callerOf } from '../../core/access/auth.ts'
-import { ApiError } from '../../core/errors.ts'
+import { callerOf, requireScope } from '../../core/access/auth.ts'
 import type { Routes } from '../../core/typebox.ts'
 import { RESOURCES_PREFIX } from './addresses.ts'
 import type { Resource } from './service.ts'
@@ -35,7 +34,7 @@ const routes: Routes = async (app) => {
           if (resource.isOpen) reply.header('cross-origin-resource-policy', 'cross-origin')
           else {
             const caller = callerOf(request)
-            if (!caller.scopes.has('roms.read')) throw new ApiError('FORBIDDEN')
+            requireScope(caller, 'roms.read')
             await app.resources.checkVisible({ db: request.db, caller }, resource)
           }
           const handle = await app.resources.open(resource)

@@ -110,7 +110,9 @@ export function createTokens (app: FastifyInstance, config: Config) {
     async delete (db: Db, by: Actor, id: number): Promise<void> {
       const { scopes, token_id: ownTokenId } = by.caller
       if (!scopes.has('me.write') && ownTokenId !== id) {
-        throw forbidden('A token without the scope me.write may revoke only itself; use a token with that scope')
+        throw forbidden('A token without the scope me.write may revoke only itself; use a token with that scope', {
+          missingScopes: ['me.write']
+        })
       }
       await revoke(app, db, by, await findOwn({ db, caller: by.caller }, id))
     },

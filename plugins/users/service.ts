@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify'
-import { type Caller, isAdministrator, requireSignIn } from '../../core/access/auth.ts'
+import { type Caller, isAdministrator, requireScope, requireSignIn } from '../../core/access/auth.ts'
 import type { Context } from '../../core/access/context.ts'
 import type { Db } from '../../core/database/db.ts'
 import { inTransaction } from '../../core/database/transaction.ts'
@@ -36,7 +36,7 @@ export async function insertUser (db: Db, fields: NewUser): Promise<User> {
 export async function checkMayAdd ({ db, caller }: Context<Caller | null>, role: User['role']): Promise<void> {
   if (!await hasAdminIn(db)) return
   if (caller === null) throw new ApiError('NOT_AUTHENTICATED')
-  if (!caller.scopes.has('users.write')) throw forbidden()
+  requireScope(caller, 'users.write')
   if (role === 'admin' && !isAdministrator(caller)) throw forbidden('Only an administrator can make an administrator')
   requireSignIn(caller)
 }

@@ -277,6 +277,7 @@ t.test('every operation refuses a token without its scope', async (t) => {
     const headers = tokens.get(operation.scopes.includes('me.read') ? 'roms.read' : 'me.read') ?? {}
     const reply = await testApp.app.inject(callOf(operation, headers))
     t.equal(reply.statusCode, 403, `${operation.id} without ${operation.scopes.join(', ')}`)
+    t.match(reply.headers['www-authenticate'], 'error="insufficient_scope", scope="', operation.id)
   }
 })
 

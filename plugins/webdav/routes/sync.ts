@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream'
 import type { FastifyReply, FastifyRequest, RouteShorthandOptions } from 'fastify'
-import { type RouteAccess, isGuest } from '../../../core/access/auth.ts'
+import { type RouteAccess, isGuest, requireScope } from '../../../core/access/auth.ts'
 import { type Context, contextOf } from '../../../core/access/context.ts'
 import type { Config } from '../../../core/config/config.ts'
 import { ApiError } from '../../../core/errors.ts'
@@ -88,7 +88,7 @@ export default (config: Config, webdav: Webdav, root: string): Routes => async (
         const parts = partsOf(pathBelow(request, root))
         const context = contextOf(request)
         if (parts.length === 0) return sendResources(reply, listRoot(context, config, root, depth))
-        if (!context.caller.scopes.has('assets.read')) throw new ApiError('FORBIDDEN', 'Listing your files needs the scope assets.read')
+        requireScope(context.caller, 'assets.read')
         return sendResources(reply, yieldAll(await listSynced(context, addressOf(config, root), parts, depth)))
       }
     })
