@@ -18,8 +18,12 @@ interface Services {
   db: Db
   log: Logger
   resourcesDir: string
+  /** Writes a change of the ROMs of a platform folder. */
+  write: (folder: { id: number, library_id: number }, work: (db: Db) => Promise<boolean>) => Promise<boolean>
   /** The id of the scan's task. */
   task: string
+  /** Names a worker that helps with a scan; null for the worker of the task. */
+  helper?: string | null
 }
 
 /** Returns the folder of a ROM's artwork in the resources folder. */
@@ -34,8 +38,8 @@ function listUrls (subject: ArtworkSubject): string[] {
 
 /** Downloads covers, screenshots, manuals and other media into the resources folder and stores their paths. */
 export function createArtwork (services: Services, signal: AbortSignal) {
-  const { origins, db, log, resourcesDir, task } = services
-  const staging = createStaging(db, resourcesDir, task)
+  const { origins, db, write, log, resourcesDir, task, helper = null } = services
+  const staging = createStaging(db, resourcesDir, task, helper)
   const files = createArtworkFiles({ origins, resourcesDir, staging })
   const queues = new Map<string, PQueue>()
   const failures = createArtworkFailures(resourcesDir)
@@ -62,7 +66,11 @@ export function createArtwork (services: Services, signal: AbortSignal) {
       const urls = listUrls(subject)
       if (urls.length === 0) return false
       const folder = artworkFolder(subject.platform_id, subject.id)
-      const work = async () => await updateArtwork(db, subject, await fetchArtwork(downloads, subject, folder))
+      const work = async () => {
+        const stored = await fetchArtwork(downloads, subject, folder)
+        const place = { id: subject.platform_id, library_id: subject.library_id }
+        return await write(place, (db) => updateArtwork(db, subject, stored))
+      }
       return await queueOf(urls, subject.providers).add(work, { signal })
     },
 

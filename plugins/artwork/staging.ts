@@ -9,6 +9,8 @@ import { selectOtherRunning } from './rows.ts'
 export const EDIT_PREFIX = 'edit-'
 const EDIT_MAX_MS = 60 * 60_000
 
+/** Separates the task from the worker in the name of a helper's folder. */
+const HELPER_MARK = '~'
 const FOLDER = '.unfinished'
 /** Maximum size of a staged file, from a form or a download of `core/http`. */
 export const ARTWORK_MAX_BYTES = 64 * 1024 ** 2
@@ -28,12 +30,20 @@ async function isEdited (path: string): Promise<boolean> {
 
 /**
  * Creates the staging folder of a scan, beside the finished artwork. Each scan has its own folder, so files of a killed
- * process are distinguished from files that another scan is writing.
+ * process are distinguished from files that another scan is writing. So has each worker that helps with a scan.
+ *
+ * @param helper names a worker that helps; null for the worker of the task
  */
-export function createStaging (db: Db, resourcesDir: string, taskId: string) {
+export function createStaging (db: Db, resourcesDir: string, taskId: string, helper: string | null = null) {
   const all = join(resourcesDir, FOLDER)
-  const taskFolder = join(all, taskId)
+  const taskFolder = join(all, helper === null ? taskId : `${taskId}${HELPER_MARK}${helper}`)
   let count = 0
+
+  /** True if no live scan writes to a folder. Helpers of this scan may be alive. */
+  function isLeftOver (name: string, running: ReadonlySet<string>): boolean {
+    const [task = name] = name.split(HELPER_MARK)
+    return task === taskId ? name === taskId : !running.has(task)
+  }
 
   return {
     /** Deletes files of finished scans, and of an earlier worker of this scan. */
@@ -41,7 +51,7 @@ export function createStaging (db: Db, resourcesDir: string, taskId: string) {
       const names = await listFolder(all)
       if (names.length === 0) return
       const running = await selectOtherRunning(db, taskId)
-      for (const name of names.filter((name) => !running.has(name))) {
+      for (const name of names.filter((one) => isLeftOver(one, running))) {
         if (!await isEdited(join(all, name))) await rm(join(all, name), { recursive: true, force: true })
       }
     },

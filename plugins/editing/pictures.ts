@@ -71,7 +71,9 @@ export function createPictures (app: FastifyInstance, config: Config, subject: P
     scope
   })
   const files = createArtworkFiles({ origins, resourcesDir, staging: createStaging(app.db, resourcesDir, task) })
-  const artwork = createArtwork({ origins, db: app.db, log, resourcesDir, task }, scope.signal)
+  const artwork = createArtwork({
+    origins, db: app.db, write: (_folder, work) => work(app.db), log, resourcesDir, task
+  }, scope.signal)
   const providersByUrl = findProvidersOfUrls(matches, providers)
   const folder = artworkFolder(rom.platform.id, rom.rom.id)
   const { library_id: library } = rom.rom

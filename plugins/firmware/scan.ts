@@ -14,6 +14,8 @@ import type { LibraryRoot } from '../library/roots.ts'
 
 export interface FirmwareScan {
   db: Db
+  /** Called in the transaction of the writes; throws if nothing may be written any more. */
+  check (tx: Db): Promise<void>
   /** The platform's firmware folder, relative to the library. */
   folder: string
   library: Pick<LibraryRoot, 'id' | 'dir'>
@@ -71,7 +73,7 @@ async function listItems (path: string) {
  * @throws LibraryUnreadableError when the folder is there and cannot be read
  */
 export async function scanFirmware (platform: FirmwarePlatform, scan: FirmwareScan): Promise<number> {
-  const { db, folder, library, isThorough, progress, signal } = scan
+  const { db, check, folder, library, isThorough, progress, signal } = scan
   const reportProblem: ReportProblem = (name, reason) => {
     progress.problem({ platform: platform.fs_slug, path: `${folder}/${name}`, reason })
   }
@@ -118,7 +120,8 @@ export async function scanFirmware (platform: FirmwarePlatform, scan: FirmwareSc
     }
   }
   for (const row of rows.values()) row.missing_from_fs = true
-  await db.em.flush()
+  // The commit writes the changed rows.
+  await db.transact(check)
   progress.add({ new_firmware: added })
   return added
 }

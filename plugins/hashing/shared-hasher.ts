@@ -14,14 +14,26 @@ export interface HasherLease {
   release (): void
 }
 
-/** The hasher of this process, for one scan at a time. */
+interface OpenHasher { hasher: Hasher, settings: string, users: number }
+
+/** The hasher of this process, which its scans share. */
 export interface SharedHasher {
   /** Reads files of the libraries as they are now. */
   acquire (config: Config): Promise<HasherLease>
 }
 
+function create ({ scan }: Config, folders: readonly string[]): Hasher {
+  const { hash_threads: threads, archive_timeout_seconds: seconds } = scan
+  return createHasher({
+    folders,
+    ...(threads === 0 ? {} : { threads }),
+    excluded: { names: DEFAULT_EXCLUDED_FILES, extensions: DEFAULT_EXCLUDED_EXTENSIONS },
+    limits: { timeoutMs: seconds * 1_000 }
+  })
+}
+
 export function createSharedHasher (app: FastifyInstance): SharedHasher {
-  let current: { hasher: Hasher, settings: string } | null = null
+  let current: OpenHasher | null = null
   let timer: NodeJS.Timeout | undefined
 
   async function close (): Promise<void> {
@@ -30,7 +42,17 @@ export function createSharedHasher (app: FastifyInstance): SharedHasher {
     current = null
     await ended?.hasher.close()
   }
-  const closeLater = () => { close().catch((err: unknown) => { app.log.warn({ err }, 'the process that hashes did not end') }) }
+  const closeNow = (closing: Promise<void>) => {
+    closing.catch((err: unknown) => { app.log.warn({ err }, 'the process that hashes did not end') })
+  }
+
+  function release (used: OpenHasher): void {
+    used.users--
+    if (used.users > 0) return
+    clearTimeout(timer)
+    if (used === current) timer = setTimeout(() => { closeNow(close()) }, IDLE_MS).unref()
+    else closeNow(used.hasher.close())
+  }
 
   app.addHook('onClose', close)
 
@@ -40,23 +62,12 @@ export function createSharedHasher (app: FastifyInstance): SharedHasher {
       clearTimeout(timer)
       const { hash_threads: threads, archive_timeout_seconds: seconds } = config.scan
       const settings = JSON.stringify([threads, seconds, folders])
-      if (current !== null && current.settings !== settings) closeLater()
-      current ??= {
-        settings,
-        hasher: createHasher({
-          folders,
-          ...(threads === 0 ? {} : { threads }),
-          excluded: { names: DEFAULT_EXCLUDED_FILES, extensions: DEFAULT_EXCLUDED_EXTENSIONS },
-          limits: { timeoutMs: seconds * 1_000 }
-        })
-      }
-      return {
-        hasher: skipCrashedFiles(app, current.hasher),
-        release () {
-          clearTimeout(timer)
-          timer = setTimeout(closeLater, IDLE_MS).unref()
-        }
-      }
+      // A scan that still uses the former hasher closes it at its end.
+      if (current !== null && current.settings !== settings && current.users === 0) closeNow(close())
+      if (current?.settings !== settings) current = { settings, users: 0, hasher: create(config, folders) }
+      const used = current
+      used.users++
+      return { hasher: skipCrashedFiles(app, used.hasher), release: () => { release(used) } }
     }
   }
 }

@@ -41,12 +41,15 @@ function defineRescan (app: FastifyInstance, config: Config): TaskDefinition {
   })
 }
 
-const plugin: FeaturePlugin = async (app, { config }) => {
+const plugin: FeaturePlugin = async (app, { config, role }) => {
   app.decorate('scans', createScans(app, config))
   describeScans(app)
   listenForScans(app)
   const definitions = [defineRescan, defineCleanupResources, defineCleanupMissing].map((define) => define(app, config))
   for (const definition of definitions) app.tasks.define(definition)
+  if (role !== 'worker') return
+  app.addHook('onReady', () => app.scans.helper.listen())
+  app.addHook('preClose', () => app.scans.helper.close())
 }
 
 export default plugin

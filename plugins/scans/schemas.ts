@@ -49,7 +49,7 @@ export function createScanPayloadSchema (registry: Pick<Registry, 'definitions'>
 export type ScanPayload =
   Static<typeof SharedFields> & { apis?: string[], fs_names?: readonly string[] } & Readonly<Record<string, unknown>>
 
-const COUNTERS = ['total_platforms', 'total_roms', 'scanned_platforms', 'new_platforms', 'identified_platforms',
+export const COUNTERS = ['total_platforms', 'total_roms', 'scanned_platforms', 'new_platforms', 'identified_platforms',
   'scanned_roms', 'new_roms', 'updated_roms', 'identified_roms', 'new_files', 'scanned_firmware', 'new_firmware',
   'failed_lookups'] as const
 

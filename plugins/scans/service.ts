@@ -6,6 +6,7 @@ import type { TaskRun } from '../tasks/definitions.ts'
 import { createSharedHasher } from '../hashing/shared-hasher.ts'
 import type { AfterScan, BeforeScan } from './run/run-scan.ts'
 import { type ScanPayload, type ScanStats, createStats } from './schemas.ts'
+import { createHelper } from './parts/scan-helper.ts'
 import { createScanMeasures } from './progress/scan-metrics.ts'
 import type { ScanType } from '../matching/scan-types.ts'
 import type { PlatformFolderRef } from './rom-rows.ts'
@@ -24,6 +25,7 @@ export function createScans (app: FastifyInstance, config: Config) {
   const after: AfterScan[] = []
   const before: BeforeScan[] = []
   const hashers = createSharedHasher(app)
+  const helper = createHelper(app, config, hashers)
   const mask = createPathMask(config)
 
   app.tasks.addRunner(SCAN_QUEUE, {
@@ -33,8 +35,10 @@ export function createScans (app: FastifyInstance, config: Config) {
     // Only the process that scans loads this code, before its first scan.
     async run (run) {
       const { runScan } = await import('./run/run-scan.ts')
-      const scan = run as TaskRun<ScanPayload & Record<string, unknown>>
-      return await runScan(app, config, scan, { hashers, before, after })
+      const { payload, ...rest } = run as TaskRun<ScanPayload & Record<string, unknown>>
+      const role = payload.roms_ids.length > 0 || payload.fs_names !== undefined ? 'single' : 'leader'
+      const scan = () => runScan(app, config, { ...rest, payload, role }, { hashers, before, after })
+      return role === 'leader' ? await helper.lead(scan) : await scan()
     }
   })
 
@@ -60,6 +64,7 @@ export function createScans (app: FastifyInstance, config: Config) {
   }
 
   return {
+    helper,
     measures: createScanMeasures(app),
 
     /** Adds a step that runs before a scan reads the library. */

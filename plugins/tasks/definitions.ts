@@ -23,6 +23,11 @@ export interface TaskRun<Payload = Record<string, unknown>> {
   report (meta: Record<string, unknown>): Promise<void>
 }
 
+/** Thrown if another worker continues the task, because this process shuts down or counts as dead. */
+export class TaskHandedOver extends Error {
+  override readonly name = 'TaskHandedOver'
+}
+
 /** Permission that a caller needs besides `tasks.run`: the same as for the route with the same effect. */
 export interface TaskRight { scope: Scope, grant: readonly [GrantEntity, GrantAction] }
 

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
-import type { EndListener, Runner } from './definitions.ts'
+import { type EndListener, type Runner, TaskHandedOver } from './definitions.ts'
 import { Task } from './entities.ts'
 import { claimTask, requeueTask } from './rows.ts'
 
@@ -16,16 +16,11 @@ class TaskStopped extends Error {
   override readonly name = 'TaskStopped'
 }
 
-/** Thrown if this process shuts down, or counts as dead: the task belongs to another worker. */
-class TaskHandedOver extends Error {
-  override readonly name = 'TaskHandedOver'
-}
-
 /** Returns the final status of a task whose run threw; null if another worker continues it. */
 function explain (err: unknown, task: Task, runner: Runner, signal: AbortSignal) {
   const reason = signal.aborted ? signal.reason as Error : null
   if (reason?.name === 'TaskStopped') return { status: 'stopped' as const, error: null }
-  if (reason?.name === 'TaskHandedOver') return null
+  if (reason?.name === 'TaskHandedOver' || (reason === null && err instanceof TaskHandedOver)) return null
   if (reason?.name === 'TimeoutError') {
     const seconds = runner.timeoutOf?.(task) ?? runner.timeoutSeconds
     return {

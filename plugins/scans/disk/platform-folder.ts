@@ -5,6 +5,7 @@ import { type EntryListing, isExcluded, listEntries } from '../../entries/entrie
 import type { ExclusionRules } from '../../library/exclusions.ts'
 import type { Lstat } from '../../entries/lstat.ts'
 import type { ScannedPlatform } from '../../matching/sdk-rom.ts'
+import type { PartLeases } from '../parts/part-leases.ts'
 import { findInode, upsertFolder } from '../platform-rows.ts'
 
 /** A snapshot of a platform folder. */
@@ -19,6 +20,7 @@ export interface FolderSnapshot {
 
 interface Services {
   db: Db
+  parts: Pick<PartLeases, 'write'>
   /** Returns the folder of a library; undefined if the library cannot be read. */
   findLibraryDir: (libraryId: number) => string | undefined
   rules: ExclusionRules
@@ -51,7 +53,7 @@ async function takeSnapshot (services: Services, location: PlatformLocation): Pr
  * another inode stays behind.
  */
 export function createPlatformFolders (services: Services) {
-  const { db, rules, lstat } = services
+  const { db, parts, rules, lstat } = services
   return {
     /**
      * Reads the folder before its `count` ROMs are compared with it.
@@ -101,7 +103,7 @@ export function createPlatformFolders (services: Services) {
 
     /** Stores the folder as the one that holds the platform's ROMs in its library. */
     async storeFolder (location: PlatformLocation, { inode, entries }: FolderSnapshot): Promise<void> {
-      if (entries.size > 0) await upsertFolder(db, location, inode)
+      if (entries.size > 0) await parts.write([location], (db) => upsertFolder(db, location, inode))
     }
   }
 }

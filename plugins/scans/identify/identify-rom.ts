@@ -1,7 +1,7 @@
 import type { Config } from '../../../core/config/config.ts'
 import type { Registry } from '../../../core/loader/registry.ts'
 import { createIdCheck } from '../../plugins/providers.ts'
-import type { Progress } from '../progress/scan-progress.ts'
+import type { PartLeases } from '../parts/part-leases.ts'
 import type { ScanChoice } from '../../matching/scan-types.ts'
 import type { MatchWrite } from '../../matching/match-rows.ts'
 import type { LoadedRom } from './due-rom.ts'
@@ -35,7 +35,7 @@ interface IdentifyServices {
   choice: ScanChoice
   romLookup: RomLookup
   priorities: Priorities
-  progress: Pick<Progress, 'add'>
+  parts: Pick<PartLeases, 'of'>
   /** Returns the objects that calls about the ROMs of one library share. */
   scopeOf: (libraryId: number) => LibraryScope
 }
@@ -53,7 +53,7 @@ function toPlanInput ({ due, rom, stored, platform }: LoadedRom): RomToPlan {
 
 /** Looks one ROM up and merges the new matches with the stored ones. */
 export function createIdentifyRom (services: IdentifyServices) {
-  const { registry, config, choice, romLookup, priorities, progress, scopeOf } = services
+  const { registry, config, choice, romLookup, priorities, parts, scopeOf } = services
   const { providers } = registry
   const { type, selected } = choice
   const isIdOf = createIdCheck(registry)
@@ -67,7 +67,7 @@ export function createIdentifyRom (services: IdentifyServices) {
     const explanations = await romLookup.lookUp({
       id: rom.id, toSdk: toSdkRom(loaded, titles, platform, config), requests, shared: scopeOf(platform.library_id)
     }, updates)
-    progress.add({ failed_lookups: updates.failures })
+    parts.of(platform).add({ failed_lookups: updates.failures })
     const { matches: all, newMatches: found, dropped } = updates.finish(selected)
     const misses = listMisses(all, explanations)
     const outcome = { rom, history, platform, isIdentified: isIdentified(all, providers), matches: all, misses }

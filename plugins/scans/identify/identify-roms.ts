@@ -1,6 +1,7 @@
 import PQueue from 'p-queue'
 import type { Db } from '../../../core/database/db.ts'
 import { createBatcher } from '../batcher.ts'
+import type { PartLeases } from '../parts/part-leases.ts'
 import type { ScanChoice } from '../../matching/scan-types.ts'
 import type { DueRom, LoadedRom } from './due-rom.ts'
 import type { MatchWriter } from './store-matches.ts'
@@ -18,6 +19,7 @@ interface IdentificationServices {
   titles: Titles
   identifyRom: IdentifyRom
   matchWriter: MatchWriter
+  parts: Pick<PartLeases, 'of'>
   signal: AbortSignal
 }
 
@@ -34,7 +36,7 @@ const LOAD_MAX = 200
  * queue (`matching/provider-lookup.ts`).
  */
 export function createIdentification (services: IdentificationServices) {
-  const { choice, db, workers, titles, identifyRom, matchWriter, signal } = services
+  const { choice, db, workers, titles, identifyRom, matchWriter, parts, signal } = services
   // Each provider limits itself in its own queue. This limit only bounds the ROMs that wait in memory for the slowest
   // one. It must be far above what all providers process at once, because otherwise a paused provider stops the others.
   const pipeline = new PQueue({ concurrency: workers })
@@ -51,17 +53,22 @@ export function createIdentification (services: IdentificationServices) {
   }
 
   /** Queues a match for the next batch. Waits only if the database cannot keep up, not until the batch is full. */
-  async function storeMatch (outcome: IdentifiedRom): Promise<void> {
+  async function storeMatch (outcome: IdentifiedRom, end: () => void): Promise<void> {
     unwritten++
     const writing = batcher.add(outcome)
       .catch((err: unknown) => { if (!signal.aborted) matchWriter.reportNotStored(outcome, err) })
-      .finally(() => { unwritten-- })
+      .finally(() => {
+        unwritten--
+        end()
+      })
     if (unwritten > UNWRITTEN_MAX) await writing
   }
 
   function queue (rom: LoadedRom): void {
-    pipeline.add(async () => { await storeMatch(await identifyRom(rom)) }, { signal }).catch((err: unknown) => {
+    const end = parts.of(rom.platform).begin()
+    pipeline.add(async () => { await storeMatch(await identifyRom(rom), end) }, { signal }).catch((err: unknown) => {
       if (!signal.aborted) matchWriter.reportNotStored(rom, err)
+      end()
     })
   }
 

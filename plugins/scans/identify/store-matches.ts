@@ -6,21 +6,22 @@ import type { ArtworkSubject } from '../../artwork/fetch-artwork.ts'
 import { findProvidersOfUrls, listBadges } from '../../artwork/origins.ts'
 import type { Announcer } from '../progress/announcer.ts'
 import { writeInHalves } from '../database-errors.ts'
-import type { Progress } from '../progress/scan-progress.ts'
+import type { PartLeases } from '../parts/part-leases.ts'
 import type { ScanType } from '../../matching/scan-types.ts'
 import type { MissWrite } from '../../matching/explanation-rows.ts'
 import type { MatchWrite } from '../../matching/match-rows.ts'
+import type { ScannedPlatform } from '../../matching/sdk-rom.ts'
 import type { IdentifiedRom } from './identify-rom.ts'
 
 interface MatchWriterServices {
   type: ScanType
   providers: ReadonlyMap<string, Loaded<ProviderDefinition>>
   store: {
-    writeMatches: (writes: readonly MatchWrite[]) => Promise<number[]>
-    writeMisses: (misses: readonly MissWrite[]) => Promise<void>
+    writeMatches: (writes: readonly MatchWrite[], platforms: readonly ScannedPlatform[]) => Promise<number[]>
+    writeMisses: (misses: readonly MissWrite[], platforms: readonly ScannedPlatform[]) => Promise<void>
   }
   artwork: Pick<Artwork, 'fetch'>
-  progress: Pick<Progress, 'add' | 'problem'>
+  parts: Pick<PartLeases, 'of'>
   announcer: Announcer
   log: Pick<Logger, 'warn'>
   signal: AbortSignal
@@ -51,33 +52,42 @@ function toArtworkSubject (
   }
 }
 
+const listPlatforms = (outcomes: readonly IdentifiedRom[]) => [...new Set(outcomes.map(({ platform }) => platform))]
+
 /** Stores the explanations of lookups without a match. A ROM is complete without them. */
 async function writeMisses (
   { store, log, signal }: MatchWriterServices, outcomes: readonly IdentifiedRom[]
 ): Promise<void> {
-  await store.writeMisses(outcomes.map(({ rom, misses }) => ({ rom_id: rom.id, explanations: misses })))
+  const missed = outcomes.filter(({ misses }) => misses.size > 0)
+  if (missed.length === 0) return
+  const rows = missed.map(({ rom, misses }) => ({ rom_id: rom.id, explanations: misses }))
+  await store.writeMisses(rows, listPlatforms(missed))
     .catch((err: unknown) => { if (!signal.aborted) log.warn({ err }, 'lookups without a match were not stored') })
 }
 
 /** Writes the results of lookups, announces them and starts the download of artwork. */
 export function createMatchWriter (services: MatchWriterServices) {
-  const { type, providers, store, artwork, progress, announcer, log, signal } = services
+  const { type, providers, store, artwork, parts, announcer, log, signal } = services
   const fetches = new Set<Promise<void>>()
 
   function reportNotStored ({ rom, platform }: Pick<IdentifiedRom, 'rom' | 'platform'>, err: unknown): void {
     const message = err instanceof Error ? err.message : String(err)
     const path = `${rom.fs_path}/${rom.fs_name}`
-    progress.problem({ platform: platform.fs_slug, path, reason: `its metadata was not stored: ${message}` })
+    parts.of(platform).problem({ platform: platform.fs_slug, path, reason: `its metadata was not stored: ${message}` })
   }
 
   function fetchArtwork (outcome: IdentifiedRom): void {
-    const { rom, write } = outcome
+    const { rom, write, platform } = outcome
     if (type === 'hashes' || write === null) return
+    const end = parts.of(platform).begin()
     const fetch = artwork.fetch(toArtworkSubject(outcome, write, providers)).then(async (isFetched) => {
       if (isFetched) await announcer.roms([rom.id], { is_new: false, is_identifying: false })
     }).catch((err: unknown) => {
       if (!signal.aborted) log.warn({ err, rom: rom.id }, 'artwork was not stored')
-    }).finally(() => { fetches.delete(fetch) })
+    }).finally(() => {
+      fetches.delete(fetch)
+      end()
+    })
     fetches.add(fetch)
   }
 
@@ -86,7 +96,7 @@ export function createMatchWriter (services: MatchWriterServices) {
       const refused = new Set<IdentifiedRom>()
       const changed = outcomes.filter((outcome) => outcome.write !== null)
       await writeInHalves(changed, async (some) => {
-        await store.writeMatches(some.flatMap(({ write }) => write ?? []))
+        await store.writeMatches(some.flatMap(({ write }) => write ?? []), listPlatforms(some))
         return []
       }, (outcome, err) => {
         refused.add(outcome)
@@ -94,7 +104,8 @@ export function createMatchWriter (services: MatchWriterServices) {
       })
       const stored = outcomes.filter((outcome) => !refused.has(outcome))
       await writeMisses(services, stored)
-      progress.add({ identified_roms: stored.filter((outcome) => outcome.isIdentified).length })
+      const identified = Map.groupBy(stored.filter(({ isIdentified }) => isIdentified), ({ platform }) => platform)
+      for (const [platform, { length }] of identified) parts.of(platform).add({ identified_roms: length })
       for (const outcome of stored) fetchArtwork(outcome)
       for (const isNew of [true, false]) {
         const ids = stored.filter(({ history }) => (history !== 'known') === isNew).map(({ rom }) => rom.id)

@@ -3,12 +3,15 @@ import type { Logger } from 'pino'
 import { toStorable } from '../../../core/database/json.ts'
 import { type Listeners, PER_SECOND } from './listeners.ts'
 import type { ScanProblem } from '../../matching/scan-types.ts'
-import { type ScanStats, createStats } from '../schemas.ts'
+import { COUNTERS, type ScanStats, createStats } from '../schemas.ts'
 
 /** The job row, which clients poll, is written at most this often. */
 const REPORT_MS = 1_000
 /** The number of problems that the task stores; the log has all of them. */
-const PROBLEMS_MAX = 200
+export const PROBLEMS_MAX = 200
+
+/** Totals and the first problems of a part of a scan. */
+export interface ScanReport { stats: Partial<ScanStats>, problems: readonly ScanProblem[], problem_count: number }
 
 /** Reports the progress of the scan, at a rate that clients can handle. */
 export interface Progress {
@@ -17,6 +20,8 @@ export interface Progress {
   /** Adds to the totals. */
   add (amounts: Partial<ScanStats>): void
   problem (problem: ScanProblem): void
+  /** Sets the totals and problems of other workers at this scan, which replace the former ones. */
+  setOthers (others: ScanReport): void
   /** Sets the name of the platform that is being scanned. */
   platform (name: string): void
   /** Sends what is still unsent. */
@@ -31,6 +36,7 @@ export function createProgress (
   const problems: ScanProblem[] = []
   const endMeasuring = app.scans.measures.begin(stats)
   let problemCount = 0
+  let others: ScanReport = { stats: {}, problems: [], problem_count: 0 }
   let platform: string | null = null
   let isStale = false
   let sentAt = 0
@@ -40,7 +46,10 @@ export function createProgress (
   /** Writes reports one after the other, because an older total must never overwrite a newer one. */
   function write (): Promise<void> {
     reports = reports.catch(() => { /* the caller of that write gets the error */ })
-      .then(() => report(toStorable({ scan_stats: stats, platform, problems, problem_count: problemCount })))
+      .then(() => report(toStorable({
+        scan_stats: stats, platform, problems: [...problems, ...others.problems].slice(0, PROBLEMS_MAX),
+        problem_count: problemCount + others.problem_count
+      })))
     return reports
   }
 
@@ -74,6 +83,11 @@ export function createProgress (
       problemCount++
       if (problems.length < PROBLEMS_MAX) problems.push(problem)
     },
+    setOthers (given) {
+      for (const name of COUNTERS) stats[name] += (given.stats[name] ?? 0) - (others.stats[name] ?? 0)
+      others = given
+      isStale = true
+    },
     platform (name) {
       platform = name
       isStale = true
@@ -87,5 +101,19 @@ export function createProgress (
       clearInterval(timer)
       endMeasuring()
     }
+  }
+}
+
+/** Creates the progress of a worker that helps with a scan: the worker that leads the scan reports for both. */
+export function createHelperProgress (app: FastifyInstance, log: Logger): Progress {
+  return {
+    stats: createStats(),
+    problems: [],
+    add: app.scans.measures.add,
+    problem (problem) { log.warn(problem, 'scan skipped an entry') },
+    setOthers () {},
+    platform () {},
+    flush: async () => {},
+    close () {}
   }
 }

@@ -29,7 +29,7 @@ const resourcesOf = ({ config }: ScanContext) => join(config.data_dir, 'resource
 
 /** Fetches the artwork of a scan, and drops artwork of ROMs that are scanned from scratch. */
 export function createScanArtwork (shared: ScanContext) {
-  const { app, config, log, signal, scope, task, libraries } = shared
+  const { app, config, log, signal, scope, task, role, parts, libraries } = shared
   const http = createArtworkClient(app, config, log)
   const artwork = createArtwork({
     origins: createOrigins({
@@ -37,16 +37,18 @@ export function createScanArtwork (shared: ScanContext) {
       breakerOf: app.circuits.of, scope
     }),
     db: app.db,
+    write: (folder, work) => parts.write([folder], work),
     log,
     resourcesDir: resourcesOf(shared),
-    task
+    task,
+    helper: role === 'helper' ? parts.holder.token : null
   }, signal)
   return {
     ...artwork,
 
     async deleteOf (ids: readonly number[], platform: ScannedPlatform): Promise<void> {
       // Clear the rows first: if this process dies in between, no row names a file that does not exist.
-      const remainingPaths = await clearArtwork(app.db, ids)
+      const remainingPaths = await parts.write([platform], (db) => clearArtwork(db, ids))
       await artwork.deleteOf(remainingPaths.map((rom) => ({ ...rom, platform_id: platform.id })))
     },
 
@@ -60,7 +62,7 @@ export type ScanArtwork = ReturnType<typeof createScanArtwork>
 
 /** Creates the part of a scan that looks ROMs up at the providers and stores their matches. */
 export function createScanIdentification (shared: ScanContext, artwork: ScanArtwork) {
-  const { app, config, payload, libraries, scope, log, signal, progress, announcer, rethrowOrAbort } = shared
+  const { app, config, payload, libraries, scope, log, signal, parts, announcer, rethrowOrAbort } = shared
   const { providers } = app.registry
   const prefersOwnRegions = config.scan.priority.region_mode === 'prefer_rom_tags'
   const romLookup = createRomLookup(
@@ -72,17 +74,20 @@ export function createScanIdentification (shared: ScanContext, artwork: ScanArtw
     workers: config.scan.workers,
     titles: createTitles(providers, scope, log),
     identifyRom: createIdentifyRom({
-      registry: app.registry, config, choice, romLookup, progress, scopeOf: libraries.scopeOf,
+      registry: app.registry, config, choice, romLookup, parts, scopeOf: libraries.scopeOf,
       priorities: readPriorities(config, providers)
     }),
     matchWriter: createMatchWriter({
-      type: choice.type, providers, progress, announcer, log, signal,
+      type: choice.type, providers, parts, announcer, log, signal,
       artwork: { fetch: (subject) => artwork.fetch(subject).catch(rethrowOrAbort) },
       store: {
-        writeMatches: (writes) => writeMatches(app.db, writes).catch(rethrowOrAbort),
-        writeMisses: (misses) => writeMisses(app.db, misses).catch(rethrowOrAbort)
+        writeMatches: (writes, platforms) =>
+          parts.write(platforms, (db) => writeMatches(db, writes)).catch(rethrowOrAbort),
+        writeMisses: (misses, platforms) =>
+          parts.write(platforms, (db) => writeMisses(db, misses)).catch(rethrowOrAbort)
       }
     }),
+    parts,
     signal
   })
   return { ...identification, choice, complaints: romLookup.complaints }
@@ -97,7 +102,7 @@ export function createDiskScan (
   shared: ScanContext, lease: HasherLease, unfinished: UnfinishedRoms,
   { artwork, identification }: { artwork: ScanArtwork, identification: ScanIdentification }
 ) {
-  const { app, config, log, signal, progress, announcer, libraries: { findLibraryDir: dirOf } } = shared
+  const { app, config, log, signal, parts, announcer, libraries: { findLibraryDir: dirOf } } = shared
   const { choice } = identification
   const hasher = createEntryHasher(lease.hasher, config, signal)
   const { db } = app
@@ -105,19 +110,19 @@ export function createDiskScan (
   const lstats = createManyLstats()
   const platformScan = createPlatformScan({
     folders: createPlatformFolders(
-      { db, findLibraryDir: dirOf, rules: app.library.rules, lstat: lstats.lstat }
+      { db, parts, findLibraryDir: dirOf, rules: app.library.rules, lstat: lstats.lstat }
     ),
     decideEntries: createDecideEntries({ choice, hasher, db }),
     storeBatch: createStoreBatch({
       rebuild: createRebuild({
-        choice, db, statistics, progress, announcer, dropArtwork: artwork.deleteOf,
+        choice, statistics, parts, announcer, dropArtwork: artwork.deleteOf,
         removeArtwork: artwork.remove,
         moves: createMovedRoms({ db, findLibraryDir: dirOf, resourcesDir: resourcesOf(shared) })
       }),
       identify: identification.add,
-      db, progress, announcer, signal
+      parts, announcer, signal
     }),
-    hasher, db, unfinished, progress, signal
+    hasher, db, unfinished, parts, signal
   })
   return {
     platformScan,

@@ -1,11 +1,11 @@
 import type { FastifyInstance } from 'fastify'
 import { createMemo } from '../../../core/loader/calls/memo.ts'
 import { createFiles } from '../../../core/loader/context.ts'
-import { conflict } from '../../../core/errors.ts'
 import type { LibraryRoot } from '../../library/roots.ts'
 import { type Library, isOutOfReach, readLibrary } from '../disk/read-library.ts'
 import { storeScanEnd, selectKnownPlatforms } from '../platform-rows.ts'
 import type { LibraryScope } from '../../matching/look-up-at-provider.ts'
+import type { PartLeases } from '../parts/part-leases.ts'
 import type { Progress } from '../progress/scan-progress.ts'
 
 /** Ignores problems of libraries that this scan does not scan, because their own scans report them. */
@@ -16,6 +16,7 @@ interface LibrariesServices {
   /** The scan's task. */
   task: string
   signal: AbortSignal
+  parts: Pick<PartLeases, 'write'>
 }
 
 /**
@@ -23,13 +24,12 @@ interface LibrariesServices {
  * scan as long as another one is scanned: none of its ROMs is marked missing, and the scan reports a problem.
  *
  * @param roots the configured libraries
- * @param ids the libraries to scan; none means all
+ * @param chosen the libraries whose problems are reported: those to scan, and none for a worker that helps
  */
 export function createLibraries (
-  app: FastifyInstance, roots: readonly LibraryRoot[], ids: readonly number[], services: LibrariesServices
+  app: FastifyInstance, roots: readonly LibraryRoot[], chosen: readonly LibraryRoot[], services: LibrariesServices
 ) {
-  const { progress, task, signal } = services
-  const chosen = ids.length === 0 ? roots : roots.filter(({ id }) => ids.includes(id))
+  const { progress, task, signal, parts } = services
   const first = Math.min(...roots.map(({ id }) => id))
   const readable = new Map<number, Library>()
   const failures = new Map<number, Error>()
@@ -44,17 +44,14 @@ export function createLibraries (
     readable.delete(root.id)
     if (!isChosen(root)) return
     failures.set(root.id, err)
-    await storeScanEnd(app.db, root.id, task, err.message)
+    await parts.write([], (db) => storeScanEnd(db, root.id, task, err.message))
     if (failures.size === chosen.length) throw [...failures.values()][0] ?? err
     progress.problem({ platform: '', path: '', reason: `The library '${root.name}' was not scanned completely: ${err.message}` })
   }
 
   return {
-    /**
-     * Reads all libraries. @throws ApiError CONFLICT if no library has one of the ids · the reason why none can be read
-     */
+    /** Reads all libraries. @throws the reason why none of the chosen ones can be read */
     async read (): Promise<void> {
-      if (chosen.length === 0) throw conflict(`No library has one of the IDs ${ids.join(', ')}; see GET /api/libraries`)
       for (const root of roots) {
         try {
           await app.library.requireScannable(root)
@@ -72,15 +69,14 @@ export function createLibraries (
     /** Returns the libraries that are to be scanned and can be read. */
     listChosen: (): Library[] => [...readable.values()].filter(({ root }) => isChosen(root)),
 
-    /** Runs work on a readable library; returns null if the library turns out to be unreadable. */
-    async attempt<T> ({ root }: Library, work: () => Promise<T>): Promise<T | null> {
+    /** Runs work on a readable library. @returns false if the library turns out to be unreadable */
+    async attempt ({ root }: Library, work: () => Promise<void>): Promise<boolean> {
       try {
-        const done = await work()
-        await storeScanEnd(app.db, root.id, task, null)
-        return done
+        await work()
+        return true
       } catch (err) {
         await dropLibrary(root, err)
-        return null
+        return false
       }
     },
 

@@ -9,22 +9,31 @@ import type { ScanPayload } from '../schemas.ts'
 import { DatabaseUnableError, explainDatabaseError } from '../database-errors.ts'
 import { createAnnouncer } from '../progress/announcer.ts'
 import { createListeners } from '../progress/listeners.ts'
-import { createProgress } from '../progress/scan-progress.ts'
+import { type ScanRole, createPartLeases } from '../parts/part-leases.ts'
+import { createHelperProgress, createProgress } from '../progress/scan-progress.ts'
 import { createLibraries } from './read-libraries.ts'
+
+/** One run of a scan, with its role. */
+export interface ScanRun extends TaskRun<ScanPayload> { role: ScanRole }
 
 /**
  * Creates the objects that all parts of one scan share: settings, abort signal, progress, announcer and lookup scope.
  */
 export function createScanContext (
-  app: FastifyInstance, config: Config, run: TaskRun<ScanPayload>, roots: readonly LibraryRoot[]
+  app: FastifyInstance, config: Config, run: ScanRun, roots: readonly LibraryRoot[]
 ) {
-  const { payload } = run
+  const { payload, role } = run
+  const { library_ids: libraryIds = [] } = payload
   /** Aborts the work that still runs when the scan is over, however the scan ended. */
   const ending = new AbortController()
   const signal = AbortSignal.any([run.signal, ending.signal])
   const log = app.log.child({ task: run.id }) as Logger
   const listeners = createListeners(app, log)
-  const progress = createProgress(app, log, listeners, run.report)
+  const progress = role === 'helper' ? createHelperProgress(app, log) : createProgress(app, log, listeners, run.report)
+  const parts = createPartLeases({
+    app, log, task: run.id, role, progress, signal, abort: (reason) => { ending.abort(reason) }
+  })
+  const chosen = libraryIds.length === 0 ? roots : roots.filter(({ id }) => libraryIds.includes(id))
   return {
     app,
     config,
@@ -32,9 +41,12 @@ export function createScanContext (
     signal,
     log,
     task: run.id,
+    role,
+    parts,
+    chosen,
     listeners,
     progress,
-    libraries: createLibraries(app, roots, payload.library_ids ?? [], { progress, task: run.id, signal }),
+    libraries: createLibraries(app, roots, role === 'helper' ? [] : chosen, { progress, task: run.id, signal, parts }),
     announcer: createAnnouncer(app, config, listeners),
     scope: { signal, memo: createMemo(), preferences: readPreferences(config), options: payload },
     end (reason: Error): void { ending.abort(reason) },

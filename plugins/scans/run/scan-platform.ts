@@ -8,7 +8,7 @@ import type { EntryHasher } from '../../hashing/entry-hasher.ts'
 import type { ScannedPlatform } from '../../matching/sdk-rom.ts'
 import { type StoredRomSummary, listKnown, markMissing } from '../rom-rows.ts'
 import type { StoreBatch } from '../store/store-batch.ts'
-import type { Progress } from '../progress/scan-progress.ts'
+import type { PartLeases } from '../parts/part-leases.ts'
 import type { UnfinishedRoms } from './unfinished-rows.ts'
 
 /**
@@ -40,7 +40,7 @@ interface PlatformScanServices {
   storeBatch: StoreBatch
   db: Db
   unfinished: UnfinishedRoms
-  progress: Pick<Progress, 'add' | 'problem'>
+  parts: Pick<PartLeases, 'of' | 'write'>
   signal: AbortSignal
 }
 
@@ -69,7 +69,7 @@ const countPresent = (roms: readonly StoredRomSummary[]) => roms.filter((rom) =>
 async function decideBatch (
   services: PlatformScanServices, entries: readonly Entry[], { platform, known, folder, isNamed }: PlatformReading
 ): Promise<EntryDecision[]> {
-  const { folders, decideEntries, hasher, progress } = services
+  const { folders, decideEntries, hasher, parts } = services
   const decisions = await decideEntries({ entries, platform, known, isNamed })
   const isHashed = hasher.isHashed(platform.slug)
   const hashes = decisions.filter(isRebuilt).map((decision) => decision.hashes)
@@ -77,7 +77,7 @@ async function decideBatch (
   // One problem about a lost disk says more than a problem for each of its files.
   if (isUnread) await folders.check(platform, folder)
   for (const warning of hashes.flatMap(({ warnings }) => warnings)) {
-    progress.problem({ platform: platform.fs_slug, ...warning })
+    parts.of(platform).problem({ platform: platform.fs_slug, ...warning })
   }
   return isHashed ? decisions.map(withStoredHashes) : decisions
 }
@@ -97,7 +97,7 @@ async function * decideAll (
 async function readEntries (
   services: PlatformScanServices, reading: PlatformReading, missingRoms: readonly StoredRomSummary[]
 ) {
-  const { folders, storeBatch, db, unfinished, progress, signal } = services
+  const { folders, storeBatch, db, unfinished, parts, signal } = services
   const { platform, folder, names } = reading
   const unfinishedIds = await unfinished.listRoms(platform.id)
   const missing = createMissingRoms(missingRoms, db)
@@ -120,7 +120,7 @@ async function readEntries (
   await Promise.all(storing)
   if (listing.problems.length > 0) await folders.check(platform, folder)
   for (const { path, reason, fs_name: name } of listing.problems) {
-    progress.problem({ platform: platform.fs_slug, path, reason })
+    parts.of(platform).problem({ platform: platform.fs_slug, path, reason })
     seen.add(name)
   }
   return { seen, absent: new Set(missing.ids()) }
@@ -128,7 +128,11 @@ async function readEntries (
 
 /** Scans the folder of one platform. */
 export function createPlatformScan (services: PlatformScanServices) {
-  const { folders, db, unfinished, progress } = services
+  const { folders, db, unfinished, parts } = services
+
+  async function storeMissing (platform: ScannedPlatform, roms: readonly StoredRomSummary[]): Promise<void> {
+    if (roms.length > 0) await parts.write([platform], (db) => markMissing(db, roms, true))
+  }
 
   return {
     /** Finds, hashes and stores all ROMs of a platform, and marks those that are gone. */
@@ -142,7 +146,7 @@ export function createPlatformScan (services: PlatformScanServices) {
       // A name on disk that is no ROM any more, such as an excluded one, is gone as well. An unreadable one is not.
       const missingRoms = roms.filter(({ id, fs_name: name }) =>
         !seen.has(name) && !after.entries.has(name) && (folder.names.has(name) || absent.has(id)))
-      await markMissing(db, missingRoms, true)
+      await storeMissing(platform, missingRoms)
       await folders.storeFolder(platform, after)
     },
 
@@ -155,8 +159,8 @@ export function createPlatformScan (services: PlatformScanServices) {
       const { seen } = await readEntries(services, { platform, folder, known, names: known, isNamed: true }, [])
       const after = await folders.check(platform, folder)
       const missingRoms = roms.filter(({ fs_name: name }) => !seen.has(name) && !after.names.has(name))
-      await markMissing(db, missingRoms, true)
-      progress.add({ scanned_roms: missingRoms.length })
+      await storeMissing(platform, missingRoms)
+      parts.of(platform).add({ scanned_roms: missingRoms.length })
     },
 
     /** Scans only some entries, also those that are no ROM yet. One of them may be a missing ROM that is back. */

@@ -1,4 +1,3 @@
-import type { Db } from '../../../core/database/db.ts'
 import type { MissingRoms } from '../disk/missing-roms.ts'
 import type { MovedRoms } from '../disk/moved-roms.ts'
 import type { RebuiltEntry } from '../disk/decide-entries.ts'
@@ -7,7 +6,7 @@ import { includesStoredRom } from '../../matching/lookup-plan.ts'
 import type { ScannedPlatform } from '../../matching/sdk-rom.ts'
 import type { Announcer } from '../progress/announcer.ts'
 import { writeInHalves } from '../database-errors.ts'
-import type { Progress } from '../progress/scan-progress.ts'
+import type { PartLeases } from '../parts/part-leases.ts'
 import type { ScanChoice } from '../../matching/scan-types.ts'
 import { toFileRows, toRomRow } from '../entry-rows.ts'
 import { type RomWrite, type RomWriteResult, writeRoms } from '../rom-write-rows.ts'
@@ -15,14 +14,13 @@ import type { TableStatistics } from './statistics-rows.ts'
 
 interface RebuildServices {
   choice: ScanChoice
-  db: Db
   moves: MovedRoms
   statistics: Pick<TableStatistics, 'added'>
   /** Drops stored artwork before a ROM is scanned from scratch. */
   dropArtwork: (ids: readonly number[], platform: ScannedPlatform) => Promise<void>
   /** Deletes files of the resources folder that no row names any more. */
   removeArtwork: (paths: readonly string[]) => Promise<void>
-  progress: Pick<Progress, 'add' | 'problem'>
+  parts: Pick<PartLeases, 'of' | 'write'>
   announcer: Announcer
 }
 
@@ -65,14 +63,14 @@ function isDue (change: RomChange, choice: ScanChoice): boolean {
 
 /** Creates the function that writes entries whose files were read again. */
 export function createRebuild (services: RebuildServices) {
-  const { choice, db, moves, statistics, dropArtwork, removeArtwork, progress, announcer } = services
+  const { choice, moves, statistics, dropArtwork, removeArtwork, parts, announcer } = services
 
   async function writeRows (rebuilds: readonly RomRebuild[], platform: ScannedPlatform) {
     const written = await writeInHalves<RomWrite, RomWriteResult>(
       rebuilds.map(({ write }) => write),
-      (writes) => writeRoms(db, platform, writes),
+      (writes) => parts.write([platform], (db) => writeRoms(db, platform, writes)),
       ({ row }, err) => {
-        progress.problem({
+        parts.of(platform).problem({
           platform: platform.fs_slug, path: `${row.fs_path}/${row.fs_name}`, reason: `it was not stored: ${err.message}`
         })
       }
@@ -108,7 +106,7 @@ export function createRebuild (services: RebuildServices) {
       if (isDue(change, choice)) due.push({ id: rom.id, fs_name: rom.fs_name, history: isAdded(change) ? 'new' : 'known' })
       else changed.push(rom.id)
     }
-    progress.add(done)
+    parts.of(platform).add(done)
     await announce(due, changed)
     return due
   }

@@ -1,18 +1,16 @@
-import type { Db } from '../../../core/database/db.ts'
 import type { MissingRoms } from '../disk/missing-roms.ts'
 import { type EntryDecision, type RebuiltEntry, isRebuilt } from '../disk/decide-entries.ts'
 import type { DueRom } from '../identify/due-rom.ts'
 import type { ScannedPlatform } from '../../matching/sdk-rom.ts'
 import type { Announcer } from '../progress/announcer.ts'
-import type { Progress } from '../progress/scan-progress.ts'
+import type { PartLeases } from '../parts/part-leases.ts'
 import type { Rebuild } from './rebuild-roms.ts'
 import { markMissing } from '../rom-rows.ts'
 
 interface StoreBatchServices {
   rebuild: Rebuild
-  db: Db
   identify: (due: readonly DueRom[], platform: ScannedPlatform) => Promise<void>
-  progress: Pick<Progress, 'add'>
+  parts: Pick<PartLeases, 'of' | 'write'>
   announcer: Announcer
   signal: AbortSignal
 }
@@ -33,14 +31,16 @@ function listDue (entries: readonly RemainingEntry[], unfinished: ReadonlySet<nu
 }
 
 /** Stores the decisions of a batch, and queues the due ROMs for their lookups. */
-export function createStoreBatch ({ rebuild, db, identify, progress, announcer, signal }: StoreBatchServices) {
+export function createStoreBatch ({ rebuild, identify, parts, announcer, signal }: StoreBatchServices) {
   /** Updates ROMs that are not rebuilt. @param unfinished ROMs that scans added which failed or were stopped */
-  async function storeRows (entries: readonly RemainingEntry[], unfinished: ReadonlySet<number>): Promise<DueRom[]> {
+  async function storeRows (
+    entries: readonly RemainingEntry[], platform: ScannedPlatform, unfinished: ReadonlySet<number>
+  ): Promise<DueRom[]> {
     const roms = entries.flatMap((one) => one.kind === 'unchanged' ? [one.known] : [])
     const returned = roms.filter((rom) => rom.missing_from_fs)
-    await markMissing(db, returned, false)
+    if (returned.length > 0) await parts.write([platform], (db) => markMissing(db, returned, false))
     await announcer.roms(returned.map((rom) => rom.id), { is_new: false, is_identifying: false })
-    progress.add({ scanned_roms: entries.length, new_roms: roms.filter((rom) => rom.is_fresh).length })
+    parts.of(platform).add({ scanned_roms: entries.length, new_roms: roms.filter((rom) => rom.is_fresh).length })
     return listDue(entries, unfinished)
   }
 
@@ -51,7 +51,7 @@ export function createStoreBatch ({ rebuild, db, identify, progress, announcer, 
     signal.throwIfAborted()
     const due = await rebuild(decisions.filter(isRebuilt), platform, missing)
     const remaining = decisions.filter((decision): decision is RemainingEntry => !isRebuilt(decision))
-    due.push(...await storeRows(remaining, unfinished))
+    due.push(...await storeRows(remaining, platform, unfinished))
     await identify(due, platform)
   }
 }
