@@ -134,7 +134,7 @@ export async function buildApp (options: AppOptions): Promise<App> {
     poolSize: config.database.pool_size,
     prepares: config.database.prepared_statements,
     ...await features.loadTables(),
-    application: works ? 'svc worker' : 'svc web',
+    application: `svc ${role}`,
     ...(works ? {} : { limits: REQUEST_LIMITS })
   })
   const isSupervised = options.awaitsWorker ?? options.place?.readAllMeasured !== undefined
@@ -148,7 +148,7 @@ export async function buildApp (options: AppOptions): Promise<App> {
     ...options.loading,
     ...(options.packages === undefined ? {} : { packages: options.packages })
   }))
-  // A scan worker serves no requests. Routes would take a tenth of its memory.
+  // A scan worker and a command serve no requests. Routes would take a tenth of their memory.
   if (role === 'web') {
     const introduction = await features.loadIntroduction()
     await app.register(openapi, { config, version: VERSION, tags: features.tags, introduction })

@@ -13,12 +13,12 @@ import { explainListenError } from './supervisor/port.ts'
 import { lowerPriority } from './supervisor/priority.ts'
 import { collectSooner } from './supervisor/start-memory.ts'
 import type { App } from './typebox.ts'
-import type { Role } from './jobs/workers.ts'
+import type { ServerRole } from './jobs/workers.ts'
 
 export interface RoleOptions {
   features: Features
   config: Config
-  role: Role
+  role: ServerRole
   databaseUrl: string
   logger: Logger
   /** The number among the web workers of one supervisor, from 1; 0 otherwise. */

@@ -38,7 +38,7 @@ async function runApp<T> (
 export async function withApp<T> (features: Features, config: Config, work: (app: App) => Promise<T>): Promise<T> {
   const databaseUrl = await findDatabaseUrl(config)
   const awaitsWorker = readServerState(config.data_dir) !== null
-  return await runApp({ ...withoutLogs(config), features, role: 'web', databaseUrl, awaitsWorker }, work)
+  return await runApp({ ...withoutLogs(config), features, role: 'command', databaseUrl, awaitsWorker }, work)
 }
 
 /** True if a scan worker is alive on a database that several machines may use. */

@@ -6,7 +6,7 @@ import { listRuntimeWarnings } from '../runtime.ts'
 import { type RunningRole, prepareDatabase, startRole } from '../server.ts'
 import { listenUrl } from '../supervisor/banner.ts'
 import { createLayout, openSocketFolder } from '../supervisor/folders.ts'
-import type { Role } from '../jobs/workers.ts'
+import type { ServerRole } from '../jobs/workers.ts'
 
 const CLOSE_MAX_MS = 9_000
 
@@ -25,7 +25,7 @@ function waitForEnd (running: RunningRole): Promise<void> {
 }
 
 /** Implements `svc web` and `svc worker`: runs one role in this process, on a database that other machines also use. */
-export async function runRole (features: Features, role: Role): Promise<void> {
+export async function runRole (features: Features, role: ServerRole): Promise<void> {
   const { config, warnings } = await features.loadConfig()
   const databaseUrl = config.database.url
   if (databaseUrl === undefined) {

@@ -51,7 +51,7 @@ export interface DatabaseOptions {
   /** True if frequent statements are prepared; default false. */
   prepares?: boolean
   /** The name of the process in the database's list of sessions. */
-  application?: 'svc web' | 'svc worker'
+  application?: 'svc web' | 'svc worker' | 'svc command'
 }
 
 export interface MigrationOptions extends DatabaseOptions {

@@ -8,7 +8,10 @@ import { REQUEST_LIMITS } from '../database/database.ts'
 import { ApiError, StartError } from '../errors.ts'
 import { type Locks, createLocks, tryLock } from './locks.ts'
 
-export type Role = 'web' | 'worker'
+/** The roles of a server's processes. */
+export type ServerRole = 'web' | 'worker'
+/** A command uses the services of the features; it answers no requests and runs no jobs. */
+export type Role = ServerRole | 'command'
 
 declare module 'fastify' {
   interface FastifyInstance {
