@@ -8,6 +8,7 @@ import { deleteOldUploads } from '../../../plugins/dats/load/staged-uploads.ts'
 import { openDat } from '../../../plugins/dats/parse/read-dat.ts'
 import { datFolder } from '../../../plugins/dats/service.ts'
 import { createUsedDataDir, runSvc } from '../../e2e/server.ts'
+import { runCommand } from '../../run-command.ts'
 import { until } from '../../until.ts'
 import { makeZip } from '../hashing/fixtures.ts'
 import { buildScanTest } from '../scans/support.ts'
@@ -574,8 +575,8 @@ t.test('svc dat loads, lists, renames and deletes', async (t) => {
   })
   const env = { SVC_DATA_DIR: dataDir, SVC_LIBRARY_DIR: libraryDir, SVC_DATABASE_URL: test.databaseUrl, SVC_AUTH_SECRET_KEY: 'a key for tests only' }
   createUsedDataDir(dataDir)
-  const svc = async (...args: string[]) => await runSvc(t, ['dat', ...args], env).ended
-  t.match(await svc('add', join(folder, 'swan.dat'), join(folder, 'broken.dat')), {
+  const svc = (...args: string[]) => runCommand(t, ['dat', ...args], env)
+  t.match(await runSvc(t, ['dat', 'add', join(folder, 'swan.dat'), join(folder, 'broken.dat')], env).ended, {
     code: 1, output: /^Loaded Bandai - WonderSwan: 2 games\n[^]*Refused broken\.dat: line 2: not well-formed XML[^\n]*\n$/
   })
   t.match(await svc('add', '--platform', 'wonderswan', '--platform', 'lynx', join(folder, 'swan.dat')), { code: 0, output: /Loaded Bandai/ })
