@@ -15,7 +15,8 @@ import { SERVER_DIR } from '../../core/server-dir.ts'
 import { NODE_LEVEL } from '../../core/loader/process/node-level.ts'
 import { WEB_FLAGS } from '../../core/node-flags.ts'
 import { VERSION } from '../../core/version.ts'
-import { runSvc, settings } from '../e2e/server.ts'
+import { createUsedDataDir, runSvc, settings } from '../e2e/server.ts'
+import { runCommand } from '../run-command.ts'
 import { KEY, KINDS, addCreated, createTested, seeListed } from './created-plugin.ts'
 
 const execute = promisify(execFile)
@@ -45,12 +46,12 @@ t.test('an unknown command and a wrong value are wrong usage', async (t) => {
 })
 
 t.test('svc config --help lists the sections, and the settings of one', async (t) => {
-  const env = settings(join(t.testdir({}), 'data'))
+  const env = settings(createUsedDataDir(join(t.testdir({}), 'data')))
   const all = await runSvc(t, ['config', '--help'], env).ended
   t.match(all, { code: 0, output: /Usage: svc config .*^ {2}trash {8}Deleted files$/ms })
-  const { code, output } = await runSvc(t, ['config', '--help', 'trash'], env).ended
+  const { code, output } = await runCommand(t, ['config', '--help', 'trash'], env)
   t.match({ code, output }, { code: 0, output: /^trash: Deleted files\n\n {2}trash\.keep_days\n/ })
-  t.match(await runSvc(t, ['config', '--help', 'nope'], env).ended, { code: 2, output: /^svc: The configuration has no section 'nope'/ })
+  t.match(await runCommand(t, ['config', '--help', 'nope'], env), { code: 2, output: /^svc: The configuration has no section 'nope'/ })
 })
 
 t.test('table columns are as wide as their longest cell', async (t) => {
@@ -76,13 +77,13 @@ t.test('a plugin is added from a folder, listed and removed', async (t) => {
         export default defineExporter({ key: 'note', name: 'Note', fileName: 'note.txt', media: {}, async render () { return '' } })`
     }
   })
-  const env = settings(join(folder, 'data'))
+  const env = settings(createUsedDataDir(join(folder, 'data')))
   const added = await runSvc(t, ['plugins', 'add', join(folder, 'plugin')], env).ended
   t.match(added, { code: 0, output: /^svc-exporter-note 1\.0\.0: active\n$/ })
   t.notOk(existsSync(join(folder, 'data', 'plugins', 'node_modules', 'svc-exporter-note', 'node_modules')))
   const removed = await runSvc(t, ['plugins', 'remove', 'svc-exporter-note'], env).ended
   t.match(removed, { code: 0, output: 'svc-exporter-note was removed.\n' })
-  t.match(await runSvc(t, ['plugins', 'remove', 'svc-exporter-note'], env).ended,
+  t.match(await runCommand(t, ['plugins', 'remove', 'svc-exporter-note'], env),
     { code: 1, output: "svc: No plugin 'svc-exporter-note' was added. There are none.\n" })
 })
 
@@ -95,14 +96,14 @@ t.test('a plugin that depends on a folder of this machine is not installed', asy
     name: 'svc-exporter-loot', version: '1.0.0', type: 'module', exports: './index.js',
     svc: { kind: 'exporter', key: 'loot', sdk: '^2' }, dependencies: { kept: `file:${join(folder, 'kept')}` }
   }))
-  const { code, output } = await runSvc(t, ['plugins', 'add', join(folder, 'plugin')], settings(join(folder, 'data'))).ended
+  const { code, output } = await runSvc(t, ['plugins', 'add', join(folder, 'plugin')], settings(createUsedDataDir(join(folder, 'data')))).ended
   t.match({ code, output }, { code: 1, output: /non-root packages of type "directory"/ })
   t.notOk(existsSync(join(folder, 'data', 'plugins', 'node_modules', 'kept')))
 })
 
 t.test('a created plugin passes its own tests and is listed, without an edit', async (t) => {
   const folder = t.testdir({})
-  const env = settings(join(folder, 'data'), KEY)
+  const env = settings(createUsedDataDir(join(folder, 'data')), KEY)
   for (const kind of KINDS) await createTested(t, kind, join(folder, kind), env)
   await addCreated(t, 'provider', join(folder, 'provider'), env)
   await seeListed(t, ['provider'], env)
@@ -118,7 +119,7 @@ t.test('a plugin is not created with an invalid or taken key, nor over files', a
   await t.rejects(create('provider', 'igdb', join(folder, 'igdb')),
     { exitCode: 2, message: /'igdb' is already installed, by @svc\/provider-igdb/ })
   await t.rejects(create('channel', 'tide', join(folder, 'full')), { exitCode: 2, message: /full is not empty/ })
-  const { code, output } = await runSvc(t, ['plugins', 'create', 'theme', 'tide'], settings(join(folder, 'data'))).ended
+  const { code, output } = await runCommand(t, ['plugins', 'create', 'theme', 'tide'], settings(join(folder, 'data')))
   t.match({ code, output }, { code: 2, output: /Allowed choices are provider, channel, exporter/ })
 })
 

@@ -7,6 +7,7 @@ import type { Test } from 'tap'
 import { SERVER_DIR } from '../../core/server-dir.ts'
 import { runSvc } from '../e2e/server.ts'
 import { buildPackage } from '../loader/build.ts'
+import { runCommand } from '../run-command.ts'
 
 export const KINDS = ['provider', 'channel', 'exporter'] as const
 type Kind = typeof KINDS[number]
@@ -16,7 +17,7 @@ type Settings = Record<string, string>
 
 /** Creates a plugin of this kind in `own`, and runs its own tests there. */
 export async function createTested (t: Test, kind: Kind, own: string, env: Settings): Promise<void> {
-  const created = await runSvc(t, ['plugins', 'create', kind, 'tide-table', own], env).ended
+  const created = await runCommand(t, ['plugins', 'create', kind, 'tide-table', own], env)
   t.match(created, { code: 0, output: 'npm test' })
   t.match(created.output, `node "${join(SERVER_DIR, 'core', 'svc.js')}" --data-dir "${env.SVC_DATA_DIR ?? ''}" plugins add .\n`)
   t.match(created.output, `npm pack "${join(SERVER_DIR, 'sdk')}" && npm install --save-dev ./svc-plugin-sdk-${SDK_VERSION}.tgz`)

@@ -9,7 +9,7 @@ import { createLogger } from '../../core/log.ts'
 import { prepareDatabase } from '../../core/server.ts'
 import { features } from '../../plugins/index.ts'
 import { loadConfig } from '../load-config.ts'
-import { runSvc, settings } from '../e2e/server.ts'
+import { createUsedDataDir, runSvc, settings } from '../e2e/server.ts'
 import { createTestDatabase } from '../support.ts'
 
 const SAVE = 'users/557365723a32/saves/snes/1/0a1b2c3d-Game.srm'
@@ -112,7 +112,7 @@ t.test('an invalid identity file is reported with its remedy', async (t) => {
 })
 
 t.test('svc start refuses a foreign database, and svc database adopt joins them', async (t) => {
-  const dataDir = t.testdir({})
+  const dataDir = createUsedDataDir(t.testdir({}))
   const url = await createTestDatabase(t)
   await prepare(configOf(dataDir), await createDatabase(t, true))
   await addSave(dataDir)

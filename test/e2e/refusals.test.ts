@@ -6,7 +6,7 @@ import t from 'tap'
 import { createUsedDataDir, runSvc, settings } from './server.ts'
 
 t.test('a port in use is reported before a database is created', async (t) => {
-  const dataDir = join(t.testdir({}), 'data')
+  const dataDir = createUsedDataDir(join(t.testdir({}), 'data'))
   const other = createServer().listen(0, '127.0.0.1')
   await once(other, 'listening')
   t.teardown(() => other.close())
@@ -19,7 +19,7 @@ t.test('a port in use is reported before a database is created', async (t) => {
 })
 
 t.test('a wrong setting is reported with its value and the remedy', async (t) => {
-  const { code, output } = await runSvc(t, ['start'], settings(t.testdir({}), { SVC_PORT: 'eighty' })).ended
+  const { code, output } = await runSvc(t, ['start'], settings(createUsedDataDir(t.testdir({})), { SVC_PORT: 'eighty' })).ended
   t.equal(code, 1)
   t.match(output, /^svc: SVC_PORT: "eighty" is not a whole number.*Set it to .*remove it to use 8080\.\n$/)
 })
@@ -29,7 +29,7 @@ t.test('svc config prints the configuration without its secrets', async (t) => {
     SVC_AUTH_SECRET_KEY: 'a-key-nobody-sees', SVC_ADMIN_PASSWORD: 'hidden-password',
     SVC_DATABASE_URL: 'postgres://u:hidden-too@db.example/svc'
   }
-  const { code, output } = await runSvc(t, ['config'], settings(t.testdir({}), secrets)).ended
+  const { code, output } = await runSvc(t, ['config'], settings(createUsedDataDir(t.testdir({})), secrets)).ended
   t.equal(code, 0)
   t.match(output, 'server.workers = 2   # WEB_SERVER_CONCURRENCY')
   t.match(output, 'auth.secret_key = ********')
@@ -37,14 +37,13 @@ t.test('svc config prints the configuration without its secrets', async (t) => {
 })
 
 t.test('a role alone needs a database that others can reach', async (t) => {
-  const { code, output } = await runSvc(t, ['web'], settings(t.testdir({}))).ended
+  const { code, output } = await runSvc(t, ['web'], settings(createUsedDataDir(t.testdir({})))).ended
   t.equal(code, 1)
   t.match(output, /^svc: svc web needs a database .*Set SVC_DATABASE_URL.*\n$/)
 })
 
 t.test('a database that cannot be reached ends the start with one message', async (t) => {
-  const dataDir = t.testdir({})
-  createUsedDataDir(dataDir)
+  const dataDir = createUsedDataDir(t.testdir({}))
   const { code, output } = await runSvc(t, ['start'], settings(dataDir, {
     SVC_DATABASE_URL: 'postgres://svc:secret@127.0.0.1:1/svc', SVC_LOG_LEVEL: 'error'
   })).ended
@@ -54,7 +53,7 @@ t.test('a database that cannot be reached ends the start with one message', asyn
 })
 
 t.test('a command with wrong usage exits with 2', async (t) => {
-  const env = settings(t.testdir({}))
+  const env = settings(createUsedDataDir(t.testdir({})))
   for (const args of [['scan', '--type', 'sideways'], ['plugins', 'create', 'provider', 'Tide']]) {
     const { code, output } = await runSvc(t, args, env).ended
     t.equal(code, 2, args.join(' '))
@@ -63,7 +62,7 @@ t.test('a command with wrong usage exits with 2', async (t) => {
 })
 
 t.test('plugins are listed without a server or a database', async (t) => {
-  const { code, output } = await runSvc(t, ['plugins', '--json'], settings(t.testdir({}))).ended
+  const { code, output } = await runSvc(t, ['plugins', '--json'], settings(createUsedDataDir(t.testdir({})))).ended
   t.equal(code, 0)
   const records = output.trim().split('\n').map((line) => JSON.parse(line) as { key: string, status: string, reason: string })
   t.match(records.find((record) => record.key === 'igdb'), { status: 'disabled', reason: /IGDB_CLIENT_ID/ })

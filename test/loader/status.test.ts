@@ -6,7 +6,7 @@ import type { PluginPackage } from '../../core/loader/packages/packages.ts'
 import { lockDataDir } from '../../core/supervisor/lock.ts'
 import { writeServerState } from '../../core/supervisor/server-state.ts'
 import { features } from '../../plugins/index.ts'
-import { runSvc, settings } from '../e2e/server.ts'
+import { createUsedDataDir, runSvc, settings } from '../e2e/server.ts'
 import { until } from '../until.ts'
 import { buildTestApp } from '../support.ts'
 import { installInto } from './install.ts'
@@ -70,7 +70,7 @@ t.test('svc plugins reports the running scan worker\'s states and runs no plugin
   })
   // A value that no other process could produce.
   await app.pg.query("update plugin_snapshots set reports = jsonb_set(reports, '{0,record,reason}', '\"seen by the worker\"')")
-  const { output, code } = await runSvc(t, ['plugins', '--json'], settings(config.data_dir)).ended
+  const { output, code } = await runSvc(t, ['plugins', '--json'], settings(createUsedDataDir(config.data_dir))).ended
   const rows = output.trim().split('\n').map((line) => JSON.parse(line) as Record<string, unknown>)
   t.equal(code, 0)
   t.match(rows[0], { reason: 'seen by the worker' })

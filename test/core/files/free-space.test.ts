@@ -11,10 +11,11 @@ import { describeWriteError, isDiskFull } from '../../../plugins/exports/files/f
 import { replaceTextFile } from '../../../plugins/exports/text-file.ts'
 import { createArtworkFailures, isDiskFull as isArtworkDiskFull, onDisk } from '../../../plugins/artwork/failures.ts'
 import { createStaging } from '../../../plugins/artwork/staging.ts'
-import { runSvc, settings } from '../../e2e/server.ts'
+import { settings } from '../../e2e/server.ts'
 import { PNG, createClient } from '../../plugins/assets/support.ts'
 import { addRom } from '../../plugins/roms/support.ts'
 import { openDb } from '../../open-db.ts'
+import { runCommand } from '../../run-command.ts'
 import { buildTestApp } from '../../support.ts'
 
 /** A file system without any free space. */
@@ -79,7 +80,7 @@ t.test('stripped code, plugins and recovered files keep the reserve', async (t) 
   await t.rejects(stripCode(FULL), NO_SPACE)
 
   const folder = t.testdir({ plugins: t.fixture('symlink', FULL) })
-  const { code, output } = await runSvc(t, ['plugins', 'add', 'svc-provider-none'], settings(folder)).ended
+  const { code, output } = await runCommand(t, ['plugins', 'add', 'svc-provider-none'], settings(folder))
   t.match({ code, output }, { code: 1, output: 'svc: Less than 1 GiB is free on the server\n' })
 
   const base = t.testdir({ lost: { 'Game.srm': 'content' }, full: t.fixture('symlink', FULL) })
