@@ -7,7 +7,7 @@ import t from 'tap'
 import { type Peer, connectPeer, roomData } from '../plugins/netplay/support.ts'
 import { createTestDatabase } from '../support.ts'
 import { until } from '../until.ts'
-import { START_MS, createUsedDataDir, listChildren, runSvc, settings, tryFetch, waitUntilListening } from './server.ts'
+import { START_MS, createUsedDataDir, isAlive, listChildren, runSvc, settings, tryFetch, waitUntilListening } from './server.ts'
 
 const POLLS = 20
 const WORKERS = 2
@@ -160,9 +160,16 @@ t.test('players of a dead worker leave the room, and the next one owns it', asyn
   await until(() => Object.keys(guest.heard('users-updated').at(-1) as object).join() === 'b', 'who is left is told')
 })
 
-t.test('the local sockets are deleted with the server', async (t) => {
+t.test('SIGTERM ends all processes, with exit code 0', async (t) => {
+  const children = [...await listChildren(server.pid, 'web'), ...await listChildren(server.pid, 'worker')]
+  t.ok(children.length > WORKERS, 'web workers and the scan worker')
   server.child.kill('SIGTERM')
-  t.match(await server.ended, { code: 0 })
+  t.match(await server.ended, { code: 0, signal: null })
+  t.same(children.filter(isAlive), [])
+  t.equal(await tryFetch(`${url}/api/heartbeat`), null)
+})
+
+t.test('the local sockets are deleted with the server', async (t) => {
   t.notOk(existsSync(join(dataDir, 'run', 'server.json')))
   t.same(listSockets().filter((name) => !name.endsWith(`-${killed.toString(36)}.sock`)), [])
 })
