@@ -85,3 +85,16 @@ export const PluginSnapshot = defineEntity({
   }
 })
 export type PluginSnapshot = InferEntity<typeof PluginSnapshot>
+
+/** The settings of a plugin that an administrator stored. */
+export const PluginSettings = defineEntity({
+  name: 'PluginSettings',
+  tableName: 'plugin_settings',
+  properties: {
+    /** The kind and the key, such as `provider/igdb`. */
+    plugin: columns.text().primary(),
+    /** All values, encrypted together, because an address may contain a secret too. */
+    sealed: columns.text()
+  }
+})
+export type PluginSettings = InferEntity<typeof PluginSettings>

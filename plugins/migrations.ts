@@ -6,6 +6,7 @@ import { Migration20261123180000 } from './migrations/20261123180000-dats.ts'
 import { Migration20261123200000 } from './migrations/20261123200000-file-names.ts'
 import { Migration20261123210000 } from './migrations/20261123210000-changes.ts'
 import { Migration20261123220000 } from './migrations/20261123220000-values.ts'
+import { Migration20261123230000 } from './migrations/20261123230000-plugin-settings.ts'
 import { Migration20261123233000 } from './migrations/20261123233000-scan-parts.ts'
 
 /** Every migration in the order they run. A released one is never changed. */
@@ -17,5 +18,6 @@ export const migrations: Migrations = [
   { name: '20261123200000-file-names', class: Migration20261123200000 },
   { name: '20261123210000-changes', class: Migration20261123210000 },
   { name: '20261123220000-values', class: Migration20261123220000 },
+  { name: '20261123230000-plugin-settings', class: Migration20261123230000 },
   { name: '20261123233000-scan-parts', class: Migration20261123233000 }
 ]

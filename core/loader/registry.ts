@@ -89,6 +89,8 @@ export interface Registry {
   applyReports (reports: readonly PluginReport[]): void
   /** Calls `listener` after each change of a record. */
   onChange (listener: () => void): void
+  /** Calls `listener` after a plugin was loaded again with other settings. */
+  onReload (listener: (plugin: Pick<PluginRecord, 'kind' | 'key'>) => void): void
 }
 export type Definition = ProviderDefinition | ChannelDefinition | ExporterDefinition
 
@@ -112,6 +114,7 @@ export function createRegistry () {
   const added = new Map<string, { kind: PluginKind, loaded: Loaded<Definition> }>()
   const refused = new Set<string>()
   const listeners: (() => void)[] = []
+  const reloadListeners: ((plugin: Pick<PluginRecord, 'kind' | 'key'>) => void)[] = []
 
   const notifyListeners = () => { for (const listener of listeners) listener() }
 
@@ -148,7 +151,20 @@ export function createRegistry () {
         else maps[entry.kind].delete(record.key)
       }
     },
-    onChange (listener) { listeners.push(listener) }
+    onChange (listener) { listeners.push(listener) },
+    onReload (listener) { reloadListeners.push(listener) }
+  }
+
+  function setLoaded (record: PluginRecord, loaded: Loaded<Definition> | null): void {
+    const { kind, key } = record
+    if (kind === null) return
+    if (loaded === null) {
+      added.delete(idOf(record))
+      maps[kind].delete(key)
+      return
+    }
+    added.set(idOf(record), { kind, loaded })
+    maps[kind].set(key, loaded)
   }
 
   return {
@@ -158,9 +174,16 @@ export function createRegistry () {
     /** @param loaded null for a plugin that cannot be called */
     add (record: PluginRecord, loaded: Loaded<Definition> | null): void {
       records.push(record)
-      if (loaded === null || record.kind === null) return
-      added.set(idOf(record), { kind: record.kind, loaded })
-      maps[record.kind].set(record.key, loaded)
+      if (loaded !== null) setLoaded(record, loaded)
+    },
+    /** Replaces a plugin that was loaded again. @param now its new status */
+    replace (record: PluginRecord, now: PluginRecord, loaded: Loaded<Definition> | null): void {
+      Object.assign(record, { status: now.status, reason: now.reason })
+      setLoaded(record, loaded)
+      const defined = definitions.find(({ kind, definition }) => kind === record.kind && definition.key === record.key)
+      if (defined !== undefined && loaded !== null) defined.definition = loaded.definition
+      for (const listener of reloadListeners) listener(record)
+      notifyListeners()
     },
     /** Records that an active plugin is down, or works again; it stays callable. */
     setDown (record: PluginRecord, reason: string | null): void {

@@ -64,7 +64,6 @@ export async function createPluginServices (app: FastifyInstance, config: Config
       onLimits: reportedLimits.setRateLimit,
       onAllowance: reportedLimits.setAllowance
     })
-    app.addHook('onClose', async () => { await http.close() })
     const index = buildIndex === undefined ? NO_INDEX : createIndex(app.db, `${kind}/${key}`, buildIndex, scopeOfFirstBuild)
     return { config: pluginConfig, http, log, cache, files, folders, index, reportedLimits }
   }

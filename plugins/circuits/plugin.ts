@@ -10,6 +10,7 @@ const STATES = ['closed', 'open', 'half_open'] as const
 const plugin: FeaturePlugin = async (app) => {
   const circuits = createCircuits(app)
   app.decorate('circuits', circuits)
+  app.registry.onReload(({ kind, key }) => { if (kind === 'provider') circuits.reset(key) })
   app.metrics.gauge({
     name: 'svc_provider_circuit',
     help: 'State of the circuit of a provider: 1 for the current state',

@@ -10,7 +10,7 @@ type RefusedListener = (provider: string, reason: string) => Promise<void>
 export function createCircuits (app: FastifyInstance) {
   const breakers = new Map<string, Breaker>()
   const listeners: RefusedListener[] = []
-  /** Providers already reported to listeners, because the settings stay the same until this process restarts. */
+  /** Providers already reported to listeners, because nothing changes until its settings do. */
   const reported = new Set<string>()
 
   function reportRefusal (key: string, reason: string): void {
@@ -38,6 +38,13 @@ export function createCircuits (app: FastifyInstance) {
 
     /** Returns the breakers that were needed so far, by provider. */
     list: (): ReadonlyMap<string, Breaker> => breakers,
+
+    /** Closes the circuit of a provider, because the provider was loaded again with other settings. */
+    reset (key: string): void {
+      breakers.delete(key)
+      reported.delete(key)
+      app.registry.setRefused(key, false)
+    },
 
     /** Returns the breaker of a provider. */
     of: (key: string): Breaker => breakers.get(key) ?? create(key)

@@ -59,11 +59,13 @@ function pickExporters (exporters: ReadonlyMap<string, LoadedExporter>, keys: re
 export function createExports (app: FastifyInstance, config: Config) {
   const cache = createCache(app.db, 'exports')
   const log = app.log.child({ feature: 'exports' })
-  const exporters = new Map([...app.registry.exporters].filter(([key, exporter]) => {
+  const listUsable = () => new Map([...app.registry.exporters].filter(([key, exporter]) => {
     const reason = findObstacle(exporter)
     if (reason !== null) log.warn({ exporter: key, reason }, 'exporter skipped')
     return reason === null
   }))
+  let exporters = listUsable()
+  app.registry.onReload(({ kind }) => { if (kind === 'exporter') exporters = listUsable() })
 
   /**
    * Writes the files of exporters, one platform after the other. It runs plugins, so only the scan worker may call it.

@@ -274,6 +274,39 @@ t.test('a plugin is closed with the server, before its services', async (t) => {
   t.same(seen, ['setup', 'close', 'services closed', 'services closed'])
 })
 
+t.test('a plugin is loaded again with changed settings, and the former one is closed with the server', async (t) => {
+  const dataDir = installFixtures(t, ['missing-config', 'closes', 'good-provider'])
+  const packages = listInstalled(dataDir)
+  const closes = packages.find(({ name }) => name.endsWith('closes'))
+  const { seen } = await import(pathToFileURL(closes?.entry ?? '').href) as { seen: string[] }
+  const { config } = loadConfig({ SVC_DATA_DIR: dataDir, SVC_AUTH_SECRET_KEY: 'a key for tests only' })
+  const app = fastify()
+  let values = {}
+  const registry = await loadPlugins(app, {
+    config, packages, runsPlugins: true, stored: { of: (_kind, key) => key === 'missing-config' ? values : {} },
+    createServices: (_kind, _key, { config: given }) => createMemoryServices(given, dataDir)
+  })
+  await app.ready()
+  const statusOf = () => registry.records.find(({ key }) => key === 'missing-config')?.status
+  const reloaded: string[] = []
+  registry.onReload(({ key }) => { reloaded.push(key) })
+  t.equal(statusOf(), 'disabled')
+  values = { apiKey: 'hunter2', unknown: 'of a later version' }
+  await registry.reload('provider', 'missing-config')
+  t.equal(statusOf(), 'active')
+  t.same(registry.providers.get('missing-config')?.trust.secrets, ['hunter2'])
+  values = {}
+  await registry.reload('provider', 'missing-config')
+  t.equal(statusOf(), 'disabled')
+  t.notOk(registry.providers.has('missing-config'))
+  t.same(reloaded, ['missing-config', 'missing-config'])
+  const before = seen.length
+  await registry.reload('provider', 'closes')
+  t.same(seen.slice(before), ['setup'], 'calls of the former one may still run')
+  await app.close()
+  t.same(seen.slice(before), ['setup', 'close', 'close'])
+})
+
 t.test('a broken package.json of the plugins folder affects no built-in plugin', async (t) => {
   const dataDir = installFixtures(t, ['good-provider'])
   writeFileSync(join(dataDir, 'plugins', 'package.json'), '{ "dependencies": ')

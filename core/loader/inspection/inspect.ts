@@ -47,7 +47,6 @@ export async function inspectPlugins (
         const http = createHttpClient({
           name: key, userAgent: USER_AGENT, log, secrets, trustedOrigins: origins, store: cache, rateLimit, hosts
         })
-        app.addHook('onClose', async () => { await http.close() })
         const reportedLimits = createReportedLimits(NO_LIMITS)
         return { config: pluginConfig, http, log, cache, files, folders: {}, index: NO_INDEX, reportedLimits }
       }

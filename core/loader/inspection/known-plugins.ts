@@ -1,9 +1,11 @@
 import type { FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
-import { inspectInProcess } from './inspect-in-process.ts'
-import { type LoaderOptions, linkSdkFor, loadPlugins } from '../loader.ts'
+import { type LoadedPlugins, type LoaderOptions, linkSdkFor, loadPlugins } from '../loader.ts'
 import { type PluginPackage, listPluginPackages } from '../packages/packages.ts'
 import type { Description } from '../registry.ts'
+import { inspectInProcess } from './inspect-in-process.ts'
+import { isPluginKind } from '../checks/check-definition.ts'
+import { PLUGIN_SETTINGS_CHANGED, type StoredSettings, openStoredSettings } from '../settings/stored-settings.ts'
 import { PLUGINS_CHANGED, fingerprintOf, readSnapshot, storeDescriptions, storeReports } from './snapshot.ts'
 
 /** Returns the descriptions of the packages: the stored ones, or else those of an inspection in a separate process. */
@@ -39,24 +41,55 @@ async function publishState (app: FastifyInstance, fingerprint: string): Promise
   app.addHook('onClose', () => storing)
 }
 
+/** Runs work one after the other. @returns a function that queues a run and waits for its end */
+function createTurns (work: () => Promise<void>): () => Promise<void> {
+  let last: Promise<void> = Promise.resolve()
+  return async () => {
+    const turn = last.then(work)
+    last = turn.catch(() => { /* the caller of this turn reports it */ })
+    await turn
+  }
+}
+
 /** Loads the state of plugins, in a process that runs none. Only reports of a live scan worker count. */
-async function followWorker (app: FastifyInstance, fingerprint: string): Promise<void> {
-  async function applyReports (): Promise<void> {
+async function followWorker (app: FastifyInstance, fingerprint: string): Promise<() => Promise<void>> {
+  // One read after the other, because an older state must not replace a newer one.
+  const applyReports = createTurns(async () => {
     const snapshot = await readSnapshot(app.db, fingerprint)
     if (snapshot === null || snapshot.worker === null) return
     if ((await app.workers.listAlive()).includes(snapshot.worker)) app.registry.applyReports(snapshot.reports)
-  }
-  /** One read after the other, because an older state must not replace a newer one. */
-  let applying: Promise<void> = Promise.resolve()
-  app.addHook('onReady', async () => {
-    await app.workers.listen(PLUGINS_CHANGED, (changed) => {
-      if (changed !== fingerprint) return
-      applying = applying.then(applyReports)
-        .catch((err: unknown) => { app.log.warn({ err }, 'the status of the plugins could not be read') })
-    })
-    applying = applyReports()
-    await applying
   })
+  const applyOrLog = () => applyReports().catch((err: unknown) => { app.log.warn({ err }, 'the status of the plugins could not be read') })
+  app.addHook('onReady', async () => {
+    await app.workers.listen(PLUGINS_CHANGED, (changed) => { if (changed === fingerprint) void applyOrLog() })
+    await applyReports()
+  })
+  return applyOrLog
+}
+
+/** Loads plugins again when their stored settings change, in every process. */
+function followSettings (
+  app: FastifyInstance, registry: LoadedPlugins, stored: StoredSettings, afterReload: () => Promise<void> = async () => {}
+): void {
+  const apply = createTurns(async () => {
+    const changed = await stored.refresh()
+    for (const { kind, key } of changed) if (isPluginKind(kind)) await registry.reload(kind, key)
+    if (changed.length > 0) await afterReload()
+  })
+  app.decorate('pluginSettings', { of: stored.of, apply })
+  app.addHook('onReady', async () => {
+    await app.workers.listen(PLUGIN_SETTINGS_CHANGED, () => {
+      apply().catch((err: unknown) => { app.log.error({ err }, 'changed settings of plugins could not be applied; restart the server') })
+    })
+    await apply()
+  })
+}
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    /** Settings of plugins that administrators stored. `apply` loads plugins again whose settings changed since. */
+    pluginSettings: Pick<StoredSettings, 'of'> & { apply (): Promise<void> }
+  }
 }
 
 /**
@@ -70,10 +103,13 @@ export async function openRegistry (app: FastifyInstance, options: LoaderOptions
   const packages = options.packages ?? listPluginPackages(config.data_dir)
   const fingerprint = fingerprintOf(packages)
   const descriptions = works ? undefined : await findDescriptions(app, packages, fingerprint)
-  const registry = await loadPlugins(app, { ...options, packages, descriptions })
+  const stored = await openStoredSettings(app.db, app.secrets, app.log)
+  const registry = await loadPlugins(app, { ...options, packages, descriptions, stored })
   return fp(async (instance) => {
     instance.decorate('registry', registry)
     if (works) await publishState(instance, fingerprint)
-    else await followWorker(instance, fingerprint)
+    // Only the worker knows the state of a plugin, so other processes read it after they loaded the plugin again.
+    const afterReload = works ? undefined : await followWorker(instance, fingerprint)
+    followSettings(instance, registry, stored, afterReload)
   }, { name: 'loader', fastify: '5.x', dependencies: ['database', 'workers'] })
 }

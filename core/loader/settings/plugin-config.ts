@@ -3,72 +3,16 @@ import { isAbsolute } from 'node:path'
 import { Value } from '@sinclair/typebox/value'
 import { type TSchema, Type, TypeGuard } from '@sinclair/typebox'
 import { originOf } from '../../http/addresses.ts'
-import { type Config, coerceText, describeType, getAt } from '../../config/config.ts'
+import { type Config, describeType } from '../../config/config.ts'
 import { type Environment, settingsEnvironment } from '../../config/environment.ts'
 import { errorCode, isNotFoundError } from '../../files/fs-error.ts'
-import { isMail, isShared, mayRead } from './plugin-variables.ts'
+import { type ConfiguredPlugin, collectOwn, collectShared, isFolder, nameOf, pickStorable, sectionNameOf } from './operator-settings.ts'
+import { isMail, mayRead } from './plugin-variables.ts'
 
 /** The configuration of a plugin after its schema was applied. */
 export type PluginConfig =
   { status: 'ready', value: Record<string, unknown>, secrets: string[], origins: string[], folders: Record<string, string> } |
   { status: 'disabled' | 'failed', reason: string }
-
-/** The part of a plugin's definition that its configuration needs. */
-interface ConfiguredPlugin { key: string, name: string, config?: TSchema | undefined }
-
-const sectionOf = (parent: unknown, key: string): Record<string, unknown> => {
-  const section = typeof parent === 'object' && parent !== null ? (parent as Record<string, unknown>)[key] : undefined
-  return typeof section === 'object' && section !== null ? section as Record<string, unknown> : {}
-}
-
-/** Returns the name of a setting for messages: its variable, or its path in config.yml. */
-const nameOf = (key: string, property: string, schema: TSchema, sectionName: string) =>
-  typeof schema.env === 'string' ? schema.env : `${sectionName}.${key}.${property} in config.yml`
-
-/**
- * Returns the section for a kind of plugin. Exporters are configured in `scan.<key>`, the established place of
- * frontends' settings.
- */
-const sectionNameOf = (kind: string) => kind === 'exporter' ? 'scan' : 'plugins'
-
-/** Returns the server's own setting with a variable of that name, from `config.yml` or the variable. */
-function readShared (name: string, config: Config): unknown {
-  const shared = config.file.listSettings().find(({ env }) => env === name)
-  return shared === undefined ? undefined : getAt(config, shared.path)
-}
-
-const readVariable = (schema: TSchema, env: Environment): unknown => {
-  const text = typeof schema.env === 'string' ? env[schema.env] : undefined
-  return text === undefined || text === '' ? undefined : coerceText(text, schema)
-}
-
-/** The section of a plugin in the configuration, with the schema of each setting. */
-interface PluginSection { kind: string, key: string, properties: Record<string, TSchema> }
-
-/** Collects the settings that the operator set for the plugin, in `config.yml` or by its variables. */
-function collectOwn ({ kind, key, properties }: PluginSection, config: Config, env: Environment) {
-  const values = structuredClone(sectionOf(config[sectionNameOf(kind)], key))
-  if (kind === 'exporter') delete values.export
-  for (const [property, schema] of Object.entries(properties)) {
-    const value = isShared(String(schema.env)) ? undefined : readVariable(schema, env)
-    if (value !== undefined) values[property] = value
-  }
-  return values
-}
-
-/**
- * Collects the settings that the plugin shares with the server: the variable, else the plugin's section, else the
- * server's.
- */
-function collectShared (
-  values: Record<string, unknown>, properties: Record<string, TSchema>, config: Config, env: Environment
-) {
-  const shared = Object.entries(properties).filter(([, schema]) => isShared(String(schema.env)))
-  return Object.fromEntries(shared.flatMap(([property, schema]) => {
-    const value = readVariable(schema, env) ?? values[property] ?? readShared(String(schema.env), config)
-    return value === undefined ? [] : [[property, value]]
-  }))
-}
 
 /**
  * Returns the settings of a plugin's account, as the operator sets them: its secrets, and required settings without a
@@ -111,8 +55,6 @@ function refuseVariables (
     `such as ${prefix}_${property.replaceAll(/(?<=[a-z])(?=[A-Z])/g, '_').toUpperCase()}`
 }
 
-const isFolder = (schema: TSchema) => schema.folder === true
-
 /** Refuses a folder setting that is no text or has a default, because only the operator decides what may be read. */
 function refuseFolderSchemas (properties: Record<string, TSchema>): string | undefined {
   const refused = Object.entries(properties)
@@ -141,18 +83,21 @@ function refuseFolder (path: string): string | undefined {
   }
 }
 
-/** Applies a plugin's own schema to its section of the configuration and to its variables. */
+/**
+ * Applies a plugin's own schema to its variables, its section of `config.yml` and its stored settings. The first of
+ * these that has a setting decides it.
+ */
 export function readPluginConfig (
   kind: string, plugin: ConfiguredPlugin, config: Config, env: Environment = settingsEnvironment()
 ): PluginConfig {
-  const { key, config: schema } = plugin
+  const { key, config: schema, stored = {} } = plugin
   if (schema !== undefined && !TypeGuard.IsObject(schema)) {
     return { status: 'failed', reason: 'its config is not a schema made with Type.Object of @svc/plugin-sdk' }
   }
   const properties: Record<string, TSchema> = schema?.properties ?? {}
   const refusal = refuseVariables(kind, plugin, properties, config) ?? refuseFolderSchemas(properties)
   if (refusal !== undefined) return { status: 'failed', reason: refusal }
-  const given = collectOwn({ kind, key, properties }, config, env)
+  const given = { ...pickStorable(stored, properties), ...collectOwn({ kind, key, properties }, config, env) }
   const values = { ...given, ...collectShared(given, properties, config, env) }
   if (values.enabled === false) {
     return { status: 'disabled', reason: `switched off by ${nameOf(key, 'enabled', properties.enabled ?? {} as TSchema, sectionNameOf(kind))}` }

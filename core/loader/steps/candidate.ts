@@ -24,6 +24,10 @@ export interface Candidate {
   folders: Readonly<Record<string, string>>
   mask: (text: string) => string
   failure: LoadError | null
+  /** True if the plugin's names and schema are valid, so that it can have settings. */
+  isDefined: boolean
+  /** Closes the plugin and then its services. */
+  closers: (() => Promise<void>)[]
 }
 
 export const createCandidate = (pack: PluginPackage): Candidate => ({
@@ -36,8 +40,16 @@ export const createCandidate = (pack: PluginPackage): Candidate => ({
   trust: { secrets: [], origins: [] },
   folders: {},
   mask: (text) => text,
-  failure: null
+  failure: null,
+  isDefined: false,
+  closers: []
 })
+
+/** Ends a plugin and its services, in the order of the closers. */
+export async function closeCandidate ({ closers, process }: Candidate): Promise<void> {
+  for (const close of closers.splice(0)) await close()
+  process?.end()
+}
 
 /** Runs one step of one plugin; an error fails only this plugin. */
 export async function attempt (candidate: Candidate, step: () => Promise<void> | void): Promise<void> {

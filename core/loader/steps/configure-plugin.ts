@@ -12,6 +12,7 @@ import { createVariableOwners } from '../settings/plugin-variables.ts'
 import { checkProviderFields } from '../checks/provider-fields.ts'
 import type { Description } from '../registry.ts'
 import type { ServiceOptions } from '../services.ts'
+import type { StoredSettings } from '../settings/stored-settings.ts'
 
 export interface ConfigureOptions {
   config: Config
@@ -19,6 +20,8 @@ export interface ConfigureOptions {
   runsPlugins: boolean
   /** The description of each package, in their order. With them, no plugin's code runs. */
   descriptions?: readonly Description[] | undefined
+  /** The settings that administrators stored. */
+  stored?: Pick<StoredSettings, 'of'>
   /** The server's own fields of ROMs and users, which no provider may replace. */
   serverFields?: ReadonlySet<string>
   /** Creates the services of a plugin. */
@@ -92,9 +95,11 @@ export async function configurePlugin (
   const { kind, definition } = plugin
   if (kind === 'provider') checkProviderFields(definition, options.serverFields ?? new Set())
   names.check(plugin, pack)
-  const settings = readPluginConfig(kind, definition, options.config)
+  const configured = { ...definition, stored: options.stored?.of(kind, definition.key) ?? {} }
+  const settings = readPluginConfig(kind, configured, options.config)
   if (settings.status !== 'failed') {
     names.add(plugin, pack)
+    candidate.isDefined = true
     define(plugin)
   }
   if (settings.status !== 'ready') throw new LoadError(settings.status, settings.reason)
@@ -108,6 +113,8 @@ export async function configurePlugin (
   candidate.folders = folders
   // Limits apply to requests, which are sent only by processes that run plugins.
   if (options.runsPlugins) candidate.limits = await limitsOf(plugin, value)
-  candidate.services = createServices(candidate, plugin, value, options)
-  if (kind === 'exporter') followSettings(candidate.services, definition, options.config)
+  const services = createServices(candidate, plugin, value, options)
+  candidate.services = services
+  candidate.closers.push(() => services.http.close())
+  if (kind === 'exporter') followSettings(services, configured, options.config)
 }

@@ -13,18 +13,6 @@ export interface SetUpOptions {
   timeoutMs: number
 }
 
-/** Registers a plugin with the host in its own context, so that it is closed with the host. */
-function register (app: FastifyInstance, name: string, closers: (() => Promise<void>)[], timeoutMs: number): void {
-  app.register(async (instance) => {
-    instance.addHook('onClose', async () => {
-      for (const close of closers) {
-        await limitLoading('closing it', timeoutMs, async () => { await close() })
-          .catch((err: unknown) => { app.log.warn({ err, plugin: name }, 'plugin did not close') })
-      }
-    })
-  })
-}
-
 /** Returns the context of a set-up, which ends at the timeout. */
 function openContext (services: PluginServices, { config, timeoutMs }: SetUpOptions): ProviderContext {
   const ending = new AbortController()
@@ -33,16 +21,18 @@ function openContext (services: PluginServices, { config, timeoutMs }: SetUpOpti
   return createContext(services, { signal: ending.signal, memo: createMemo(), preferences: readPreferences(config) })
 }
 
-/** Sets a plugin up and registers it with the host, which closes it. @throws LoadError if the set-up fails */
+/** Sets a plugin up, and adds the function that closes it. @throws LoadError if the set-up fails */
 export async function setUpPlugin (app: FastifyInstance, candidate: Candidate, options: SetUpOptions): Promise<void> {
   const { pack, plugin, process, services } = candidate
   if (plugin === null || services === null) return
   const { definition } = plugin
   const closers: (() => Promise<void>)[] = []
+  const close = () => limitLoading('closing it', options.timeoutMs, async () => { for (const one of closers) await one() })
+    .catch((err: unknown) => { app.log.warn({ err, plugin: pack.name }, 'plugin did not close') })
   const open = () => openContext(services, options)
-  // Registered before the set-up, because a set-up that exceeds its time may still finish, and the plugin must then
-  // be closed.
-  register(app, pack.name, closers, options.timeoutMs)
+  // Added before the set-up, because a set-up that exceeds its time may still finish, and the plugin must then be
+  // closed. It is the first closer, because the plugin may need its services until its end.
+  candidate.closers.unshift(close)
   async function start (): Promise<void> {
     if (process !== null) {
       closers.push(() => process.close())

@@ -53,7 +53,7 @@ export class DeliveryEngine {
     this.#app = app
     this.#host = host
     this.#listeners = listeners
-    this.#deliveries = createDeliveries(app.db, app.workers.id, limitsOf(app))
+    this.#deliveries = createDeliveries(app.db, app.workers.id, () => limitsOf(app))
     this.#count = createCounter(app)
   }
 

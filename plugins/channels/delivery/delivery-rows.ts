@@ -183,10 +183,11 @@ async function begin (tx: Db, due: readonly DueDelivery[], workerId: string): Pr
 }
 
 /** Access to the rows of deliveries, which are the only truth about them. Only one process at a time uses them. */
-export function createDeliveries (db: Db, workerId: string, limits: ReadonlyMap<string, number>) {
+export function createDeliveries (db: Db, workerId: string, listLimits: () => ReadonlyMap<string, number>) {
   return {
     /** Takes due deliveries: at most one per channel and a few per user. */
     async claimDue (busy: readonly RunningDelivery[], max: number): Promise<Delivery[]> {
+      const limits = listLimits()
       const values = [...toValues(busy), workerId, [...limits.keys()], [...limits.values()], max]
       const { rows } = await db.query<Omit<DueDelivery, 'id'> & { id: string }>(HEADS, values)
       const due = rows.map((row): DueDelivery => ({ ...row, id: Number(row.id) }))

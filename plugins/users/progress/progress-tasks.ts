@@ -19,9 +19,10 @@ async function readAndMark (
   await markStatuses(app.db, call.user_id, call.provider)
 }
 
-/** Reads the schedule from the plugin's section, or from the variables that its schema names. */
-function readSchedule (config: Config, definition: ProviderDefinition): { isOn: boolean, cron: string } {
-  const settings = readPluginConfig('provider', definition, config)
+/** Reads the schedule from the plugin's settings. A stored one applies after the next start. */
+function readSchedule (app: FastifyInstance, config: Config, definition: ProviderDefinition): { isOn: boolean, cron: string } {
+  const stored = app.pluginSettings.of('provider', definition.key)
+  const settings = readPluginConfig('provider', { ...definition, stored }, config)
   const { progress_sync: isOn, progress_cron: cron } = settings.status === 'ready' ? settings.value : {}
   const given = typeof cron === 'string' ? cron : ''
   return { isOn: typeof isOn === 'boolean' ? isOn : given !== '', cron: given === '' ? DEFAULT_CRON : given }
@@ -54,7 +55,7 @@ async function refreshAll (
 export function listProgressTasks (app: FastifyInstance, config: Config): TaskDefinition[] {
   return [...app.registry.providers.values()].flatMap(({ key, definition }) => {
     if (definition.progress === undefined) return []
-    const { isOn, cron } = readSchedule(config, definition)
+    const { isOn, cron } = readSchedule(app, config, definition)
     return [defineTask({
       name: `sync_${key}_progress`,
       title: `Scheduled ${definition.name} progress sync`,

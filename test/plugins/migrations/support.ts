@@ -80,6 +80,9 @@ const CONTENT: Record<string, readonly string[]> = {
     "insert into imported_ids (source, kind, old_id, new_id) values ('romm:1', 'rom', '10', 1)",
     "insert into import_runs (id, importer, report) values ('00000000-0000-4000-8000-000000000003', 'romm', '{\"status\": \"finished\"}')"
   ],
+  '20261123230000-plugin-settings': [
+    "insert into plugin_settings (plugin, sealed) values ('provider/igdb', 'sealed')"
+  ],
   '20261123120000-webdav': [
     `insert into webdav_files (user_id, path, folded, asset_id, rom_id, sha1, md5, file_size_bytes)
       values (1, 'saves/Snes9x/Ärger.srm', 'saves/snes9x/Ärger.srm', 1, 1, 'f1', 'm1', 8192)`,
