@@ -11,9 +11,11 @@ export const FIXED_FLAGS: readonly string[] =
 
 /** True if a client may ask about the provider. The provider need not be installed. */
 export function isKnownProvider (registry: Registry, key: string): boolean {
-  return listProviderKeys(registry).includes(key) ||
-    registry.records.some((record) => record.kind === 'provider' && record.key === key)
+  return listProviderKeys(registry).includes(key) || isInstalled(registry, key)
 }
+
+export const isInstalled = ({ records }: Registry, key: string): boolean =>
+  records.some((record) => record.kind === 'provider' && record.key === key)
 
 function flagOf ({ key, heartbeatFlag }: ProviderDefinition): string | null {
   if (heartbeatFlag !== undefined) return heartbeatFlag

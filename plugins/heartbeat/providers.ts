@@ -1,10 +1,12 @@
 import type { FastifyInstance } from 'fastify'
+import { Value } from '@sinclair/typebox/value'
 import type { Config } from '../../core/config/config.ts'
-import { badRequest } from '../../core/errors.ts'
+import { badRequest, notFound } from '../../core/errors.ts'
 import { callProvider } from '../../core/loader/calls/call-provider.ts'
 import { readPreferences } from '../../core/loader/context.ts'
 import { createMemo } from '../../core/loader/calls/memo.ts'
-import { isKnownProvider } from './flags.ts'
+import { isInstalled, isKnownProvider } from './flags.ts'
+import { type ProviderTest, ProviderTestSchema } from './schemas.ts'
 import { createTimedMemo } from './timed-memo.ts'
 
 const QUEUE = 'provider-heartbeats'
@@ -12,6 +14,8 @@ const CONCURRENCY = 4
 /** A provider that takes longer counts as not answering. */
 const PROVIDER_TIMEOUT_MS = 10_000
 const WORKER_TIMEOUT_MS = PROVIDER_TIMEOUT_MS + 2_000
+/** The longest text about a failed test. */
+const PROBLEM_MAX = 500
 /** Anyone may call this, so one answer of a provider is cached for this time. */
 const CACHE_MS = 30_000
 
@@ -23,36 +27,64 @@ export function createProviderChecks (app: FastifyInstance, config: Config) {
    * Checks in the worker if the provider answers. A provider without a heartbeat answers unless its circuit is open.
    */
   async function checkProvider (key: string, until: AbortSignal): Promise<boolean> {
+    return app.circuits.of(key).refusal() === null && (await callHeartbeat(key, until)).answers
+  }
+
+  async function callHeartbeat (key: string, until: AbortSignal): Promise<ProviderTest> {
     const provider = app.registry.providers.get(key)
-    if (provider === undefined || app.circuits.of(key).refusal() !== null) return false
+    if (provider === undefined) return { answers: false, problem: findReason(key) }
     const scope = { signal: until, memo: createMemo(), preferences: readPreferences(config) }
     try {
-      return await callProvider(provider, scope, async (definition, ctx) =>
+      const answers = await callProvider(provider, scope, async (definition, ctx) =>
         definition.heartbeat === undefined || await definition.heartbeat(ctx), PROVIDER_TIMEOUT_MS)
+      return { answers, problem: answers ? null : 'the service answered, but not as expected' }
     } catch (err) {
       app.log.warn({ err, plugin: `provider/${key}` }, 'provider does not answer')
-      return false
+      return { answers: false, problem: err instanceof Error ? err.message.slice(0, PROBLEM_MAX) : null }
     }
+  }
+
+  const findReason = (key: string): string | null =>
+    app.registry.records.find((record) => record.kind === 'provider' && record.key === key)?.reason ?? null
+
+  /** Calls the provider whatever it did before. A success closes its circuit. */
+  async function testProvider (key: string, until: AbortSignal): Promise<ProviderTest> {
+    const test = await callHeartbeat(key, until)
+    if (test.answers) app.circuits.reset(key)
+    return test
   }
 
   async function checkInWorker (key: string): Promise<boolean> {
     if (!await app.workers.isAlive('worker')) return false
     try {
       const output = await app.jobs.request(QUEUE, { key }, WORKER_TIMEOUT_MS)
-      return typeof output === 'object' && output !== null && 'answers' in output && output.answers === true
+      return Value.Check(ProviderTestSchema, output) && output.answers
     } catch (err) {
       app.log.warn({ err, plugin: `provider/${key}` }, 'the health check of a provider failed')
       return false
     }
   }
 
-  app.jobs.define<{ key: string }>(QUEUE, {
+  app.jobs.define<{ key: string, isTest?: boolean }>(QUEUE, {
     concurrency: CONCURRENCY,
     timeoutSeconds: WORKER_TIMEOUT_MS / 1_000,
-    run: async ({ key }, signal) => ({ answers: await answered(key, () => checkProvider(key, signal)) })
+    run: async ({ key, isTest }, signal) => isTest === true
+      ? await testProvider(key, signal)
+      : { answers: await answered(key, () => checkProvider(key, signal)), problem: null }
   })
 
   return {
+    /**
+     * Calls the heartbeat of a provider now.
+     *
+     * @throws ApiError NOT_FOUND if no such provider is installed · UNAVAILABLE without a scan worker
+     */
+    async test (key: string): Promise<ProviderTest> {
+      if (!isInstalled(app.registry, key)) throw notFound(`There is no provider '${key}'; GET /api/plugins lists all`)
+      await app.workers.requireScanWorker()
+      return Value.Parse(ProviderTestSchema, await app.jobs.request(QUEUE, { key, isTest: true }, WORKER_TIMEOUT_MS))
+    },
+
     /**
      * True if a metadata provider answers; false for an inactive provider, and on any failure.
      *

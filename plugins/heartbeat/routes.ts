@@ -5,7 +5,7 @@ import type { FeatureRoutes } from '../../core/feature.ts'
 import { ErrorSchema } from '../../core/typebox.ts'
 import { VERSION } from '../../core/version.ts'
 import { describeConfigProblem, describeProblems } from './problems.ts'
-import { HeartbeatSchema, LivenessSchema, ReadinessSchema, ProviderParams } from './schemas.ts'
+import { HeartbeatSchema, LivenessSchema, ReadinessSchema, ProviderParams, ProviderTestSchema } from './schemas.ts'
 
 const tags = ['heartbeat']
 
@@ -38,6 +38,17 @@ const routes: FeatureRoutes = async (app, { config }) => {
     },
     config: { public: true }
   }, async (request) => await providers.isAnswering(request.params.source))
+
+  app.post('/api/heartbeat/metadata/:source', {
+    schema: {
+      operationId: 'testMetadataProvider',
+      tags,
+      summary: 'Call a metadata provider now, and tell why it does not answer',
+      params: ProviderParams,
+      response: { 200: ProviderTestSchema, 404: ErrorSchema, 503: ErrorSchema }
+    },
+    config: { scopes: ['tasks.run'], admin: true }
+  }, async (request) => await providers.test(request.params.source))
 
   app.get('/api/health', {
     schema: {

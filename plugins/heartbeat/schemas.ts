@@ -65,3 +65,9 @@ export const ReadinessSchema = Type.Object({
 }, { title: 'Readiness' })
 export type Check = Static<typeof CheckSchema>
 export type Readiness = Static<typeof ReadinessSchema>
+
+export const ProviderTestSchema = Type.Object({
+  answers: Type.Boolean(),
+  problem: Nullable(Type.String({ description: 'The reason why the provider does not answer; null if it does' }))
+}, { title: 'ProviderTest' })
+export type ProviderTest = Static<typeof ProviderTestSchema>

@@ -27,3 +27,22 @@ export const PluginSchema = Type.Object({
   }))
 }, { title: 'Plugin', description: 'Further properties may be added' })
 export type PluginView = Static<typeof PluginSchema>
+
+export const PluginParamsSchema = Type.Object({
+  kind: StringEnum(['provider', 'channel', 'exporter']),
+  key: Type.String({ description: 'Key of the plugin, as `GET /api/plugins` lists it' })
+})
+export type PluginParams = Static<typeof PluginParamsSchema>
+
+export const PluginValuesSchema = Type.Record(Type.String(), Type.Unknown(), {
+  description: 'Value by setting, as in the schema `<kind>_<key>_config`. Absent settings get their default; an absent secret stays. Null removes a value'
+})
+
+export const PluginSettingsSchema = Type.Object({
+  values: Type.Record(Type.String(), Type.Unknown(), { description: 'Value by setting, without secrets and without defaults' }),
+  stored_secrets: Type.Array(Type.String(), { description: 'Names of the secrets that are stored. Their values are never sent' }),
+  fixed: Type.Record(Type.String(), Type.String(), {
+    description: 'Settings that can be changed only by the operator, with the variable or the path in config.yml that decides each'
+  })
+}, { title: 'PluginSettings' })
+export type PluginSettingsView = Static<typeof PluginSettingsSchema>

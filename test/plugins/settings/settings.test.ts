@@ -1,9 +1,14 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { chmod, readFile, readdir, rm, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import t from 'tap'
+import t, { type Test } from 'tap'
 import { parse } from 'yaml'
+import { buildApp } from '../../../core/app.ts'
 import { readPriorities } from '../../../plugins/matching/merge-matches.ts'
 import { type TestApp, buildTestApp, shareTestApp } from '../../support.ts'
+import { features } from '../../../plugins/index.ts'
+import { until } from '../../until.ts'
 import { addRom } from '../roms/support.ts'
 
 const fresh = shareTestApp(t)
@@ -339,4 +344,115 @@ t.test('only those who may write platforms change settings', async (t) => {
   const test = await fresh(t)
   const { call } = open(test)
   t.equal((await call('PUT', 'scan', SCAN, await test.createUser('alice'))).status, 403)
+})
+
+/** Starts a service that records the keys which requests bring. */
+async function startService (t: Pick<Test, 'teardown'>) {
+  const keys: (string | undefined)[] = []
+  const server = createServer((request, response) => {
+    keys.push(request.headers['x-client-api-key']?.toString())
+    response.writeHead(200, { 'content-type': 'application/json' }).end('[{"name": "Game Boy"}]')
+  })
+  await new Promise<void>((resolve) => { server.listen(0, '127.0.0.1', resolve) })
+  t.teardown(() => { server.close() })
+  return { keys, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` }
+}
+
+/** Calls the settings of one plugin. */
+const openPlugin = ({ app, admin }: Pick<TestApp, 'app' | 'admin'>, plugin: string) => ({
+  async call (method: 'GET' | 'PUT' | 'DELETE', payload?: object, headers: object = admin) {
+    const reply = await app.inject({
+      method, url: `/api/plugins/${plugin}/settings`, headers: { ...headers }, ...(payload === undefined ? {} : { payload })
+    })
+    return { status: reply.statusCode, body: reply.json<Shown>(), text: reply.body }
+  },
+  test: async () => (await app.inject({
+    method: 'POST', url: `/api/heartbeat/metadata/${plugin.split('/')[1]}`, headers: admin
+  })).json<{ answers: boolean, problem: string | null }>()
+})
+
+t.test('stored settings of a provider apply at once in every process, and after a restart', async (t) => {
+  const test = await buildTestApp(t, { worker: true })
+  const { url } = await startService(t)
+  const { call, test: askProvider } = openPlugin(test, 'provider/hasheous')
+  t.match(await askProvider(), { answers: false, problem: /HASHEOUS_API_ENABLED/ })
+  const stored = await call('PUT', { enabled: true, baseUrl: url, clientApiKey: 'hunter2' })
+  t.match(stored, { status: 200, body: { values: { enabled: true, baseUrl: url }, stored_secrets: ['clientApiKey'], fixed: {} } })
+  t.notMatch((await call('GET')).text, /hunter2/, 'no secret is sent back')
+  t.ok(test.worker?.registry.providers.has('hasheous'), 'the scan worker calls the provider')
+  await until(() => test.app.registry.providers.has('hasheous'), 'web workers offer the provider')
+  t.match(await askProvider(), { answers: true, problem: null })
+  const [row] = (await test.app.pg.query<{ sealed: string }>('select sealed from plugin_settings')).rows
+  t.notMatch(row?.sealed ?? '', /hunter2/)
+  const later = await buildApp({
+    config: test.config, role: 'web', workerNumber: 2, databaseUrl: test.databaseUrl, logger: test.app.log as never, features
+  })
+  t.teardown(() => later.close())
+  await later.ready()
+  t.ok(later.registry.providers.has('hasheous'), 'a process that starts later has the settings')
+  t.match(await call('DELETE'), { status: 200, body: { values: {}, stored_secrets: [] } })
+  await until(() => !later.registry.providers.has('hasheous'), 'the provider is off again')
+  t.notOk(test.worker?.registry.providers.has('hasheous'))
+})
+
+t.test('a stored key is not sent to another address unless it is entered again', async (t) => {
+  const test = await buildTestApp(t, { worker: true })
+  const [former, other] = [await startService(t), await startService(t)]
+  const { call, test: askProvider } = openPlugin(test, 'provider/hasheous')
+  await call('PUT', { enabled: true, baseUrl: former.url, clientApiKey: 'hunter2' })
+  const refused = await call('PUT', { enabled: true, baseUrl: other.url })
+  t.match(refused, { status: 422, body: { detail: [{ loc: ['body', 'clientApiKey'], msg: /Enter 'clientApiKey' again, because 'baseUrl' changes/ }] } })
+  await askProvider()
+  t.same(other.keys, [])
+  t.equal((await call('PUT', { enabled: true, baseUrl: former.url })).status, 200, 'without another address the key stays')
+  t.match(await call('GET'), { body: { stored_secrets: ['clientApiKey'] } })
+  t.equal((await call('PUT', { enabled: true, baseUrl: other.url, clientApiKey: 'other key' })).status, 200)
+  await askProvider()
+  t.notOk(other.keys.includes('hunter2'))
+})
+
+t.test('settings of the operator win over stored ones and cannot be changed there', async (t) => {
+  Object.assign(process.env, { HASHEOUS_CLIENT_API_KEY: 'hunter2' })
+  t.teardown(() => { Reflect.deleteProperty(process.env, 'HASHEOUS_CLIENT_API_KEY') })
+  const test = await buildTestApp(t)
+  const { call } = openPlugin(test, 'provider/hasheous')
+  t.match(await call('GET'), { body: { values: {}, stored_secrets: [], fixed: { clientApiKey: 'HASHEOUS_CLIENT_API_KEY' } } })
+  t.match(await call('PUT', { clientApiKey: 'x' }), { status: 422, body: { detail: [{ msg: /fixed by HASHEOUS_CLIENT_API_KEY/ }] } })
+  t.match(await call('PUT', { baseUrl: 'http://10.0.0.1' }), { status: 422, body: { detail: [{ loc: ['body', 'baseUrl'], msg: /set both there/ }] } })
+  t.match(await call('PUT', { enabled: true }), { status: 200, body: { values: { enabled: true } } })
+})
+
+t.test('only a signed-in administrator changes settings of a plugin', async (t) => {
+  const test = await fresh(t)
+  const { call } = openPlugin(test, 'provider/hasheous')
+  const { raw_token: token } = (await test.app.inject({
+    method: 'POST', url: '/api/client-tokens', headers: test.admin, payload: { name: 'all', scopes: ['tasks.run', 'users.write'] }
+  })).json<{ raw_token: string }>()
+  t.equal((await call('PUT', { enabled: true }, { authorization: `Bearer ${token}` })).status, 403)
+  t.equal((await call('GET', undefined, await test.createUser('player'))).status, 403)
+  t.equal((await call('PUT', { enabled: true }, {})).status, 401)
+})
+
+t.test('an unknown plugin, setting or wrong value is refused by name', async (t) => {
+  const test = await fresh(t)
+  const { call } = openPlugin(test, 'provider/steam')
+  t.equal((await openPlugin(test, 'provider/nothing').call('GET')).status, 404)
+  t.equal((await openPlugin(test, 'channel/steam').call('PUT', {})).status, 404)
+  t.match(await call('PUT', { cuontry: 'de' }), { status: 422, body: { detail: [{ loc: ['body', 'cuontry'], msg: /the settings are country, enabled/ }] } })
+  t.match(await call('PUT', JSON.parse('{ "__proto__": { "enabled": true } }') as object), { status: 422 })
+  t.match(await call('PUT', { country: 'Germany' }), { status: 422, body: { detail: [{ loc: ['body', 'country'], msg: /"Germany" is not/ }] } })
+  t.match(await openPlugin(test, 'provider/launchbox').call('PUT', { installation: '/etc' }),
+    { status: 422, body: { detail: [{ msg: /fixed by LAUNCHBOX_FOLDER/ }] } }, 'only the operator opens folders')
+  t.match(await openPlugin(test, 'provider/igdb').call('PUT', { clientId: 'a' }),
+    { status: 422, body: { detail: [{ loc: ['body', 'clientSecret'], msg: "'clientSecret' is required" }] } })
+})
+
+t.test('two changes at once of one plugin are both checked against the state before them', async (t) => {
+  const test = await fresh(t)
+  const { call } = openPlugin(test, 'provider/igdb')
+  const [one, two] = await Promise.all(['a', 'b'].map((clientId) => call('PUT', { clientId, clientSecret: `secret of ${clientId}` })))
+  t.same([one?.status, two?.status], [200, 200])
+  const { body: { values } } = await call('GET')
+  const other = (values as { clientId: string }).clientId === 'a' ? 'b' : 'a'
+  t.equal((await call('PUT', { clientId: other })).status, 422, 'the secret of the other account stays away')
 })
