@@ -16,13 +16,17 @@ declare module 'fastify' {
 const NAMED = new Set(['id', 'session_id', 'channel_id', 'saves', 'states', 'type', 'name', 'platforms', 'platform_ids',
   'fs_slug', 'slug', 'exclusion_type', 'exclusion_value', 'firmware', 'roms', 'rom_id', 'file_id', 'delete_from_fs', 'permanently'])
 
+/** Names of parameters of the path that identify a plugin. A body may hold settings of these names. */
+const PATH_NAMED = new Set(['kind', 'key'])
+
 const asRecord = (value: unknown): object => typeof value === 'object' && value !== null ? value : {}
 const toText = (value: unknown) => typeof value === 'string' ? value : JSON.stringify(value)
 
 /** Returns the object of a request: the parameters of its path, or the ids in its body. */
 function toDetails ({ params, body, query }: FastifyRequest): Record<string, string> {
   const given = { ...asRecord(query), ...asRecord(parsedBody(body)), ...asRecord(params) }
-  const named = Object.entries(given).filter(([name]) => NAMED.has(name))
+  const inPath = Object.entries(asRecord(params)).filter(([name]) => PATH_NAMED.has(name))
+  const named = [...Object.entries(given).filter(([name]) => NAMED.has(name)), ...inPath]
   return Object.fromEntries(named.map(([name, value]) => [name, toText(value)]))
 }
 

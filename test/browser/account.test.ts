@@ -1,15 +1,19 @@
 import { readFile, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import type { ElementHandle } from 'puppeteer-core'
 import t, { type Test } from 'tap'
 import { type TestApp, buildTestApp } from '../support.ts'
 import { type Journey, runJourney } from './browser.ts'
+import { listPluginPackages } from '../../core/loader/packages/packages.ts'
 import { LIST_PROVIDER, makeLibrary } from './library.ts'
 
+const HASHEOUS = listPluginPackages('').filter(({ name }) => name === '@svc/provider-hasheous')
 const PASSWORD = 'seven green lanterns'
 
 t.test('a person starts the server, signs in elsewhere and connects apps', async (t) => {
-  const test = await buildTestApp(t, { worker: true, packages: LIST_PROVIDER, withoutAdmin: true })
+  const test = await buildTestApp(t, { worker: true, packages: [...LIST_PROVIDER, ...HASHEOUS], withoutAdmin: true })
   const games = await makeLibrary(test.libraryDir, 18)
   await runJourney(t, test, async (journey) => {
     await startFirst(t, journey, games.length)
@@ -22,7 +26,8 @@ t.test('a person starts the server, signs in elsewhere and connects apps', async
 })
 
 /** From the first page to covers, without a pointer. */
-async function startFirst (t: Test, { page, see, checkAccessibility }: Journey, count: number): Promise<void> {
+async function startFirst (t: Test, journey: Journey, count: number): Promise<void> {
+  const { page, see, checkAccessibility } = journey
   const type = (text: string) => page.keyboard.type(text)
   async function tab (): Promise<void> {
     await page.keyboard.press('Tab')
@@ -55,6 +60,7 @@ async function startFirst (t: Test, { page, see, checkAccessibility }: Journey, 
   await page.keyboard.press('Enter')
   await see('It answers.', '.provider')
   await checkAccessibility('providers step')
+  await setUpProvider(t, journey)
   await page.focus('.setup-foot .button-primary')
   await page.keyboard.press('Enter')
   await see('Ready when you are.')
@@ -67,6 +73,31 @@ async function startFirst (t: Test, { page, see, checkAccessibility }: Journey, 
   await page.focus('.panel .button-primary')
   await page.keyboard.press('Enter')
   await page.waitForSelector('.grid img[data-loaded]')
+}
+
+/** Switches a provider on with the address of a server of one's own, which works at the second try. */
+async function setUpProvider (t: Test, { page, see, checkAccessibility }: Journey): Promise<void> {
+  let status = 503
+  const server = createServer(({ url }, response) => { response.writeHead(url?.endsWith('/HealthCheck') === true ? status : 404).end() })
+  await new Promise<void>((resolve) => { server.listen(0, '127.0.0.1', resolve) })
+  t.teardown(() => { server.close() })
+  const settings = '.provider [aria-label="Settings of Hasheous"]'
+  await page.focus(settings)
+  await page.keyboard.press('Enter')
+  const address = await page.waitForSelector('dialog[open] input::-p-aria([name="Base url"])')
+  await address?.evaluate((input) => { (input as HTMLInputElement).select() })
+  await address?.type(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)
+  await page.locator('dialog[open] .check input').click()
+  await page.locator('dialog[open] input[type=password]').fill('hunter2')
+  await page.keyboard.press('Enter')
+  await see('does not answer', 'dialog[open]')
+  await checkAccessibility('settings of a provider')
+  t.equal(await page.$eval('dialog[open] input[type=password]', (input) => (input as HTMLInputElement).placeholder), 'Stored. Type to replace it.')
+  status = 200
+  await page.focus('dialog[open] .form .button-primary')
+  await page.keyboard.press('Enter')
+  await see('Hasheous works.', '.toast')
+  await page.waitForFunction(() => document.querySelector('.provider [aria-label="Test Hasheous"]') !== null)
 }
 
 async function dropFile (t: Test, { libraryDir }: TestApp, journey: Journey): Promise<void> {

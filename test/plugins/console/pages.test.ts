@@ -3,7 +3,7 @@ import { WHOLE, ZOOM_MAX, limit, move, squareOf } from '../../../plugins/console
 import { createServiceSchema } from '../../../plugins/console/web/pages/account/apprise-form.ts'
 import { readAgent } from '../../../plugins/console/web/pages/account/user-agent.ts'
 import { type Notification, viewOf, wordsOf } from '../../../plugins/console/web/pages/notifications/notification-text.ts'
-import { groupOf, listNeeded, writeLines } from '../../../plugins/console/web/pages/setup/provider-list.ts'
+import { editableSchema, groupOf, hasSettings, switchOf } from '../../../plugins/console/web/pages/setup/provider-list.ts'
 import { IDLE, SHOWN_MAX, addGame, begin, finish } from '../../../plugins/console/web/pages/setup/scan-state.ts'
 import { strengthOf } from '../../../plugins/console/web/pages/sign-in/password-strength.ts'
 import { CHUNK_BYTES, countChunks, listMissing, toHeader } from '../../../plugins/console/web/pages/upload/chunks.ts'
@@ -75,9 +75,10 @@ t.test('providers are sorted by what they need', async (t) => {
   t.equal(groupOf(plugin('free'), schemas), 'off')
   t.equal(groupOf(plugin('keyed', 'active'), schemas), 'ready')
   t.equal(groupOf(plugin('keyed', 'failed'), schemas), 'failed')
-  t.equal(writeLines(listNeeded({ key: 'keyed' }, schemas)), 'KEYED_API_KEY=…')
-  t.equal(writeLines(listNeeded({ key: 'free' }, schemas)), 'FREE_ENABLED=true')
-  t.same(listNeeded({ key: 'unknown' }, {}), [])
+  t.equal(switchOf(plugin('keyed'), schemas), undefined)
+  t.equal(switchOf(plugin('free'), schemas), 'enabled')
+  t.notOk(hasSettings(plugin('unknown'), schemas))
+  t.match(editableSchema(plugin('free'), schemas, { enabled: 'FREE_ENABLED' }), { properties: {}, required: [] }, 'a fixed setting has no field')
 })
 
 t.test('the scan shows each game once, newest first, up to a limit', async (t) => {

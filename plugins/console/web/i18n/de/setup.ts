@@ -69,9 +69,16 @@ export const setup: Messages['setup'] = {
     testNamed: (name) => `${name} testen`,
     answers: 'Er antwortet.',
     silent: 'Er antwortet nicht. Prüfe das Netz des Servers und versuche es noch einmal.',
-    how: 'So schaltest du ihn ein',
-    getAccount: (name) => `Bei ${name} holen`,
-    where: 'Gib dem Server diese Variablen und starte ihn neu.'
+    silentBecause: (problem) => `Die Einstellungen sind gespeichert, aber der Anbieter antwortet nicht. ${problem}`,
+    works: (name) => `${name} funktioniert. Der nächste Scan benutzt ihn.`,
+    switchOn: 'Einschalten',
+    switchOnNamed: (name) => `${name} einschalten`,
+    enterKey: 'Schlüssel eingeben',
+    settings: 'Einstellungen',
+    settingsOf: (name) => `Einstellungen von ${name}`,
+    saveAndTest: 'Speichern und testen',
+    fixed: 'Wer den Server betreibt, hat diese festgelegt. Sie lassen sich nur dort ändern:',
+    getAccount: (name) => `Schlüssel bei ${name} holen`
   },
   scan: {
     title: 'Erster Scan',

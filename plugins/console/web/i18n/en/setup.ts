@@ -69,9 +69,16 @@ export const setup = {
     testNamed: (name: string) => `Test ${name}`,
     answers: 'It answers.',
     silent: 'It does not answer. Check the network of the server, then try again.',
-    how: 'How to switch it on',
-    getAccount: (name: string) => `Get it from ${name}`,
-    where: 'Give the server these variables, then start it again.'
+    silentBecause: (problem: string) => `The settings are stored, but the provider does not answer. ${problem}`,
+    works: (name: string) => `${name} works. The next scan uses it.`,
+    switchOn: 'Switch on',
+    switchOnNamed: (name: string) => `Switch on ${name}`,
+    enterKey: 'Enter the key',
+    settings: 'Settings',
+    settingsOf: (name: string) => `Settings of ${name}`,
+    saveAndTest: 'Save and test',
+    fixed: 'The person who runs the server has set these. They can be changed only there:',
+    getAccount: (name: string) => `Get a key from ${name}`
   },
   scan: {
     title: 'First scan',

@@ -4,9 +4,6 @@ export type Plugin = components['schemas']['Plugin']
 type Schemas = Readonly<Record<string, unknown>>
 const isRecord = (value: unknown): value is Schemas => typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** A setting that a provider still needs. */
-export interface NeededSetting { readonly variable: string, readonly description: string, readonly example: string }
-
 /** Where people get an account or key; absent for providers without one. */
 export const ACCOUNT_PAGES: Readonly<Record<string, string>> = {
   igdb: 'https://dev.twitch.tv/console/apps',
@@ -17,27 +14,40 @@ export const ACCOUNT_PAGES: Readonly<Record<string, string>> = {
   tgdb: 'https://forums.thegamesdb.net/viewforum.php?f=10'
 }
 
-function readSetting (value: unknown, isSwitch: boolean): NeededSetting[] {
-  if (!isRecord(value) || typeof value['x-env'] !== 'string') return []
-  const description = typeof value.description === 'string' ? value.description : ''
-  return [{ variable: value['x-env'], description, example: isSwitch ? 'true' : '…' }]
+const configOf = ({ kind, key }: Pick<Plugin, 'kind' | 'key'>, schemas: Schemas): Schemas => {
+  const schema = schemas[`${kind ?? ''}_${key}_config`]
+  return isRecord(schema) ? schema : {}
 }
 
-/** Returns the settings without which a provider is off: its required ones without a default, else its switch. */
-export function listNeeded ({ key }: Pick<Plugin, 'key'>, schemas: Schemas): NeededSetting[] {
-  const schema = schemas[`provider_${key}_config`]
-  if (!isRecord(schema) || !isRecord(schema.properties)) return []
-  const { properties } = schema
-  const required = Array.isArray(schema.required) ? schema.required : []
-  const keys = Object.entries(properties).filter(([name, value]) => required.includes(name) && isRecord(value) && !('default' in value))
-  if (keys.length > 0) return keys.flatMap(([, value]) => readSetting(value, false))
-  const switches = Object.values(properties).filter((value) => isRecord(value) && value.type === 'boolean' && value.default === false)
-  return switches.flatMap((value) => readSetting(value, true))
+const propertiesOf = (schema: Schemas): readonly (readonly [string, unknown])[] =>
+  isRecord(schema.properties) ? Object.entries(schema.properties) : []
+
+/** True if a plugin has any settings. */
+export const hasSettings = (plugin: Pick<Plugin, 'kind' | 'key'>, schemas: Schemas): boolean =>
+  propertiesOf(configOf(plugin, schemas)).length > 0
+
+/** Returns the schema of a form for the settings that an administrator may change. @param fixed those of the operator */
+export function editableSchema (plugin: Pick<Plugin, 'kind' | 'key'>, schemas: Schemas, fixed: Readonly<Record<string, string>>): Schemas {
+  const schema = configOf(plugin, schemas)
+  const isFree = (name: unknown) => !Object.hasOwn(fixed, String(name))
+  return {
+    ...schema,
+    properties: Object.fromEntries(propertiesOf(schema).filter(([name]) => isFree(name))),
+    required: Array.isArray(schema.required) ? schema.required.filter(isFree) : []
+  }
 }
 
-/** The lines for the environment of the server. */
-export const writeLines = (needed: readonly NeededSetting[]): string =>
-  needed.map(({ variable, example }) => `${variable}=${example}`).join('\n')
+/** True if a provider lacks a required setting without a default, such as the key of an account. */
+function needsAccount (plugin: Plugin, schemas: Schemas): boolean {
+  const schema = configOf(plugin, schemas)
+  const required: readonly unknown[] = Array.isArray(schema.required) ? schema.required : []
+  return propertiesOf(schema).some(([name, value]) => required.includes(name) && isRecord(value) && !('default' in value))
+}
+
+/** Returns the setting that switches a provider on; undefined for one that needs more. */
+export const switchOf = (plugin: Plugin, schemas: Schemas): string | undefined => needsAccount(plugin, schemas)
+  ? undefined
+  : propertiesOf(configOf(plugin, schemas)).find(([, value]) => isRecord(value) && value.type === 'boolean' && value.default === false)?.[0]
 
 export type Group = 'ready' | 'account' | 'off' | 'failed'
 
@@ -45,5 +55,5 @@ export type Group = 'ready' | 'account' | 'off' | 'failed'
 export function groupOf (plugin: Plugin, schemas: Schemas): Group {
   if (plugin.status === 'active') return 'ready'
   if (plugin.status !== 'disabled') return 'failed'
-  return listNeeded(plugin, schemas).some(({ example }) => example !== 'true') ? 'account' : 'off'
+  return needsAccount(plugin, schemas) ? 'account' : 'off'
 }

@@ -1,75 +1,70 @@
 import { useState } from 'preact/hooks'
-import external from 'lucide/dist/esm/icons/external-link.mjs'
 import { api, call } from '../../api/client.ts'
 import { toFailure } from '../../api/failure.ts'
 import { useResource } from '../../api/resource.ts'
 import { texts } from '../../i18n/language.ts'
-import { Button, LinkButton } from '../../ui/button.tsx'
+import { Button } from '../../ui/button.tsx'
 import { Badge, Loaded, Skeleton } from '../../ui/state.tsx'
 import { usePluginSchemas } from '../account/plugin-schemas.ts'
-import { ACCOUNT_PAGES, type Group, type Plugin, groupOf, listNeeded, writeLines } from './provider-list.ts'
+import { type Group, type Plugin, groupOf, hasSettings, switchOf } from './provider-list.ts'
+import { ProviderDialog, changeSetting, testProvider } from './provider-settings.tsx'
 
 type Schemas = Readonly<Record<string, unknown>>
 const BADGES = { ready: 'success', account: 'warning', off: undefined, failed: 'danger' } as const
 
-/** Asks the server if the provider answers. */
-function TestButton ({ plugin: { key, name } }: { plugin: Plugin }) {
+interface ActionsProps { plugin: Plugin, group: Group, schemas: Schemas }
+
+/** The buttons of a provider: test it, switch it on, or change its settings. */
+function Actions ({ plugin, group, schemas }: ActionsProps) {
   const { setup: { providers } } = texts()
   const [isBusy, setBusy] = useState(false)
   const [outcome, setOutcome] = useState<{ isFine: boolean, text: string } | null>(null)
-  async function test (): Promise<void> {
+  const [isOpen, setOpen] = useState(false)
+  const toggle = group === 'off' ? switchOf(plugin, schemas) : undefined
+
+  async function run (work: () => Promise<{ isFine: boolean, text: string } | null>): Promise<void> {
     setBusy(true)
-    try {
-      const isFine = await call(api.GET('/api/heartbeat/metadata/{source}', { params: { path: { source: key } } }))
-      setOutcome({ isFine, text: isFine ? providers.answers : providers.silent })
-    } catch (err) {
-      setOutcome({ isFine: false, text: toFailure(err).message })
-    }
+    setOutcome(await work().catch((err: unknown) => ({ isFine: false, text: toFailure(err).message })))
     setBusy(false)
   }
+  async function test () {
+    const problem = await testProvider(plugin)
+    return { isFine: problem === null, text: problem === null ? providers.answers : problem || providers.silent }
+  }
+  async function switchOn () {
+    if (toggle !== undefined) await changeSetting(plugin, toggle, true)
+    return null
+  }
   return (
-    <div class='cluster'>
-      <Button isSmall isBusy={isBusy} aria-label={providers.testNamed(name)} onClick={() => { void test() }}>
-        {providers.test}
-      </Button>
+    <div class='cluster provider-actions'>
+      {group === 'ready' && (
+        <Button isSmall isBusy={isBusy} aria-label={providers.testNamed(plugin.name)} onClick={() => { void run(test) }}>{providers.test}</Button>
+      )}
+      {toggle !== undefined && (
+        <Button isSmall isBusy={isBusy} aria-label={providers.switchOnNamed(plugin.name)} onClick={() => { void run(switchOn) }}>{providers.switchOn}</Button>
+      )}
+      {hasSettings(plugin, schemas) && (
+        <Button
+          isSmall kind={group === 'account' ? undefined : 'quiet'} aria-label={providers.settingsOf(plugin.name)}
+          onClick={() => { setOpen(true) }}
+        >{group === 'account' ? providers.enterKey : providers.settings}
+        </Button>
+      )}
       <span role='status' class={outcome === null || outcome.isFine ? 'faint' : 'row-problem'}>{outcome?.text}</span>
+      {isOpen && <ProviderDialog plugin={plugin} schemas={schemas} onClose={() => { setOpen(false) }} />}
     </div>
   )
 }
 
-/** The settings that a provider still needs, and where to get them. */
-function Needs ({ plugin, schemas }: { plugin: Plugin, schemas: Schemas }) {
-  const { setup: { providers } } = texts()
-  const needed = listNeeded(plugin, schemas)
-  const page = ACCOUNT_PAGES[plugin.key]
-  if (needed.length === 0) return <p class='row-problem'>{plugin.reason}</p>
-  return (
-    <details>
-      <summary>{providers.how}</summary>
-      <div class='stack provider-how'>
-        <ul class='provider-needs'>
-          {needed.map(({ variable, description }) => <li key={variable}><code>{variable}</code> <span class='soft'>{description}</span></li>)}
-        </ul>
-        {page !== undefined && (
-          <div><LinkButton isSmall icon={external} href={page} target='_blank' rel='noreferrer'>{providers.getAccount(plugin.name)}</LinkButton></div>
-        )}
-        <p class='field-hint'>{providers.where}</p>
-        <pre class='snippet'>{writeLines(needed)}</pre>
-      </div>
-    </details>
-  )
-}
-
-function ProviderCard ({ plugin, group, schemas }: { plugin: Plugin, group: Group, schemas: Schemas }) {
+function ProviderCard ({ plugin, group, schemas }: ActionsProps) {
   const { setup: { providers } } = texts()
   const does = Object.hasOwn(providers.does, plugin.key) ? providers.does[plugin.key] : plugin.attribution
   return (
     <li class='provider'>
       <div class='row-title'>{plugin.name}<Badge kind={BADGES[group]}>{providers.states[group]}</Badge></div>
       {does != null && <p class='soft'>{does}</p>}
-      {group === 'ready' && <TestButton plugin={plugin} />}
       {group === 'failed' && <p class='row-problem'>{plugin.reason}</p>}
-      {(group === 'account' || group === 'off') && <Needs plugin={plugin} schemas={schemas} />}
+      <Actions plugin={plugin} group={group} schemas={schemas} />
     </li>
   )
 }
