@@ -77,6 +77,15 @@ export function conflictName (fileName: string, at: Date, deviceLabel: string): 
   return withAddition(withoutDateTag(fileName), `.conflict-${stamp}Z-${label}`)
 }
 
+/** Returns the name of a conflict copy that becomes an asset of its own. No other asset has it. */
+export function ownName (fileName: string, label: string, taken: ReadonlySet<string>): string {
+  const word = clean(label).replaceAll(/[()[\]]/g, '').trim().slice(0, LABEL_MAX).toWellFormed()
+  for (let number = 1; ; number++) {
+    const name = withAddition(withoutDateTag(fileName), ` (${number === 1 ? word : `${word} ${number}`})`)
+    if (!taken.has(name)) return name
+  }
+}
+
 /** Returns the name on disk, which is never used twice and is short enough for every file system. */
 export const diskName = (random: string, fileName: string): string => `${random}-${cutBytes(fileName, DISK_NAME_BYTES)}`
 

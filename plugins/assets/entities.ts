@@ -25,7 +25,9 @@ const contentColumns = {
   /** Path below the assets folder. */
   disk_path: columns.text(),
   /** Time of the last change on the device, as the device reports it. */
-  client_mtime: columns.time().nullable()
+  client_mtime: columns.time().nullable(),
+  /** Device that sent the content. */
+  content_device: () => p.manyToOne(Device).deleteRule('set null').joinColumn('content_device_id').nullable().index()
 }
 
 /** A save, state or screenshot of a ROM and a user, with its newest content. */

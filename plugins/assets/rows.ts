@@ -18,8 +18,10 @@ export interface AssetRow extends Pick<Asset, 'id' | 'kind' | 'file_name' | 'fil
   /** Null for a live asset. */
   deleted_at: number | null
   conflict_of: number | null
-  /** UUID of the device. */
+  /** UUID of the device that sent the first content. */
   origin_device_id: string | null
+  /** UUID of the device that sent the current content. */
+  content_device_id: string | null
   client_mtime: number | null
   created_at: number
   updated_at: number
@@ -42,7 +44,7 @@ export type AssetCondition = RawBuilder<boolean>
 
 const COLUMNS = sql`a.id, a.kind, a.user_id, a.rom_id, a.file_name, a.file_size_bytes::float8 as file_size_bytes, a.sha1,
   a.content_hash, a.disk_path, a.emulator, a.slot, a.is_public, a.is_gallery, a.missing_from_fs, a.conflict_of,
-  d.device_id as origin_device_id, ${selectMilliseconds('a.client_mtime')} as client_mtime, ${selectMilliseconds('a.deleted_at')} as deleted_at,
+  d.device_id as origin_device_id, c.device_id as content_device_id, ${selectMilliseconds('a.client_mtime')} as client_mtime, ${selectMilliseconds('a.deleted_at')} as deleted_at,
   ${selectMilliseconds('a.created_at')} as created_at, ${selectMilliseconds('a.updated_at')} as updated_at,
   o.username, o.avatar_path as user_avatar_path, ${selectMilliseconds('o.updated_at')} as user_updated_at`
 
@@ -86,6 +88,7 @@ export async function selectAssets (db: Db, condition: AssetCondition): Promise<
   const { rows } = await sql<AssetRow>`
     select ${COLUMNS} from assets a join users o on o.id = a.user_id left join roms r on r.id = a.rom_id
     left join platforms p on p.id = r.platform_id left join devices d on d.id = a.origin_device_id
+    left join devices c on c.id = a.content_device_id
     where ${condition} order by a.updated_at desc, a.id desc`.execute(db)
   return rows
 }

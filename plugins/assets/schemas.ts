@@ -1,5 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox'
-import { Bytes, DateTime, ID_MAX, Id, NameText, Nullable, StoredText, idOf } from '../../core/typebox.ts'
+import { Bytes, DateTime, ID_MAX, Id, NameText, Nullable, StoredText, StringEnum, idOf } from '../../core/typebox.ts'
 import { DeviceReference } from '../devices/schemas.ts'
 
 const SHA1 = { pattern: '^[0-9A-Fa-f]{40}$' }
@@ -20,7 +20,10 @@ const BaseAsset = {
   created_at: DateTime,
   updated_at: DateTime
 }
-const Content = { sha1: Type.String(), client_mtime: Nullable(DateTime), conflict_of: Nullable(Type.Integer()) }
+const ContentDevice = Nullable(Type.String({ description: 'Id of the device that sent the content; null if it is unknown' }))
+const Content = {
+  sha1: Type.String(), client_mtime: Nullable(DateTime), content_device_id: ContentDevice, conflict_of: Nullable(Type.Integer())
+}
 
 export const ScreenshotSchema = Type.Object({ ...BaseAsset, is_gallery: Type.Boolean(), is_public: Type.Boolean() }, { title: 'Screenshot' })
 export type ScreenshotView = Static<typeof ScreenshotSchema>
@@ -74,9 +77,18 @@ export const VersionSchema = Type.Object({
   content_hash: Nullable(Type.String()),
   client_mtime: Nullable(DateTime),
   content_updated_at: DateTime,
+  content_device_id: ContentDevice,
   created_at: DateTime,
   download_path: Type.String()
 }, { title: 'Version' })
+
+export const ResolveBody = Type.Object({
+  keep: StringEnum(['both', 'original', 'copy'], {
+    description: 'both: the copy becomes a save of its own. original: the copy is deleted. copy: its content becomes the current one of the ' +
+      'original, whose content stays as a version, and the copy is deleted'
+  })
+}, { title: 'ResolveConflict' })
+export type ResolveInput = Static<typeof ResolveBody>
 export type VersionView = Static<typeof VersionSchema>
 
 const Device = Type.Optional(StoredText({ maxLength: 255, description: 'Either id of one of your devices' }))

@@ -15,6 +15,7 @@ import type { VersionInput, VersionView } from './schemas.ts'
 import { requireFile } from './upload-form.ts'
 import { createAssetImports } from './uploads/import-asset.ts'
 import { createChanges } from './uploads/change-assets.ts'
+import { createConflicts } from './uploads/resolve-conflict.ts'
 import { createFiledAssets } from './uploads/filed-assets.ts'
 import { readMtime } from './uploads/read-upload.ts'
 import { createThumbnailStore } from './uploads/thumbnail-store.ts'
@@ -32,6 +33,8 @@ export function createAssets (app: FastifyInstance, config: Config, files: Files
   const devices = createActingDevices(app)
   const services = { writes, devices, thumbnails: createThumbnailStore(writes) }
   const changes = createChanges(services)
+  const stage = async (db: Db, userId: number, name: string, content: Readable): Promise<StagedFile> =>
+    await files.stage(await findUserFolder(db, userId), name, content)
 
   return {
     ...createUploads(app, config, services),
@@ -39,6 +42,7 @@ export function createAssets (app: FastifyInstance, config: Config, files: Files
     ...createContents(files, devices),
     ...createSaveViews(devices),
     changes,
+    ...createConflicts(services, { open: files.open, stage }),
     imports: createAssetImports(files, writes),
     filed: createFiledAssets(services),
     viewState,
@@ -50,8 +54,7 @@ export function createAssets (app: FastifyInstance, config: Config, files: Files
     summarize,
 
     /** Stages content of a user for an upload; the caller discards it in the end. */
-    stage: async (db: Db, userId: number, name: string, content: Readable): Promise<StagedFile> =>
-      await files.stage(await findUserFolder(db, userId), name, content),
+    stage,
 
     /** Lists former contents, also of deleted assets. */
     listVersions: async (context: Context, ref: AssetRef) =>
@@ -64,7 +67,8 @@ export function createAssets (app: FastifyInstance, config: Config, files: Files
       const acting = await devices.findSender(context, input.device_id)
       const row = await getOwn(context, ref)
       const content = requireFile(file, `${ref.kind}File`)
-      const version = await changes.addVersion(context, ref, content, readMtime(input.mtime))
+      const from = { client_mtime: readMtime(input.mtime), device_id: acting?.device.id ?? null }
+      const version = await changes.addVersion(context, ref, content, from)
       await devices.count(context, acting, input.session_id, row.file_name)
       return toVersionView(row, version)
     },

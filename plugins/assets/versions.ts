@@ -7,7 +7,7 @@ import { toVersionView } from './views.ts'
 
 /** Lists former contents, the last one first. */
 export async function listVersions (db: Db, of: AssetRow): Promise<VersionView[]> {
-  const versions = await db.em.find(AssetVersion, { asset: of.id }, { orderBy: { created_at: 'desc', id: 'desc' } })
+  const versions = await db.em.find(AssetVersion, { asset: of.id }, { orderBy: { created_at: 'desc', id: 'desc' }, populate: ['content_device'] })
   return versions.map((version) => toVersionView(of, version))
 }
 

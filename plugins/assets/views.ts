@@ -36,7 +36,7 @@ function toFields (row: AssetRow) {
 }
 
 const toContent = (row: AssetRow) =>
-  ({ sha1: row.sha1, client_mtime: formatDate(row.client_mtime), conflict_of: row.conflict_of })
+  ({ sha1: row.sha1, client_mtime: formatDate(row.client_mtime), content_device_id: row.content_device_id, conflict_of: row.conflict_of })
 
 export const toScreenshotView = (row: AssetRow): ScreenshotView => ({ ...toFields(row), is_gallery: row.is_gallery })
 
@@ -88,6 +88,7 @@ export const toVersionView = (of: Pick<AssetRow, 'id' | 'kind'>, version: AssetV
   content_hash: version.content_hash ?? null,
   client_mtime: formatDate(version.client_mtime ?? null),
   content_updated_at: formatDate(version.content_updated_at),
+  content_device_id: version.content_device?.device_id ?? null,
   created_at: formatDate(version.created_at),
   download_path: `/api/${PLURALS[of.kind]}/${of.id}/versions/${version.id}/content`
 })

@@ -46,7 +46,7 @@ export async function listDeletedAccounts (db: Db): Promise<AccountRow[]> {
 async function restoreRows (tx: Db, accountId: number, userId: number): Promise<number> {
   const db = tx
   const { rows } = await sql<{ id: number }>`insert into assets select (jsonb_populate_record(null::assets, f || jsonb_build_object(
-      'user_id', ${userId}::int, 'origin_device_id', null,
+      'user_id', ${userId}::int, 'origin_device_id', null, 'content_device_id', null,
       'rom_id', (select id from roms where id = (f->>'rom_id')::int),
       'deleted_at', case when t.id is null then f->>'deleted_at' else now()::text end,
       'deleted_by', case when t.id is null then f->>'deleted_by' else 'cleanup' end))).*
@@ -55,7 +55,7 @@ async function restoreRows (tx: Db, accountId: number, userId: number): Promise<
         and kind = f->>'kind' and slot is not distinct from f->>'slot' and file_name = f->>'file_name'
         and platform_fs_slug = f->>'platform_fs_slug' and rom_fs_name = f->>'rom_fs_name' limit 1) t on true
     where d.id = ${accountId} returning id`.execute(db)
-  await sql`insert into asset_versions select (jsonb_populate_record(null::asset_versions, f)).*
+  await sql`insert into asset_versions select (jsonb_populate_record(null::asset_versions, f || '{"content_device_id": null}')).*
     from deleted_accounts d, jsonb_array_elements(d.versions) as f where d.id = ${accountId}`.execute(db)
   return rows.length
 }

@@ -3,7 +3,7 @@ import { contextOf } from '../../../core/access/context.ts'
 import { Bytes, ErrorSchema, IdParams, type Routes } from '../../../core/typebox.ts'
 import { type Forms, formOf } from '../upload-form.ts'
 import {
-  SaveSchema, SaveVersionForm, StateSchema, StateVersionForm, VersionParams, VersionSchema, VersionUploadQuery
+  ResolveBody, SaveSchema, SaveVersionForm, StateSchema, StateVersionForm, VersionParams, VersionSchema, VersionUploadQuery
 } from '../schemas.ts'
 
 const reads = { scopes: ['assets.read'] as const }
@@ -81,6 +81,17 @@ const createVersionRoutes = ({ read }: Forms): Routes => async (app) => {
       const context = contextOf(request)
       await assets.changes.restoreVersion(context, { kind, id }, version)
       return await view(context, id)
+    })
+
+    app.post(`${prefix}/:id/resolve`, {
+      schema: {
+        operationId: `resolve${Name}Conflict`, tags, summary: `Resolve the conflict of a ${kind} that is a conflict copy; returns the ${kind} that remains`,
+        params: IdParams, body: ResolveBody, response: { 200: schema, 404: ErrorSchema, 409: ErrorSchema }
+      },
+      config: { ...writes, audit: `${kind}.deleted` as const }
+    }, async (request) => {
+      const context = contextOf(request)
+      return await view(context, await assets.resolveConflict(context, { kind, id: request.params.id }, request.body.keep))
     })
 
     app.post(`${prefix}/:id/restore`, {

@@ -13,7 +13,7 @@ import { readMtime } from './read-upload.ts'
 import { readThumbnail } from './thumbnail-store.ts'
 import type { AssetWriting } from './upload-assets.ts'
 import type { RomNames } from './write-rows.ts'
-import { folderOf, laterThan, restoreVersion, sameGame } from './write-assets.ts'
+import { type NewContent, folderOf, laterThan, restoreVersion, sameGame } from './write-assets.ts'
 import type { WriteContext, WriteKey } from './write-transaction.ts'
 
 /** Returns the assets whose writes are serialized with those of an asset. */
@@ -108,7 +108,7 @@ export function createChanges ({ writes, devices, thumbnails }: AssetWriting) {
         if (main !== null) {
           const isSame = asset.sha1 === main.sha1
           await writes.replace(writing, asset,
-            { file: main, folder: ownFolder(asset), client_mtime: readMtime(input.mtime) })
+            { file: main, folder: ownFolder(asset), client_mtime: readMtime(input.mtime), device_id: acting?.device.id ?? null })
           // Apps go back to a save by sending its content again: this save becomes the newest of its slot.
           if (isSame) asset.updated_at = laterThan(asset.updated_at, writing.now)
           if (acting !== null) await stampUpload(writing.tx, acting.device, asset, input.content_hash)
@@ -139,11 +139,11 @@ export function createChanges ({ writes, devices, thumbnails }: AssetWriting) {
      * twice.
      */
     addVersion: (
-      context: Context, ref: AssetRef, file: StagedFile, clientMtime: Date | null
+      context: Context, ref: AssetRef, file: StagedFile, from: Pick<NewContent, 'client_mtime' | 'device_id'>
     ): Promise<AssetVersion> => change(context, ref, async (writing, asset) => {
       const existing = await writing.tx.em.findOne(AssetVersion, { asset, sha1: file.sha1 })
       return existing ??
-        await writes.addVersion(writing, asset, { file, folder: ownFolder(asset), client_mtime: clientMtime })
+        await writes.addVersion(writing, asset, { file, folder: ownFolder(asset), ...from })
     }),
 
     /** Confirms that a device holds the content that it downloaded. */

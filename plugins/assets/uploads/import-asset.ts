@@ -44,6 +44,7 @@ export function createAssetImports (files: Files, writes: Writes) {
       user: tx.em.getReference(User, lineage.user_id),
       rom: lineage.rom_id === null ? null : tx.em.getReference(Rom, lineage.rom_id),
       origin_device: device === null ? null : tx.em.getReference(Device, device),
+      content_device: device === null ? null : tx.em.getReference(Device, device),
       disk_path: await publish(file, folderOf(lineage, rom, given.emulator), given.file_name)
     })
     await tx.em.persist(asset).flush()
@@ -64,7 +65,7 @@ export function createAssetImports (files: Files, writes: Writes) {
     if (other === undefined) return { id: (await create(writing, given, file)).id, as: 'new' }
     const rom = { id: lineage.rom_id ?? 0, fs_name: name, platform_fs_slug: platform }
     const folder = folderOf(lineage, rom, given.emulator)
-    await writes.addVersion(writing, other, { file, folder, client_mtime: given.updated_at })
+    await writes.addVersion(writing, other, { file, folder, client_mtime: given.updated_at, device_id: given.origin_device_id })
     return { id: other.id, as: 'version' }
   }
 

@@ -14,8 +14,8 @@ const CONFLICT_COPIES_MAX = 10
 /** An upload with the name under which it is stored, and the id of the asset that it is a conflict copy of. */
 interface NamedUpload extends Upload { file_name: string, conflict_of: number | null }
 
-const toContent = ({ lineage, rom, file, clientMtime }: Upload, emulator: string | null): NewContent =>
-  ({ file, folder: folderOf(lineage, rom, emulator), client_mtime: clientMtime })
+const toContent = ({ lineage, rom, file, clientMtime, acting }: Upload, emulator: string | null): NewContent =>
+  ({ file, folder: folderOf(lineage, rom, emulator), client_mtime: clientMtime, device_id: acting?.device.id ?? null })
 
 /** Creates the storage of the content of uploads, as assets and as conflict copies. */
 export function createUploadStore ({ writes, thumbnails }: { writes: Writes, thumbnails: ThumbnailStore }) {

@@ -1,3 +1,4 @@
+import { extname } from 'node:path'
 import { parseName } from '../../library/names.ts'
 import { Asset } from '../entities.ts'
 import type { StagedFile } from '../asset-files.ts'
@@ -59,6 +60,18 @@ export function createThumbnailStore (writes: Writes) {
     async copyVisibility (writing: WriteContext, asset: Asset): Promise<void> {
       const found = createThumbnails((await findScreenshots(writing, asset, null)).map(toNamed))(toNamed(asset))
       if (found !== null) found.asset.is_public = asset.is_public
+    },
+
+    /** Renames the picture of a renamed save or state, unless another asset has the same picture. */
+    async rename (writing: WriteContext, asset: Asset, formerName: string): Promise<void> {
+      await writing.lock(pictureLineage(asset))
+      const thumbnailOf = createThumbnails((await findScreenshots(writing, asset, null)).map(toNamed))
+      const picture = thumbnailOf({ ...toNamed(asset), file_name: formerName })?.asset
+      if (picture === undefined) return
+      const others = await writing.tx.em.find(Asset,
+        { user: asset.user.id, ...sameGame(asset), kind: ['save', 'state'], deleted_at: null, id: { $ne: asset.id } })
+      if (others.some((other) => thumbnailOf(toNamed(other))?.asset === picture)) return
+      picture.file_name = asset.file_name + extname(picture.file_name)
     },
 
     /** Deletes the pictures of deleted assets, unless a remaining asset has the same picture. */

@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import type { Config } from '../../../core/config/config.ts'
+import type { Db } from '../../../core/database/db.ts'
 import { ApiError } from '../../../core/errors.ts'
 import { assetsConfig } from '../config.ts'
 import { Device } from '../../devices/entities.ts'
@@ -13,11 +14,13 @@ import { PLURALS } from '../views.ts'
 import { type RomNames, countBytes } from './write-rows.ts'
 import { type WriteContext, type WriteKey, createWriteRunner } from './write-transaction.ts'
 
-/** Content for an asset: a staged file, its folder below that of the user, and when a device changed the file. */
+/** Content for an asset: a staged file, its folder below that of the user, and when which device changed the file. */
 export interface NewContent {
   file: StagedFile
   folder: string
   client_mtime: Date | null
+  /** The id of the device that sent it; null if it is unknown. */
+  device_id: number | null
 }
 
 /** The fields of each asset that is created. */
@@ -64,6 +67,7 @@ function formerContent (asset: Asset) {
     file_name: asset.file_name,
     disk_path: asset.disk_path,
     client_mtime: asset.client_mtime ?? null,
+    content_device: asset.content_device ?? null,
     content_updated_at: asset.updated_at
   }
 }
@@ -78,11 +82,14 @@ export async function restoreVersion (
     ...contentOf(version),
     disk_path: version.disk_path,
     client_mtime: version.client_mtime ?? null,
+    content_device: version.content_device ?? null,
     missing_from_fs: false,
     updated_at: laterThan(asset.updated_at, now)
   })
   await tx.em.flush()
 }
+
+const deviceOf = (tx: Db, id: number | null) => id === null ? null : tx.em.getReference(Device, id)
 
 /** Creates the writes of assets that count against the quota of their user. */
 export function createWrites (app: FastifyInstance, config: Config, files: Files) {
@@ -120,7 +127,8 @@ export function createWrites (app: FastifyInstance, config: Config, files: Files
         rom: lineage.rom_id === null ? null : tx.em.getReference(Rom, lineage.rom_id),
         platform_fs_slug: rom.platform_fs_slug,
         rom_fs_name: rom.fs_name,
-        origin_device: device === null ? null : tx.em.getReference(Device, device),
+        origin_device: deviceOf(tx, device),
+        content_device: deviceOf(tx, device),
         disk_path: await publish(file, folderOf(lineage, rom, given.emulator), given.file_name),
         created_at: time,
         updated_at: time
@@ -131,7 +139,7 @@ export function createWrites (app: FastifyInstance, config: Config, files: Files
 
     /** Replaces the content of an asset; the former content becomes a version. The same content changes nothing. */
     async replace (
-      writing: WriteContext, asset: Asset, { file, folder, client_mtime: clientMtime }: NewContent
+      writing: WriteContext, asset: Asset, { file, folder, client_mtime: clientMtime, device_id: device }: NewContent
     ): Promise<void> {
       const { tx, now, publish, deleteAfterCommit: drop } = writing
       const isSame = asset.sha1 === file.sha1
@@ -142,6 +150,7 @@ export function createWrites (app: FastifyInstance, config: Config, files: Files
       tx.em.assign(asset, {
         ...contentOf(file),
         client_mtime: clientMtime,
+        content_device: deviceOf(tx, device),
         disk_path: await publish(file, folder, asset.file_name),
         missing_from_fs: false,
         ...(isSame ? {} : { updated_at: laterThan(asset.updated_at, now) })
@@ -151,7 +160,7 @@ export function createWrites (app: FastifyInstance, config: Config, files: Files
 
     /** Adds content to the history of an asset, whose current content stays. */
     async addVersion (
-      writing: WriteContext, asset: Asset, { file, folder, client_mtime: clientMtime }: NewContent
+      writing: WriteContext, asset: Asset, { file, folder, client_mtime: clientMtime, device_id: device }: NewContent
     ): Promise<AssetVersion> {
       const { tx, now, publish } = writing
       await freeSpace(writing, asset.user.id, file.file_size_bytes)
@@ -160,6 +169,7 @@ export function createWrites (app: FastifyInstance, config: Config, files: Files
         ...contentOf(file),
         file_name: asset.file_name,
         client_mtime: clientMtime,
+        content_device: deviceOf(tx, device),
         disk_path: await publish(file, folder, asset.file_name),
         content_updated_at: now,
         created_at: now

@@ -4,7 +4,6 @@ import { type RomFile, groupFiles, listHashes } from '../../../plugins/console/w
 import { mondayOf, toWeeks } from '../../../plugins/console/web/pages/rom/play-weeks.ts'
 import { listSources, readProviderLock } from '../../../plugins/console/web/pages/rom/source-list.ts'
 import {
-  chooseFreeName,
   groupByDay,
   listAssets,
   splitConflicts
@@ -151,6 +150,7 @@ const save = (id: number, fields: Partial<SaveView> = {}): SaveView => ({
   slot: null,
   content_hash: null,
   origin_device_id: null,
+  content_device_id: null,
   is_public: false,
   screenshot: null,
   device_syncs: [],
@@ -186,12 +186,6 @@ t.test('the timeline lists saves by day, the newest first, and conflicts apart',
     deletedStates: []
   })
   t.equal(groupByDay(many)[0]?.assets.length, 200)
-})
-
-t.test('a kept conflict copy gets a name that no other save has', async (t) => {
-  t.equal(chooseFreeName('Game.srm', 'Deck', new Set(['Game.srm'])), 'Game (Deck).srm')
-  t.equal(chooseFreeName('Game.srm', 'Deck', new Set(['Game (Deck).srm', 'Game (Deck 2).srm'])), 'Game (Deck 3).srm')
-  t.equal(chooseFreeName('.srm', 'Deck', new Set()), '.srm (Deck)')
 })
 
 const metadatum = {

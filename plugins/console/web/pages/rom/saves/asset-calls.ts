@@ -1,5 +1,4 @@
 import { api, call } from '../../../api/client.ts'
-import { Failure } from '../../../api/failure.ts'
 import type { components } from '../../../api/schema.d.ts'
 import { addressOf } from '../../../base.ts'
 import type { Asset, Kind } from './timeline.ts'
@@ -59,17 +58,9 @@ export async function uploadAsset (romId: number, { kind, emulator, ...file }: U
   else await call(api.POST('/api/states', { params, body: { stateFile: '' }, bodySerializer }))
 }
 
-/** Replaces the content of an asset; the former content becomes a version. */
-export async function replaceAsset ({ kind, id, file_name: name }: Pick<Asset, 'kind' | 'id' | 'file_name'>, content: Blob): Promise<void> {
-  const params = { path: { id } }
-  const bodySerializer = () => toForm(kind, { name, content })
-  if (kind === 'save') await call(api.PUT('/api/saves/{id}', { params, body: {}, bodySerializer }))
-  else await call(api.PUT('/api/states/{id}', { params, body: {}, bodySerializer }))
-}
-
-/** Loads the content of a file. */
-export async function loadContent (path: string): Promise<Blob> {
-  const response = await fetch(addressOfPath(path))
-  if (!response.ok) throw new Failure(response.status, response.statusText)
-  return await response.blob()
+/** Resolves a conflict on the server, in one step. */
+export async function resolveConflict ({ kind, id }: Named, keep: 'both' | 'original' | 'copy'): Promise<void> {
+  const options = { params: { path: { id } }, body: { keep } }
+  if (kind === 'save') await call(api.POST('/api/saves/{id}/resolve', options))
+  else await call(api.POST('/api/states/{id}/resolve', options))
 }

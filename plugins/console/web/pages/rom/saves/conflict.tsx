@@ -5,7 +5,8 @@ import { Button } from '../../../ui/button.tsx'
 import { Icon } from '../../../ui/icon.tsx'
 import { Badge } from '../../../ui/state.tsx'
 import { tellFailure, tellSuccess } from '../../../ui/toast.tsx'
-import { keepBoth, keepCopy, keepOriginal } from './resolve-conflict.ts'
+import { resolveConflict } from './asset-calls.ts'
+import { keepCopy, keepOriginal } from './resolve-conflict.ts'
 import { Thumbnail } from './thumbnail.tsx'
 import type { Asset, Conflict } from './timeline.ts'
 
@@ -39,17 +40,14 @@ function Side ({ title, asset, isNewer, isBusy, onKeep }: SideProps) {
 }
 
 interface ConflictProps {
-  romId: number
   conflict: Conflict
   /** The name of the other device; null if it is unknown. */
   device: string | null
-  /** The names of all saves. */
-  names: ReadonlySet<string>
   onChange: () => void
 }
 
 /** Both contents of a file that two devices changed, side by side. */
-export function ConflictCard ({ romId, conflict, device, names, onChange }: ConflictProps) {
+export function ConflictCard ({ conflict, device, onChange }: ConflictProps) {
   const {
     actions,
     saves: { conflict: words }
@@ -111,7 +109,7 @@ export function ConflictCard ({ romId, conflict, device, names, onChange }: Conf
           isBusy={isBusy}
           onClick={() => {
             run(
-              keepBoth(romId, conflict, device ?? format().date(copy.updated_at), names).then(() => {
+              resolveConflict(copy, 'both').then(() => {
                 tellSuccess(words.keptBoth)
               })
             )

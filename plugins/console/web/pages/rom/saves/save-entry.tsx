@@ -31,16 +31,21 @@ const Download = ({ path, label }: { path: string; label: string }) => (
 
 interface EntryProps {
   asset: Asset
-  device: string | null
+  /** Returns the name of a device; null for an unknown one. */
+  deviceOf: (id: string | null) => string | null
   onChange: () => void
 }
 
 /** The former contents of a save, each with its restore and download. */
-function Versions ({ asset, onChange }: EntryProps) {
+function Versions ({ asset, deviceOf, onChange }: EntryProps) {
   const { actions, saves: words } = texts().rom
   const { dateTime, bytes } = format()
   const versions = useResource(versionsKeyOf(asset), (signal) => listVersions(asset, signal))
   const [busy, setBusy] = useState<number | null>(null)
+  const fromDevice = (id: string | null) => {
+    const device = deviceOf(id)
+    return device === null ? '' : words.fromDevice(device)
+  }
   const reload = () => {
     cache.invalidate(versionsKeyOf(asset))
     onChange()
@@ -73,7 +78,9 @@ function Versions ({ asset, onChange }: EntryProps) {
                 <li key={version.id} class='rom-row'>
                   <span class='rom-row-text'>
                     <span>{dateTime(version.content_updated_at)}</span>
-                    <span class='faint number'>{bytes(version.file_size_bytes)}</span>
+                    <span class='faint number'>
+                      {[bytes(version.file_size_bytes), fromDevice(version.content_device_id)].filter(Boolean).join(' · ')}
+                    </span>
                   </span>
                   {holds('assets.write') && (
                     <Button
@@ -100,7 +107,8 @@ function Versions ({ asset, onChange }: EntryProps) {
 }
 
 /** The badges and facts of a save below its name. */
-function Facts ({ asset, device }: Pick<EntryProps, 'asset' | 'device'>) {
+function Facts ({ asset, deviceOf }: Pick<EntryProps, 'asset' | 'deviceOf'>) {
+  const device = deviceOf(asset.device)
   const { saves: words } = texts().rom
   const { time, bytes } = format()
   const facts = [
@@ -125,7 +133,7 @@ function Facts ({ asset, device }: Pick<EntryProps, 'asset' | 'device'>) {
 }
 
 /** One save or state on the timeline. */
-export function SaveEntry ({ asset, device, onChange }: EntryProps) {
+export function SaveEntry ({ asset, deviceOf, onChange }: EntryProps) {
   const { actions, saves: words } = texts().rom
   const [isOpen, setOpen] = useState(false)
   const [isBusy, setBusy] = useState(false)
@@ -159,7 +167,7 @@ export function SaveEntry ({ asset, device, onChange }: EntryProps) {
         <Thumbnail picture={asset.picture} />
         <div class='rom-row-text'>
           <strong>{name}</strong>
-          <Facts asset={asset} device={device} />
+          <Facts asset={asset} deviceOf={deviceOf} />
         </div>
         <Badge>{words.kinds[asset.kind]}</Badge>
         <span class='save-tools'>
@@ -186,7 +194,7 @@ export function SaveEntry ({ asset, device, onChange }: EntryProps) {
                 ))}
         </span>
       </div>
-      {isOpen && <Versions asset={asset} device={device} onChange={onChange} />}
+      {isOpen && <Versions asset={asset} deviceOf={deviceOf} onChange={onChange} />}
     </li>
   )
 }

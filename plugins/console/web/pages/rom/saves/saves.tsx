@@ -80,7 +80,6 @@ export function Saves ({ rom }: { rom: DetailedRom }) {
   const { conflicts, others } = splitConflicts(all)
   const listed = others.filter(({ isDeleted }) => showsDeleted || !isDeleted)
   const hasDeleted = others.some(({ isDeleted }) => isDeleted)
-  const names = new Set(all.map(({ file_name: name }) => name))
   const reload = () => {
     reloadRom(rom.id)
     cache.invalidate(DELETED_KEY)
@@ -94,10 +93,8 @@ export function Saves ({ rom }: { rom: DetailedRom }) {
       {conflicts.map((conflict) => (
         <ConflictCard
           key={conflict.copy.id}
-          romId={rom.id}
           conflict={conflict}
           device={deviceOf(conflict.copy.device)}
-          names={names}
           onChange={reload}
         />
       ))}
@@ -112,7 +109,7 @@ export function Saves ({ rom }: { rom: DetailedRom }) {
                 <SaveEntry
                   key={`${asset.kind} ${asset.id}`}
                   asset={asset}
-                  device={deviceOf(asset.device)}
+                  deviceOf={deviceOf}
                   onChange={reload}
                 />
               ))}

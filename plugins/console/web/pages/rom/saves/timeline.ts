@@ -15,7 +15,7 @@ export interface Asset {
   sha1: string
   emulator: string | null
   slot: string | null
-  /** UUID of the device that stored it first. */
+  /** UUID of the device that sent its content. */
   device: string | null
   conflict_of: number | null
   is_public: boolean
@@ -38,7 +38,7 @@ const toAsset =
       sha1: view.sha1,
       emulator: view.emulator,
       slot: 'slot' in view ? view.slot : null,
-      device: 'origin_device_id' in view ? view.origin_device_id : null,
+      device: view.content_device_id,
       conflict_of: view.conflict_of,
       is_public: view.is_public,
       missing_from_fs: view.missing_from_fs,
@@ -95,14 +95,4 @@ export interface Day {
 export function groupByDay (assets: readonly Asset[]): Day[] {
   const days = Map.groupBy(assets, ({ updated_at: time }) => new Date(time).setHours(0, 0, 0, 0))
   return [...days].map(([date, list]) => ({ date: new Date(date), assets: list }))
-}
-
-/** Returns a name for a conflict copy that becomes a save of its own. No other save has it. */
-export function chooseFreeName (fileName: string, label: string, taken: ReadonlySet<string>): string {
-  const dot = fileName.lastIndexOf('.')
-  const [stem, extension] = dot > 0 ? [fileName.slice(0, dot), fileName.slice(dot)] : [fileName, '']
-  for (let number = 1; ; number++) {
-    const name = `${stem} (${number === 1 ? label : `${label} ${number}`})${extension}`
-    if (!taken.has(name)) return name
-  }
 }
