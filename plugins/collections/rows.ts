@@ -45,7 +45,7 @@ const TABLES = { plain: 'collections', smart: 'smart_collections' } as const
 const OWNED = sql`c.id, c.user_id, u.username as owner_username, c.name, c.description, c.is_public,
   ${selectMilliseconds('c.created_at')} as created_at, ${selectMilliseconds('c.updated_at')} as updated_at`
 const BY_NAME = sql`order by lower(c.name), c.name, c.id`
-const HAS_COVER = sql<boolean>`(r.path_cover_small <> '' or r.path_cover_large <> '')`
+export const HAS_COVER = sql<boolean>`(r.path_cover_small <> '' or r.path_cover_large <> '')`
 /** Columns of the cover of a row of `roms`, aliased `r`. */
 export const COVER = sql`r.id, r.path_cover_small as small, r.path_cover_large as large, ${selectMilliseconds('r.updated_at')} as updated_at`
 

@@ -82,7 +82,12 @@ export type SmartCollectionForm = Static<typeof SmartCollectionForm>
 
 export const RomIdsSchema = Type.Object({ rom_ids: Type.Array(Type.Integer(), { description: 'Ids without a ROM are ignored' }) }, { title: 'RomIds' })
 
+const WithRomIds = Type.Optional(Type.Boolean({
+  description: 'False for empty `rom_ids`, true for all; by default, `rom_ids` are empty if the response would have more than 250,000'
+}))
 export const VirtualCollectionsQuery = Type.Object({
   type: StoredText({ description: `One of ${[...Object.keys(VIRTUAL_TYPES), 'all'].join(', ')}` }),
-  limit: Type.Optional(Type.Integer({ minimum: 0, maximum: LIMIT_MAX, description: 'Maximum number of collections, in the order of names' }))
+  limit: Type.Optional(Type.Integer({ minimum: 0, maximum: LIMIT_MAX, description: 'Maximum number of collections, in the order of names' })),
+  with_rom_ids: WithRomIds
 })
+export const VirtualCollectionQuery = Type.Object({ with_rom_ids: WithRomIds })

@@ -1,41 +1,97 @@
-import { sql } from 'kysely'
+import { type RawBuilder, sql } from 'kysely'
 import type { LongReads } from '../library/long-reads.ts'
-import type { AnyCaller } from '../platforms/visibility.ts'
-import { VIRTUAL_TYPES, type VirtualCollection, type VirtualType } from '../roms/virtual-collections.ts'
+import { type AnyCaller, canSeeEverything, hiddenIds } from '../platforms/visibility.ts'
+import { countValues } from '../roms/value-counts.ts'
+import { VIRTUAL_TYPES, type VirtualCollection, type VirtualType, isVirtualType } from '../roms/virtual-collections.ts'
 import { isRomVisible } from '../roms/visibility.ts'
-import { COVER, type CoverRow } from './rows.ts'
+import { COVER, type CoverRow, HAS_COVER } from './rows.ts'
 
 /** Minimum number of ROMs that share a value of a virtual collection. */
 const MEMBERS_MIN = 3
 export const COVERS_MAX = 5
+/** ROMs with covers that are read first. Values of few ROMs are then searched in the index of values. */
+const SAMPLE_ROMS = 20_000
 
-export interface VirtualRow extends VirtualCollection {
-  rom_count: number
-  /** The ids, separated by commas. As numbers, the ids of all collections together would take too much memory. */
-  rom_ids: string
-  /** Covers of some members that have one. */
-  covers: CoverRow[]
+export const TYPES = Object.keys(VIRTUAL_TYPES).filter(isVirtualType)
+const COLUMNS = TYPES.map((type) => VIRTUAL_TYPES[type])
+const TYPES_BY_COLUMN = new Map<string, VirtualType>(TYPES.map((type) => [VIRTUAL_TYPES[type], type]))
+
+export interface VirtualCount extends VirtualCollection { rom_count: number }
+
+/** Selects the values of a ROM of a table. */
+const selectValues = (table: string) => sql.join(TYPES.map((type) =>
+  sql`select ${type}::text as type, unnest(${sql.ref(`${table}.${VIRTUAL_TYPES[type]}`)}) as name`), sql` union all `)
+
+const hiddenRoms = (caller: AnyCaller) => caller === null || canSeeEverything(caller) ? null : hiddenIds(caller, 'roms')
+
+/** Counts the ROMs of each virtual collection that a caller sees, by name. */
+export async function countVirtual (reads: LongReads, caller: AnyCaller): Promise<VirtualCount[]> {
+  const counts = await countValues(reads, COLUMNS, { caller, hidden: hiddenRoms(caller) })
+  return counts.flatMap(({ name: column, value: name, roms }) => {
+    const type = TYPES_BY_COLUMN.get(column)
+    return type === undefined || roms < MEMBERS_MIN ? [] : [{ type, name, rom_count: roms }]
+  })
 }
 
-/** Loads the values of these types that several visible ROMs share, by name. Reads all ROMs. */
-export async function selectVirtualCollections (
-  reads: LongReads, caller: AnyCaller, types: readonly VirtualType[]
-): Promise<VirtualRow[]> {
-  const columns = types.map((type) => VIRTUAL_TYPES[type])
-  const values = types.map((type) =>
-    sql`select ${type}::text as type, unnest(${sql.ref(`s.${VIRTUAL_TYPES[type]}`)}) as name`)
-  const { rows } = await sql<VirtualRow>`
-    with shown as (
-      select r.id, ${sql.join(columns.map((column) => sql.ref(`r.${column}`)))},
-        (r.path_cover_small <> '' or r.path_cover_large <> '') as has_cover
-      from roms r where ${isRomVisible(caller)}),
-    shared as (
-      select v.type, v.name, count(*)::int as rom_count, string_agg(s.id::text, ',') as rom_ids,
-        (array_agg(s.id) filter (where s.has_cover))[1:${COVERS_MAX}::int] as cover_ids
-      from shown s cross join lateral (${sql.join(values, sql` union all `)}) v
-      group by v.type, v.name having count(*) >= ${MEMBERS_MIN})
-    select c.type, c.name, c.rom_count, c.rom_ids, (
-      select coalesce(jsonb_agg(cover), '[]') from (select ${COVER} from roms r where r.id = any(c.cover_ids)) cover) as covers
-    from shared c order by lower(c.name), c.name, c.type`.execute(reads)
+/** Loads the ROMs that are hidden from a caller one by one. */
+export async function selectHiddenRoms (reads: LongReads, caller: AnyCaller): Promise<Set<number>> {
+  const hidden = hiddenRoms(caller)
+  if (hidden === null) return new Set()
+  const { rows } = await sql<{ entity_id: number }>`${hidden}`.execute(reads)
+  return new Set(rows.map(({ entity_id: id }) => id))
+}
+
+/** A virtual collection with ids of some of its ROMs. */
+export interface VirtualMembers<Ids> extends VirtualCollection { ids: Ids }
+
+/** Selects a value for each collection, one type after the other, because each has another column. */
+async function selectForEach<Ids> (
+  reads: LongReads, collections: readonly VirtualCollection[], toIds: (isMember: RawBuilder<boolean>) => RawBuilder<Ids>
+): Promise<VirtualMembers<Ids>[]> {
+  const found: VirtualMembers<Ids>[] = []
+  for (const [type, some] of Map.groupBy(collections, (one) => one.type)) {
+    const isMember = sql<boolean>`${sql.ref(`r.${VIRTUAL_TYPES[type]}`)} @> array[v.name]`
+    const { rows } = await sql<{ name: string, ids: Ids }>`select v.name, ${toIds(isMember)} as ids
+      from unnest(${some.map(({ name }) => name)}::text[]) v (name)`.execute(reads)
+    found.push(...rows.map(({ name, ids }) => ({ type, name, ids })))
+  }
+  return found
+}
+
+/** Loads the ids of all ROMs of these collections that a caller sees, separated by commas. */
+export const selectMembers = (reads: LongReads, caller: AnyCaller, collections: readonly VirtualCollection[]) =>
+  selectForEach<string>(reads, collections, (isMember) => sql<string>`(select coalesce(string_agg(r.id::text, ','), '')
+    from roms r where ${isMember} and ${isRomVisible(caller)})`)
+
+/** Loads the ids of some ROMs of these collections that have a cover and that a caller sees. */
+export const selectCoverIds = (reads: LongReads, caller: AnyCaller, collections: readonly VirtualCollection[]) =>
+  selectForEach<number[]>(reads, collections, (isMember) => sql<number[]>`array(select r.id
+    from roms r where ${isMember} and ${HAS_COVER} and ${isRomVisible(caller)} limit ${COVERS_MAX})`)
+
+/** Loads the ids of some ROMs with covers for each value, from the first ROMs that have one and that a caller sees. */
+export async function sampleCoverIds (
+  reads: LongReads, caller: AnyCaller
+): Promise<{ found: VirtualMembers<number[]>[], isWhole: boolean }> {
+  const { rows } = await sql<VirtualMembers<number[]> & { is_whole: boolean }>`
+    with sample as materialized (
+      select r.id, ${sql.join(COLUMNS.map((column) => sql.ref(`r.${column}`)))}
+      from roms r where ${HAS_COVER} and ${isRomVisible(caller)} limit ${SAMPLE_ROMS})
+    select v.type, v.name, (array_agg(s.id))[1:${COVERS_MAX}::int] as ids, (select count(*) < ${SAMPLE_ROMS} from sample) as is_whole
+    from sample s cross join lateral (${selectValues('s')}) v group by v.type, v.name`.execute(reads)
+  return { found: rows, isWhole: rows[0]?.is_whole ?? true }
+}
+
+export async function selectCoversOf (reads: LongReads, romIds: readonly number[]): Promise<CoverRow[]> {
+  const { rows } = await sql<CoverRow>`select ${COVER} from roms r where r.id = any(${romIds}::int[])`.execute(reads)
+  return rows
+}
+
+/** Loads the virtual collections of each of these ROMs that has a cover and that a caller sees. */
+export async function selectCollectionsOf (
+  reads: LongReads, caller: AnyCaller, romIds: readonly number[]
+): Promise<VirtualMembers<number>[]> {
+  const { rows } = await sql<VirtualMembers<number>>`select distinct v.type, v.name, r.id as ids
+    from roms r cross join lateral (${selectValues('r')}) v
+    where r.id = any(${romIds}::int[]) and ${HAS_COVER} and ${isRomVisible(caller)}`.execute(reads)
   return rows
 }

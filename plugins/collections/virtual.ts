@@ -1,82 +1,129 @@
 import type { FastifyInstance } from 'fastify'
 import type { Context } from '../../core/access/context.ts'
-import { createLibraryCache } from '../library-versions/library-cache.ts'
-import { selectVersions } from '../library-versions/version-rows.ts'
-import { type AnyCaller, callerKey, canSeeEverything } from '../platforms/visibility.ts'
-import type { Addresses } from '../resources/addresses.ts'
-import {
-  VIRTUAL_TYPES, type VirtualType, isVirtualType, readVirtualId, virtualId
-} from '../roms/virtual-collections.ts'
 import { CachedText } from '../../core/web/cached-text.ts'
+import { createLibraryCache } from '../library-versions/library-cache.ts'
+import { type VersionSnapshot, selectVersions } from '../library-versions/version-rows.ts'
+import { type AnyCaller, callerKey, canSeeEverything } from '../platforms/visibility.ts'
+import { seesAllAges } from '../roms/value-counts.ts'
+import { isVirtualType, readVirtualId, virtualId } from '../roms/virtual-collections.ts'
 import { unknownCollection } from './access.ts'
-import { writeVirtual } from './views.ts'
-import { type VirtualRow, selectVirtualCollections } from './virtual-rows.ts'
+import { type VirtualRow, writeVirtual } from './views.ts'
+import { type VirtualIndex, keyOf, loadCovers, readIndex, updateIndex } from './virtual-index.ts'
+import {
+  type VirtualCount, countVirtual, selectCoverIds, selectHiddenRoms, selectMembers
+} from './virtual-rows.ts'
 
-/**
- * Limit per worker: the collections of a million ROMs for one type and all types, or of many callers of usual
- * libraries.
- */
-const CACHE_MAX_BYTES = 96 * 1024 ** 2
-const RANGE_BYTES = 200
+/** Limits per worker: texts with all ids of a million ROMs, or those of many callers; and thousands of collections. */
+const TEXTS_MAX_BYTES = 96 * 1024 ** 2
+const INDEXES_MAX_BYTES = 32 * 1024 ** 2
+const COLLECTION_BYTES = 300
+const COVER_BYTES = 300
 const ID_SHOWN_MAX = 200
+/** Responses with more ids contain them only on request, because the database reads each of these ROMs. */
+export const IDS_MAX = 250_000
 
-/** Collections as JSON text, and the range of each in the text, by id. */
-interface VirtualList { text: CachedText, ranges: ReadonlyMap<string, { start: number, end: number }> }
+const NONE = new CachedText('[]')
 
-const sizeOf = ({ text, ranges }: VirtualList) => text.size + ranges.size * RANGE_BYTES
+/** The virtual collections of one caller, by name. */
+interface Listed extends Pick<VirtualIndex, 'counts' | 'coverIds' | 'covers'> { time: Date }
 
-function toList (rows: readonly VirtualRow[], addresses: Addresses): VirtualList {
-  const ranges = new Map<string, { start: number, end: number }>()
-  let end = 0
-  const texts = rows.map((row) => {
-    const text = writeVirtual(row, addresses)
-    // Skip the bracket or the comma.
-    const start = end + 1
-    end = start + Buffer.byteLength(text)
-    ranges.set(virtualId(row), { start, end })
-    return text
-  })
-  return { text: new CachedText(`[${texts.join(',')}]`), ranges }
-}
+/** @property withIds undefined to contain ids unless they are many */
+export interface VirtualOptions { limit?: number | undefined, withIds?: boolean | undefined }
 
-const TYPES = Object.keys(VIRTUAL_TYPES).filter(isVirtualType)
-const NONE: VirtualList = { text: new CachedText('[]'), ranges: new Map() }
-
-/**
- * Creates the service of collections computed from shared metadata of ROMs. It caches their text by caller and type.
- */
+/** Creates the service of collections computed from shared metadata of ROMs. It caches their text by caller. */
 export function createVirtualCollections (app: FastifyInstance) {
-  const cache = createLibraryCache<VirtualList>({ maxBytes: CACHE_MAX_BYTES, sizeOf })
+  const { longReads, shortReads, resources: { marked: addresses } } = app
+  const texts = createLibraryCache<CachedText>({ maxBytes: TEXTS_MAX_BYTES, sizeOf: ({ size }) => size })
+  const lists = createLibraryCache<Listed>({
+    maxBytes: INDEXES_MAX_BYTES, sizeOf: ({ counts }) => counts.length * COLLECTION_BYTES
+  })
+  const indexes = createLibraryCache<VirtualIndex>({
+    maxBytes: INDEXES_MAX_BYTES,
+    sizeOf: ({ counts, covers }) => counts.length * COLLECTION_BYTES + covers.size * COVER_BYTES
+  })
 
-  async function select ({ db, caller }: Context<AnyCaller>, types: readonly VirtualType[]): Promise<VirtualList> {
-    if (types.length === 0) return NONE
-    const versions = await selectVersions(db, null)
-    return await cache.get(versions, { caller: callerKey(canSeeEverything(caller) ? null : caller), of: types },
-      async () => toList(await selectVirtualCollections(app.longReads, caller, types), app.resources.marked))
+  const getIndex = (versions: VersionSnapshot, caller: AnyCaller): Promise<VirtualIndex> =>
+    indexes.get(versions, { caller: callerKey(caller), of: 'index' }, async (former) => {
+      const viewer = { caller, addresses }
+      const updated = former === null ? null : await updateIndex(shortReads, former, viewer)
+      return updated ?? await readIndex(longReads, viewer)
+    })
+
+  /** Removes the ROMs that are hidden from a caller one by one. */
+  async function withoutHidden (index: VirtualIndex, caller: AnyCaller): Promise<Omit<Listed, 'time'>> {
+    const hidden = await selectHiddenRoms(shortReads, caller)
+    if (hidden.size === 0) return index
+    const counts = await countVirtual(shortReads, caller)
+    const coverIds = new Map(counts.map((one) =>
+      [keyOf(one), (index.coverIds.get(keyOf(one)) ?? []).filter((id) => !hidden.has(id))]))
+    const emptied = counts.filter((one) =>
+      coverIds.get(keyOf(one))?.length === 0 && index.coverIds.get(keyOf(one))?.length !== 0)
+    const found = await selectCoverIds(shortReads, caller, emptied)
+    for (const one of found) coverIds.set(keyOf(one), one.ids)
+    const more = await loadCovers(shortReads, found.flatMap(({ ids }) => ids), addresses)
+    return { counts, coverIds, covers: new Map([...index.covers, ...more]) }
   }
+
+  /** Returns all virtual collections that a caller sees. Callers without an age limit share an index. */
+  const listAll = (versions: VersionSnapshot, caller: AnyCaller): Promise<Listed> =>
+    lists.get(versions, { caller: callerKey(caller), of: 'list' }, async () => {
+      const isShared = await seesAllAges(shortReads, caller)
+      const index = await getIndex(versions, isShared ? null : caller)
+      return { ...isShared ? await withoutHidden(index, caller) : index, time: new Date() }
+    })
+
+  async function selectRows (
+    caller: AnyCaller, { coverIds, covers, time }: Listed, counts: readonly VirtualCount[], withIds: boolean | undefined
+  ): Promise<VirtualRow[]> {
+    const total = counts.reduce((sum, { rom_count: count }) => sum + count, 0)
+    const members = new Map((withIds ?? total <= IDS_MAX)
+      ? (await selectMembers(longReads, caller, counts)).map((one) => [keyOf(one), one.ids])
+      : [])
+    return counts.map((one) => ({
+      ...one,
+      rom_ids: members.get(keyOf(one)) ?? '',
+      covers: (coverIds.get(keyOf(one)) ?? []).flatMap((id) => covers.get(id) ?? []),
+      time
+    }))
+  }
+
+  const viewerOf = (caller: AnyCaller) => canSeeEverything(caller) ? null : caller
 
   return {
     /** @param type one of the types, or `all`; any other type gives an empty list */
-    async list (
-      context: Context<AnyCaller>, type: string, limit: number | undefined
-    ): Promise<CachedText | string> {
-      const { text, ranges } = await select(context, type === 'all' ? TYPES : [type].filter(isVirtualType))
-      if (limit === undefined || limit >= ranges.size) return text
-      const last = [...ranges.values()][limit - 1]
-      return `${text.bytes.toString('utf8', 0, last?.end ?? 1)}]`
+    async list (context: Context<AnyCaller>, type: string, { limit, withIds }: VirtualOptions): Promise<CachedText> {
+      if (type !== 'all' && !isVirtualType(type)) return NONE
+      const caller = viewerOf(context.caller)
+      const versions = await selectVersions(context.db, null)
+      return await texts.get(versions, { caller: callerKey(caller), of: [type, limit, withIds] }, async () => {
+        const listed = await listAll(versions, caller)
+        const counts = listed.counts.filter((one) => type === 'all' || type === one.type).slice(0, limit)
+        const rows = await selectRows(caller, listed, counts, withIds)
+        return new CachedText(`[${rows.map(writeVirtual).join(',')}]`)
+      })
     },
 
-    async listIds (context: Context<AnyCaller>): Promise<string[]> {
-      const { ranges } = await select(context, TYPES)
-      return [...ranges.keys()]
+    async listIds ({ db, caller }: Context<AnyCaller>): Promise<string[]> {
+      const { counts } = await listAll(await selectVersions(db, null), viewerOf(caller))
+      return counts.map(virtualId)
     },
 
-    async get (context: Context<AnyCaller>, id: string): Promise<string> {
+    async get (context: Context<AnyCaller>, id: string, withIds: boolean | undefined): Promise<CachedText> {
+      const caller = viewerOf(context.caller)
+      const versions = await selectVersions(context.db, null)
       const key = readVirtualId(id)
-      const { text, ranges } = await select(context, key === null ? [] : [key.type])
-      const range = key === null ? undefined : ranges.get(virtualId(key))
-      if (range === undefined) throw unknownCollection(id.slice(0, ID_SHOWN_MAX))
-      return text.bytes.toString('utf8', range.start, range.end)
+      const listed = await listAll(versions, caller)
+      const count = key === null ? undefined : listed.counts.find((one) => keyOf(one) === keyOf(key))
+      if (count === undefined) throw unknownCollection(id.slice(0, ID_SHOWN_MAX))
+      return await texts.get(versions, { caller: callerKey(caller), of: [virtualId(count), withIds] }, async () => {
+        const rows = await selectRows(caller, listed, [count], withIds)
+        return new CachedText(rows.map(writeVirtual).join(''))
+      })
+    },
+
+    /** Reads the collections that every caller's list is made from, so that no caller waits for them. */
+    async prepare (): Promise<void> {
+      await listAll(await selectVersions(app.db, null), null)
     }
   }
 }

@@ -74,7 +74,8 @@ const rowsOf = (roms: number): Row[] => [
   { name: 'group_by_meta_id, duplicates', path: `roms?limit=50&group_by_meta_id=true&duplicate=true&${BARE}` },
   { name: '/roms/filters', path: 'roms/filters' },
   { name: '/roms/identifiers', path: 'roms/identifiers', sendsAllIds: true },
-  { name: '/collections/virtual', path: 'collections/virtual?type=all', sendsAllIds: true },
+  { name: '/collections/virtual', path: 'collections/virtual?type=all&with_rom_ids=false' },
+  { name: '/collections/virtual, with ids', path: 'collections/virtual?type=all&with_rom_ids=true', sendsAllIds: true },
   { name: '/platforms', path: 'platforms' },
   { name: '/roms/random', path: 'roms/random' }
 ]

@@ -2,7 +2,7 @@ import { Type } from '@sinclair/typebox'
 import { contextOf } from '../../../core/access/context.ts'
 import { ErrorSchema, type Routes } from '../../../core/typebox.ts'
 import { sendPieces } from '../../../core/web/cached-text.ts'
-import { VirtualCollectionSchema, VirtualCollectionsQuery } from '../schemas.ts'
+import { VirtualCollectionQuery, VirtualCollectionSchema, VirtualCollectionsQuery } from '../schemas.ts'
 import type { VirtualCollections } from '../virtual.ts'
 
 const tags = ['collections']
@@ -17,8 +17,8 @@ const createVirtualRoutes = (collections: VirtualCollections): Routes => async (
     },
     config: reads
   }, async (request, reply) => {
-    const { type, limit } = request.query
-    return await sendPieces(request, reply, [await collections.list(contextOf(request), type, limit)])
+    const { type, limit, with_rom_ids: withIds } = request.query
+    return await sendPieces(request, reply, [await collections.list(contextOf(request), type, { limit, withIds })])
   })
 
   app.get('/api/collections/virtual/identifiers', {
@@ -31,12 +31,18 @@ const createVirtualRoutes = (collections: VirtualCollections): Routes => async (
 
   app.get('/api/collections/virtual/:id', {
     schema: {
-      operationId: 'getVirtualCollection', tags, summary: 'Get a virtual collection', params: VirtualParams,
+      operationId: 'getVirtualCollection', tags, summary: 'Get a virtual collection', params: VirtualParams, querystring: VirtualCollectionQuery,
       response: { 200: VirtualCollectionSchema, 404: ErrorSchema }
     },
     config: reads
-  }, async (request, reply) =>
-    sendPieces(request, reply, [await collections.get(contextOf(request), request.params.id)]))
+  }, async (request, reply) => {
+    const { params: { id }, query: { with_rom_ids: withIds } } = request
+    return await sendPieces(request, reply, [await collections.get(contextOf(request), id, withIds)])
+  })
+
+  app.addHook('onListen', () => {
+    collections.prepare().catch((err: unknown) => { app.log.debug({ err }, 'virtual collections could not be prepared') })
+  })
 }
 
 export default createVirtualRoutes

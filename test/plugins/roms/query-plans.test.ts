@@ -101,10 +101,10 @@ t.test('siblings are computed once, with and without grouping', async (t) => {
 })
 
 t.test('queries of virtual collections get the timeout of lists', async () => {
-  const select = "select from pg_stat_activity where application_name = 'svc lists' and query like '%has_cover%' and datname = current_database()"
+  const select = "select from pg_stat_activity where application_name = 'svc lists' and query like '%string_agg%' and datname = current_database()"
   await until(async () => {
     await client.query("select move_library_version('edits', 0)")
-    await test.app.inject({ url: '/api/collections/virtual?type=all', headers: test.admin })
+    await test.app.inject({ url: '/api/collections/virtual?type=all&with_rom_ids=true', headers: test.admin })
     return (await client.query(select)).rowCount === 1
   }, 'the connection of lists made them')
 })

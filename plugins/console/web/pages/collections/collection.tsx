@@ -62,7 +62,8 @@ export function Smart ({ id: text }: { id: string }) {
 }
 
 export function Virtual ({ id }: { id: string }) {
-  const resource = useResource(`virtual-collection ${id}`, (signal) => call(api.GET('/api/collections/virtual/{id}', { params: { path: { id } }, signal })),
-    { 'scan:done': true, 'permissions:changed': true })
+  const resource = useResource(`virtual-collection ${id}`, (signal) => call(api.GET('/api/collections/virtual/{id}', {
+    params: { path: { id }, query: { with_rom_ids: false } }, signal
+  })), { 'scan:done': true, 'permissions:changed': true })
   return <CollectionPage resource={resource} scope={{ virtual_collection_id: id }} />
 }

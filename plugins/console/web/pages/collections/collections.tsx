@@ -44,7 +44,7 @@ function Found ({ order, text }: FoundProps) {
   const { query, path, go } = useView()
   const type = isType(query.type) ? query.type : 'genre'
   const found = useResource(`virtual-collections ${type}`, (signal) => call(api.GET('/api/collections/virtual', {
-    params: { query: { type, limit: VIRTUAL_MAX } }, signal
+    params: { query: { type, limit: VIRTUAL_MAX, with_rom_ids: false } }, signal
   })), { 'scan:done': true, 'permissions:changed': true })
   return (
     <section class='collection-group'>
