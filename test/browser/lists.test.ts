@@ -95,7 +95,8 @@ async function takeSteps (t: Test, test: TestApp, journey: Journey): Promise<voi
   await press('Enter')
   await see(third, 'h1')
   await page.goBack()
-  await page.waitForSelector('.game-row-title')
+  await page.waitForSelector('.grid:focus [data-active] .game-row-title')
+  t.equal(await page.$eval('[data-active] .game-row-title', ({ textContent }) => textContent), third, 'the way back leads to the same game')
   await checkAccessibility('list')
 
   // A smart collection counts while its filters change.

@@ -10,6 +10,7 @@ import { useView } from '../navigate.ts'
 import { NotFound } from '../pages/errors/errors.tsx'
 import { ROUTES } from '../routes.ts'
 import { Icon } from '../ui/icon.tsx'
+import { readPlace } from '../ui/grid/place.ts'
 import { PageBoundary } from '../ui/page-boundary.tsx'
 import { AccountMenu } from './account-menu.tsx'
 import { Bell } from './bell.tsx'
@@ -26,8 +27,9 @@ export function Shell ({ user }: { user: User }) {
   const main = useRef<HTMLElement>(null)
   const isFirst = useRef(true)
   useEffect(() => {
-    // The first page keeps the focus of the browser. Later ones get it, so that screen readers read them.
-    if (!isFirst.current) main.current?.focus({ preventScroll: true })
+    // The first page keeps the focus of the browser. Later ones get it, so that screen readers read them. A grid that
+    // the person returns to takes it itself.
+    if (!isFirst.current && readPlace() === null) main.current?.focus({ preventScroll: true })
     isFirst.current = false
   }, [path])
   return (

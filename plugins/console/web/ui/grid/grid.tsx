@@ -1,6 +1,7 @@
 import type { ComponentChildren, JSX } from 'preact'
 import { useEffect, useId, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { type Geometry, type GridOptions, type Range, follow, layOut, move, rangeOf, reveal, scrollOf } from './geometry.ts'
+import { readPlace, storePlace } from './place.ts'
 
 /** Commands for a grid from outside. */
 export interface GridHandle { jump: (index: number) => void }
@@ -33,6 +34,7 @@ interface GridProps extends Omit<GridOptions, 'viewport' | 'width'> {
 
 const IDLE_MS = 180
 const TYPING_MS = 900
+const PLACE_MS = 400
 
 /** The size of an element, which follows the window. */
 function useSize (element: { current: HTMLElement | null }) {
@@ -138,7 +140,8 @@ export function Grid (props: GridProps) {
   const sizes = [width, viewport, count, cell, gap, heightOf, fixed]
   const geometry = useMemo(() => layOut({ width, viewport, count, cell, gap, heightOf, columns: fixed }), sizes)
   const { position: { top, scroll }, show, handleScroll, topNow } = useScroll(element, geometry)
-  const [active, setActive] = useState(0)
+  const [former] = useState(readPlace)
+  const [active, setActive] = useState(former?.active ?? 0)
   const typed = useRef({ letters: '', at: 0 })
   const isExtending = useRef(false)
   const range = rangeOf(geometry, top, width === 0 ? 0 : count)
@@ -148,8 +151,24 @@ export function Grid (props: GridProps) {
   useEffect(() => { if (active >= count && count > 0) setActive(count - 1) }, [count])
   // Other columns put the same cells elsewhere: the first visible one stays.
   const firstVisible = useRef(0)
-  useLayoutEffect(() => { show(Math.floor(firstVisible.current / columns) * rowHeight) }, [columns, rowHeight])
+  const isRestored = useRef(former === null)
+  useLayoutEffect(() => {
+    if (former === null || isRestored.current || width === 0) return show(Math.floor(firstVisible.current / columns) * rowHeight)
+    isRestored.current = true
+    show(Math.min(former.above / columns * rowHeight, Math.max(0, geometry.height - viewport)))
+    // A control that the person uses, such as the size of covers, keeps the focus.
+    if (document.activeElement?.matches('body, main') !== false) element.current?.focus({ preventScroll: true })
+  }, [columns, rowHeight, width === 0])
   firstVisible.current = Math.floor(top / rowHeight) * columns
+
+  const remember = (index: number) => { storePlace({ active: index, above: topNow() / rowHeight * columns }) }
+  useEffect(() => {
+    if (!isRestored.current) return
+    // Safari refuses more than 100 changes of the history in 30 seconds.
+    const { href } = location
+    const timer = setTimeout(() => { if (location.href === href) remember(active) }, PLACE_MS)
+    return () => { clearTimeout(timer) }
+  }, [active, top, columns])
 
   function activate (index: number): void {
     setActive(index)
@@ -173,6 +192,11 @@ export function Grid (props: GridProps) {
     if (index !== null) activate(index)
   }
 
+  function open (index: number): void {
+    remember(index)
+    onOpen(index)
+  }
+
   /** Moves the focus to a cell. With Shift, everything from the first cell of the movement on is selected. */
   function moveTo (target: number, isRange: boolean): void {
     if (isRange && !isExtending.current) selection?.onStart(active)
@@ -190,10 +214,16 @@ export function Grid (props: GridProps) {
     if (event.ctrlKey || event.metaKey) return
     const target = move(geometry, event.key, active, count)
     if (target !== null) moveTo(target, event.shiftKey)
-    else if (event.key === 'Enter') onOpen(active)
+    else if (event.key === 'Enter') open(active)
     else if (event.key.length === 1 && /[\p{L}\p{N}]/u.test(event.key)) type(event.key)
     else return
     event.preventDefault()
+  }
+
+  /** A press may open a game, which leaves this entry of the history. */
+  function point (index: number): void {
+    setActive(index)
+    remember(index)
   }
 
   const firstRow = Math.floor(range.first / columns)
@@ -202,8 +232,8 @@ export function Grid (props: GridProps) {
     const length = Math.min(columns, count - row * columns)
     const indexes = Array.from({ length }, (_, column) => row * columns + column)
     const top = (row - firstRow) * rowHeight
-    const cells = { gap, columns, indexes, active, selection, children }
-    rows.push(<Row key={row} id={id} row={row} top={top} {...cells} onPoint={setActive} />)
+    const cells = { gap, columns, indexes, active, selection, children, onPoint: point }
+    rows.push(<Row key={row} id={id} row={row} top={top} {...cells} />)
   }
   return (
     <div
