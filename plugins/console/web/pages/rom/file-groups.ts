@@ -27,6 +27,12 @@ const ORDER: readonly Category[] = [
   'screenshot'
 ]
 
+/** Lists the files to which a patch may apply: those of the game first, and no music, manuals or pictures. */
+export function listPatchable (files: readonly RomFile[]): RomFile[] {
+  const others: readonly Category[] = ['patch', 'manual', 'soundtrack', 'screenshot']
+  return groupFiles(files, '').flatMap(({ category, files: group }) => others.includes(category) ? [] : group)
+}
+
 /** Groups files by kind, in the order of their paths. Files without a kind are those of the game. */
 export function groupFiles (files: readonly RomFile[], search: string): FileGroup[] {
   const wanted = search.trim().toLowerCase()

@@ -8,6 +8,7 @@ import { Field, Select } from '../../ui/field.tsx'
 import { useForm } from '../../ui/form.ts'
 import { Notice } from '../../ui/state.tsx'
 import { tellSuccess } from '../../ui/toast.tsx'
+import { listPatchable } from './file-groups.ts'
 import { saveFile } from './save-file.ts'
 import type { DetailedRom } from './rom-data.ts'
 
@@ -36,7 +37,7 @@ const OWN = 'own'
 function PatchForm ({ rom, onClose }: { rom: DetailedRom; onClose: () => void }) {
   const { patch: words } = texts().rom
   const patches = rom.files.filter(({ category }) => category === 'patch')
-  const bases = rom.files.filter(({ category }) => category !== 'patch')
+  const bases = listPatchable(rom.files)
   const [own, setOwn] = useState<File | null>(null)
   const [isMissing, setMissing] = useState(false)
   const form = useForm(
