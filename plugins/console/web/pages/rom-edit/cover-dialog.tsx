@@ -6,10 +6,10 @@ import { Button } from '../../ui/button.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import { TextField } from '../../ui/field.tsx'
 import { Icon } from '../../ui/icon.tsx'
-import { Notice } from '../../ui/state.tsx'
 import { providerName } from '../rom/provider-names.ts'
 import { RemoteCover } from '../rom-match/remote-cover.tsx'
 import { remotePicture } from '../rom-match/remote-picture.ts'
+import { SearchFailure } from '../rom-match/search-failure.tsx'
 import { type CoverChoice, toPicture } from './cover-choice.ts'
 import { type CoverOption, searchCovers } from './cover-options.ts'
 
@@ -142,7 +142,7 @@ function CoverSearch ({ romId, name, onChoose }: Pick<CoverDialogProps, 'romId' 
       <p class='visually-hidden' role='status'>
         {options !== null && words.count(options.length)}
       </p>
-      {failure !== null && <Notice kind='failure'>{failure.message}</Notice>}
+      {failure !== null && <SearchFailure failure={failure} />}
       {options === null && failure === null && (
         <ul class='cover-options' aria-hidden>
           {Array.from({ length: 8 }, (_, index) => (

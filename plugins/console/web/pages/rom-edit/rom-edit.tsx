@@ -7,10 +7,11 @@ import { nameOf } from '../../ui/cover.tsx'
 import { TextArea, TextField } from '../../ui/field.tsx'
 import { Failed, Notice, Skeleton } from '../../ui/state.tsx'
 import { fieldName } from '../rom/metadata.tsx'
-import { NoSuchRom } from '../rom/rom.tsx'
+import { NoSuchRom, isNoSuchRom } from '../rom/rom.tsx'
 import { type DetailedRom, useRom, useSources } from '../rom/rom-data.ts'
 import type { RomSources } from '../rom/source-list.ts'
 import { CoverField } from './cover-field.tsx'
+import { dropDraft } from './drafts.ts'
 import { EditConflicts } from './edit-conflicts.tsx'
 import { type Field, LIST_FIELDS, isValidDate } from './edit-values.ts'
 import { LockMark } from './lock-mark.tsx'
@@ -115,6 +116,13 @@ function Editor ({ rom, sources }: { rom: DetailedRom; sources: RomSources }) {
       }}
     >
       <EditConflicts edit={edit} />
+      {edit.isDraft && (
+        <Notice>
+          {words.draft}
+          {' '}
+          <Button kind='quiet' isSmall onClick={() => { edit.discard() }}>{words.discard}</Button>
+        </Notice>
+      )}
       {edit.hasTaken && edit.conflicts.length === 0 && <Notice>{words.changed.updated}</Notice>}
       {edit.failure !== null && <Notice kind='failure'>{edit.failure.message}</Notice>}
       <div class='edit-columns'>
@@ -130,7 +138,7 @@ function Editor ({ rom, sources }: { rom: DetailedRom; sources: RomSources }) {
         <span class='faint'>
           {edit.conflicts.length > 0 ? words.changed.decide : edit.isChanged ? '' : words.nothing}
         </span>
-        <LinkButton href={`roms/${rom.id}`}>{texts().common.cancel}</LinkButton>
+        <LinkButton href={`roms/${rom.id}`} onClick={() => { dropDraft(rom.id) }}>{texts().common.cancel}</LinkButton>
         <Button
           kind='primary'
           type='submit'
@@ -155,7 +163,7 @@ export default function RomEdit ({ id }: { id: string }) {
     data: { value: sources }
   } = useSources(Number(id))
   useTitle(rom === undefined ? undefined : words.title(nameOf(rom)))
-  if (!holds('roms.write') || failure?.status === 404) return <NoSuchRom />
+  if (!holds('roms.write') || isNoSuchRom(failure)) return <NoSuchRom />
   if (failure !== null && rom === undefined) return <Failed failure={failure} />
   return (
     <div class='rom-form'>

@@ -16,6 +16,7 @@ import {
   toRequest,
   toUndo
 } from './edit-values.ts'
+import { dropDraft, readDraft, storeDraft } from './drafts.ts'
 import { type EditConflict, mergeEdits } from './merge-edits.ts'
 
 /** Sends an edit: texts and locks, and a picture if there is one. */
@@ -35,17 +36,34 @@ async function sendEdit (id: number, { body, unlock }: EditRequest, cover: Cover
 
 const loadRom = (id: number) => call(api.GET('/api/roms/{id}', { params: { path: { id } } }))
 
+/** Lets the browser ask before it leaves a changed form. */
+function useQuestionAtEnd (isChanged: boolean): void {
+  useEffect(() => {
+    if (!isChanged) return
+    const ask = (event: Event) => { event.preventDefault() }
+    addEventListener('beforeunload', ask)
+    return () => { removeEventListener('beforeunload', ask) }
+  }, [isChanged])
+}
+
 /** The form of a ROM with its unlocked fields, and what somebody else changed meanwhile. */
 export function useEdit (rom: DetailedRom, sources: RomSources, onSaved: () => void) {
-  const [base, setBase] = useState<EditValues>(() => readValues(rom))
-  const [values, setValues] = useState<EditValues>(base)
-  const [unlocked, setUnlocked] = useState<ReadonlySet<Field>>(new Set())
-  const [cover, setCover] = useState<CoverChoice>({ kind: 'none' })
+  const [draft, setDraft] = useState(() => readDraft(rom.id))
+  const [base, setBase] = useState<EditValues>(() => draft?.base ?? readValues(rom))
+  const [values, setValues] = useState<EditValues>(draft?.values ?? base)
+  const [unlocked, setUnlocked] = useState<ReadonlySet<Field>>(draft?.unlocked ?? new Set())
+  const [cover, setCover] = useState<CoverChoice>(draft?.cover ?? { kind: 'none' })
   const [conflicts, setConflicts] = useState<readonly EditConflict[]>([])
   const [hasTaken, setTaken] = useState(false)
   const [isBusy, setBusy] = useState(false)
   const [failure, setFailure] = useState<Failure | null>(null)
   const isSaving = useRef(false)
+  const isChanged = listChanges(base, values).length > 0 || unlocked.size > 0 || isCoverChanged(cover)
+  useQuestionAtEnd(isChanged)
+  useEffect(() => {
+    if (isChanged) storeDraft(rom.id, { base, values, unlocked, cover })
+    else dropDraft(rom.id)
+  }, [base, values, unlocked, cover])
 
   /** Takes newer values into the form. @returns true if the person must decide about a field */
   function take (newer: DetailedRom): boolean {
@@ -73,6 +91,7 @@ export function useEdit (rom: DetailedRom, sources: RomSources, onSaved: () => v
     const undo = toUndo(newest, request, listLocked(sources.locked, newest.manual_metadata))
     const formerCover = await toCoverUndo(cover, newest, sources.locked)
     showRom(await sendEdit(rom.id, request, cover))
+    dropDraft(rom.id)
     const { edit: words } = texts().rom
     const bringBack = () => {
       sendEdit(rom.id, undo, formerCover)
@@ -95,7 +114,17 @@ export function useEdit (rom: DetailedRom, sources: RomSources, onSaved: () => v
     failure,
     unlocked,
     locked: listLocked(sources.locked, rom.manual_metadata),
-    isChanged: listChanges(base, values).length > 0 || unlocked.size > 0 || isCoverChanged(cover),
+    isChanged,
+    /** True if the form began with changes that were not saved before. */
+    isDraft: draft !== undefined && isChanged,
+    discard (): void {
+      setDraft(undefined)
+      setBase(readValues(rom))
+      setValues(readValues(rom))
+      setUnlocked(new Set())
+      setCover({ kind: 'none' })
+      setConflicts([])
+    },
     setCover,
     set (field: Field, value: string): void {
       setValues({ ...values, [field]: value })

@@ -11,11 +11,12 @@ import { Cover, nameOf } from '../../ui/cover.tsx'
 import { Select, TextField } from '../../ui/field.tsx'
 import { Empty, Failed, Notice, Skeleton } from '../../ui/state.tsx'
 import { tellFailure, tellSuccess } from '../../ui/toast.tsx'
-import { NoSuchRom } from '../rom/rom.tsx'
+import { NoSuchRom, isNoSuchRom } from '../rom/rom.tsx'
 import { type DetailedRom, showRom, useRom } from '../rom/rom-data.ts'
 import { type Candidate, type SearchedGame, listCandidates } from './candidates.ts'
 import { CandidateCard } from './candidate-card.tsx'
 import { CurrentMatches } from './current-matches.tsx'
+import { SearchFailure } from './search-failure.tsx'
 
 type By = 'name' | 'id'
 interface Question {
@@ -112,7 +113,7 @@ function Results ({
       {answer !== null && answer.skipped.length > 0 && (
         <Notice kind='warning'>{words.skipped(answer.skipped.join(', '))}</Notice>
       )}
-      {failure !== null && <Notice kind='failure'>{failure.message}</Notice>}
+      {failure !== null && <SearchFailure failure={failure} />}
       {answer === null && failure === null && <Waiting />}
       {answer !== null && candidates.length === 0 && (
         <Empty icon={search} title={words.none.title} text={words.none.text} />
@@ -184,7 +185,7 @@ export default function RomMatch ({ id }: { id: string }) {
     failure: { value: failure }
   } = useRom(id)
   useTitle(rom === undefined ? undefined : words.title(nameOf(rom)))
-  if (!holds('roms.write') || failure?.status === 404) return <NoSuchRom />
+  if (!holds('roms.write') || isNoSuchRom(failure)) return <NoSuchRom />
   if (failure !== null && rom === undefined) return <Failed failure={failure} />
   return (
     <div class='rom-form'>

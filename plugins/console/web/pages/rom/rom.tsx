@@ -1,4 +1,5 @@
 import ghost from 'lucide/dist/esm/icons/ghost.mjs'
+import type { Failure } from '../../api/failure.ts'
 import { holds, isGuest, accountOf } from '../../api/session.ts'
 import { texts } from '../../i18n/language.ts'
 import { useTitle, useView } from '../../navigate.ts'
@@ -52,6 +53,9 @@ function RomTabs ({ rom, tab }: { rom: DetailedRom, tab: Tab }) {
   )
 }
 
+/** True if the id in the address belongs to no game, or is none. */
+export const isNoSuchRom = (failure: Failure | null): boolean => failure !== null && [404, 422].includes(failure.status)
+
 /** Shown for a game that does not exist, or that the account may not see. */
 export function NoSuchRom () {
   const { title, text, action } = texts().rom.notFound
@@ -63,7 +67,7 @@ export default function RomPage ({ id }: { id: string }) {
   const { query } = useView()
   const { data: { value: rom }, failure: { value: failure } } = useRom(id)
   useTitle(rom === undefined ? undefined : nameOf(rom))
-  if (failure !== null && (failure.status === 404 || failure.status === 422)) return <NoSuchRom />
+  if (isNoSuchRom(failure)) return <NoSuchRom />
   if (rom === undefined) return failure === null ? <Waiting /> : <Failed failure={failure} />
   const account = accountOf()
   const tab = readTab(query)
