@@ -4,11 +4,12 @@ import lazy, { ErrorBoundary } from 'preact-iso/lazy'
 import { LocationProvider } from 'preact-iso/router'
 import wifiOff from 'lucide/dist/esm/icons/wifi-off.mjs'
 import { isReachable, onReturn, reportReached } from './api/connection.ts'
-import { isGuest, loadSession, session } from './api/session.ts'
+import { accountOf, isGuest, loadSession, session } from './api/session.ts'
 import { texts } from './i18n/language.ts'
 import { useView } from './navigate.ts'
 import { FirstStart } from './pages/first-start/first-start.tsx'
 import { SIGN_IN_PATH, SignIn } from './pages/sign-in/sign-in.tsx'
+import { takeWayBack } from './pages/sign-in/way-back.ts'
 import { Shell } from './shell/shell.tsx'
 import { Empty } from './ui/state.tsx'
 import { Toasts } from './ui/toast.tsx'
@@ -33,8 +34,14 @@ const ENTRANCES: Readonly<Record<string, ComponentType>> = {
 const PERSONAL = new Set([SIGN_IN_PATH, 'pair/device'])
 
 function Current () {
-  const { path } = useView()
+  const { path, go } = useView()
   const { value } = session
+  const account = accountOf()
+  useEffect(() => {
+    if (account === null || isGuest(account)) return
+    const view = takeWayBack()
+    if (view !== null && path === '') go(view, true)
+  }, [account?.id])
   const Page = Object.hasOwn(ENTRANCES, path) ? ENTRANCES[path] : undefined
   if (Page !== undefined && value.state !== 'starting') return <ErrorBoundary><Page /></ErrorBoundary>
   if (value.state === 'signed-in' && isGuest(value.user) && PERSONAL.has(path)) {

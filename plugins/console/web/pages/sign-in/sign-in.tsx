@@ -9,6 +9,7 @@ import { useForm } from '../../ui/form.ts'
 import { Notice } from '../../ui/state.tsx'
 import { Entrance } from './entrance.tsx'
 import { takeSignInProblem } from './sign-in-problem.ts'
+import { storeWayBack } from './way-back.ts'
 
 const OPENID = 'api/login/openid'
 /** The address that only signs in: everybody goes on to the start page from there. */
@@ -42,11 +43,14 @@ function PasswordForm () {
 /** Sign-in by password or OpenID provider. The address stays, so people return to the view that they opened. */
 export function SignIn ({ heartbeat: { FRONTEND, OIDC }, hasEnded }: { heartbeat: Heartbeat, hasEnded: boolean }) {
   const { signIn: words } = texts()
+  const { path, params } = useView()
   const hasPassword = !FRONTEND.DISABLE_USERPASS_LOGIN
   const [problem] = useState(takeSignInProblem)
   const isAutomatic = OIDC.ENABLED && OIDC.AUTOLOGIN && problem === null && sessionStorage.getItem(ATTEMPTED) === null
+  const leave = () => { storeWayBack(path === SIGN_IN_PATH ? '' : `${path}${params.size === 0 ? '' : `?${params}`}`) }
   useEffect(() => {
     if (!isAutomatic) return
+    leave()
     sessionStorage.setItem(ATTEMPTED, '1')
     location.assign(addressOf(OPENID))
   }, [isAutomatic])
@@ -57,7 +61,7 @@ export function SignIn ({ heartbeat: { FRONTEND, OIDC }, hasEnded }: { heartbeat
       {hasPassword && <PasswordForm />}
       {hasPassword && <a class='entrance-aside' href='forgot-password'>{words.forgot}</a>}
       {hasPassword && OIDC.ENABLED && <div class='entrance-or'>{words.or}</div>}
-      {OIDC.ENABLED && <LinkButton isWide href={OPENID} target='_top'>{words.withProvider(OIDC.PROVIDER)}</LinkButton>}
+      {OIDC.ENABLED && <LinkButton isWide href={OPENID} target='_top' onClick={leave}>{words.withProvider(OIDC.PROVIDER)}</LinkButton>}
       {!hasPassword && !OIDC.ENABLED && <Notice kind='warning'>{words.noPassword}</Notice>}
     </Entrance>
   )
