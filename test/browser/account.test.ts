@@ -113,6 +113,28 @@ async function dropFile (t: Test, { libraryDir }: TestApp, journey: Journey): Pr
   await open('roms?search=Dropped')
   await see('Dropped & “Found” <b>', '.game-name')
   t.equal(await readFile(join(libraryDir, 'roms', 'snes', name), 'utf8'), 'a game from elsewhere')
+  await interruptUpload(t, libraryDir, journey)
+}
+
+/** The page is loaded again in the middle of an upload, which goes on with the same file. */
+async function interruptUpload (t: Test, libraryDir: string, { page, open, see }: Journey): Promise<void> {
+  const file = join(t.testdirName, 'Large.sfc')
+  const content = Buffer.alloc(5 * 1024 * 1024, 'a large game ')
+  await writeFile(file, content)
+  await open('upload')
+  const choose = async () => {
+    const input = await page.waitForSelector('input[type=file]:not([disabled])')
+    await (input as ElementHandle<HTMLInputElement>).uploadFile(file)
+  }
+  await page.emulateNetworkConditions({ upload: 3 * 1024 * 1024, download: -1, latency: 0 })
+  await choose()
+  await page.waitForFunction(() => Number(document.querySelector('progress')?.getAttribute('value')) > 0)
+  await page.reload()
+  await see('choose the file again', '.row')
+  await page.emulateNetworkConditions(null)
+  await choose()
+  await see('is in the library', '.row')
+  t.ok((await readFile(join(libraryDir, 'roms', 'snes', 'Large.sfc'))).equals(content))
 }
 
 async function createToken (t: Test, { app }: TestApp, journey: Journey): Promise<void> {

@@ -19,6 +19,8 @@ export const upload: Messages['upload'] = {
   },
   failed: 'Das Hochladen ist gescheitert. Versuche es noch einmal.',
   done: (count) => plural(count, { one: '# Spiel ist in deiner Bibliothek.', other: '# Spiele sind in deiner Bibliothek.' }),
+  interrupted: 'Unfertige Uploads',
+  chooseAgain: 'unterbrochen; wähle die Datei noch einmal, dann geht es an derselben Stelle weiter',
   retryNamed: (name) => `Noch einmal versuchen: ${name}`,
   cancelNamed: (name) => `${name} abbrechen`,
   forgetNamed: (name) => `${name} ausblenden`,

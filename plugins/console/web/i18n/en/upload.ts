@@ -19,6 +19,8 @@ export const upload = {
   },
   failed: 'The upload failed. Try again.',
   done: (count: number) => plural(count, { one: '# game is in your library.', other: '# games are in your library.' }),
+  interrupted: 'Unfinished uploads',
+  chooseAgain: 'interrupted; choose the file again, and it goes on where it stopped',
   retryNamed: (name: string) => `Try again: ${name}`,
   cancelNamed: (name: string) => `Cancel ${name}`,
   forgetNamed: (name: string) => `Hide ${name}`,

@@ -1,7 +1,9 @@
 import fileIcon from 'lucide/dist/esm/icons/file.mjs'
 import check from 'lucide/dist/esm/icons/circle-check.mjs'
+import pause from 'lucide/dist/esm/icons/circle-pause.mjs'
 import rotate from 'lucide/dist/esm/icons/rotate-cw.mjs'
 import x from 'lucide/dist/esm/icons/x.mjs'
+import { useState } from 'preact/hooks'
 import { api, call } from '../../api/client.ts'
 import type { Platform } from '../../api/platforms.ts'
 import { useResource } from '../../api/resource.ts'
@@ -12,7 +14,10 @@ import { Combobox } from '../../ui/combobox.tsx'
 import { FileDrop } from '../../ui/file-drop.tsx'
 import { Icon } from '../../ui/icon.tsx'
 import { Notice } from '../../ui/state.tsx'
+import { tellFailure } from '../../ui/toast.tsx'
 import { guessPlatform } from './guess-platform.ts'
+import { cancelUpload } from './send-file.ts'
+import { listInterrupted } from './upload-memory.ts'
 import { type Upload, addFiles, choosePlatform, removeUpload, retry, uploads } from './upload-queue.ts'
 
 /** All platforms that games can have, also those without any game yet. */
@@ -71,6 +76,36 @@ function PlatformChoice ({ waiting, platforms }: { waiting: readonly Upload[], p
   )
 }
 
+/** The uploads that ended with the page. A page cannot read a file again that nobody chose. */
+function Interrupted () {
+  const { upload } = texts()
+  const [, setCancelled] = useState(0)
+  const stored = listInterrupted(uploads.value.map(({ file, platform }) => ({ file, platform: platform?.fs_slug })))
+  if (stored.length === 0) return null
+  return (
+    <ul class='card rows' aria-label={upload.interrupted}>
+      {stored.map(({ file, platform }) => (
+        <li key={`${file.name} ${platform}`} class='row'>
+          <Icon node={pause} />
+          <div class='row-text'>
+            <div class='row-title upload-name'>{file.name}</div>
+            <p class='faint'>{platform} · {upload.chooseAgain} · {format().bytes(file.size)}</p>
+          </div>
+          <div class='row-actions upload-actions'>
+            <IconButton
+              isSmall icon={x} label={upload.cancelNamed(file.name)}
+              onClick={() => {
+                cancelUpload(file, platform).catch(tellFailure)
+                setCancelled(Date.now())
+              }}
+            />
+          </div>
+        </li>
+      ))}
+    </ul>
+  )
+}
+
 /** A place for dropped games, with the progress of each. */
 export function DropGames () {
   const { upload } = texts()
@@ -94,6 +129,7 @@ export function DropGames () {
         <p class='faint'>{upload.dropHint}</p>
       </FileDrop>
       {waiting.length > 0 && <PlatformChoice waiting={waiting} platforms={platforms} />}
+      <Interrupted />
       {list.length > 0 && <ul class='card rows'>{list.map((one) => <UploadRow key={one.id} upload={one} />)}</ul>}
       <div role='status'>{doneCount > 0 && <Notice>{upload.done(doneCount)}</Notice>}</div>
     </div>

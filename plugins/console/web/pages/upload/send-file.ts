@@ -2,7 +2,7 @@ import { api, call } from '../../api/client.ts'
 import { isProxyFailure, isReachable } from '../../api/connection.ts'
 import { Failure } from '../../api/failure.ts'
 import { countChunks, listMissing, toHeader } from './chunks.ts'
-import { findUpload, storeUpload } from './upload-memory.ts'
+import { type UploadedFile, findUpload, storeUpload } from './upload-memory.ts'
 
 interface Target { platformId: number, platform: string }
 interface Watch {
@@ -107,7 +107,7 @@ export async function sendFile (file: File, target: Target, watch: Watch): Promi
 }
 
 /** Deletes what the server has of an upload. */
-export async function cancelUpload (file: File, platform: string): Promise<void> {
+export async function cancelUpload (file: UploadedFile, platform: string): Promise<void> {
   const id = findUpload(file, platform)
   storeUpload(file, platform, null)
   if (id !== null) await call(api.POST('/api/roms/upload/{upload_id}/cancel', { params: { path: { upload_id: id } } }))

@@ -4,8 +4,15 @@ const KEY = 'svc.uploads'
 const STORED_MAX = 200
 
 export type UploadedFile = Pick<File, 'name' | 'size' | 'lastModified'>
+/** An upload of this tab that did not finish. */
+export interface StoredUpload { readonly file: UploadedFile, readonly platform: string }
+
 const nameOf = ({ name, size, lastModified }: UploadedFile, platform: string) =>
   JSON.stringify([name, size, lastModified, platform])
+const readName = (text: string): StoredUpload => {
+  const [name, size, lastModified, platform] = JSON.parse(text) as [string, number, number, string]
+  return { file: { name, size, lastModified }, platform }
+}
 
 function readAll (): [string, string][] {
   try {
@@ -22,6 +29,12 @@ function storeAll (entries: [string, string][]): void {
   } catch {
     // Without storage an upload begins again after the page was loaded again.
   }
+}
+
+/** Lists the uploads that did not finish, besides those of some files. */
+export function listInterrupted (running: readonly { file: UploadedFile, platform: string | undefined }[]): StoredUpload[] {
+  const names = new Set(running.map(({ file, platform = '' }) => nameOf(file, platform)))
+  return readAll().flatMap(([name]) => names.has(name) ? [] : [readName(name)])
 }
 
 /** Returns the id of the upload of a file that began before; null without one. */
