@@ -1,5 +1,6 @@
 import type { ComponentType } from 'preact'
 import lazy from 'preact-iso/lazy'
+import { isReachable, onReturn, probe } from './api/connection.ts'
 import { reloadOnce } from './reload.ts'
 import { Outdated } from './pages/errors/outdated.tsx'
 
@@ -8,14 +9,24 @@ interface ViewRoute { path: string, page: ComponentType }
 
 type Load<Props extends object> = () => Promise<{ default: ComponentType<Props> }>
 
-/** Loads the script of a page. An upgraded server has other scripts, so the page is loaded again, or says so. */
-async function loadPage<Props extends object> (load: Load<Props>) {
+const waitForServer = () => new Promise<void>((resolve) => { onReturn(resolve) })
+
+/**
+ * Loads the script of a page. While the server does not answer, the former page stays. An upgraded server has other
+ * scripts, so the page is loaded again, or says so.
+ */
+async function loadPage<Props extends object> (load: Load<Props>): ReturnType<Load<Props>> {
   try {
     return await load()
   } catch (err) {
+    await probe()
+    if (!isReachable.value) {
+      await waitForServer()
+      return await loadPage(load)
+    }
     reportError(err)
     reloadOnce()
-    return { default: Outdated }
+    return { default: Outdated as ComponentType<Props> }
   }
 }
 

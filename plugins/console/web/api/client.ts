@@ -1,6 +1,7 @@
 import createClient, { type Middleware } from 'openapi-fetch'
 import { BASE_PATH } from '../base.ts'
 import { isProxyFailure, reportReached, reportSignedOut } from './connection.ts'
+import { texts } from '../i18n/language.ts'
 import { Failure, isCancelled, readFailure } from './failure.ts'
 import type { paths } from './schema.d.ts'
 
@@ -32,7 +33,8 @@ export async function call<Data> (request: Promise<Answer<Data>>): Promise<Data>
   } catch (err) {
     if (isCancelled(err)) throw err
     reportReached(false)
-    throw new Failure(0, err instanceof Error ? err.message : String(err))
+    // Browsers say little about it, and only in their own language.
+    throw new Failure(0, texts().errors.unreachable.title)
   }
   const { response } = answer
   reportReached(!isProxyFailure(response.status))

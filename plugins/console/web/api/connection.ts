@@ -9,7 +9,8 @@ const returnListeners = new Set<() => void>()
 let probing: ReturnType<typeof setTimeout> | null = null
 
 /** Asks the server until it answers, because the request that failed is not repeated and there may be no socket. */
-async function probe (): Promise<void> {
+export async function probe (): Promise<void> {
+  if (probing !== null) clearTimeout(probing)
   probing = null
   try {
     const { status } = await fetch(addressOf('api/heartbeat'), { cache: 'no-store' })
