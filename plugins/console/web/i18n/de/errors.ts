@@ -2,7 +2,7 @@ import type { Messages } from '../en.ts'
 
 export const errors: Messages['errors'] = {
   notFound: { title: 'Hier ist nichts', text: 'Die Adresse stimmt nicht, oder ihr Inhalt wurde entfernt.', action: 'Zur Startseite' },
-  forbidden: { title: 'Diese Seite ist nicht für dich', text: 'Dein Konto darf sie nicht sehen. Ein Administrator kann das ändern.', action: 'Zur Startseite' },
+  forbidden: { title: 'Diese Seite ist nicht für dich', text: 'Dein Konto darf sie nicht sehen. Ein Administrator kann das ändern.', guest: 'Gäste dürfen sie nicht sehen. Melde dich mit deinem Konto an.', action: 'Zur Startseite' },
   failed: { title: 'Das hat nicht geklappt', text: 'Die Seite konnte nicht geladen werden.' },
   unreachable: { title: 'Der Server antwortet nicht', text: 'Prüfe, ob er läuft und ob du in seinem Netz bist. Diese Seite macht von selbst weiter, sobald er antwortet.' },
   crashed: { title: 'Diese Seite hat einen Fehler', text: 'Lade sie neu. Hilft das nicht, melde die Zeilen unten.', action: 'Neu laden', details: 'Einzelheiten' },

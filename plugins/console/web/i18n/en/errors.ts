@@ -1,7 +1,7 @@
 /** The pages that stand in for another one. */
 export const errors = {
   notFound: { title: 'There is nothing here', text: 'The address may be wrong, or what it showed was removed.', action: 'Go to the start page' },
-  forbidden: { title: 'This page is not for you', text: 'Your account may not see it. An administrator can change that.', action: 'Go to the start page' },
+  forbidden: { title: 'This page is not for you', text: 'Your account may not see it. An administrator can change that.', guest: 'Guests may not see it. Sign in with your account.', action: 'Go to the start page' },
   failed: { title: 'This did not work', text: 'The page failed to load.' },
   unreachable: { title: 'The server does not answer', text: 'Check that it runs and that you are in its network. This page goes on by itself as soon as the server answers.' },
   crashed: { title: 'This page has a bug', text: 'Load it again. If that does not help, report the lines below.', action: 'Load again', details: 'Details' },
