@@ -180,24 +180,18 @@ async function pairDevice (t: Test, { app }: TestApp, journey: Journey): Promise
 }
 
 async function signOutElsewhere (t: Test, journey: Journey): Promise<void> {
-  const { page, open, see, openOther, signIn, click, checkAccessibility } = journey
+  const { page, open, see, openOther, signIn, click } = journey
   const other = await openOther()
   await signIn('ana', PASSWORD, other)
   await open('account/security')
   await see('This browser', '.row')
-  await checkAccessibility('security')
   await click('Sign out everywhere else')
   await page.waitForSelector('dialog[open] .button-danger')
   await page.click('dialog[open] .button-danger')
   await see('Welcome back', 'h1', other)
   await see('This browser', '.row')
   t.equal((await page.$$('.rows .row')).length, 1)
-  for (const view of ['account', 'account/channels', 'notifications']) {
-    await open(view)
-    await page.waitForSelector('h1')
-    await page.waitForFunction(() => document.querySelector('.skeleton') === null)
-    await checkAccessibility(view)
-  }
+  await open('notifications')
   await see('Scan finished', '.note')
   await click('Mark all as read')
   await page.waitForSelector('.bell-count', { hidden: true })
@@ -205,7 +199,7 @@ async function signOutElsewhere (t: Test, journey: Journey): Promise<void> {
 
 /** An invited person sees nothing that administers the server. */
 async function inviteViewer (t: Test, { app }: TestApp, journey: Journey): Promise<void> {
-  const { page, openOther, see, fill, click, checkAccessibility } = journey
+  const { page, openOther, see, fill, click } = journey
   const invite = await app.inject({
     method: 'POST', url: '/api/users/invite-link?role=user', headers: { authorization: `Basic ${btoa(`ana:${PASSWORD}`)}` }
   })
@@ -233,5 +227,4 @@ async function inviteViewer (t: Test, { app }: TestApp, journey: Journey): Promi
   }
   await page.goto(`${address}forgot-password`)
   await see('cannot send mails')
-  await checkAccessibility('forgotten password')
 }

@@ -28,7 +28,6 @@ async function takeSteps (t: Test, test: TestApp, journey: Journey): Promise<voi
   const total = (count: number, where = page) => see(`${count} game${count === 1 ? '' : 's'}`, '.library-title', where)
   await signIn('admin', 'a password')
   await see('Hello, admin', 'h1')
-  await checkAccessibility('home')
 
   // Search and filters are in the address, so a reload keeps them.
   await open('roms')
@@ -102,7 +101,6 @@ async function takeSteps (t: Test, test: TestApp, journey: Journey): Promise<voi
   // A smart collection counts while its filters change.
   await open('collections')
   await see(MARKUP, '.collection-name')
-  await checkAccessibility('collections')
   await click('New smart collection')
   await see('31 games fit', '.smart-count')
   await page.locator('.dialog .flag-chip').click()
@@ -111,7 +109,6 @@ async function takeSteps (t: Test, test: TestApp, journey: Journey): Promise<voi
   await press('Enter')
   await see('My best', 'h1')
   await total(2)
-  await checkAccessibility('collection')
 
   // The search opens anywhere, and leads to the library.
   await press('/')

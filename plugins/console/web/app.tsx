@@ -13,6 +13,7 @@ import { takeWayBack } from './pages/sign-in/way-back.ts'
 import { Shell } from './shell/shell.tsx'
 import { Empty } from './ui/state.tsx'
 import { Toasts } from './ui/toast.tsx'
+import { ENTRANCE_PATHS, type EntrancePath } from './view-paths.ts'
 
 /** Loads the session; while the server does not answer, `connection.ts` tries again. */
 async function start (): Promise<void> {
@@ -25,7 +26,7 @@ async function start (): Promise<void> {
 onReturn(() => { if (session.value.state === 'starting') void start() })
 
 /** Pages outside of the frame, which need no session. */
-const ENTRANCES: Readonly<Record<string, ComponentType>> = {
+const ENTRANCES: Readonly<Record<EntrancePath, ComponentType>> = {
   register: lazy(() => import('./pages/sign-in/register.tsx')),
   'reset-password': lazy(() => import('./pages/sign-in/reset-password.tsx')),
   'forgot-password': lazy(() => import('./pages/sign-in/forgot-password.tsx'))
@@ -42,7 +43,8 @@ function Current () {
     const view = takeWayBack()
     if (view !== null && path === '') go(view, true)
   }, [account?.id])
-  const Page = Object.hasOwn(ENTRANCES, path) ? ENTRANCES[path] : undefined
+  const entrance = ENTRANCE_PATHS.find((one) => one === path)
+  const Page = entrance === undefined ? undefined : ENTRANCES[entrance]
   if (Page !== undefined && value.state !== 'starting') return <ErrorBoundary><Page /></ErrorBoundary>
   if (value.state === 'signed-in' && isGuest(value.user) && PERSONAL.has(path)) {
     return <SignIn heartbeat={value.heartbeat} hasEnded={false} />

@@ -3,6 +3,7 @@ import lazy from 'preact-iso/lazy'
 import { isReachable, onReturn, probe } from './api/connection.ts'
 import { reloadOnce } from './reload.ts'
 import { Outdated } from './pages/errors/outdated.tsx'
+import { VIEW_PATHS, type ViewPath } from './view-paths.ts'
 
 /** A page gets the parts of its path, such as `id`, as texts. */
 interface ViewRoute { path: string, page: ComponentType }
@@ -32,22 +33,25 @@ async function loadPage<Props extends object> (load: Load<Props>): ReturnType<Lo
 
 const page = <Props extends object>(load: Load<Props>) => lazy(() => loadPage(load)) as unknown as ComponentType
 
-/** The views, by their paths below the base URL. A page loads when it is first opened. */
-export const ROUTES: readonly ViewRoute[] = [
-  { path: '', page: page(() => import('./pages/home/home.tsx')) },
-  { path: 'platforms', page: page(() => import('./pages/platforms/platforms.tsx')) },
-  { path: 'platforms/:slug', page: page(() => import('./pages/library/library.tsx')) },
-  { path: 'collections', page: page(() => import('./pages/collections/collections.tsx')) },
-  { path: 'collections/:id', page: page(() => import('./pages/collections/collection.tsx')) },
-  { path: 'collections/smart/:id', page: page(async () => ({ default: (await import('./pages/collections/collection.tsx')).Smart })) },
-  { path: 'collections/virtual/:id', page: page(async () => ({ default: (await import('./pages/collections/collection.tsx')).Virtual })) },
-  { path: 'roms', page: page(() => import('./pages/library/library.tsx')) },
-  { path: 'roms/:id', page: page(() => import('./pages/rom/rom.tsx')) },
-  { path: 'roms/:id/edit', page: page(() => import('./pages/rom-edit/rom-edit.tsx')) },
-  { path: 'roms/:id/match', page: page(() => import('./pages/rom-match/rom-match.tsx')) },
-  { path: 'account/:section?', page: page(() => import('./pages/account/account.tsx')) },
-  { path: 'notifications', page: page(() => import('./pages/notifications/notifications.tsx')) },
-  { path: 'pair/device', page: page(() => import('./pages/pair/pair.tsx')) },
-  { path: 'setup/:step?', page: page(() => import('./pages/setup/setup.tsx')) },
-  { path: 'upload', page: page(() => import('./pages/upload/upload.tsx')) }
-]
+/** The page of each view, which loads when it is first opened. */
+const PAGES: Readonly<Record<ViewPath, ComponentType>> = {
+  '': page(() => import('./pages/home/home.tsx')),
+  platforms: page(() => import('./pages/platforms/platforms.tsx')),
+  'platforms/:slug': page(() => import('./pages/library/library.tsx')),
+  collections: page(() => import('./pages/collections/collections.tsx')),
+  'collections/:id': page(() => import('./pages/collections/collection.tsx')),
+  'collections/smart/:id': page(async () => ({ default: (await import('./pages/collections/collection.tsx')).Smart })),
+  'collections/virtual/:id': page(async () => ({ default: (await import('./pages/collections/collection.tsx')).Virtual })),
+  roms: page(() => import('./pages/library/library.tsx')),
+  'roms/:id': page(() => import('./pages/rom/rom.tsx')),
+  'roms/:id/edit': page(() => import('./pages/rom-edit/rom-edit.tsx')),
+  'roms/:id/match': page(() => import('./pages/rom-match/rom-match.tsx')),
+  'account/:section?': page(() => import('./pages/account/account.tsx')),
+  notifications: page(() => import('./pages/notifications/notifications.tsx')),
+  'pair/device': page(() => import('./pages/pair/pair.tsx')),
+  'setup/:step?': page(() => import('./pages/setup/setup.tsx')),
+  upload: page(() => import('./pages/upload/upload.tsx'))
+}
+
+/** The views, by their paths below the base URL. */
+export const ROUTES: readonly ViewRoute[] = VIEW_PATHS.map((path) => ({ path, page: PAGES[path] }))

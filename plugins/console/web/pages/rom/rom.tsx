@@ -19,9 +19,15 @@ import { Saves } from './saves/saves.tsx'
 const TABS = ['overview', 'saves', 'files', 'metadata'] as const
 type Tab = typeof TABS[number]
 
+/** True if the account may have saves. Guests have none. */
+function maySave (): boolean {
+  const account = accountOf()
+  return account !== null && !isGuest(account) && holds('assets.read')
+}
+
 /** Returns the part of the page that the address names. */
 const readTab = ({ tab }: Readonly<Record<string, string>>): Tab =>
-  TABS.find((one) => one === tab && (one !== 'saves' || holds('assets.read'))) ?? 'overview'
+  TABS.find((one) => one === tab && (one !== 'saves' || maySave())) ?? 'overview'
 
 /** The shape of the page while it loads. */
 const Waiting = () => (
@@ -41,7 +47,7 @@ function RomTabs ({ rom, tab }: { rom: DetailedRom, tab: Tab }) {
   const saves = rom.user_saves.length + rom.user_states.length
   const tabs = [
     { id: 'overview', label: words.tabs.overview, content: () => <Overview rom={rom} /> },
-    ...(holds('assets.read') ? [{ id: 'saves', label: saves === 0 ? words.tabs.saves : `${words.tabs.saves} ${saves}`, content: () => <Saves rom={rom} /> }] : []),
+    ...(maySave() ? [{ id: 'saves', label: saves === 0 ? words.tabs.saves : `${words.tabs.saves} ${saves}`, content: () => <Saves rom={rom} /> }] : []),
     { id: 'files', label: rom.files.length > 1 ? `${words.tabs.files} ${rom.files.length}` : words.tabs.files, content: () => <Files rom={rom} /> },
     { id: 'metadata', label: words.tabs.metadata, content: () => <Metadata rom={rom} /> }
   ]
@@ -59,6 +65,7 @@ export const isNoSuchRom = (failure: Failure | null): boolean => failure !== nul
 /** Shown for a game that does not exist, or that the account may not see. */
 export function NoSuchRom () {
   const { title, text, action } = texts().rom.notFound
+  useTitle(title)
   return <Empty isPage icon={ghost} title={title} text={text}><LinkButton href='roms'>{action}</LinkButton></Empty>
 }
 

@@ -32,7 +32,9 @@ function storeAll (entries: [string, string][]): void {
 }
 
 /** Lists the uploads that did not finish, besides those of some files. */
-export function listInterrupted (running: readonly { file: UploadedFile, platform: string | undefined }[]): StoredUpload[] {
+export function listInterrupted (
+  running: readonly { file: UploadedFile, platform: string | undefined }[]
+): StoredUpload[] {
   const names = new Set(running.map(({ file, platform = '' }) => nameOf(file, platform)))
   return readAll().flatMap(([name]) => names.has(name) ? [] : [readName(name)])
 }

@@ -153,7 +153,9 @@ export function Grid (props: GridProps) {
   const firstVisible = useRef(0)
   const isRestored = useRef(former === null)
   useLayoutEffect(() => {
-    if (former === null || isRestored.current || width === 0) return show(Math.floor(firstVisible.current / columns) * rowHeight)
+    if (former === null || isRestored.current || width === 0) {
+      return show(Math.floor(firstVisible.current / columns) * rowHeight)
+    }
     isRestored.current = true
     show(Math.min(former.above / columns * rowHeight, Math.max(0, geometry.height - viewport)))
     // A control that the person uses, such as the size of covers, keeps the focus.
