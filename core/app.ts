@@ -9,6 +9,7 @@ import asyncapi from './sockets/asyncapi.ts'
 import { type Config, basePath } from './config/config.ts'
 import database, { REQUEST_LIMITS } from './database/database.ts'
 import type { Features, ProcessRole } from './feature.ts'
+import { createHostId } from './host.ts'
 import compression from './web/compression.ts'
 import emptyBody from './web/empty-body.ts'
 import errorHandler from './web/error-handler.ts'
@@ -29,6 +30,7 @@ import { REQUEST_ID_FIELD, readRequestId, traceRequests } from './request-id.ts'
 import { type Secrets, createSecrets } from './access/secrets.ts'
 import securityHeaders from './web/security-headers.ts'
 import sockets from './sockets/plugin.ts'
+import { ownerKey } from './sockets/session-owner.ts'
 import type { App } from './typebox.ts'
 import { buildSerializer, createValidatorCompiler } from './web/validation.ts'
 import { VERSION } from './version.ts'
@@ -42,6 +44,8 @@ export interface AppOptions {
   features: Features
   /** The number of this web worker, from 1; 0 for any other process. */
   workerNumber?: number
+  /** The id of the host to which this process belongs; by default it is a host of its own. */
+  hostId?: string
   /** The role of the process in its server; by default it runs alone. */
   place?: ProcessRole
   /** True if a supervisor starts the scan worker that requests wait for; the default depends on `processRole`. */
@@ -138,9 +142,12 @@ export async function buildApp (options: AppOptions): Promise<App> {
     ...(works ? {} : { limits: REQUEST_LIMITS })
   })
   const isSupervised = options.awaitsWorker ?? options.place?.readAllMeasured !== undefined
-  await app.register(workers, { url, role, isSupervised })
+  const host = { id: options.hostId ?? createHostId(), address: config.cluster.internal_address ?? null }
+  await app.register(workers, { url, role, isSupervised, host })
   await app.register(auth, { config, secrets })
-  await app.register(sockets, { config, accepts: role === 'web', workerNumber: options.workerNumber ?? 0 })
+  await app.register(sockets, {
+    config, accepts: role === 'web', owner: ownerKey(host.id, options.workerNumber ?? 0)
+  })
   await app.register(jobs, { url, runsJobs: works })
   await app.register(await openRegistry(app, {
     config, runsPlugins: works, createServices: await createPluginServices(app, config),

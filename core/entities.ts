@@ -10,6 +10,12 @@ export const Worker = defineEntity({
   properties: {
     id: columns.text().primary(),
     role: columns.text(),
+    /** The start of the server to which the process belongs (core/host.ts). */
+    host_id: columns.text().default(''),
+    host_name: columns.text().default(''),
+    release: columns.text().default(''),
+    /** The address on which other hosts reach this one. */
+    address: columns.text().nullable(),
     started_at: columns.createdAt(),
     seen_at: columns.createdAt()
   }

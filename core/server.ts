@@ -21,6 +21,8 @@ export interface RoleOptions {
   role: ServerRole
   databaseUrl: string
   logger: Logger
+  /** The id of the host to which this process belongs. */
+  hostId: string
   /** The number among the web workers of one supervisor, from 1; 0 otherwise. */
   workerNumber: number
   /** A folder that only this user can read, with the sockets that connect the web workers of one machine. */
@@ -98,12 +100,15 @@ async function listen (app: App, host: string, port: number): Promise<number> {
  * @throws StartError if it cannot listen.
  */
 export async function startRole (options: RoleOptions): Promise<RunningRole> {
-  const { features, config, role, databaseUrl, logger, workerNumber } = options
+  const { features, config, role, databaseUrl, logger, hostId, workerNumber } = options
   const place = options.place === undefined ? {} : { place: options.place }
-  const app = await buildApp({ config, role, databaseUrl, logger, features, workerNumber, ...place })
+  const app = await buildApp({ config, role, databaseUrl, logger, features, hostId, workerNumber, ...place })
   const drain = createDrain(app.server)
   try {
-    if (role === 'web') await forwardForeignSessions(app, options.socketDir, workerNumber)
+    if (role === 'web') {
+      const host = { id: hostId, address: config.cluster.internal_address ?? null }
+      await forwardForeignSessions(app, { folder: options.socketDir, host, workerNumber })
+    }
     await app.ready()
     const port = role === 'web' ? await listen(app, config.server.host, options.port ?? config.server.port) : null
     if (role === 'worker') {

@@ -1,5 +1,6 @@
 import { StartError } from '../errors.ts'
 import type { Features } from '../feature.ts'
+import { createHostId } from '../host.ts'
 import { exitOnServerErrors } from '../loader/calls/fault.ts'
 import { createLogger } from '../log.ts'
 import { listRuntimeWarnings } from '../runtime.ts'
@@ -40,7 +41,7 @@ export async function runRole (features: Features, role: ServerRole): Promise<vo
   try {
     await prepareDatabase(features, { config, databaseUrl, log: logger })
     const running = await startRole({
-      features, config, role, databaseUrl, logger, workerNumber: 0, socketDir: folder.path
+      features, config, role, databaseUrl, logger, hostId: createHostId(), workerNumber: 0, socketDir: folder.path
     })
     // Registered before the process reports that it is ready, because a listener of that report may end the process.
     const ended = waitForEnd(running)

@@ -62,6 +62,7 @@ async function start (message: StartMessage): Promise<void> {
     databaseUrl: message.database_url,
     logger: log,
     place: { name: message.name, readAllMeasured: allMeasured.read },
+    hostId: message.host_id,
     workerNumber: message.worker_number,
     socketDir: message.socket_dir,
     port: message.port

@@ -35,6 +35,12 @@ function isDatabaseUrl (text: string): boolean {
   }
 }
 
+/** True for a host and a port, without anything else. */
+function isHostPort (text: string): boolean {
+  if (!/^(?:[\w.-]+|\[[\da-f:.]+\]):\d{1,5}$/i.test(text) || !URL.canParse(`tcp://${text}`)) return false
+  return Number(text.slice(text.lastIndexOf(':') + 1)) > 0
+}
+
 /** The formats of text settings. */
 const FORMATS = {
   'http-url': {
@@ -60,6 +66,10 @@ const FORMATS = {
   network: {
     isValid: isNetwork,
     words: 'an IP address or a network, such as 172.30.80.2 or 172.30.80.0/24'
+  },
+  'host-port': {
+    isValid: isHostPort,
+    words: 'a host or an IP address with a port, such as 10.0.0.5:8081 or [fd00::5]:8081'
   },
   cron: {
     isValid: isCron,

@@ -146,6 +146,13 @@ const CORE_SECTIONS = {
         'transaction another connection and does not track prepared statements'
     })
   }, 'The database'),
+  cluster: Section({
+    internal_address: Type.Optional(Formatted('host-port', {
+      env: 'SVC_INTERNAL_ADDRESS',
+      description: 'Only with several machines on one database: the address of this one on which the others pass requests of sockets ' +
+        'to it, such as 10.0.0.5:8081. Without it nothing listens there'
+    }))
+  }, 'Several machines on one database'),
   auth: AuthSchema,
   sockets: SocketsSchema,
   outgoing: Section({

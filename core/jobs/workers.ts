@@ -6,6 +6,9 @@ import fp from 'fastify-plugin'
 import pg from 'pg'
 import { REQUEST_LIMITS } from '../database/database.ts'
 import { ApiError, StartError } from '../errors.ts'
+import type { Host } from '../host.ts'
+import { VERSION } from '../version.ts'
+import { createHostAddresses } from './host-addresses.ts'
 import { type Locks, createLocks, tryLock } from './locks.ts'
 
 /** The roles of a server's processes. */
@@ -26,6 +29,8 @@ declare module 'fastify' {
        * @throws ApiError UNAVAILABLE if there is none.
        */
       requireScanWorker(): Promise<void>
+      /** Returns the internal address of a live host; null if it has none, and undefined if it is not alive. */
+      findAddress (hostId: string): Promise<string | null | undefined>
       /** Returns the ids of all live processes. */
       listAlive (): Promise<string[]>
       /**
@@ -56,7 +61,7 @@ const LOCK_CLASS = 736_413
  * Selects live processes. The database session of a live process holds its advisory lock, which is released the moment
  * the process dies. Its row was updated lately; a stale row means that the process hangs.
  */
-const ALIVE = `select w.id from workers w join pg_locks l on l.locktype = 'advisory' and l.classid = ${LOCK_CLASS}
+const ALIVE = `select w.id, w.host_id, w.address from workers w join pg_locks l on l.locktype = 'advisory' and l.classid = ${LOCK_CLASS}
   and l.objid = (hashtext(w.id)::bigint & 4294967295)::oid and l.granted
   and l.database = (select oid from pg_database where datname = current_database())
   where w.seen_at > now() - interval '${SILENT_SECONDS} seconds'`
@@ -82,6 +87,7 @@ interface WorkersOptions {
   role: Role
   /** True if a supervisor restarts processes that end. */
   isSupervised: boolean
+  host: Host
 }
 
 /** Closes the process. Requests that are not answered in time are cut off. */
@@ -95,6 +101,11 @@ async function isAlive (app: FastifyInstance, role: Role): Promise<boolean> {
   return rowCount === 1
 }
 
+async function loadAddresses (app: FastifyInstance): Promise<Map<string, string | null>> {
+  const { rows } = await app.db.query<{ host_id: string, address: string | null }>(ALIVE)
+  return new Map(rows.map(({ host_id: id, address }) => [id, address]))
+}
+
 async function requireScanWorker (app: FastifyInstance, isSupervised: boolean): Promise<void> {
   const deadline = performance.now() + (isSupervised ? WORKER_START_MS : 0)
   while (!await isAlive(app, 'worker')) {
@@ -103,7 +114,7 @@ async function requireScanWorker (app: FastifyInstance, isSupervised: boolean): 
   }
 }
 
-export default fp<WorkersOptions>(async (app, { url, role, isSupervised }) => {
+export default fp<WorkersOptions>(async (app, { url, role, isSupervised, host }) => {
   const id = `${hostname()}:${process.pid}:${randomUUID()}`
   const session = new pg.Client({
     connectionString: url, application_name: `svc-${role}`, keepAlive: true,
@@ -136,6 +147,7 @@ export default fp<WorkersOptions>(async (app, { url, role, isSupervised }) => {
     restart,
     isAlive: (role) => isAlive(app, role),
     requireScanWorker: () => requireScanWorker(app, isSupervised),
+    findAddress: createHostAddresses(() => loadAddresses(app)),
     listAlive: async () => (await app.db.query<{ id: string }>(ALIVE)).rows.map((row) => row.id),
     ...createLocks(session, app),
     listen: async (channel: string, listener: (payload: string) => void) => {
@@ -149,7 +161,8 @@ export default fp<WorkersOptions>(async (app, { url, role, isSupervised }) => {
     isConnected = true
     if (!await tryLock(session, LOCK_CLASS, id)) throw new StartError('Another process has the same identity; start again.')
     await session.query("delete from workers where seen_at < now() - interval '1 day'")
-    await session.query('insert into workers (id, role) values ($1, $2)', [id, role])
+    await session.query('insert into workers (id, role, host_id, host_name, release, address) values ($1, $2, $3, $4, $5, $6)',
+      [id, role, host.id, hostname(), VERSION, host.address])
     timer = setInterval(() => {
       storeHeartbeat().catch((err: unknown) => { app.log.error({ err }, 'the heartbeat of the process could not be stored') })
     }, HEARTBEAT_MS)

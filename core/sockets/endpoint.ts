@@ -30,7 +30,7 @@ export interface EndpointOptions {
   /** The prefix of the channels for its events between processes, unique for each endpoint. */
   channel: string
   /** The first part of every session id, by which any worker finds the session's owner. */
-  workerNumber: number
+  owner: string
   isAllowed (request: IncomingMessage): Promise<boolean>
   /** Called when a connection was opened; its caller is not yet known. */
   connected (connection: Connection): void
@@ -71,7 +71,7 @@ async function closeAll (connections: readonly Connection[]): Promise<void> {
 }
 
 export function createEndpoint (app: FastifyInstance, options: EndpointOptions): Endpoint {
-  const { config, path, channel, workerNumber } = options
+  const { config, path, channel, owner } = options
   const pool = createPool(app)
   const io = new Server({
     path: path.path,
@@ -120,7 +120,7 @@ export function createEndpoint (app: FastifyInstance, options: EndpointOptions):
         limitWaiting(connection)
         options.connected(connection)
       })
-      io.engine.generateId = () => `${workerNumber}-${process.pid.toString(36)}-${(count++).toString(36)}-${crypto.randomUUID()}`
+      io.engine.generateId = () => `${owner}-${(count++).toString(36)}-${crypto.randomUUID()}`
     },
     countHere: () => isAttached ? io.engine.clientsCount : 0,
     closeConnections: () => closeAll(listConnections()),

@@ -11,12 +11,12 @@ import { checkOrigin, checkUpgrade } from './request-checks.ts'
 export interface EndpointsOptions {
   config: Config
   /** The first part of every session id, by which any worker finds the session's owner. */
-  workerNumber: number
+  owner: string
   guests: GuestCount
 }
 
 /** Creates the list of this process's endpoints, which admit connections by one rule. */
-export function createEndpoints (app: FastifyInstance, { config, workerNumber, guests }: EndpointsOptions) {
+export function createEndpoints (app: FastifyInstance, { config, owner, guests }: EndpointsOptions) {
   const endpoints: Endpoint[] = []
   const addressOf = createAddressReader(config.server.trusted_proxies)
   const networkOfRequest = (request: IncomingMessage) => networkOf(addressOf(request))
@@ -35,7 +35,7 @@ export function createEndpoints (app: FastifyInstance, { config, workerNumber, g
         config,
         path: { path: `${basePath(config)}${path}`, bare: path },
         channel,
-        workerNumber,
+        owner,
         isAllowed: isAdmitted,
         connected: (connection) => { guests.add(connection, networkOfRequest(connection.request)) }
       })

@@ -1,158 +1,82 @@
 import { rmSync } from 'node:fs'
 import {
-  type IncomingHttpHeaders, type IncomingMessage, type OutgoingHttpHeaders, type Server as HttpServer,
-  type ServerResponse, createServer, request as sendRequest
+  type IncomingMessage, type Server as HttpServer, type ServerResponse, createServer, request as sendRequest
 } from 'node:http'
-import { type Duplex, pipeline } from 'node:stream'
+import type { ListenOptions } from 'node:net'
+import type { Duplex } from 'node:stream'
 import type { Server as SocketServer } from 'socket.io'
+import type { Host } from '../host.ts'
+import { type Route, type Send, answerUnknown, forwardRequest, forwardUpgrade } from './forward-request.ts'
+import { createLinkServer, explainLinkError, sendToHost, splitAddress } from './host-link.ts'
 import { ownerSocket } from './owner-socket.ts'
-import { checkSocketRequest, isSocketUrl, readSocketBody } from './request.ts'
+import { checkSocketRequest } from './request.ts'
+import { type SessionOwner, ownerKey, readOwner } from './session-owner.ts'
 import type { App } from '../typebox.ts'
 
 /**
- * A socket session lives in one web worker, but long polling sends its requests to any free worker. The session id
- * begins with its worker's number and process id (core/sockets/endpoint.ts). Any other worker can therefore forward a
- * request to the owner, over a local socket named after both.
- *
- * No request is forwarded as received. The owner gets a new request on a separate connection: the method, a rebuilt
- * URL, the few headers that the transports read, and the complete body.
+ * A socket session lives in one web worker, but long polling sends its requests to any free worker of any host. The
+ * session id begins with its owner (session-owner.ts). Any other worker can therefore forward a request to the owner:
+ * on the same machine over a local socket named after the owner, to another host over that host's internal address.
  */
-const SESSION_OWNER = /^(\d{1,4})-([0-9a-z]{1,8})-/
-const QUERY = ['EIO', 'transport', 'sid']
-const POLLING_HEADERS = ['content-type', 'accept-encoding', 'origin']
-const WEBSOCKET_HEADERS = ['sec-websocket-key', 'sec-websocket-version', 'sec-websocket-extensions', 'sec-websocket-protocol',
-  'origin']
-const ANSWER_HEADERS = ['content-type', 'content-length', 'content-encoding', 'cache-control', 'vary',
-  'access-control-allow-origin', 'access-control-allow-credentials']
-/** Header values with only these characters are the same for every parser. */
-const PLAIN_TEXT = /^[\t\x20-\x7e]*$/
-/** engine.io's own response for an unknown session; the client then opens a new one. */
-const UNKNOWN_SESSION = JSON.stringify({ code: 1, message: 'Session ID unknown' })
 
-const ownerOf = (workerNumber: number, pid = process.pid) => `${workerNumber}-${pid.toString(36)}`
+/** Where the session of a request lives, seen from this process. */
+interface Found { owner: SessionOwner, endpoint: SocketServer }
 
-const queryOf = (url: string) => new URLSearchParams(url.split('?', 2)[1] ?? '')
-
-/** Returns the worker that owns the session of a request; null if the request opens a session or is for no endpoint. */
-export function readOwner (url: string, path: string): string | null {
-  if (!isSocketUrl(url, { path, bare: path })) return null
-  const owner = SESSION_OWNER.exec(queryOf(url).get('sid') ?? '')
-  return owner === null ? null : `${owner[1]}-${owner[2]}`
-}
-
-/** Rebuilds the URL of a session's request from the parameters that the transports read. */
-export function rebuildUrl (url: string, path: string): string {
-  const given = queryOf(url)
-  const read = Object.fromEntries(QUERY.map((name) => [name, given.get(name) ?? '']))
-  return `${path}/?${new URLSearchParams(read).toString()}`
-}
-
-/** Returns the headers in the list. */
-export function pickHeaders (headers: IncomingHttpHeaders, names: readonly string[]): OutgoingHttpHeaders {
-  return Object.fromEntries(names.flatMap((name) => {
-    const value = headers[name]
-    return typeof value === 'string' && PLAIN_TEXT.test(value) ? [[name, value]] : []
-  }))
-}
-
-function answerUnknown (response: ServerResponse): void {
-  if (response.headersSent) response.destroy()
-  else response.writeHead(400, { 'content-type': 'application/json' }).end(UNKNOWN_SESSION)
-}
-
-/** A worker's local socket and the path of the endpoint. */
-interface Owner { socketPath: string, path: string }
-
-/** Creates a request to the owner on a separate connection. */
-function toOwner (request: IncomingMessage, { socketPath, path }: Owner, headers: OutgoingHttpHeaders) {
-  const { method = 'GET', url = '' } = request
-  return sendRequest({ agent: false, socketPath, method, path: rebuildUrl(url, path), headers })
-}
-
-/** Forwards one polling request and returns the response. */
-function exchange (request: IncomingMessage, response: ServerResponse, owner: Owner, body: Buffer): void {
-  const forwarded = toOwner(request, owner, {
-    ...pickHeaders(request.headers, POLLING_HEADERS),
-    ...(request.method === 'POST' ? { 'content-length': body.length } : {})
-  })
-  // The client is gone, so the owner must not hold its response.
-  response.once('close', () => { forwarded.destroy() })
-  forwarded.on('response', (reply) => {
-    response.writeHead(reply.statusCode ?? 502, pickHeaders(reply.headers, ANSWER_HEADERS))
-    pipeline(reply, response, () => {})
-  })
-  forwarded.on('error', () => { answerUnknown(response) })
-  forwarded.end(body)
-}
-
-function forwardRequest (request: IncomingMessage, response: ServerResponse, owner: Owner): void {
-  readSocketBody(request, response).then((body) => {
-    if (body !== null) exchange(request, response, owner, body)
-  }, () => { response.destroy() })
-}
-
-function writeHead (socket: Duplex, reply: IncomingMessage): void {
-  const lines = [`HTTP/1.1 ${reply.statusCode} ${reply.statusMessage}`]
-  for (let index = 0; index + 1 < reply.rawHeaders.length; index += 2) {
-    lines.push(`${reply.rawHeaders[index]}: ${reply.rawHeaders[index + 1]}`)
+/** Creates the function that finds the session of a request. */
+const createFinder = (app: App) => (request: IncomingMessage): Found | null => {
+  for (const endpoint of app.sockets.listEndpoints()) {
+    const owner = readOwner(request.url ?? '', endpoint.path())
+    if (owner !== null) return { owner, endpoint }
   }
-  socket.write(`${lines.join('\r\n')}\r\n\r\n`)
+  return null
 }
 
-function joinStreams (one: Duplex, other: Duplex): void {
-  one.pipe(other)
-  other.pipe(one)
-  one.on('error', () => { other.destroy() }).on('close', () => { other.destroy() })
-  other.on('error', () => { one.destroy() }).on('close', () => { one.destroy() })
+interface Handlers {
+  request (request: IncomingMessage, response: ServerResponse): void
+  upgrade (request: IncomingMessage, socket: Duplex, head: Buffer): void
 }
 
-/** Forwards a WebSocket; from then on both sides communicate through this worker. */
-function forwardUpgrade (request: IncomingMessage, socket: Duplex, head: Buffer, owner: Owner): void {
-  const forwarded = toOwner(request, owner, {
-    ...pickHeaders(request.headers, WEBSOCKET_HEADERS), connection: 'Upgrade', upgrade: 'websocket'
-  })
-  const refuse = () => {
-    socket.end(`HTTP/1.1 400 Bad Request\r\nConnection: close\r\nContent-Length: ${UNKNOWN_SESSION.length}\r\n\r\n` +
-      UNKNOWN_SESSION)
+/**
+ * Creates the handlers of requests that other processes forward. `findRoute` returns the route of a request whose owner
+ * is another process; null to refuse the request.
+ */
+function createHandlers (
+  find: ReturnType<typeof createFinder>, key: string, findRoute: (found: Found) => Route | null
+): Handlers {
+  return {
+    request (request, response) {
+      const found = find(request)
+      if (found?.owner.key === key) {
+        found.endpoint.engine.handleRequest(request, response)
+        return
+      }
+      const route = found === null ? null : findRoute(found)
+      if (route === null) answerUnknown(response)
+      else forwardRequest(request, response, route).catch(() => { response.destroy() })
+    },
+    upgrade (request, socket, head) {
+      const found = find(request)
+      if (found?.owner.key === key) {
+        found.endpoint.engine.handleUpgrade(request, socket, head)
+        return
+      }
+      const route = found === null ? null : findRoute(found)
+      if (route === null) socket.destroy()
+      else forwardUpgrade(request, socket, head, route).catch(() => { socket.destroy() })
+    }
   }
-  forwarded.on('upgrade', (reply, upstream, first) => {
-    writeHead(socket, reply)
-    socket.write(first)
-    upstream.write(head)
-    joinStreams(socket, upstream)
-  })
-  forwarded.on('response', (reply) => {
-    reply.resume()
-    refuse()
-  })
-  forwarded.on('error', refuse)
-  socket.on('error', () => { forwarded.destroy() })
-  forwarded.end()
 }
 
-/** Creates the server for requests from other workers, with one exchange per connection. */
-function createOwnerServer (endpoints: readonly SocketServer[], ownerKey: string): HttpServer {
-  const findEngine = ({ url = '' }: IncomingMessage) =>
-    endpoints.find((endpoint) => readOwner(url, endpoint.path()) === ownerKey)?.engine
-  const server = createServer((request, response) => {
-    const engine = findEngine(request)
-    if (engine === undefined) answerUnknown(response)
-    else engine.handleRequest(request, response)
-  })
+/** Prepares a server for forwarded requests, with one exchange per connection. */
+function accept (server: HttpServer, { upgrade }: Handlers): HttpServer {
   server.maxRequestsPerSocket = 1
-  server.on('upgrade', (request, socket, head) => {
-    const engine = findEngine(request)
-    if (engine === undefined) socket.destroy()
-    else engine.handleUpgrade(request, socket, head)
-  })
-  return server
+  return server.on('upgrade', upgrade)
 }
 
-function listen (server: HttpServer, path: string): Promise<void> {
+function listen (server: HttpServer, options: ListenOptions): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once('error', reject)
-    // Exclusive: in a cluster the primary would otherwise listen and pass connections on.
-    server.listen({ path, exclusive: true }, () => {
+    server.listen(options, () => {
       server.off('error', reject)
       resolve()
     })
@@ -171,47 +95,112 @@ function intercept (server: HttpServer, event: 'request' | 'upgrade', handle: (.
   })
 }
 
-/**
- * Makes long polling, and the upgrade to a WebSocket, work with any number of web workers on one machine. Call it
- * before the app is ready. The folder must be closed to other users, because anyone who can open a socket there can act
- * in any session.
- */
-export async function forwardForeignSessions (app: App, folder: string, workerNumber: number): Promise<void> {
-  const ownerKey = ownerOf(workerNumber)
-  const socketPath = ownerSocket(folder, ownerKey)
-  let server: HttpServer | null = null
+export interface ForwardOptions {
+  /**
+   * The folder of local sockets. It must be closed to other users, because anyone who can open a socket there can act
+   * in any session.
+   */
+  folder: string
+  host: Host
+  workerNumber: number
+}
 
-  function findOwner (request: IncomingMessage): Owner | null {
-    app.sockets.examine(request)
-    for (const endpoint of app.sockets.listEndpoints()) {
-      const path = endpoint.path()
-      const owner = readOwner(request.url ?? '', path)
-      if (owner !== null && owner !== ownerKey) return { socketPath: ownerSocket(folder, owner), path }
+/** Creates the ways to the owners of sessions. */
+function createWays (app: App, { folder, host }: ForwardOptions, secret: Uint8Array) {
+  /** Hosts that could not be reached and were logged. */
+  const reported = new Set<string>()
+
+  const toLocal = ({ key }: SessionOwner): Send => (options) =>
+    sendRequest({ ...options, agent: false, socketPath: ownerSocket(folder, key) })
+
+  const toHost = (hostId: string, address: string): Send => (options) => sendToHost({
+    address,
+    key: secret,
+    onUnreachable (err) {
+      if (reported.has(hostId)) return
+      reported.add(hostId)
+      app.log.warn({ err, host: hostId, address }, 'another host cannot be reached: give all hosts the same SVC_AUTH_SECRET_KEY, and each ' +
+        'an SVC_INTERNAL_ADDRESS that the others reach')
     }
-    return null
+  }, options)
+
+  async function findWay (owner: SessionOwner): Promise<Send | null> {
+    if (owner.hostId === host.id) return toLocal(owner)
+    const address = await app.workers.findAddress(owner.hostId)
+    if (address === undefined) return null
+    // A server without an internal address may run on the same machine and data directory.
+    return address === null ? toLocal(owner) : toHost(owner.hostId, address)
+  }
+  return { toLocal, findWay }
+}
+
+/** Listens for the other processes of this machine, which reach all sessions of this process. */
+async function listenHere (handlers: Handlers, socketPath: string): Promise<HttpServer> {
+  const server = accept(createServer(handlers.request), handlers)
+  if (process.platform !== 'win32') rmSync(socketPath, { force: true })
+  // Exclusive: in a cluster the primary would otherwise listen and pass connections on.
+  await listen(server, { path: socketPath, exclusive: true })
+  return server
+}
+
+/** Listens for other hosts. All web workers of a host share the address, so the one that accepts forwards a request. */
+async function listenToHosts (handlers: Handlers, address: string, secret: Uint8Array): Promise<HttpServer> {
+  const server = accept(createLinkServer(secret, handlers.request), handlers)
+  await listen(server, splitAddress(address)).catch((err: unknown) => { throw explainLinkError(err, address) })
+  return server
+}
+
+/** Passes the requests of sessions of other processes to `findRoute`, which returns null for all other requests. */
+function interceptForeign ({ server }: App, findRoute: (request: IncomingMessage) => Route | null): void {
+  intercept(server, 'request', (request: IncomingMessage, response: ServerResponse) => {
+    // Every worker can answer a CORS preflight itself.
+    const route = request.method === 'OPTIONS' ? null : findRoute(request)
+    if (route === null) return false
+    checkSocketRequest(request, response, () => {
+      forwardRequest(request, response, route).catch(() => { response.destroy() })
+    })
+    return true
+  })
+  intercept(server, 'upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+    const route = findRoute(request)
+    if (route !== null) forwardUpgrade(request, socket, head, route).catch(() => { socket.destroy() })
+    return route !== null
+  })
+}
+
+/**
+ * Makes long polling, and the upgrade to a WebSocket, work with any number of web workers. Call it before the app is
+ * ready.
+ */
+export async function forwardForeignSessions (app: App, options: ForwardOptions): Promise<void> {
+  const { folder, host, workerNumber } = options
+  const key = ownerKey(host.id, workerNumber)
+  const secret = app.secrets.key('host-link')
+  const find = createFinder(app)
+  const { toLocal, findWay } = createWays(app, options, secret)
+  const servers: HttpServer[] = []
+
+  function findRoute (request: IncomingMessage): Route | null {
+    app.sockets.examine(request)
+    const found = find(request)
+    if (found === null || found.owner.key === key) return null
+    return { path: found.endpoint.path(), findWay: () => findWay(found.owner) }
   }
 
   app.addHook('onReady', async () => {
-    server = createOwnerServer(app.sockets.listEndpoints(), ownerKey)
-    if (process.platform !== 'win32') rmSync(socketPath, { force: true })
-    await listen(server, socketPath)
-    intercept(app.server, 'request', (request: IncomingMessage, response: ServerResponse) => {
-      // Every worker can answer a CORS preflight itself.
-      const owner = request.method === 'OPTIONS' ? null : findOwner(request)
-      if (owner === null) return false
-      checkSocketRequest(request, response, () => { forwardRequest(request, response, owner) })
-      return true
-    })
-    intercept(app.server, 'upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
-      const owner = findOwner(request)
-      if (owner !== null) forwardUpgrade(request, socket, head, owner)
-      return owner !== null
-    })
+    servers.push(await listenHere(createHandlers(find, key, () => null), ownerSocket(folder, key)))
+    if (host.address !== null) {
+      // A request for another host is refused, because two hosts could otherwise pass it to each other for ever.
+      const handlers = createHandlers(find, key, ({ owner, endpoint }) =>
+        owner.hostId === host.id ? { path: endpoint.path(), findWay: async () => toLocal(owner) } : null)
+      servers.push(await listenToHosts(handlers, host.address, secret))
+    }
+    interceptForeign(app, findRoute)
   })
   app.addHook('preClose', async () => {
-    server?.close()
+    for (const server of servers) server.close()
   })
   app.addHook('onClose', async () => {
-    server?.closeAllConnections()
+    for (const server of servers) server.closeAllConnections()
   })
 }

@@ -22,7 +22,7 @@ export interface SocketsOptions {
   /** True if clients connect to this process; the scan worker only publishes. */
   accepts: boolean
   /** The first part of every session id, by which any worker finds the session's owner. */
-  workerNumber: number
+  owner: string
 }
 
 /** Creates the functions that reach sockets of the main endpoint in every process. */
@@ -74,10 +74,10 @@ function attachEndpoints ({ server }: FastifyInstance, endpoints: ReturnType<typ
   })
 }
 
-export default fp<SocketsOptions>(async (app, { config, accepts, workerNumber }) => {
+export default fp<SocketsOptions>(async (app, { config, accepts, owner }) => {
   const identify: Identify = (socket) => app.auth.identifyHandshake(socket.request)
   const guests = createGuestCount()
-  const endpoints = createEndpoints(app, { config, workerNumber, guests })
+  const endpoints = createEndpoints(app, { config, owner, guests })
   const main = endpoints.add(SOCKET_PATH, 'socket.io')
   const { io } = main
   app.decorate('proxyProblems', createProxyProblems(io))

@@ -5,12 +5,17 @@ import { join, resolve } from 'node:path'
 import type { Config } from '../config/config.ts'
 import { type NamedFolder, findFolderRefusals } from '../config/library-folders.ts'
 import { StartError } from '../errors.ts'
+import { HOST_ID, createHostId } from '../host.ts'
 import { ownerSocket } from '../sockets/owner-socket.ts'
+import { ownerKey } from '../sockets/session-owner.ts'
 import { checkNamedPaths } from './named-paths.ts'
 import { createRunDir, runDir } from '../config/run-dir.ts'
 
 /** The longest path of a local socket, without its NUL: 104 bytes on macOS, 108 on Linux (`man 7 unix`). */
 const SOCKET_PATH_MAX_BYTES = 103
+
+/** The name of a worker's local socket. Former releases had no host in it. */
+const OLD_SOCKET = new RegExp(`^web-(?:${HOST_ID}-)?\\d+-[0-9a-z]+\\.sock$`)
 
 /** @throws StartError naming the variable if the path is a file or does not exist. */
 function requireFolder (variable: string, path: string, remedy: string): void {
@@ -76,9 +81,10 @@ export interface SocketFolder { path: string, remove (): void }
  */
 export async function openSocketFolder (config: Config): Promise<SocketFolder> {
   const folder = createRunDir(config.data_dir)
-  const longest = ownerSocket(folder, '9999-zzzzzzz')
+  const hostId = createHostId()
+  const longest = ownerSocket(folder, ownerKey(hostId, 9_999, 4_194_304))
   const fits = process.platform === 'win32' || Buffer.byteLength(longest) <= SOCKET_PATH_MAX_BYTES
-  if (fits && await canListen(ownerSocket(folder, `0-${process.pid.toString(36)}`))) return { path: folder, remove: () => {} }
+  if (fits && await canListen(ownerSocket(folder, ownerKey(hostId, 0)))) return { path: folder, remove: () => {} }
   const path = mkdtempSync(join(tmpdir(), 'svc-'))
   return { path, remove: () => { rmSync(path, { recursive: true, force: true }) } }
 }
@@ -87,6 +93,6 @@ export async function openSocketFolder (config: Config): Promise<SocketFolder> {
 export function clearOldSockets (config: Config): void {
   const folder = runDir(config.data_dir)
   for (const name of readdirSync(folder)) {
-    if (/^web-\d+-[0-9a-z]+\.sock$/.test(name)) rmSync(join(folder, name), { force: true })
+    if (OLD_SOCKET.test(name)) rmSync(join(folder, name), { force: true })
   }
 }

@@ -22,6 +22,8 @@ export const SupervisorMessageSchema = Type.Union([
     database_pid: Nullable(Type.Integer()),
     /** True if the process first migrates the database and checks that the data directory belongs to it. */
     migrate: Type.Boolean(),
+    /** The id of this start of the server, in the ids of sockets. */
+    host_id: Type.String(),
     /** The number of a web worker, from 1; 0 for the scan worker. */
     worker_number: Type.Integer(),
     /** The folder with the local sockets of web workers. */

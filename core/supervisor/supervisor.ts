@@ -5,6 +5,7 @@ import type { Logger } from 'pino'
 import type { Config } from '../config/config.ts'
 import type { Environment } from '../config/environment.ts'
 import { StartError } from '../errors.ts'
+import { createHostId } from '../host.ts'
 import { readLines } from '../log.ts'
 import { SERVER_DIR } from '../server-dir.ts'
 import { listenUrl, renderBanner } from './banner.ts'
@@ -81,6 +82,7 @@ class Run {
   readonly #options: SuperviseOptions
   readonly #port: number
   readonly #startedAt = new Date().toISOString()
+  readonly #hostId = createHostId()
   readonly #end = Promise.withResolvers<RunEnd>()
   readonly #firstWeb: Slot
   /** Slots that are not filled yet. They start one after the other, because the first requests need a processor. */
@@ -223,6 +225,7 @@ class Run {
       database_url: this.#database.url,
       database_pid: this.#database.pid,
       migrate: this.#ready === null,
+      host_id: this.#hostId,
       worker_number: number,
       socket_dir: this.#socketFolder?.path ?? '',
       port: this.#port

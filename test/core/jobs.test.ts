@@ -5,6 +5,7 @@ import pg from 'pg'
 import t, { type Test } from 'tap'
 import database from '../../core/database/database.ts'
 import { conflict } from '../../core/errors.ts'
+import { createHostId } from '../../core/host.ts'
 import errorHandler from '../../core/web/error-handler.ts'
 import jobs, { type Jobs } from '../../core/jobs/jobs.ts'
 import workers from '../../core/jobs/workers.ts'
@@ -23,7 +24,7 @@ async function start (t: Pick<Test, 'teardown'>, url: string, works: boolean, de
   const app = fastify()
   await app.register(errorHandler)
   await app.register(database, { url, poolSize: 2, ...await features.loadTables() })
-  await app.register(workers, { url, role: works ? 'worker' : 'web', isSupervised: false })
+  await app.register(workers, { url, role: works ? 'worker' : 'web', isSupervised: false, host: { id: createHostId(), address: null } })
   await app.register(jobs, { url, runsJobs: works })
   define(app.jobs)
   t.teardown(() => app.close())
@@ -253,7 +254,7 @@ t.test('a queue cannot be defined twice', async (t) => {
   const app = fastify()
   t.teardown(() => app.close())
   await app.register(database, { url, poolSize: 2, ...await features.loadTables() })
-  await app.register(workers, { url, role: 'web', isSupervised: false })
+  await app.register(workers, { url, role: 'web', isSupervised: false, host: { id: createHostId(), address: null } })
   await app.register(jobs, { url, runsJobs: false })
   const definition = { concurrency: 1, timeoutSeconds: 1, run: async () => null }
   app.jobs.define('twice', definition)

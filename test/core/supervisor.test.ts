@@ -25,7 +25,7 @@ import { isAlive } from '../e2e/server.ts'
 
 const STATE = { pid: 1, started_at: '2026-01-01T00:00:00Z', url: null, port: null, database_url: 'postgres://db' }
 const START = {
-  type: 'start', name: 'web worker 1', settings: {}, database_url: 'u', database_pid: null, migrate: false, worker_number: 1, socket_dir: '/', port: 1
+  type: 'start', name: 'web worker 1', settings: {}, database_url: 'u', database_pid: null, migrate: false, host_id: 'h', worker_number: 1, socket_dir: '/', port: 1
 } as const
 const execute = promisify(execFile)
 const silent = pino({ level: 'silent' })
@@ -154,7 +154,7 @@ t.test('local sockets move to a private folder if the data directory is too deep
 })
 
 t.test('sockets of killed workers are deleted, other files stay', async (t) => {
-  const config = configOf(t.testdir({ run: { 'web-1-abc.sock': '', 'web-12-x.sock': '', lock: '', 'web-notes.sock': '' } }))
+  const config = configOf(t.testdir({ run: { 'web-1-abc.sock': '', 'web-0123456789abcdef0123-12-x.sock': '', lock: '', 'web-notes.sock': '' } }))
   clearOldSockets(config)
   t.same(readdirSync(join(config.data_dir, 'run')).sort(), ['lock', 'web-notes.sock'])
 })

@@ -1,14 +1,22 @@
+import { hostname } from 'node:os'
 import fastify from 'fastify'
 import t, { type Test } from 'tap'
 import database from '../../core/database/database.ts'
+import { type Host, createHostId } from '../../core/host.ts'
 import workers, { type Role } from '../../core/jobs/workers.ts'
+import { createHostAddresses } from '../../core/jobs/host-addresses.ts'
+import { VERSION } from '../../core/version.ts'
 import { migrations } from '../../plugins/migrations.ts'
 import { createTestDatabase } from '../support.ts'
 
-async function start (t: Pick<Test, 'teardown'>, url: string, role: Role, isSupervised = false) {
+const newHost = (): Host => ({ id: createHostId(), address: null })
+
+async function start (
+  t: Pick<Test, 'teardown'>, url: string, role: Role, { isSupervised = false, host = newHost() } = {}
+) {
   const app = fastify()
   await app.register(database, { url, poolSize: 2, entities: [], migrations })
-  await app.register(workers, { url, role, isSupervised })
+  await app.register(workers, { url, role, isSupervised, host })
   t.teardown(() => app.close())
   await app.ready()
   return app
@@ -16,7 +24,7 @@ async function start (t: Pick<Test, 'teardown'>, url: string, role: Role, isSupe
 
 t.test('requireScanWorker waits only under a supervisor', async (t) => {
   const url = await createTestDatabase(t)
-  const [alone, supervised] = [await start(t, url, 'web'), await start(t, url, 'web', true)]
+  const [alone, supervised] = [await start(t, url, 'web'), await start(t, url, 'web', { isSupervised: true })]
   await t.rejects(alone.workers.requireScanWorker(), { code: 'UNAVAILABLE', message: /No scan worker is running/ })
   const found = supervised.workers.requireScanWorker()
   await start(t, url, 'worker')
@@ -52,6 +60,39 @@ t.test('a dead process does not count, however fresh its row is', async (t) => {
   const web = await start(t, await createTestDatabase(t), 'web')
   await web.pg.query("insert into workers (id, role) values ('dead', 'worker')")
   t.equal(await web.workers.isAlive('worker'), false)
+})
+
+t.test('a host is found by its id until it ends, also one that started just now', async (t) => {
+  const url = await createTestDatabase(t)
+  const web = await start(t, url, 'web')
+  t.equal(await web.workers.findAddress('0'.repeat(20)), undefined)
+  const host = { id: createHostId(), address: '10.0.0.5:8081' }
+  const other = await start(t, url, 'web', { host })
+  t.equal(await web.workers.findAddress(host.id), '10.0.0.5:8081')
+  t.equal(await other.workers.findAddress(host.id), '10.0.0.5:8081')
+  const silent = { id: createHostId(), address: null }
+  const third = await start(t, url, 'worker', { host: silent })
+  t.equal(await web.workers.findAddress(silent.id), null, 'a host without an address')
+  const { rows: [row] } = await web.pg.query('select host_name, release from workers where host_id = $1', [silent.id])
+  t.same(row, { host_name: hostname(), release: VERSION })
+  await third.close()
+  await other.close()
+  // An unknown id loads the addresses again.
+  t.equal(await web.workers.findAddress('1'.repeat(20)), undefined)
+  t.equal(await web.workers.findAddress(host.id), undefined)
+})
+
+t.test('unknown ids of hosts cause few reads, and each waits for a read of its own', async (t) => {
+  let reads = 0
+  const find = createHostAddresses(async () => {
+    reads++
+    return new Map([[`host-${reads}`, null]])
+  })
+  const found = await Promise.all(Array.from({ length: 100 }, () => find('host-1')))
+  t.same(new Set(found), new Set([null]))
+  t.equal(reads, 1)
+  t.equal(await find('host-2'), null)
+  t.equal(reads, 2)
 })
 
 t.test('the next start deletes rows of processes that ended long ago', async (t) => {

@@ -41,7 +41,7 @@ async function open (): Promise<string> {
 
 t.test(`a session survives ${POLLS} requests, whichever worker gets them`, async (t) => {
   const sid = await open()
-  t.match(sid, /^[12]-/)
+  t.match(sid, /^[0-9a-f]{20}-[12]-/)
   t.equal((await poll(`&sid=${sid}`, { method: 'POST', body: '40' })).status, 200)
   t.match(await (await poll(`&sid=${sid}`)).text(), /^40\{"sid"/)
   const statuses = []
@@ -53,7 +53,7 @@ t.test(`a session survives ${POLLS} requests, whichever worker gets them`, async
 
 t.test('every worker opens sessions', async (t) => {
   const owners = new Set<string | undefined>()
-  for (let count = 0; count < 9; count++) owners.add((await open()).split('-')[0])
+  for (let count = 0; count < 9; count++) owners.add((await open()).split('-')[1])
   t.same([...owners].sort(), ['1', '2'])
 })
 
@@ -66,7 +66,7 @@ t.test('every worker refuses a body over the limit', async (t) => {
 })
 
 t.test('a session of an ended worker is unknown, as clients expect', async (t) => {
-  const answer = await poll('&sid=2-zzzz-0-gone')
+  const answer = await poll(`&sid=${(await open()).split('-')[0]}-2-zzzz-0-gone`)
   t.equal(answer.status, 400)
   t.same(await answer.json(), { code: 1, message: 'Session ID unknown' })
 })
@@ -116,7 +116,7 @@ async function findRoom (name: string): Promise<{ current: number, player_name: 
 }
 
 /** Returns the process that holds a socket, which its session id names. */
-const processOf = ({ socket }: Peer) => parseInt(String(Reflect.get(socket.io.engine, 'id')).split('-')[1] ?? '', 36)
+const processOf = ({ socket }: Peer) => parseInt(String(Reflect.get(socket.io.engine, 'id')).split('-')[2] ?? '', 36)
 
 /** Connects a peer whose socket is not in this process. */
 async function connectElsewhere (pid: number): Promise<Peer> {

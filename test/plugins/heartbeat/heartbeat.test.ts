@@ -245,6 +245,7 @@ t.test('an unreachable database is reported without its address', async (t) => {
     id: 'test',
     isAlive: async () => (await db.query('select 1')).rowCount === 1,
     requireScanWorker: async () => {},
+    findAddress: async () => undefined,
     listAlive: async () => [],
     restart: () => {},
     claim: async () => false,

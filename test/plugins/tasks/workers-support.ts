@@ -1,14 +1,17 @@
 import { pino } from 'pino'
 import type { Test } from 'tap'
 import { buildApp } from '../../../core/app.ts'
+import { createHostId } from '../../../core/host.ts'
 import type { App } from '../../../core/typebox.ts'
 import { features } from '../../../plugins/index.ts'
 import type { TestApp } from '../../support.ts'
 import { until } from '../../until.ts'
 
 /** Builds a further web worker on a test's database, without plugins. */
-export const buildWorker = ({ config, databaseUrl }: TestApp, workerNumber: number): Promise<App> => buildApp({
-  config, role: 'web', databaseUrl, logger: pino({ level: 'silent' }), features, workerNumber, packages: []
+export const buildWorker = (
+  { config, databaseUrl }: TestApp, workerNumber: number, hostId = createHostId()
+): Promise<App> => buildApp({
+  config, role: 'web', databaseUrl, logger: pino({ level: 'silent' }), features, workerNumber, hostId, packages: []
 })
 
 /** Waits until this many workers receive each other's events. Only web workers have the further endpoints. */

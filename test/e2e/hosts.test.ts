@@ -1,0 +1,162 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type Socket, io } from 'socket.io-client'
+import t from 'tap'
+import { readServerState } from '../../core/supervisor/server-state.ts'
+import { freePort } from '../free-port.ts'
+import { createTestDatabase } from '../support.ts'
+import { until } from '../until.ts'
+import { startRoundRobin } from './round-robin.ts'
+import { type Command, START_MS, createUsedDataDir, listChildren, runSvc, settings, tryFetch } from './server.ts'
+
+// Two hosts on one database: the first with two web workers and a scan worker, the second a lone web worker.
+
+const PASSWORD = 'a long password'
+const path = '/ws/socket.io'
+const SVC_DATABASE_URL = await createTestDatabase(t)
+
+function createDataDir (): string {
+  // The path of a local socket in this test's own folder would be too long.
+  const dataDir = mkdtempSync(join(tmpdir(), 'svc-host-'))
+  t.teardown(() => { rmSync(dataDir, { recursive: true, force: true }) })
+  createUsedDataDir(dataDir)
+  return dataDir
+}
+
+/** Returns the settings of a host with its own address. */
+const settingsOf = async (dataDir: string, address: string) => settings(dataDir, {
+  SVC_HOST: address,
+  SVC_INTERNAL_ADDRESS: `${address}:${await freePort()}`,
+  SVC_DATABASE_URL,
+  SVC_AUTH_SECRET_KEY: 'one key of all hosts',
+  SVC_ADMIN_USERNAME: 'chief',
+  SVC_ADMIN_PASSWORD: PASSWORD
+})
+
+interface Host { command: Command, url: string }
+
+async function startWhole (): Promise<Host> {
+  const dataDir = createDataDir()
+  const command = runSvc(t, ['start'], await settingsOf(dataDir, '127.0.0.2'))
+  const port = await until(() => readServerState(dataDir)?.port, 'the first host', { ...command, ms: START_MS })
+  await until(async () => (await listChildren(command.pid, 'web')).length === 2, 'its web workers', { ...command, ms: START_MS })
+  return { command, url: `http://127.0.0.2:${port}` }
+}
+
+async function startWeb (): Promise<Host> {
+  const dataDir = createDataDir()
+  const command = runSvc(t, ['web'], await settingsOf(dataDir, '127.0.0.3'))
+  const [, url = ''] = await until(() => /"url":"([^"]+)"/.exec(command.output()), 'the second host', { ...command, ms: START_MS })
+  return { command, url }
+}
+
+const first = await startWhole()
+const second = await startWeb()
+const hosts = [first, second]
+const proxy = await startRoundRobin(t, hosts.map(({ url }) => url))
+const endpoint = `${proxy.url}${path}/?EIO=4&transport=polling`
+
+async function open (): Promise<string> {
+  const [, json] = /^0(\{.*\})/.exec(await (await fetch(endpoint)).text()) ?? []
+  return (JSON.parse(json ?? '{}') as { sid: string }).sid
+}
+
+const hostOf = (sid: string) => sid.split('-')[0]
+
+interface Options { transports: ('polling' | 'websocket')[], cookie?: string, url?: string, reconnection?: boolean }
+
+async function connect ({ transports, cookie, url = proxy.url, reconnection = false }: Options): Promise<Socket> {
+  const socket = io(url, {
+    path, transports, forceNew: true, reconnection, reconnectionDelay: 100, reconnectionDelayMax: 500,
+    ...(cookie === undefined ? {} : { extraHeaders: { cookie } })
+  })
+  t.teardown(() => socket.disconnect())
+  await until(() => socket.connected, `a socket at ${url}`, first.command)
+  return socket
+}
+
+async function signIn (url: string) {
+  const login = await fetch(`${url}/api/login`, {
+    method: 'POST', headers: { authorization: `Basic ${Buffer.from(`chief:${PASSWORD}`).toString('base64')}` }
+  })
+  const cookies = login.headers.getSetCookie().map((line) => line.split(';')[0] ?? '')
+  const csrf = cookies.find((cookie) => cookie.includes('csrf'))?.split('=')[1] ?? ''
+  return { cookie: cookies.join('; '), csrf }
+}
+
+t.test('both hosts open sessions, and each host answers for all of them', async (t) => {
+  const sids = [await open(), await open(), await open(), await open()]
+  t.equal(new Set(sids.map(hostOf)).size, 2, sids.join())
+  const statuses = []
+  for (const sid of sids) {
+    statuses.push((await fetch(`${endpoint}&sid=${sid}`, { method: 'POST', body: '40' })).status)
+    t.match(await (await fetch(`${endpoint}&sid=${sid}`)).text(), /^40\{"sid"/)
+    for (let count = 0; count < 6; count++) {
+      statuses.push((await fetch(`${endpoint}&sid=${sid}`, { method: 'POST', body: '42["unknown"]' })).status)
+    }
+  }
+  t.same(new Set(statuses), new Set([200]))
+  t.ok(proxy.counts.every((count) => count > 10), `both hosts got requests: ${proxy.counts.join()}`)
+})
+
+t.test('a session of a host that does not exist is unknown', async (t) => {
+  const answer = await fetch(`${endpoint}&sid=${'0'.repeat(20)}-0-1-0-x`)
+  t.equal(answer.status, 400)
+  t.same(await answer.json(), { code: 1, message: 'Session ID unknown' })
+})
+
+t.test('a client that only polls stays connected without stickiness', async (t) => {
+  for (const { url } of hosts) await tryFetch(`${url}/api/heartbeat`)
+  const sockets = await Promise.all(Array.from({ length: 4 }, () => connect({ transports: ['polling'] })))
+  for (const socket of sockets) {
+    // A guest may not scan and gets a refusal: a round trip through any host.
+    for (let count = 0; count < 5; count++) {
+      const refused = new Promise((resolve) => socket.once('scan:done_ko', resolve))
+      socket.emit('scan', {})
+      t.ok(await refused)
+    }
+    t.ok(socket.connected)
+  }
+})
+
+t.test('polling upgrades to a WebSocket although the other host gets the request', async (t) => {
+  for (let count = 0; count < 4; count++) {
+    const socket = await connect({ transports: ['polling', 'websocket'] })
+    await until(() => socket.io.engine.transport.name === 'websocket', 'the upgrade', second.command)
+    const refused = new Promise((resolve) => socket.once('scan:done_ko', resolve))
+    socket.emit('scan', {})
+    t.ok(await refused)
+  }
+})
+
+t.test('a session that ends on one host is out on the other within 2 s', async (t) => {
+  const { cookie, csrf } = await signIn(first.url)
+  const headers = { cookie, 'x-csrftoken': csrf }
+  const socket = await connect({ transports: ['websocket'], cookie, url: second.url })
+  const isIn = async () => (await fetch(`${second.url}/api/users/me`, { headers })).status === 200
+  t.ok(await isIn(), 'the other host knows the session')
+  const logout = await fetch(`${first.url}/api/logout`, { method: 'POST', headers })
+  t.equal(logout.status, 200, await logout.text())
+  const endedAt = performance.now()
+  await until(async () => !socket.connected && !await isIn(), 'the end on the other host', { ...second.command, ms: 10_000 })
+  t.ok(performance.now() - endedAt < 2_000, `${performance.now() - endedAt} ms`)
+})
+
+t.test('sockets of a killed host are on the other host within 10 s', async (t) => {
+  const sockets = await Promise.all(Array.from({ length: 12 }, (_, index) => connect({
+    transports: [index % 2 === 0 ? 'polling' : 'websocket'], reconnection: true
+  })))
+  const lost: unknown[] = []
+  for (const socket of sockets) socket.on('disconnect', (reason) => { lost.push(reason) })
+  const killed = new Set(sockets.map(({ io: { engine } }) => hostOf(String(Reflect.get(engine, 'id')))))
+  t.equal(killed.size, 2, 'both hosts have some')
+  second.command.child.kill('SIGKILL')
+  await second.command.ended
+  const endedAt = performance.now()
+  await until(() => lost.length >= 4, 'the loss', { ...first.command, ms: 60_000 })
+  await until(async () => sockets.every(({ connected }) => connected) &&
+    new Set(sockets.map(({ io: { engine } }) => hostOf(String(Reflect.get(engine, 'id'))))).size === 1,
+  'all sockets on the first host', { ...first.command, ms: 60_000 })
+  t.ok(performance.now() - endedAt < 10_000, `${performance.now() - endedAt} ms, ${lost.join()}`)
+})
