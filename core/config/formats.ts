@@ -1,6 +1,7 @@
 import { FormatRegistry } from '@sinclair/typebox'
 import proxyAddr from '@fastify/proxy-addr'
 import { isCron } from './cron.ts'
+import { explainStoreUrl } from '../store/s3/address.ts'
 
 interface Format {
   isValid: (text: string) => boolean
@@ -54,6 +55,11 @@ const FORMATS = {
   'database-url': {
     isValid: isDatabaseUrl,
     words: 'an address such as postgres://user:password@host:5432/database, with %23 for # and %2F for / in the password'
+  },
+  'store-url': {
+    isValid: (text) => explainStoreUrl(text) === null,
+    words: 'an address such as s3://bucket/prefix?endpoint=https://s3.example.org:9000&region=eu-central-1, without credentials; the ' +
+      'prefix, the endpoint and the region are optional'
   },
   origin: {
     isValid: (text) => text === '*' || /^[a-z][a-z0-9+.-]*:\/\/[^/?#\s]+$/.test(text),

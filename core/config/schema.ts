@@ -100,6 +100,21 @@ const AuthSchema = Section({
   })
 }, 'Sign-in')
 
+const StoreSchema = Section({
+  url: Type.Optional(Formatted('store-url', {
+    env: 'SVC_STORE_URL',
+    description: 'A bucket of S3 or of a compatible server for uploads, which all hosts share, such as s3://bucket/prefix; without it ' +
+      'uploads are files in the data directory. ?endpoint= names another server than that of AWS, &region= the region'
+  })),
+  access_key_id: Type.Optional(Type.String({ minLength: 1, env: 'AWS_ACCESS_KEY_ID', description: 'Name of the access key of the bucket' })),
+  secret_access_key: Type.Optional(Type.String({
+    minLength: 1, writeOnly: true, env: 'AWS_SECRET_ACCESS_KEY', description: 'Secret of the access key of the bucket'
+  })),
+  session_token: Type.Optional(Type.String({
+    minLength: 1, writeOnly: true, env: 'AWS_SESSION_TOKEN', description: 'Token of a temporary access key of the bucket'
+  }))
+}, 'The store of uploads')
+
 const SocketsSchema = Section({
   guests: StringEnum(['all', 'totals'], {
     default: 'totals',
@@ -153,6 +168,7 @@ const CORE_SECTIONS = {
         'to it, such as 10.0.0.5:8081. Without it nothing listens there'
     }))
   }, 'Several machines on one database'),
+  store: StoreSchema,
   auth: AuthSchema,
   sockets: SocketsSchema,
   outgoing: Section({
