@@ -16,6 +16,7 @@ import errorHandler from './web/error-handler.ts'
 import { refuseConnection, refuseExpectation, requireHost, sendFrameworkError } from './web/framework-errors.ts'
 import jobs from './jobs/jobs.ts'
 import { createRequestLogger } from './log.ts'
+import { type Store, createStore } from './store/store.ts'
 import jsonDepth from './web/json-depth.ts'
 import limits from './web/limits.ts'
 import { openRegistry } from './loader/inspection/known-plugins.ts'
@@ -57,7 +58,7 @@ export interface AppOptions {
 }
 
 declare module 'fastify' {
-  interface FastifyInstance { secrets: Secrets }
+  interface FastifyInstance { secrets: Secrets, store: Store }
 }
 
 const JSON_MAX_BYTES = 1024 * 1024
@@ -112,6 +113,7 @@ export async function buildApp (options: AppOptions): Promise<App> {
   const secrets = createSecrets(config.auth.secret_key)
   const app = createApp(options)
   app.decorate('secrets', secrets)
+  app.decorate('store', createStore(config))
   traceRequests(app)
   await app.register(errorHandler)
   await app.register(refuseClosing)

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { constants } from 'node:fs'
 import { type FileHandle, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import { Readable } from 'node:stream'
 import { errorCode, isNotFoundError } from '../files/fs-error.ts'
 import { requireFreeSpace } from '../files/free-space.ts'
 import { PathRefusedError, isNothingThere, openInside, resolveInside } from '../files/safe-path.ts'
@@ -62,7 +63,10 @@ async function toObject (key: string, handle: FileHandle): Promise<StoredObject>
     modifiedAt: mtime,
     version: [ino, size, mtimeNs].map((part) => part.toString(36)).join('-'),
     handle,
-    read: (start, end) => handle.createReadStream({ autoClose: false, start, end: end - 1 }),
+    // A stream of a file cannot be empty, because its end is included.
+    read: (start, end) => start < end
+      ? handle.createReadStream({ autoClose: false, start, end: end - 1 })
+      : Readable.from([]),
     close: () => handle.close()
   }
 }

@@ -1,13 +1,16 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto'
 import { constants } from 'node:fs'
-import { type FileHandle, mkdir, open, rename, rm } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { type FileHandle, open, rm } from 'node:fs/promises'
+import { join } from 'node:path'
 import type { Readable } from 'node:stream'
 import type { Config } from '../../core/config/config.ts'
 import { ApiError, notFound } from '../../core/errors.ts'
 import { requireFreeSpace } from '../../core/files/free-space.ts'
-import { isNothingThere, openInside, resolveInside } from '../../core/files/safe-path.ts'
 import { writeUpload } from '../../core/files/write-upload.ts'
+import { makeFolder } from '../../core/store/fs-store.ts'
+import { openIfPresent } from '../../core/store/open-object.ts'
+import { withLocalFile } from '../../core/store/move-object.ts'
+import type { StagedObject, Store, StoredObject } from '../../core/store/store.ts'
 import { assetsConfig } from './config.ts'
 import { hashContent } from './disk/content-hash.ts'
 import { diskName } from './asset-names.ts'
@@ -32,7 +35,7 @@ export interface StagedFile {
   head: Buffer
   path: string
   /**
-   * Moves the file to its final name, in a folder below the folder of its user.
+   * Gives the file its final name, in a folder below the folder of its user.
    *
    * @returns its path below the assets folder
    */
@@ -41,21 +44,11 @@ export interface StagedFile {
   discard (): Promise<void>
 }
 
-async function syncFolder (path: string): Promise<void> {
-  const handle = await open(path, constants.O_RDONLY)
-  try {
-    await handle.sync()
-  } finally {
-    await handle.close()
-  }
-}
+/** The folder of uploads in the store. */
+export const ASSETS = 'assets'
 
-/** Creates a folder and syncs its parents, because a new folder must survive a power cut. */
-async function makeFolder (path: string): Promise<void> {
-  const first = await mkdir(path, { recursive: true })
-  if (first === undefined) return
-  for (let made = path; made.length >= first.length; made = dirname(made)) await syncFolder(dirname(made))
-}
+/** Returns the key of content. @param diskPath the path below the assets folder, as rows name it */
+export const contentKey = (diskPath: string): string => `${ASSETS}/${diskPath}`
 
 /** Creates the hashes and the first bytes of content that arrives in pieces. */
 function createContentDigest () {
@@ -92,24 +85,23 @@ export async function measureContent (name: string, content: Readable): Promise<
   }
 }
 
-/** Returns the handle of a staged file. @param base the assets folder */
-function toStaged (base: string, userFolder: string, staged: Omit<StagedFile, 'publish' | 'discard'>): StagedFile {
+/** Returns the handle of a staged file. */
+function toStaged (
+  object: StagedObject, userFolder: string, staged: Omit<StagedFile, 'publish' | 'discard'>
+): StagedFile {
   return {
     ...staged,
     async publish (folder, fileName) {
-      await makeFolder(join(base, userFolder, folder))
       const path = `${userFolder}/${folder}/${diskName(randomBytes(4).toString('hex'), fileName)}`
-      const target = await resolveInside(base, path)
-      await rename(staged.path, target)
-      await syncFolder(dirname(target))
+      await object.publish(contentKey(path))
       return path
     },
-    discard: () => rm(staged.path, { force: true })
+    discard: () => object.discard()
   }
 }
 
-export function createFiles (config: Config) {
-  const base = join(config.data_dir, 'assets')
+export function createFiles (config: Config, store: Store) {
+  const base = join(config.data_dir, ASSETS)
   const maxBytes = assetsConfig.of(config).max_upload_bytes
 
   /** @throws ApiError NO_FREE_SPACE unless this many bytes fit and enough space stays free. */
@@ -129,7 +121,7 @@ export function createFiles (config: Config) {
   }
 
   return {
-    base,
+    store,
     checkFreeSpace,
 
     /**
@@ -145,27 +137,23 @@ export function createFiles (config: Config) {
       try {
         const facts = await write(handle, content).finally(() => handle.close())
         const contentHash = await hashContent(path, facts.head, facts.md5)
-        return toStaged(base, userFolder, { path, given_name: name, ...facts, content_hash: contentHash })
+        return toStaged(await store.stage(path), userFolder,
+          { path, given_name: name, ...facts, content_hash: contentHash })
       } catch (err) {
         await rm(path, { force: true })
         throw err
       }
     },
 
-    /** Opens content for reading; the caller closes the handle. Returns null if the content is not on disk. */
-    async open (diskPath: string): Promise<FileHandle | null> {
-      try {
-        return await openInside(base, diskPath)
-      } catch (err) {
-        if (isNothingThere(err)) return null
-        throw err
-      }
-    },
+    /** Opens content for reading; the caller closes it. Returns null if the content is not in the store. */
+    open: (diskPath: string): Promise<StoredObject | null> => openIfPresent(store, contentKey(diskPath)),
+
+    /** Runs work that needs content as a file on this machine. */
+    withLocal: <T>(content: StoredObject, work: (path: string) => Promise<T>): Promise<T> =>
+      withLocalFile(store, content, join(base, INCOMING), work),
 
     /** Deletes content that no row names any more. */
-    async remove (diskPaths: readonly string[]): Promise<void> {
-      for (const path of diskPaths) await rm(await resolveInside(base, path), { force: true })
-    }
+    remove: (diskPaths: readonly string[]): Promise<void> => store.delete(diskPaths.map(contentKey))
   }
 }
 export type Files = ReturnType<typeof createFiles>

@@ -13,11 +13,11 @@ import { getVersion } from './versions.ts'
 
 /** Opens content with its headers. A browser shows only pictures that are not saves inline. */
 async function openContent (files: Files, row: AssetRow, content: { disk_path: string, sha1: string }, at: Date) {
-  const handle = await files.open(content.disk_path)
-  if (handle === null) return null
+  const object = await files.open(content.disk_path)
+  if (object === null) return null
   const type = row.kind === 'save' || !isPicture(row.file_name) ? null : mediaTypeOf(row.file_name)
   return {
-    handle,
+    object,
     type: type ?? 'application/octet-stream',
     cacheControl: 'private, no-cache',
     disposition: { type: type === null ? 'attachment' as const : 'inline' as const, fileName: row.file_name },
@@ -76,7 +76,7 @@ export function createContents (files: Files, devices: ActingDevices) {
         await devices.count(context, acting, input.session_id, row.file_name)
         return content
       } catch (err) {
-        await content.handle.close()
+        await content.object.close()
         throw err
       }
     }

@@ -1,9 +1,11 @@
+import { join } from 'node:path'
 import type { FeaturePlugin } from '../../core/feature.ts'
 import { archiveUploads } from './restore/deleted-account-rows.ts'
-import { createFiles } from './asset-files.ts'
+import { ASSETS, createFiles } from './asset-files.ts'
 import { type Forms, createForms } from './upload-form.ts'
 import { createContentHashes } from './clean-up/content-hashes.ts'
 import { type Janitor, createJanitor } from './clean-up/janitor.ts'
+import { sweepIncoming } from './clean-up/sweep-incoming.ts'
 import { reattachUploads } from './reattach-rows.ts'
 import { type Assets, createAssets } from './service.ts'
 
@@ -12,7 +14,7 @@ declare module 'fastify' {
 }
 
 const plugin: FeaturePlugin<Forms> = async (app, { config, role }) => {
-  const files = createFiles(config)
+  const files = createFiles(config, app.store)
   const janitor = createJanitor(app, config, files)
   app.decorate('assets', { ...createAssets(app, config, files), addFolder: janitor.addFolder })
   app.decorateRequest('upload', null)
@@ -26,6 +28,7 @@ const plugin: FeaturePlugin<Forms> = async (app, { config, role }) => {
     janitor.startWithWorker()
     hashes.startWithWorker()
   }
+  if (app.store.folder === null) app.addHook('onReady', () => sweepIncoming(join(config.data_dir, ASSETS)))
   return createForms(config, files)
 }
 

@@ -1,30 +1,23 @@
-import { readdir } from 'node:fs/promises'
-import { join } from 'node:path'
 import type { Db, Queryable } from '../../core/database/db.ts'
 import type { Config } from '../../core/config/config.ts'
 import { requirePair } from '../../core/database/identity.ts'
-import { errorCode } from '../../core/files/fs-error.ts'
+import { type ObjectFacts, type Store, createStore } from '../../core/store/store.ts'
 import { commandLine } from '../../core/supervisor/banner.ts'
-import { INCOMING } from './asset-files.ts'
+import { ASSETS, INCOMING, contentKey } from './asset-files.ts'
 import { type Content, selectContents } from './clean-up/janitor-rows.ts'
 import { PLURALS } from './views.ts'
 
 /** Folders of a user with published uploads. The avatar has its own folder beside them. */
-const PUBLISHED_FOLDERS = Object.values(PLURALS)
+const PUBLISHED_FOLDERS: readonly string[] = Object.values(PLURALS)
 
-/** Returns the result of `list`, or an empty list if the folder does not exist. */
-async function orEmptyList<T> (list: Promise<T[]>): Promise<T[]> {
-  return await list.catch((err: unknown) => {
-    if (errorCode(err) === 'ENOENT') return []
-    throw err
-  })
-}
+/** A file in the store, with its path below the assets folder. */
+export type UploadedFile = Pick<ObjectFacts, 'size' | 'modifiedAt'> & { path: string }
 
-/** Lists all files of a folder below the assets folder, as paths below the assets folder. */
-export async function listFiles (base: string, folder: string): Promise<string[]> {
-  const entries = await orEmptyList(readdir(join(base, folder), { recursive: true, withFileTypes: true }))
-  return entries.filter((entry) => entry.isFile())
-    .map((entry) => join(entry.parentPath, entry.name).slice(base.length + 1))
+/** Yields all files of a folder below the assets folder. */
+export async function * listFiles (store: Store, folder: string): AsyncGenerator<UploadedFile> {
+  for await (const { key, ...facts } of store.list(contentKey(folder))) {
+    yield { ...facts, path: key.slice(ASSETS.length + 1) }
+  }
 }
 
 /** A folder below the folders of users with files of another feature, which are no assets. */
@@ -34,18 +27,22 @@ export interface FeatureFolder {
   selectNamed (db: Db): Promise<string[]>
 }
 
-/** Lists the files of a feature, of all users and of those whose account was deleted. */
-export async function listFeatureFiles (base: string, { name }: FeatureFolder): Promise<string[]> {
-  const users = await orEmptyList(readdir(join(base, 'users')))
-  return (await Promise.all(users.map((user) => listFiles(base, join('users', user, name))))).flat()
+/** All files of users, also of those whose account was deleted. */
+interface Uploads {
+  published: UploadedFile[]
+  incoming: UploadedFile[]
+  /** The files in the folders of other features, by the name of the folder. */
+  others: Map<string, UploadedFile[]>
 }
 
-/** Lists all uploaded files: published ones, and staged ones. */
-export async function listUploads (base: string): Promise<{ published: string[], incoming: string[] }> {
-  const found = { published: [] as string[], incoming: [] as string[] }
-  for (const user of await orEmptyList(readdir(join(base, 'users')))) {
-    found.incoming.push(...await listFiles(base, join('users', user, INCOMING)))
-    for (const folder of PUBLISHED_FOLDERS) found.published.push(...await listFiles(base, join('users', user, folder)))
+/** Lists all files of users. Paths have the form `users/<user>/<folder>/…`. */
+export async function listUploads (store: Store): Promise<Uploads> {
+  const found: Uploads = { published: [], incoming: [], others: new Map() }
+  for await (const file of listFiles(store, 'users')) {
+    const [, , folder = ''] = file.path.split('/')
+    if (folder === INCOMING) found.incoming.push(file)
+    else if (PUBLISHED_FOLDERS.includes(folder)) found.published.push(file)
+    else found.others.set(folder, found.others.get(folder) ?? []).get(folder)?.push(file)
   }
   return found
 }
@@ -56,10 +53,10 @@ export async function loadNamed (pool: Queryable): Promise<Map<string, Content>>
 }
 
 async function hasForeignFiles (config: Config, pool: Queryable): Promise<boolean> {
-  const { published } = await listUploads(join(config.data_dir, 'assets'))
+  const { published } = await listUploads(createStore(config))
   if (published.length === 0) return false
   const named = await loadNamed(pool)
-  return !published.some((path) => named.has(path))
+  return !published.some(({ path }) => named.has(path))
 }
 
 /**

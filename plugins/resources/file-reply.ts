@@ -1,9 +1,11 @@
 import type { BigIntStats } from 'node:fs'
 import type { FileHandle } from 'node:fs/promises'
 import type { Readable } from 'node:stream'
+import { buffer } from 'node:stream/consumers'
 import { encodeExtended } from 'content-disposition'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { ApiError } from '../../core/errors.ts'
+import type { StoredObject } from '../../core/store/store.ts'
 import { parseByteRange } from './byte-range.ts'
 import { type Validators, isFresh, isPreconditionFailed, isSameForRange } from './conditions.ts'
 import { createFileStream, readFile } from './file-stream.ts'
@@ -20,6 +22,14 @@ export interface FileReply extends ReplyFields {
   /** The response closes the handle. */
   handle: FileHandle
   /** The validators of the content; by default those of the file on disk. */
+  validators?: Validators
+}
+
+/** An open object of the store to send. */
+export interface ObjectReply extends ReplyFields {
+  /** The response closes the object. */
+  object: StoredObject
+  /** The validators of the content; by default those of the object. */
   validators?: Validators
 }
 
@@ -115,16 +125,15 @@ async function readWhole (handle: FileHandle, start: number, length: number): Pr
   return content
 }
 
-/** Sends an open file. */
-export async function sendFile (request: FastifyRequest, reply: FastifyReply, file: FileReply): Promise<FastifyReply> {
-  const { handle, ...fields } = file
+type DescribedFile = Omit<ContentReply, 'read'> & { handle: FileHandle }
+
+/** Sends an open file whose size is known. */
+async function sendHandle (request: FastifyRequest, reply: FastifyReply, file: DescribedFile): Promise<FastifyReply> {
+  const { handle } = file
   let isRead = false
   try {
-    const stats = await handle.stat({ bigint: true })
     return await sendContent(request, reply, {
-      ...fields,
-      size: Number(stats.size),
-      validators: file.validators ?? toValidators(stats),
+      ...file,
       read (start, end) {
         if (end - start <= WHOLE_MAX_BYTES) return readWhole(handle, start, end - start)
         isRead = true
@@ -134,4 +143,32 @@ export async function sendFile (request: FastifyRequest, reply: FastifyReply, fi
   } finally {
     if (!isRead) await handle.close()
   }
+}
+
+/** Sends an open file. */
+export async function sendFile (request: FastifyRequest, reply: FastifyReply, file: FileReply): Promise<FastifyReply> {
+  const stats = await file.handle.stat({ bigint: true }).catch(async (err: unknown) => {
+    await file.handle.close()
+    throw err
+  })
+  return await sendHandle(request, reply, {
+    ...file, size: Number(stats.size), validators: file.validators ?? toValidators(stats)
+  })
+}
+
+/** Sends an open object of the store. An object on this machine is sent as a file. */
+export async function sendObject (
+  request: FastifyRequest, reply: FastifyReply, file: ObjectReply
+): Promise<FastifyReply> {
+  const { object, ...fields } = file
+  const { handle, size, version, modifiedAt } = object
+  const validators = file.validators ?? { etag: `"${version}"`, lastModified: modifiedAt.toUTCString() }
+  if (handle !== null) return await sendHandle(request, reply, { ...fields, handle, size, validators })
+  return await sendContent(request, reply, {
+    ...fields,
+    size,
+    validators,
+    // A failure of the store then gets a status, because no header was sent.
+    read: (start, end) => end - start <= WHOLE_MAX_BYTES ? buffer(object.read(start, end)) : object.read(start, end)
+  })
 }

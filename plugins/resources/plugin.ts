@@ -1,5 +1,5 @@
 import type { FeaturePlugin } from '../../core/feature.ts'
-import { contentDisposition, sendContent, sendFile, stateOf } from './file-reply.ts'
+import { contentDisposition, sendContent, sendFile, sendObject, stateOf } from './file-reply.ts'
 import { readFile } from './file-stream.ts'
 import { mediaTypeOf } from './media-types.ts'
 import { createResources } from './service.ts'
@@ -7,7 +7,7 @@ import { defineWebp } from './webp.ts'
 
 /** The functions with which every feature sends files. */
 const files = {
-  send: sendFile, sendContent, read: readFile, stateOf, contentDisposition, mediaTypeOf
+  send: sendFile, sendObject, sendContent, read: readFile, stateOf, contentDisposition, mediaTypeOf
 }
 
 declare module 'fastify' {

@@ -31,17 +31,18 @@ export async function writeToDevice (
   { assets, db }: FastifyInstance, { caller, device, transport }: Run, { asset, candidate, replaces }: SaveToSend
 ): Promise<boolean> {
   const ref = { kind: 'save', id: asset.id } as const
-  const { row, content: { handle } } = await assets.open({ db, caller }, ref)
+  const { row, content: { object } } = await assets.open({ db, caller }, ref)
   const target = {
     platforms: [candidate.fs_slug, candidate.slug],
     file_name: replaces?.file_name ?? withoutDateTag(asset.file_name),
     replaces
   }
-  const stream = handle.createReadStream()
+  const stream = object.read(0, object.size)
   try {
     if (!await transport.write(target, stream)) return false
   } finally {
     stream.destroy()
+    await object.close()
   }
   await assets.changes.confirm({ db, caller }, ref, { device_id: device.device_id, sha1: row.sha1 })
   return true

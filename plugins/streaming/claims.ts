@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import type { FastifyInstance } from 'fastify'
 import type { Context } from '../../core/access/context.ts'
 import type { Config } from '../../core/config/config.ts'
-import { ApiError, notFound } from '../../core/errors.ts'
+import { ApiError, conflict, notFound } from '../../core/errors.ts'
 import { formatDate } from '../../core/typebox.ts'
 import { decisionNeeded } from './errors.ts'
 import type { Broker, Launch } from './broker.ts'
@@ -30,10 +30,15 @@ async function checkCard (broker: Broker, container: UsableContainer, { card_imp
 /**
  * Returns the paths of the player's files to start with, below the local assets folder.
  *
- * @throws ApiError NOT_FOUND
+ * @throws ApiError NOT_FOUND, CONFLICT if the files are in a bucket, because the machines read them from a folder
  */
 async function findFiles (app: FastifyInstance, context: Context, claim: Claim): Promise<Files> {
   const { rom_id: romId, state_id: stateId, memory_card_id: cardId } = claim
+  const hasFile = [stateId, cardId].some((id) => id !== undefined && id !== null)
+  if (hasFile && app.store.folder === null) {
+    throw conflict('A game cannot start with a state or a memory card, because the files of this server are in a bucket ' +
+      '(SVC_STORE_URL); claim it without state_id and memory_card_id')
+  }
   const find = (kind: 'state' | 'save', id: number) => app.assets.findContentPath(context, kind, id, romId)
   return {
     ...(stateId === undefined || stateId === null ? {} : { state_path: await find('state', stateId) }),

@@ -15,6 +15,8 @@ import { findText, readEntries } from './xml.ts'
 /** The folder of staged objects. No feature uses a folder whose name begins with a dot. */
 const STAGED = '.staged'
 const DELETES_AT_ONCE = 8
+/** Up to this size, such as almost all saves, an upload takes as long as a copy. */
+const DIRECT_MAX_BYTES = 4 * 1024 ** 2
 
 /** Refusals that an operator has to mend, with the remedy. */
 const REMEDIES: Readonly<Record<string, string>> = {
@@ -146,9 +148,15 @@ export function createS3Store (address: S3Address, timing: S3Timing = DEFAULT_TI
     name: address.name,
     put: (key, source, size) => orUnavailable(() => putContent(key, source, size)),
 
-    /** Uploads the file now, so that the publication in a transaction is one short request. */
+    /** Uploads a large file now, so that the publication in a transaction is always one short request. */
     async stage (path): Promise<StagedObject> {
       const { size } = await stat(path)
+      if (size <= DIRECT_MAX_BYTES) {
+        return {
+          publish: (key) => orUnavailable(() => putContent(key, createReadStream(path), size)),
+          discard: () => rm(path, { force: true })
+        }
+      }
       const staged = `${STAGED}/${randomUUID()}`
       await orUnavailable(() => putContent(staged, createReadStream(path), size))
       return {

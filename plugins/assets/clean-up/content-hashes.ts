@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto'
-import { join } from 'node:path'
 import { type Static, Type } from '@sinclair/typebox'
 import type { FastifyInstance } from 'fastify'
 import type { TaskDefinition, TaskRun } from '../../tasks/definitions.ts'
-import { hashContent } from '../disk/content-hash.ts'
+import type { StoredObject } from '../../../core/store/store.ts'
+import { hashContent, isZip } from '../disk/content-hash.ts'
 import { type Files, HEAD_BYTES } from '../asset-files.ts'
 import { type HashedSave, hasUnhashedSaves, selectHashedSaves, updateContentHash } from './content-hash-rows.ts'
 
@@ -14,17 +14,31 @@ const ArgumentsSchema = Type.Object({
   missing_only: Type.Optional(Type.Boolean({ description: 'Only saves without a stored hash' }))
 }, { additionalProperties: false })
 
-/** Returns the content hash of a file: null if the file does not exist, `''` if it has no hash. */
-async function readHash (files: Files, path: string, signal: AbortSignal): Promise<string | null> {
-  const handle = await files.open(path)
-  if (handle === null) return null
+/** Returns the content hash of a file; `''` if it has none. */
+async function readContentHash (files: Files, object: StoredObject, signal: AbortSignal): Promise<string> {
   const md5 = createHash('md5')
   let head = Buffer.alloc(0)
-  for await (const chunk of handle.createReadStream({ signal }) as AsyncIterable<Buffer>) {
+  for await (const chunk of object.read(0, object.size) as AsyncIterable<Buffer>) {
+    signal.throwIfAborted()
     if (head.length < HEAD_BYTES) head = Buffer.concat([head, chunk.subarray(0, HEAD_BYTES - head.length)])
     md5.update(chunk)
   }
-  return await hashContent(join(files.base, path), head, md5.digest('hex')) ?? ''
+  const digest = md5.digest('hex')
+  const hash = isZip(head)
+    ? await files.withLocal(object, async (path) => await hashContent(path, head, digest))
+    : digest
+  return hash ?? ''
+}
+
+/** Returns the content hash of a file: null if the file does not exist, `''` if it has no hash. */
+async function readHash (files: Files, path: string, signal: AbortSignal): Promise<string | null> {
+  const object = await files.open(path)
+  if (object === null) return null
+  try {
+    return await readContentHash(files, object, signal)
+  } finally {
+    await object.close()
+  }
 }
 
 /** Recomputes the content hashes by which devices compare saves. */

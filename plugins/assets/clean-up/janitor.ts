@@ -6,7 +6,7 @@ import { assetsConfig } from '../config.ts'
 import { defineCleanup } from '../../tasks/cleanup.ts'
 import type { TaskDefinition } from '../../tasks/definitions.ts'
 import { deleteExpiredAccounts } from '../restore/deleted-account-rows.ts'
-import { checkFolder } from './check-folder.ts'
+import { LEFTOVER_AFTER_MS, checkFolder } from './check-folder.ts'
 import { FIRST_HOUR_MS, findObjection } from './safety-checks.ts'
 import type { Files } from '../asset-files.ts'
 import type { FeatureFolder } from '../stored-files.ts'
@@ -27,7 +27,7 @@ function warnUnknown ({ log }: FastifyInstance, unknown: readonly string[]): voi
 /** Keeps the assets folder and its rows consistent. Nothing is deleted while a safety check fails. */
 export function createJanitor (app: FastifyInstance, config: Config, files: Files) {
   const closing = new AbortController()
-  const { base } = files
+  const { store } = files
   const features: FeatureFolder[] = []
 
   async function remove (): Promise<number> {
@@ -41,7 +41,7 @@ export function createJanitor (app: FastifyInstance, config: Config, files: File
   }
 
   async function clean (signal: AbortSignal, movesUnknown: boolean) {
-    const { strays, unknown, orphans, known, recovered } = await checkFolder(app, config, { base, features, signal })
+    const { strays, unknown, orphans, known, recovered } = await checkFolder(app, config, { store, features, signal })
     const objection = await findObjection(app.db, app.workers.id, known, unknown.length + orphans.length)
     const found = {
       unknown: unknown.length, unknown_files: unknown.slice(0, NAMED_MAX), recovered, postponed: objection
@@ -53,7 +53,8 @@ export function createJanitor (app: FastifyInstance, config: Config, files: File
     const expired = await remove()
     const remains = [...strays, ...orphans]
     await files.remove(remains)
-    if (movesUnknown) await setAside(base, unknown)
+    await store.sweep(new Date(Date.now() - LEFTOVER_AFTER_MS))
+    if (movesUnknown) await setAside(store, unknown)
     else warnUnknown(app, unknown)
     return { ...found, expired, strays: remains.length, lost: movesUnknown ? unknown.length : 0 }
   }

@@ -29,11 +29,14 @@ async function hashZip (path: string): Promise<string> {
   })
 }
 
+/** True for the first bytes of a zip. */
+export const isZip = (head: Buffer): boolean => head.toString('latin1', 0, ZIP_MARK.length) === ZIP_MARK
+
 /**
  * Returns the hash by which devices compare content: the MD5 of the bytes. A zip is hashed by its entries, because two
  * zips of the same files differ in bytes. Returns null for a zip that cannot be read within its limits.
  */
 export async function hashContent (path: string, head: Buffer, md5: string): Promise<string | null> {
-  if (head.toString('latin1', 0, ZIP_MARK.length) !== ZIP_MARK) return md5
+  if (!isZip(head)) return md5
   return await hashZip(path).catch(() => null)
 }

@@ -30,7 +30,7 @@ const routes: Routes = async (app) => {
           const content = method === 'GET'
             ? await app.assets.download(contextOf(request), { kind, id }, query)
             : (await app.assets.open(contextOf(request), { kind, id })).content
-          return await app.files.send(request, reply, content)
+          return await app.files.sendObject(request, reply, content)
         }
       })
       if (kind === 'screenshot') continue
@@ -46,7 +46,7 @@ const routes: Routes = async (app) => {
           response: { 200: Bytes, 206: Bytes, 404: ErrorSchema }
         },
         config: { scopes: ['assets.read'] },
-        handler: async (request, reply) => await app.files.send(request, reply,
+        handler: async (request, reply) => await app.files.sendObject(request, reply,
           await app.assets.openDeleted(contextOf(request), { kind, id: request.params.id }))
       })
     }

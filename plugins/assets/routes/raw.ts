@@ -26,7 +26,7 @@ const routes: Routes = async (app) => {
       config: { scopes: ['assets.read'] },
       handler: async (request, reply) => {
         try {
-          return await app.files.send(request, reply, await open(app, request, request.params['*']))
+          return await app.files.sendObject(request, reply, await open(app, request, request.params['*']))
         } catch (err) {
           if (err instanceof ApiError && err.code === 'NOT_FOUND') throw notFound('Asset not found')
           throw err

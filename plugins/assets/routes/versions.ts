@@ -65,7 +65,7 @@ const createVersionRoutes = ({ read }: Forms): Routes => async (app) => {
         handler: async (request, reply) => {
           const { id, version_id: version } = request.params
           const content = await assets.openVersion(contextOf(request), { kind, id }, version)
-          return await app.files.send(request, reply, content)
+          return await app.files.sendObject(request, reply, content)
         }
       })
     }

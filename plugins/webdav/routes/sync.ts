@@ -104,7 +104,7 @@ export default (config: Config, webdav: Webdav, root: string): Routes => async (
       const context = await deviceOf(request)
       if (path === MANIFEST) return await reply.type('application/json').send(await webdav.list(context))
       const isWhole = request.headers.range === undefined
-      return await app.files.send(request, reply, await webdav.read(context, readKey(path), isWhole))
+      return await app.files.sendObject(request, reply, await webdav.read(context, readKey(path), isWhole))
     }
   })
 
@@ -116,7 +116,7 @@ export default (config: Config, webdav: Webdav, root: string): Routes => async (
     handler: async (request, reply) => {
       const path = pathBelow(request, root)
       if (path === MANIFEST) return await reply.type('application/json').send()
-      return await app.files.send(request, reply, await webdav.look(contextOf(request), readKey(path)))
+      return await app.files.sendObject(request, reply, await webdav.look(contextOf(request), readKey(path)))
     }
   })
 

@@ -50,10 +50,10 @@ export function createLists (app: FastifyInstance) {
       throw err
     })
     if (opened === null) return null
-    const { row, content: { handle } } = opened
+    const { row, content: { object } } = opened
     const { sha1, file_size_bytes: size } = row
     try {
-      const md5 = await readMd5(handle, size, row.content_hash === contentHash ? contentHash : null)
+      const md5 = await readMd5(object, size, row.content_hash === contentHash ? contentHash : null)
       return { sha1, md5, file_size_bytes: size }
     } catch (err) {
       app.log.warn({ err, [kind]: id }, 'the content of an asset cannot be read, and is listed for WebDAV as before')

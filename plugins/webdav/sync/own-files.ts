@@ -1,12 +1,10 @@
-import { rm } from 'node:fs/promises'
-import { join } from 'node:path'
 import type { FastifyInstance } from 'fastify'
-import type { FileHandle } from 'node:fs/promises'
 import type { Config } from '../../../core/config/config.ts'
 import type { Db } from '../../../core/database/db.ts'
 import { ApiError, notFound } from '../../../core/errors.ts'
-import { isNothingThere, openInside, resolveInside } from '../../../core/files/safe-path.ts'
-import type { StagedFile } from '../../assets/asset-files.ts'
+import { openIfPresent } from '../../../core/store/open-object.ts'
+import type { StoredObject } from '../../../core/store/store.ts'
+import { type StagedFile, contentKey } from '../../assets/asset-files.ts'
 import type { DeviceContext } from '../acting-device.ts'
 import { webdavConfig } from '../config.ts'
 import { type FileRow, countOwnBytes, dropDeleted, storeContent } from '../rows.ts'
@@ -18,14 +16,11 @@ const DISK_NAME = 'content'
 
 /** Creates the storage of files that are no assets: configurations, thumbnails and system files. */
 export function createOwnFiles (app: FastifyInstance, config: Config) {
-  const base = join(config.data_dir, 'assets')
   const { quota_bytes: quota } = webdavConfig.of(config)
 
   async function remove (paths: readonly string[]): Promise<void> {
-    for (const path of paths) {
-      await resolveInside(base, path).then((target) => rm(target, { force: true }))
-        .catch((err: unknown) => { app.log.warn({ err, path }, 'a file that was replaced through WebDAV could not be deleted') })
-    }
+    await app.store.delete(paths.map(contentKey))
+      .catch((err: unknown) => { app.log.warn({ err, paths }, 'files that were replaced through WebDAV could not be deleted') })
   }
 
   /** Removes files after the commit. */
@@ -57,14 +52,11 @@ export function createOwnFiles (app: FastifyInstance, config: Config) {
       removeLater(context.db, [...dropped, row.disk_path])
     },
 
-    /** Opens a file; the caller closes the handle. @throws ApiError NOT_FOUND if it is not on the disk */
-    async open ({ path, disk_path: diskPath }: Pick<FileRow, 'path' | 'disk_path'>): Promise<FileHandle> {
-      try {
-        return await openInside(base, diskPath ?? '')
-      } catch (err) {
-        if (!isNothingThere(err)) throw err
-        throw notFound(`The content of '${path}' is missing on the disk of the server; restore a backup, or send the file again`)
-      }
+    /** Opens a file; the caller closes it. @throws ApiError NOT_FOUND if it is not in the store */
+    async open ({ path, disk_path: diskPath }: Pick<FileRow, 'path' | 'disk_path'>): Promise<StoredObject> {
+      const object = diskPath === null ? null : await openIfPresent(app.store, contentKey(diskPath))
+      if (object !== null) return object
+      throw notFound(`The content of '${path}' is missing on the disk of the server; restore a backup, or send the file again`)
     },
 
     removeLater

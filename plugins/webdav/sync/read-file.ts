@@ -1,14 +1,14 @@
 import type { FastifyInstance } from 'fastify'
 import type { Context } from '../../../core/access/context.ts'
 import { ApiError } from '../../../core/errors.ts'
-import type { FileReply } from '../../resources/file-reply.ts'
+import type { ObjectReply } from '../../resources/file-reply.ts'
 import { type DeviceContext, requireReceiver } from '../acting-device.ts'
 import { type FileRow, isLive, selectByPath, storeSeen } from '../rows.ts'
 import type { OwnFiles } from './own-files.ts'
 import type { Key } from './read-key.ts'
 
 /** The content of the path with an id. */
-interface Opened { id: number, sha1: string, content: FileReply }
+interface Opened { id: number, sha1: string, content: ObjectReply }
 
 /** Not 404, because RetroArch takes a 404 for success and writes its body over the file on the device. */
 const gone = (path: string) => new ApiError('GONE', `There is no file '${path}'; read manifest.server for those that exist`)
@@ -21,7 +21,7 @@ export function createReads (app: FastifyInstance, ownFiles: OwnFiles) {
       id: row.id,
       sha1,
       content: {
-        handle: await ownFiles.open(row),
+        object: await ownFiles.open(row),
         type: 'application/octet-stream',
         cacheControl: 'private, no-cache',
         disposition: { type: 'attachment', fileName: row.path.slice(row.path.lastIndexOf('/') + 1) },
@@ -47,7 +47,7 @@ export function createReads (app: FastifyInstance, ownFiles: OwnFiles) {
 
   return {
     /** Opens the content of a path and stores nothing, for its headers. @throws ApiError GONE */
-    look: async (context: Context, key: Key): Promise<FileReply> => (await find(context, key)).content,
+    look: async (context: Context, key: Key): Promise<ObjectReply> => (await find(context, key)).content,
 
     /**
      * Opens the content of a path for a device.
@@ -55,13 +55,13 @@ export function createReads (app: FastifyInstance, ownFiles: OwnFiles) {
      * @param fetches true if the device gets all of the content
      * @throws ApiError GONE, FORBIDDEN if the device only sends
      */
-    async read (context: DeviceContext, key: Key, fetches: boolean): Promise<FileReply> {
+    async read (context: DeviceContext, key: Key, fetches: boolean): Promise<ObjectReply> {
       requireReceiver(context)
       const { id, sha1, content } = await find(context, key)
       try {
         if (fetches) await storeSeen(context.db, { deviceId: context.device.id, fileId: id, sha1, isSent: false })
       } catch (err) {
-        await content.handle.close()
+        await content.object.close()
         throw err
       }
       return content

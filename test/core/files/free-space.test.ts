@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import t from 'tap'
 import { ApiError } from '../../../core/errors.ts'
 import { requireFreeSpace } from '../../../core/files/free-space.ts'
+import { createFsStore } from '../../../core/store/fs-store.ts'
 import { stripCode } from '../../../core/loader/packages/strip-types.ts'
 import { recover } from '../../../plugins/assets/clean-up/orphaned-files.ts'
 import { describeWriteError, isDiskFull } from '../../../plugins/exports/files/fs-reason.ts'
@@ -83,8 +84,15 @@ t.test('stripped code, plugins and recovered files keep the reserve', async (t) 
   const { code, output } = await runCommand(t, ['plugins', 'add', 'svc-provider-none'], settings(folder))
   t.match({ code, output }, { code: 1, output: 'svc: Less than 1 GiB is free on the server\n' })
 
-  const base = t.testdir({ lost: { 'Game.srm': 'content' }, full: t.fixture('symlink', FULL) })
+  const root = t.testdir({ assets: { lost: { 'Game.srm': 'content' } } })
   const content = { file_size_bytes: 7, sha1: createHash('sha1').update('content').digest('hex') }
-  const missing = ['own/Game.srm', 'full/Game.srm'].map((path) => ({ ...content, disk_path: path }))
-  t.same(await recover(base, missing), ['own/Game.srm'], 'what needs no room comes back')
+  const missing = ['own/Game.srm', 'copy/Game.srm'].map((path) => ({ ...content, disk_path: path }))
+  const { statfs } = fs
+  t.teardown(() => {
+    fs.statfs = statfs
+    syncBuiltinESMExports()
+  })
+  fs.statfs = (async () => ({ bavail: 0, bsize: 1024 ** 2 })) as unknown as typeof statfs
+  syncBuiltinESMExports()
+  t.same(await recover(createFsStore(root), missing), ['own/Game.srm'], 'what needs no room comes back')
 })

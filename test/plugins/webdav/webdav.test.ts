@@ -1,11 +1,12 @@
 import { randomBytes } from 'node:crypto'
-import { open, rm, truncate, writeFile } from 'node:fs/promises'
+import { rm, truncate } from 'node:fs/promises'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { shareTestApp, type TestApp } from '../../support.ts'
 import { PNG, createClient, md5Of, type AssetItem } from '../assets/support.ts'
 import { until } from '../../until.ts'
 import { addRom } from '../roms/support.ts'
+import { createFsStore } from '../../../core/store/fs-store.ts'
 import { readMd5 } from '../../../plugins/webdav/sync/read-md5.ts'
 import { RetroArch } from './retroarch.ts'
 import { addGame, baseOf, basicOf, createRetroArch, createToken } from './support.ts'
@@ -606,12 +607,13 @@ t.test('a save finds its game by the names of its files and archive members', as
 })
 
 t.test('a file is closed when reading its content fails', async (t) => {
-  const path = join(t.testdir(), 'save')
+  const store = createFsStore(t.testdir())
   for (const [hash, content] of [['hash', 'save'], [null, 'PK\x03\x04'], [null, 'save']] as const) {
-    await writeFile(path, content)
-    const handle = await open(path, hash === null ? 'r' : 'a')
-    await t.rejects(readMd5(handle, 100, hash))
-    t.equal(handle.fd, -1)
+    await store.put('assets/save', Buffer.from(content))
+    const object = await store.get('assets/save')
+    if (object === null) throw new Error('There is a file')
+    await t.rejects(readMd5(object, 100, hash), { code: 'CONFLICT' })
+    t.equal(object.handle?.fd, -1)
   }
 })
 
