@@ -49,7 +49,7 @@ function addFirstAdmin (app: FastifyInstance, { auth }: Config): void {
 
 const plugin: FeaturePlugin<UserParts> = async (app, { config, role }) => {
   const roles = createRoles(app)
-  const avatars = createAvatars(config)
+  const avatars = createAvatars(config, app.store)
   const accounts = createProviderAccounts(app.registry)
   const achievements = createAchievements(app, config)
   for (const task of listProgressTasks(app, config)) app.tasks.define(task)

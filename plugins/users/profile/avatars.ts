@@ -1,14 +1,16 @@
 import { randomUUID } from 'node:crypto'
-import { mkdir, open, readdir, rename, rm, rmdir } from 'node:fs/promises'
+import { open, rm, rmdir } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import type { Config } from '../../../core/config/config.ts'
 import { badRequest, notFound } from '../../../core/errors.ts'
 import { requireFreeSpace } from '../../../core/files/free-space.ts'
-import type { FileReply } from '../../resources/file-reply.ts'
+import { makeFolder } from '../../../core/store/fs-store.ts'
+import { openIfPresent } from '../../../core/store/open-object.ts'
+import type { Store } from '../../../core/store/store.ts'
+import type { ObjectReply } from '../../resources/file-reply.ts'
 import { PIXELS_MAX, openImage } from '../../resources/image.ts'
 import { mediaTypeOf } from '../../resources/media-types.ts'
 import { errorCode } from '../../../core/files/fs-error.ts'
-import { isNothingThere, openInside } from '../../../core/files/safe-path.ts'
 import type { User } from '../entities.ts'
 import { userFolder } from '../user-folder.ts'
 
@@ -58,14 +60,18 @@ async function writeNew (path: string, content: Buffer): Promise<void> {
   }
 }
 
-export function createAvatars (config: Config) {
-  const assetsDir = join(config.data_dir, 'assets')
+/** The folder of uploads in the store, to which the paths of pictures are relative. */
+const ASSETS = 'assets'
+
+export function createAvatars (config: Config, store: Store) {
+  const assetsDir = join(config.data_dir, ASSETS)
   const folderOf = (user: Pick<User, 'folder'>) => `${userFolder(user)}/profile`
 
-  /** Deletes former pictures with another extension. */
-  async function dropTwins (folder: string, keptPath: string): Promise<void> {
-    const twins = (await readdir(folder)).filter((name) => name.startsWith(`${STEM}.`) && name !== keptPath)
-    for (const name of twins) await rm(join(folder, name), { force: true })
+  /** Deletes the pictures of a user, except one. */
+  async function deletePictures (user: Pick<User, 'folder'>, keptName?: string): Promise<void> {
+    const keys: string[] = []
+    for await (const { key } of store.list(`${ASSETS}/${folderOf(user)}`)) if (basename(key) !== keptName) keys.push(key)
+    await store.delete(keys)
   }
 
   return {
@@ -76,45 +82,43 @@ export function createAvatars (config: Config) {
       const name = `${STEM}.${extension}`
       const part = join(folder, `.${randomUUID()}.tmp`)
       await requireFreeSpace(folder, content.length)
-      await mkdir(folder, { recursive: true })
+      await makeFolder(folder)
       await writeNew(part, content)
+      const staged = await store.stage(part)
       return {
         path: `${folderOf(user)}/${name}`,
         async publish () {
-          await rename(part, join(folder, name))
-          await dropTwins(folder, name)
+          await staged.publish(`${ASSETS}/${folderOf(user)}/${name}`)
+          await deletePictures(user, name)
         },
-        discard: () => rm(part, { force: true })
+        discard: () => staged.discard()
       }
     },
 
     /** Prepares the removal of a user's picture. */
     stageRemoval: (user: Pick<User, 'folder'>): StagedAvatar => ({
       path: '',
-      publish: () => rm(join(assetsDir, folderOf(user)), { recursive: true, force: true }),
+      publish: () => deletePictures(user),
       discard: async () => {}
     }),
 
     /** Opens a picture to send. @throws ApiError NOT_FOUND if there is none. */
-    async open (path: string): Promise<FileReply> {
-      try {
-        if (path === '') throw notFound('This user has no avatar')
-        const type = mediaTypeOf(path) ?? ''
-        const isShown = SHOWN_TYPES.has(type)
-        return {
-          handle: await openInside(assetsDir, path),
-          type: isShown ? type : 'application/octet-stream',
-          cacheControl: 'private, no-cache',
-          disposition: { type: isShown ? 'inline' : 'attachment', fileName: basename(path) }
-        }
-      } catch (err) {
-        if (isNothingThere(err)) throw notFound('This user has no avatar')
-        throw err
+    async open (path: string): Promise<ObjectReply> {
+      const object = path === '' ? null : await openIfPresent(store, `${ASSETS}/${path}`)
+      if (object === null) throw notFound('This user has no avatar')
+      const type = mediaTypeOf(path) ?? ''
+      const isShown = SHOWN_TYPES.has(type)
+      return {
+        object,
+        type: isShown ? type : 'application/octet-stream',
+        cacheControl: 'private, no-cache',
+        disposition: { type: isShown ? 'inline' : 'attachment', fileName: basename(path) }
       }
     },
 
-    /** Deletes a user's picture, and the user's folder if no other upload is in it. */
+    /** Deletes a user's pictures, and the user's folder on this machine if no other upload is in it. */
     async delete (user: Pick<User, 'folder'>): Promise<void> {
+      await deletePictures(user)
       await rm(join(assetsDir, folderOf(user)), { recursive: true, force: true })
       await rmdir(join(assetsDir, userFolder(user))).catch((err: unknown) => {
         if (!['ENOENT', 'ENOTEMPTY'].includes(errorCode(err))) throw err

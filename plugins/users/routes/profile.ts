@@ -32,7 +32,7 @@ const createProfileRoutes = ({ config, avatars, changes, accounts, achievements 
     config: { scopes: ['assets.read'] }
   }, async (request, reply) => {
     const { avatar_path: path } = await app.users.get(request.db, request.params.id)
-    return await app.files.send(request, reply, await avatars.open(path))
+    return await app.files.sendObject(request, reply, await avatars.open(path))
   })
 
   app.put('/api/users/:id', {
