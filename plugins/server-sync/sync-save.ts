@@ -30,8 +30,9 @@ async function resolve (app: FastifyInstance, run: Run, decided: DecidedSave): P
     await uploadFromDevice(app, run, decided)
   } else {
     const ref = { kind: 'save', id: asset.id } as const
+    const from = { client_mtime: new Date(save.changed_at), device_id: run.device.id }
     if (resolution === 'keep_both') await uploadFromDevice(app, run, decided, asset.id)
-    else await app.assets.changes.addVersion({ db: app.db, caller: run.caller }, ref, staged, new Date(save.changed_at))
+    else await app.assets.changes.addVersion({ db: app.db, caller: run.caller }, ref, staged, from)
     await writeToDevice(app, run, { asset, candidate, replaces: save })
   }
   await run.transport.onSynced?.(save)

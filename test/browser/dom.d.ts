@@ -19,6 +19,7 @@ interface HTMLElement extends Element {
 interface FileList { readonly length: number }
 interface HTMLInputElement extends HTMLElement {
   value: string
+  placeholder: string
   checked: boolean
   files: FileList
   select: () => void

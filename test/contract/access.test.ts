@@ -172,6 +172,8 @@ const FOREIGN: Record<string, [path: string, status: number]> = {
   restoreSaveVersion: [`/api/saves/${things.save}/versions/${things.version}/restore`, 404],
   assignWebdavFile: [`/api/webdav/files/${things.webdavFile}/rom`, 404],
   restoreWebdavFile: [`/api/webdav/files/${things.webdavFile}/restore`, 404],
+  resolveSaveConflict: [`/api/saves/${things.save}/resolve`, 404],
+  resolveStateConflict: [`/api/states/${things.state}/resolve`, 404],
   restoreSave: [`/api/saves/${things.deletedSave}/restore`, 404],
   getDeletedSaveContent: [`/api/saves/deleted/${things.deletedSave}/content`, 404],
   headDeletedSaveContent: [`/api/saves/deleted/${things.deletedSave}/content`, 404],
@@ -211,6 +213,8 @@ const FOREIGN: Record<string, [path: string, status: number]> = {
   getStreamingStatus: ['/api/streaming/sessions/snes/status', 200]
 }
 const BODIES: Record<string, object> = {
+  resolveSaveConflict: { keep: 'both' },
+  resolveStateConflict: { keep: 'both' },
   updateNotificationChannel: { enabled: false },
   confirmNotificationChannel: { code: '123456' },
   updateCollection: { name: 'his', rom_ids: '[]' },

@@ -251,7 +251,7 @@ t.test('a server starts, recovers and stops', async (t) => {
 
   await t.test('SIGTERM to npm alone ends the server and its database', {
     skip: process.platform === 'win32' && 'Windows has no signals'
-  }, async (t) => {
+  }, async () => {
     const { pid } = await findSecond()
     const database = await findDatabase(dataDir)
     second.child.kill('SIGTERM')

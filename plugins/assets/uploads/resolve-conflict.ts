@@ -29,9 +29,13 @@ const labelOf = ({ origin_device: device, updated_at: at }: Asset): string => {
 /** Creates the resolution of conflicts. Each is one transaction, and no content is lost. */
 export function createConflicts ({ writes, thumbnails }: Pick<AssetWriting, 'writes' | 'thumbnails'>, { open, stage }: Contents) {
   async function stageCopy ({ db }: Context, copy: AssetRow): Promise<StagedFile> {
-    const handle = await open(copy.disk_path)
-    if (handle === null) throw missingFile(copy.file_name)
-    return await stage(db, copy.user_id, copy.file_name, handle.createReadStream())
+    const object = await open(copy.disk_path)
+    if (object === null) throw missingFile(copy.file_name)
+    try {
+      return await stage(db, copy.user_id, copy.file_name, object.read(0, object.size))
+    } finally {
+      await object.close()
+    }
   }
 
   /** Loads both sides. @throws ApiError NOT_FOUND · CONFLICT if somebody else resolved the conflict meanwhile */

@@ -51,7 +51,7 @@ export function createAssetWrites (app: FastifyInstance, ownFiles: OwnFiles) {
       requireSender(context)
       await replaceAsset(context, upload, asset)
     } else if (resolution === 'server_wins' || romId === null) {
-      await changes.addVersion(context, { kind, id }, file, null)
+      await changes.addVersion(context, { kind, id }, file, { client_mtime: null, device_id: context.device.id })
     } else {
       await app.assets.upload(context, kind, { rom_id: romId, conflict_of: id }, { main: file, screenshot: null })
     }

@@ -80,7 +80,7 @@ const CONTENT: Record<string, readonly string[]> = {
     "insert into imported_ids (source, kind, old_id, new_id) values ('romm:1', 'rom', '10', 1)",
     "insert into import_runs (id, importer, report) values ('00000000-0000-4000-8000-000000000003', 'romm', '{\"status\": \"finished\"}')"
   ],
-  '20261123240000-content-devices': [
+  '20261123235000-content-devices': [
     'update asset_versions set content_device_id = 1 where asset_id = 1'
   ],
   '20261123230000-plugin-settings': [

@@ -478,7 +478,7 @@ async function sendAll (test: TestApp, authorization: string): Promise<number[]>
   for (const [method, path] of REQUESTS) {
     const headers = { depth: '1', ...(method === 'MOVE' ? { destination: `${base}deleted/${SAVE}` } : {}) }
     const { status, headers: { 'www-authenticate': challenge } } = await device.send(method, path, method === 'PUT' ? TWO : undefined, headers)
-    if ((challenge?.startsWith('Basic') ?? false) !== (status === 401)) throw new Error(`${method} ${path} ${status}: ${String(challenge)}`)
+    if (String(challenge).startsWith('Basic') !== (status === 401)) throw new Error(`${method} ${path} ${status}: ${String(challenge)}`)
     statuses.push(status)
   }
   device.close()

@@ -4,7 +4,7 @@ import type { SharedHasher } from '../../hashing/shared-hasher.ts'
 import { Task } from '../../tasks/entities.ts'
 import { TaskHandedOver } from '../../tasks/definitions.ts'
 import type { ScanPayload } from '../schemas.ts'
-import { WAKE_CHANNEL, hasFreePart } from './part-rows.ts'
+import { WAKE_CHANNEL, hasFreePart } from '../parts/part-rows.ts'
 
 /** Lets this scan worker help with library scans that other workers lead, one at a time. */
 export function createHelper (app: FastifyInstance, config: Config, hashers: SharedHasher) {
@@ -21,7 +21,7 @@ export function createHelper (app: FastifyInstance, config: Config, hashers: Sha
   async function help (id: string): Promise<void> {
     const task = await findScan(id)
     if (task === null) return
-    const { helpScan } = await import('../run/run-scan.ts')
+    const { helpScan } = await import('./run-scan.ts')
     await helpScan(app, config, {
       id,
       payload: task.payload as ScanPayload,

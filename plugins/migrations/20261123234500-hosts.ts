@@ -1,7 +1,7 @@
 import { Migration } from '@mikro-orm/migrations'
 
 /** The host of each process: its start of the server, machine, release, and the address on which others reach it. */
-export class Migration20261123233000 extends Migration {
+export class Migration20261123234500 extends Migration {
   override up (): void {
     this.addSql(`alter table workers
       add column host_id text not null default '',

@@ -5,7 +5,7 @@ const addColumn = (table: string) => `alter table ${table} add column content_de
   create index ${table}_content_device_id_index on ${table} (content_device_id)`
 
 /** The device that sent each content of an asset. It is known for assets that still have their first content. */
-export class Migration20261123240000 extends Migration {
+export class Migration20261123235000 extends Migration {
   override up (): void {
     this.addSql(addColumn('assets'))
     this.addSql(addColumn('asset_versions'))
