@@ -45,6 +45,7 @@ import serverSync from './server-sync/feature.ts'
 import settings from './settings/feature.ts'
 import setup from './setup/feature.ts'
 import stats from './stats/feature.ts'
+import store from './store/feature.ts'
 import streaming from './streaming/feature.ts'
 import sync from './sync/feature.ts'
 import tasks from './tasks/feature.ts'
@@ -112,6 +113,7 @@ export const featureList: FeatureList = {
     metrics,
     backup,
     imports,
+    store,
     doctor,
     webConsole,
     web

@@ -6,13 +6,17 @@ import { pipeline } from 'node:stream/promises'
 import { requireFreeSpace } from '../files/free-space.ts'
 import type { Store, StoredObject } from './store.ts'
 
-/** Copies an object. @returns false if there is no such object */
-export async function copyObject (store: Store, from: string, to: string): Promise<boolean> {
-  const object = await store.get(from)
-  if (object === null) return false
+/**
+ * Copies an object to the same or another key of a store.
+ *
+ * @returns its size; null if there is no such object
+ */
+export async function copyObject (from: Store, to: Store, key: string, newKey = key): Promise<number | null> {
+  const object = await from.get(key)
+  if (object === null) return null
   try {
-    await store.put(to, object.read(0, object.size), object.size)
-    return true
+    await to.put(newKey, object.read(0, object.size), object.size)
+    return object.size
   } finally {
     await object.close()
   }
@@ -25,7 +29,7 @@ export async function moveObject (store: Store, from: string, to: string): Promi
     await (await store.stage(join(store.folder, from))).publish(to)
     return true
   }
-  if (!await copyObject(store, from, to)) return false
+  if (await copyObject(store, store, from, to) === null) return false
   await store.delete([from])
   return true
 }

@@ -5,6 +5,9 @@ import { createFsStore } from './fs-store.ts'
 import { createS3Store } from './s3/s3-store.ts'
 import { readStoreAddress } from './s3/address.ts'
 
+/** The folders of all keys. Features use no other, so that copies and backups find every object. */
+export const STORE_FOLDERS = ['assets'] as const
+
 export interface ObjectFacts {
   key: string
   size: number

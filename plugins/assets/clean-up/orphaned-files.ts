@@ -42,7 +42,7 @@ async function indexLostFiles (store: Store, missing: readonly Content[]): Promi
 /** @returns false if the store has no space for a second copy */
 async function copyContent (store: Store, source: string, target: string): Promise<boolean> {
   try {
-    return await copyObject(store, contentKey(source), contentKey(target))
+    return await copyObject(store, store, contentKey(source), contentKey(target)) !== null
   } catch (err) {
     if (errorCode(err) === 'NO_FREE_SPACE') return false
     throw err
