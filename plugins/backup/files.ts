@@ -1,6 +1,7 @@
 import { opendir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { errorCode } from '../../core/files/fs-error.ts'
+import { type Store, STORE_FOLDERS } from '../../core/store/store.ts'
 
 /** Folders that a restore replaces as a whole. */
 export const FOLDERS = ['assets', 'resources', 'plugins'] as const
@@ -30,9 +31,19 @@ async function * walk (dataDir: string, folder: string): AsyncGenerator<string> 
   }
 }
 
+const IN_STORE: ReadonlySet<string> = new Set(STORE_FOLDERS)
+
+/** True for a path whose file is an object of a store on another machine. */
+export const isRemote = (store: Store, path: string): boolean =>
+  store.folder === null && IN_STORE.has(path.split('/', 1).join(''))
+
 /**
- * Yields the files of a data directory that cannot be recreated, as relative paths: uploads, chosen pictures, plugins.
+ * Yields the files that cannot be recreated, as paths relative to the data directory: uploads, chosen pictures,
+ * plugins. Objects of a store on another machine have their size, and the same paths as files.
  */
-export async function * listOwnFiles (dataDir: string): AsyncGenerator<string> {
-  for (const folder of FOLDERS) yield * walk(dataDir, folder)
+export async function * listOwnFiles (dataDir: string, store: Store): AsyncGenerator<{ path: string, size?: number }> {
+  for (const folder of FOLDERS) {
+    if (!isRemote(store, folder)) for await (const path of walk(dataDir, folder)) yield { path }
+    else for await (const { key: path, size } of store.list(folder)) if (isOwn(path)) yield { path, size }
+  }
 }

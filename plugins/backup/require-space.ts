@@ -4,6 +4,7 @@ import type pg from 'pg'
 import type { Config } from '../../core/config/config.ts'
 import { ApiError } from '../../core/errors.ts'
 import { countRoom } from '../../core/files/free-space.ts'
+import { type Store, createStore } from '../../core/store/store.ts'
 import { listOwnFiles } from './files.ts'
 import { measureTables } from './rows.ts'
 
@@ -23,11 +24,11 @@ export interface SpaceNeed {
 
 const gibibytes = (bytes: number) => `${(bytes / 1024 ** 3).toFixed(1)} GiB`
 
-async function measureFiles (dataDir: string): Promise<number> {
+async function measureFiles ({ data_dir: dataDir }: Config, store: Store): Promise<number> {
   let bytes = 0
-  for await (const path of listOwnFiles(dataDir)) {
+  for await (const { path, size: known } of listOwnFiles(dataDir, store)) {
     // A file that was deleted since takes no space.
-    bytes += await lstat(join(dataDir, path)).then(({ size }) => size, () => 0)
+    bytes += known ?? await lstat(join(dataDir, path)).then(({ size }) => size, () => 0)
   }
   return bytes
 }
@@ -48,7 +49,7 @@ async function requireRoomIn (folder: string, bytes: number): Promise<void> {
  */
 export async function requireSpace ({ config, client, folder, hasFiles }: SpaceNeed): Promise<void> {
   const { rows, whole } = await measureTables(client)
-  const archive = rows * TEXT_SHARE + (hasFiles ? await measureFiles(config.data_dir) : 0)
+  const archive = rows * TEXT_SHARE + (hasFiles ? await measureFiles(config, createStore(config)) : 0)
   const tried = config.database.url === undefined ? whole : 0
   const [own, other] = await Promise.all([stat(config.data_dir), stat(folder)])
   if (own.dev === other.dev) return await requireRoomIn(folder, archive + tried)

@@ -1,11 +1,15 @@
-import { constants } from 'node:fs'
+import { constants, createWriteStream } from 'node:fs'
 import { type FileHandle, mkdir, open, readFile, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import { pipeline } from 'node:stream/promises'
 import type pg from 'pg'
 import type { Config } from '../../core/config/config.ts'
 import { requireKnownSchema } from '../../core/database/database.ts'
 import { ApiError, conflict } from '../../core/errors.ts'
 import { errorCode } from '../../core/files/fs-error.ts'
+import { requireFreeSpace } from '../../core/files/free-space.ts'
+import { openIfPresent } from '../../core/store/open-object.ts'
+import { type Store, createStore } from '../../core/store/store.ts'
 import { VERSION } from '../../core/version.ts'
 import { migrations } from '../migrations.ts'
 import {
@@ -14,7 +18,7 @@ import {
 import { storePart, partsFolder } from './archive/archive-parts.ts'
 import { type ArchiveWriter, writeArchive } from './archive/write-archive.ts'
 import { type Checked, checkArchive } from './check-backup.ts'
-import { listOwnFiles } from './files.ts'
+import { isRemote, listOwnFiles } from './files.ts'
 import type { Progress } from './progress.ts'
 import { beginSnapshot, claimBackup, copyOut, describeDatabase, endSnapshot, withClient } from './rows.ts'
 import { requireSpace } from './require-space.ts'
@@ -69,7 +73,7 @@ async function * readExactly (handle: FileHandle, size: number): AsyncGenerator<
 }
 
 /** Opens a file, but follows no link. @returns null if the file does not exist */
-async function openIfPresent (path: string): Promise<FileHandle | null> {
+async function openFile (path: string): Promise<FileHandle | null> {
   try {
     return await open(path, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0))
   } catch (err) {
@@ -98,7 +102,22 @@ function createManifest (
 }
 
 /** One archive that is being written, with its progress. */
-interface BackupRun { job: BackupJob, writer: ArchiveWriter, progress: Progress, ending: ArchiveEnd }
+interface BackupRun { job: BackupJob, writer: ArchiveWriter, progress: Progress, ending: ArchiveEnd, store: Store }
+
+/** Opens a temporary copy of an object, whose content is then read like that of a file. */
+async function openCopy ({ store, job }: BackupRun, key: string): Promise<FileHandle | null> {
+  const object = await openIfPresent(store, key)
+  if (object === null) return null
+  await requireFreeSpace(dirname(job.path), object.size)
+  const path = `${job.path}.copy`
+  try {
+    await pipeline(object.read(0, object.size), createWriteStream(path, { mode: 0o600 }))
+    return await open(path)
+  } finally {
+    // The open file lives on until its handle is closed.
+    await rm(path, { force: true })
+  }
+}
 
 async function addTable (run: BackupRun, client: pg.Client, table: TableDescription): Promise<void> {
   const { content, countRows } = copyOut(client, table)
@@ -136,7 +155,9 @@ async function addOpened (run: BackupRun, path: string, handle: FileHandle): Pro
 
 /** A file that was deleted since it was listed is skipped, because its owner wanted that. */
 async function addFile (run: BackupRun, path: string): Promise<void> {
-  const handle = await openIfPresent(join(run.job.config.data_dir, path))
+  const handle = isRemote(run.store, path)
+    ? await openCopy(run, path)
+    : await openFile(join(run.job.config.data_dir, path))
   if (handle === null) {
     run.ending.gone++
     if (run.ending.gone <= MISSING_NAMED_MAX) run.ending.gone_files.push(path)
@@ -156,8 +177,9 @@ async function addFile (run: BackupRun, path: string): Promise<void> {
 async function writeContent (job: BackupJob, writer: ArchiveWriter, client: pg.Client): Promise<ArchiveEnd> {
   const progress: Progress = { phase: 'tables', rows: 0, files: 0, bytes: 0 }
   const ending: ArchiveEnd = { entries: 0, rows: {}, files: 0, bytes: 0, gone: 0, gone_files: [] }
-  const run: BackupRun = { job, writer, progress, ending }
   const { config, holds, signal } = job
+  const store = createStore(config)
+  const run: BackupRun = { job, writer, progress, ending, store }
   await beginSnapshot(client)
   const facts = await describeDatabase(client)
   requireKnownSchema(facts.migrations, migrations)
@@ -167,7 +189,7 @@ async function writeContent (job: BackupJob, writer: ArchiveWriter, client: pg.C
   await endSnapshot(client)
   // Files follow the rows, so that every file that a row names is included unless it was deleted since.
   progress.phase = 'files'
-  for await (const path of holds === 'everything' ? listOwnFiles(config.data_dir) : []) {
+  for await (const { path } of holds === 'everything' ? listOwnFiles(config.data_dir, store) : []) {
     signal.throwIfAborted()
     await addFile(run, path)
   }

@@ -5,6 +5,8 @@ import type { Environment } from '../../../core/config/environment.ts'
 import { StartError } from '../../../core/errors.ts'
 import type { Features } from '../../../core/feature.ts'
 import { isPresent } from '../../../core/files/safe-path.ts'
+import { createFsStore } from '../../../core/store/fs-store.ts'
+import { STORE_FOLDERS, createStore } from '../../../core/store/store.ts'
 import { lockDataDir } from '../../../core/supervisor/lock.ts'
 import type { ArchiveEnd, Manifest } from '../archive/manifest.ts'
 import { readArchive } from '../archive/read-archive.ts'
@@ -14,7 +16,7 @@ import { stampOf } from '../backup-folder.ts'
 import type { Progress } from '../progress.ts'
 import { stopTasks, withClient } from '../rows.ts'
 import { journalOf, newDirOf, stagingOf } from './journal.ts'
-import { SECRET_FILES, stageFile, stageSecrets, copyMissing } from './stage-files.ts'
+import { SECRET_FILES, copyMissing, copyStaged, stageFile, stageSecrets } from './stage-files.ts'
 import { type Swap, decideSwap, finishSwap } from './swap-data.ts'
 import { type Target, openTarget } from './target-database.ts'
 
@@ -132,6 +134,18 @@ async function stageFolders (newDir: string, { identity }: Manifest): Promise<vo
   if (identity !== null) await writeFile(join(newDir, IDENTITY), `${identity}\n`, { mode: 0o600 })
 }
 
+/**
+ * Uploads the staged files of a store on another machine. They become part of the new state with its rows; until then
+ * nothing names them, because contents never change under their key.
+ */
+async function publishStaged (job: RestoreJob, config: Config, newDir: string): Promise<void> {
+  const store = createStore(config)
+  if (store.folder !== null) return
+  const progress = countBytes(job, 'files')
+  await copyStaged(createFsStore(newDir), store, progress, job.signal)
+  for (const folder of STORE_FOLDERS) await rm(join(newDir, folder), REMOVED)
+}
+
 interface Staged { ending: ArchiveEnd, migrated: string[], swap: Swap['database'] }
 
 /** Stages the new state beside the old one. At its end the database has the schema of this release. */
@@ -143,7 +157,10 @@ async function stageAll (job: RestoreJob, config: Config, manifest: Manifest, st
     const ending = await fill(job, newDir, target.url)
     const migrated = await migrateRestored(target.url)
     if (!job.continuesWork) await withClient(target.url, stopTasks)
-    if (manifest.holds === 'everything') await moveArtwork(job.dataDir, newDir, manifest.identity)
+    if (manifest.holds === 'everything') {
+      await moveArtwork(job.dataDir, newDir, manifest.identity)
+      await publishStaged(job, config, newDir)
+    }
     await target.stop()
     return { ending, migrated, swap: target.swap }
   } catch (err) {

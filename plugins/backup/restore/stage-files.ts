@@ -4,7 +4,12 @@ import { dirname, join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { StartError } from '../../../core/errors.ts'
 import { errorCode } from '../../../core/files/fs-error.ts'
+import { copyObject } from '../../../core/store/move-object.ts'
+import { type Store, STORE_FOLDERS } from '../../../core/store/store.ts'
 import { openWith } from '../seal-secrets.ts'
+
+/** Avatars, the only objects whose content changes under their key. */
+const REPLACED = /\/profile\/[^/]+$/
 
 /** Secrets in the data directory itself. */
 export const SECRET_FILES = ['secret.key', 'config.yml'] as const
@@ -46,6 +51,20 @@ export async function stageFile (newDir: string, path: string, content: AsyncIte
   const target = join(newDir, path)
   await mkdir(dirname(target), { recursive: true })
   await pipeline(content, createWriteStream(target, { flags: 'wx', mode: 0o640, flush: true }))
+}
+
+/** Copies the staged objects that another store has not in the same size. @param count gets the bytes of each */
+export async function copyStaged (
+  staged: Store, store: Store, count: (bytes: number) => void, signal: AbortSignal
+): Promise<void> {
+  for (const folder of STORE_FOLDERS) {
+    for await (const { key, size } of staged.list(folder)) {
+      signal.throwIfAborted()
+      const isSame = !REPLACED.test(key) && (await store.stat(key))?.size === size
+      if (!isSame) await copyObject(staged, store, key)
+      count(size)
+    }
+  }
 }
 
 async function linkFile (from: string, to: string): Promise<void> {
