@@ -2,7 +2,7 @@ import type { Features } from '../../core/feature.ts'
 import { examineAll } from './examine.ts'
 import { type Finding, STATUSES } from './finding.ts'
 
-export interface DoctorOptions { json?: boolean, mail?: string }
+export interface DoctorOptions { json?: boolean, mail?: string, full?: boolean }
 
 const FAILURE = 1
 
@@ -22,7 +22,7 @@ function summarise (findings: readonly Finding[]): string {
 
 /** Runs `svc doctor`. @returns the exit code */
 export async function examine (features: Features, options: DoctorOptions): Promise<number> {
-  const findings = await examineAll(features, options.mail ?? null)
+  const findings = await examineAll(features, { mailTo: options.mail ?? null, isFull: options.full === true })
   const width = Math.max(...findings.map(({ subject }) => subject.length))
   const text = options.json === true
     ? findings.map((finding) => `${JSON.stringify(finding)}\n`).join('')

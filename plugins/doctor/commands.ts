@@ -12,6 +12,7 @@ export function addDoctorCommands (program: Command, features: Features): void {
     .description('check everything that the server needs, and print each problem with its remedy')
     .addOption(jsonOption())
     .option('--mail <address>', 'send a test mail to this address')
+    .option('--full', 'look for every file that the database names, which takes minutes for a large store')
     .addHelpText('after', HELP)
     .action(async (options: DoctorOptions) => {
       // Exit explicitly, because a disk or connection that hangs would keep this process alive.

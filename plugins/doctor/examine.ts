@@ -15,11 +15,16 @@ import { type Finding, type CheckInput, fail, ok, reasonOf, warn } from './findi
 import { examineLibraries } from './libraries.ts'
 import { examineMail } from './mail.ts'
 import { examinePlugins } from './plugins.ts'
+import { examineStore } from './store.ts'
 import { examineZone } from './zone.ts'
 
 /** Limit for all checks of one subject. Most take milliseconds, those of plugins take seconds. */
 const SUBJECT_MS = 40_000
 const CONNECT_MS = 5_000
+/** The subjects that need the database, and are checked one after the other. */
+const STORED_SUBJECTS = 3
+/** Limit for the examination of all files. */
+const FULL_MS = 3_600_000
 /** Stands in for the key that the server creates at its first start, because nothing is signed here. */
 const NO_KEY = 'nothing is signed with this'
 
@@ -56,9 +61,9 @@ function findState (config: Config): ServerState | null {
 }
 
 /** Runs the checks of one subject. A failure affects no other subject. */
-async function attempt (subject: string, work: () => Promise<Finding[]>): Promise<Finding[]> {
+async function attempt (subject: string, work: () => Promise<Finding[]>, ms = SUBJECT_MS): Promise<Finding[]> {
   try {
-    return await limitTime('no answer within', SUBJECT_MS, NEVER, work)
+    return await limitTime('no answer within', ms, NEVER, work)
   } catch (err) {
     return [fail(subject, `This check could not be completed: ${reasonOf(err)}`, 'Correct the cause in the message, then run this command again')]
   }
@@ -67,28 +72,45 @@ async function attempt (subject: string, work: () => Promise<Finding[]>): Promis
 async function examineStored (input: CheckInput): Promise<Finding[]> {
   const { config, state } = input
   const url = config.database.url ?? state?.database_url
-  if (url === undefined) return [examineCluster(input), ...await attempt('library', () => examineLibraries(config, null))]
+  const subjectMs = input.isFull ? FULL_MS : SUBJECT_MS
+  if (url === undefined) {
+    return [
+      examineCluster(input),
+      ...await attempt('library', () => examineLibraries(config, null)),
+      ...await attempt('store', () => examineStore(input, null))
+    ]
+  }
   const pool = new pg.Pool({
-    connectionString: url, max: 1, connectionTimeoutMillis: CONNECT_MS, query_timeout: CONNECT_MS
+    connectionString: url,
+    max: 1,
+    connectionTimeoutMillis: CONNECT_MS,
+    query_timeout: input.isFull ? FULL_MS : CONNECT_MS
   })
   pool.on('error', () => { /* the next query reports the error */ })
   try {
     const { isCurrent, findings } = await examineDatabase(pool, input)
-    return [...findings, ...await attempt('library', () => examineLibraries(config, isCurrent ? pool : null))]
+    const current = isCurrent ? pool : null
+    return [
+      ...findings,
+      ...await attempt('library', () => examineLibraries(config, current)),
+      ...await attempt('store', () => examineStore(input, current), subjectMs)
+    ]
   } finally {
     await pool.end()
   }
 }
 
 /** Checks everything that a server needs, whether or not it runs, and changes nothing. */
-export async function examineAll (features: Features, mailTo: string | null): Promise<Finding[]> {
+export async function examineAll (
+  features: Features, { mailTo, isFull }: Pick<CheckInput, 'mailTo' | 'isFull'>
+): Promise<Finding[]> {
   const settings = readSettings()
   const { config, findings } = await readConfig(features, settings)
   if (config === null) return findings
-  const input: CheckInput = { features, config, settings, state: findState(config), mailTo }
+  const input: CheckInput = { features, config, settings, state: findState(config), mailTo, isFull }
   const found = await Promise.all([
     attempt('data directory', () => examineDisk(input)),
-    attempt('database', () => examineStored(input)),
+    attempt('database', () => examineStored(input), isFull ? FULL_MS : SUBJECT_MS * STORED_SUBJECTS),
     attempt('address', () => examineAddress(input)),
     attempt('plugins', () => examinePlugins(input)),
     attempt('mail', () => examineMail(input))

@@ -26,6 +26,8 @@ export interface CheckInput {
   state: ServerState | null
   /** Recipient of a test mail; null for none. */
   mailTo: string | null
+  /** True if all files are examined that rows name, and not only some. */
+  isFull: boolean
 }
 
 export type DoctorCheck = (input: CheckInput) => Promise<Finding[]>

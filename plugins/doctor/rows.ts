@@ -15,6 +15,23 @@ export async function selectFacts (pool: pg.Pool): Promise<DatabaseFacts> {
   return rows[0] ?? { version: 0, max_connections: 0, now_ms: 0 }
 }
 
+/** A file that a row names, with its size if the row has it. */
+export interface NamedFile { path: string, size: number | null }
+
+/** The files below the assets folder that rows name. */
+const NAMED_FILES = `select * from (select disk_path as path, file_size_bytes::float8 as size from assets
+  union all select disk_path, file_size_bytes::float8 from asset_versions
+  union all select disk_path, file_size_bytes::float8 from webdav_files where disk_path is not null
+  union all select f->>'disk_path', (f->>'file_size_bytes')::float8
+    from deleted_accounts, jsonb_array_elements(assets || versions) as f
+  union all select avatar_path, null from users where avatar_path <> '') as named`
+
+/** Selects the files that rows name. @param limit number of random ones; null for all */
+export async function selectNamedFiles (client: pg.ClientBase | pg.Pool, limit: number | null): Promise<NamedFile[]> {
+  const order = limit === null ? '' : 'order by random() limit $1'
+  return (await client.query<NamedFile>(`${NAMED_FILES} ${order}`, limit === null ? [] : [limit])).rows
+}
+
 /** Reads the identity of the data directory that belongs to the database; null before the first start. */
 export async function selectIdentity (pool: pg.Pool): Promise<string | null> {
   return (await pool.query<{ identity: string }>('select identity from installation')).rows[0]?.identity ?? null

@@ -10,7 +10,11 @@ import { CREDENTIALS, startS3Server } from '../../core/store/s3-server.ts'
 import { addRom } from '../roms/support.ts'
 import { createRetroArch } from '../webdav/support.ts'
 import { sweepIncoming } from '../../../plugins/assets/clean-up/sweep-incoming.ts'
-import { buildTestApp } from '../../support.ts'
+import { createBackup } from '../../../plugins/backup/write-backup.ts'
+import { restoreBackup } from '../../../plugins/backup/restore/restore-backup.ts'
+import { examineStore } from '../../../plugins/doctor/store.ts'
+import { features } from '../../../plugins/index.ts'
+import { buildTestApp, createTestDatabase } from '../../support.ts'
 import { until } from '../../until.ts'
 
 const MIB = 1024 ** 2
@@ -174,6 +178,63 @@ t.test('the content hash of a zip is calculated from the bucket', async (t) => {
   await test.app.pg.query("update assets set content_hash = 'wrong' where id = $1", [save.id])
   t.match(await runTask('recompute_save_content_hashes'), { saves: { saves_updated: 1, errors: 0 } })
   t.equal((await here.get(`/api/saves/${save.id}`)).content_hash, save.content_hash)
+})
+
+t.test('svc doctor finds rows without objects, and a store that does not work', async (t) => {
+  const { rom, here } = await newUser()
+  const save = await here.save({ rom_id: rom }, 'Game.srm', 'one')
+  const examine = async (isFull = false) =>
+    await examineStore({ features, config: test.config, settings: {}, state: null, mailTo: null, isFull }, test.app.pg)
+  const path = await pathOf(save)
+  for (const isFull of [false, true]) t.match((await examine(isFull)).map(({ status }) => status), ['ok', 'ok'])
+  const object = server.objects.get(`data/assets/${path}`)
+  if (object === undefined) throw new Error('There is an object')
+  server.objects.delete(`data/assets/${path}`)
+  for (const isFull of [false, true]) t.match((await examine(isFull))[1], { status: 'fail', lines: [path], message: /^1 of .* are missing/ })
+  server.objects.set(`data/assets/${path}`, { ...object, content: Buffer.from('longer') })
+  t.match((await examine())[1], { status: 'fail', lines: [path] })
+  server.objects.set(`data/assets/${path}`, object)
+  server.fail(({ method }) => method === 'PUT' ? { status: 403, code: 'AccessDenied' } : null)
+  t.teardown(() => { server.fail(() => null) })
+  t.match(await examine(), [{ status: 'fail', message: /s3:\/\/games\/data cannot be used: .*the credentials do not allow it/ }])
+})
+
+t.test('a backup holds the objects of a bucket, and a restore puts them into the bucket of its settings', async (t) => {
+  const { rom, here, name, headers } = await newUser()
+  const content = randomBytes(5 * MIB)
+  await here.save({ rom_id: rom }, 'Game.srm', content)
+  const form = createForm([{ name: 'avatar', fileName: 'a.png', content: PNG }])
+  const { rows: [user] } = await test.app.pg.query<{ id: number }>('select id from users where username = $1', [name])
+  await test.app.inject({ method: 'PUT', url: `/api/users/${user?.id}`, headers: { ...headers, ...form.headers }, payload: form.payload })
+  const objects = new Map([...server.objects].filter(([key]) => key.startsWith('data/assets/users/')).map(([key, value]) => [key, value.content]))
+  const places = t.testdir({ backups: {}, restored: {} })
+  const quiet = { signal: new AbortController().signal, report: () => undefined }
+  for (const isIncremental of [false, true]) {
+    const path = join(places, 'backups', `${isIncremental}.tar.gz`)
+    const made = await createBackup({ config: test.config, databaseUrl: test.databaseUrl, path, isIncremental, holds: 'everything', passphrase: null, ...quiet })
+    t.equal(made.gone, 0)
+    t.ok(made.files >= objects.size)
+    const dataDir = join(places, 'restored', String(isIncremental))
+    const target = server.url.replace('/data?', `/restored-${isIncremental}?`)
+    const restore = async () => await restoreBackup({
+      path,
+      dataDir,
+      environment: { ...env, SVC_STORE_URL: target, SVC_DATA_DIR: dataDir, SVC_DATABASE_URL: await createTestDatabase(t), SVC_AUTH_SECRET_KEY: 'a key for tests only' },
+      loadConfig: features.loadConfig,
+      withoutSecrets: false,
+      formerPrefix: 'before-restore',
+      continuesWork: false,
+      ...quiet
+    })
+    await mkdir(dataDir)
+    server.fail(({ method, key }) => method === 'PUT' && key.includes('restored') && key.includes('.srm') ? { status: 403, code: 'AccessDenied' } : null)
+    await t.rejects(restore(), { code: 'UNAVAILABLE' })
+    server.fail(() => null)
+    t.notOk((await readdir(dataDir)).includes('identity'), 'nothing was changed')
+    await restore()
+    for (const [key, expected] of objects) t.ok(server.objects.get(key.replace('data/', `restored-${isIncremental}/`))?.content.equals(expected), key)
+    t.notOk((await readdir(dataDir)).includes('assets'), 'no upload stays on the disk')
+  }
 })
 
 t.test('a host deletes old remains of its uploads at its start', async (t) => {

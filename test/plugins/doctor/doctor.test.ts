@@ -26,7 +26,7 @@ const READABLE = { roms: { snes: { 'a.sfc': 'a' } } }
 
 /** Returns the input for a server that does not run, unless `state` says so. */
 const patientOf = ({ config }: Pick<TestApp, 'config'>, more: Partial<CheckInput> = {}): CheckInput =>
-  ({ features, config, settings: {}, state: null, mailTo: null, ...more })
+  ({ features, config, settings: {}, state: null, mailTo: null, isFull: false, ...more })
 
 const stateOf = (url: string): NonNullable<CheckInput['state']> =>
   ({ pid: process.pid, started_at: '', url, port: Number(new URL(url).port), database_url: '' })
