@@ -1,4 +1,4 @@
-import { type S3Client, S3ConnectionError } from './client.ts'
+import { type S3Client, S3ConnectionError, S3Error } from './client.ts'
 
 /** Connections that may break in a row without a byte of content. */
 const FAILURES_MAX = 3
@@ -21,12 +21,19 @@ export async function * readRange (client: S3Client, { key, etag, start, end }: 
   let at = start
   let failures = 0
   while (at < end) {
-    const { body, statusCode } = await client.open({
+    const { body, statusCode, headers } = await client.open({
       method: 'GET', key, headers: { range: `bytes=${at}-${end - 1}`, 'if-match': etag }
     })
+    // A body that is destroyed before its end emits an error, which nobody else listens to.
+    body.on('error', () => {})
     if (statusCode !== 206) {
       body.destroy()
       throw new S3ConnectionError(`the server ignored a range and answered ${statusCode}`)
+    }
+    // Some servers ignore the condition.
+    if (headers.etag !== etag) {
+      body.destroy()
+      throw new S3Error(412, 'PreconditionFailed', 'the object was replaced')
     }
     const chunks = body[Symbol.asyncIterator]() as AsyncIterator<Buffer>
     try {

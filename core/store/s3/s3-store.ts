@@ -122,8 +122,11 @@ export function createS3Store (address: S3Address, timing: S3Timing = DEFAULT_TI
           ...(token === null ? {} : { 'continuation-token': token })
         }
       }))
+      // Some servers ignore the wish for an encoding, and then do not name it.
+      const isEncoded = findText(page, 'EncodingType') === 'url'
       for (const entry of readEntries(page, 'Contents')) {
-        const key = decodeURIComponent((entry.get('Key') ?? '').replaceAll('+', ' '))
+        const name = entry.get('Key') ?? ''
+        const key = isEncoded ? decodeURIComponent(name.replaceAll('+', ' ')) : name
         yield {
           key: key.slice(address.prefix.length), size: Number(entry.get('Size')), modifiedAt: timeOf(entry.get('LastModified'))
         }
@@ -135,6 +138,11 @@ export function createS3Store (address: S3Address, timing: S3Timing = DEFAULT_TI
   /** Aborts uploads of killed processes. Their parts cost space, and no list shows them. */
   async function abortUploads (before: Date): Promise<number> {
     const texts = await client.sendForXml({ method: 'GET', key: '', query: { uploads: '', prefix: address.prefix } })
+      .catch((err: unknown) => {
+        // A server without this list deletes unfinished uploads itself.
+        if (err instanceof S3Error && err.code === 'NotImplemented') return []
+        throw err
+      })
     const old = readEntries(texts, 'Upload').filter((upload) => timeOf(upload.get('Initiated')) < before)
     for (const upload of old) {
       await client.sendForHeaders({ method: 'DELETE', key: upload.get('Key') ?? '', query: { uploadId: upload.get('UploadId') ?? '' } })

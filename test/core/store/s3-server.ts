@@ -62,6 +62,8 @@ export interface S3Server {
   fail (fault: Fault): void
   /** Requests by method, since the start. */
   counts: Map<string, number>
+  /** True for a server that encodes no keys, ignores If-Match, and cannot list unfinished uploads. */
+  isPoor: boolean
 }
 
 interface Exchange { request: IncomingMessage, response: ServerResponse, query: URLSearchParams, body: Buffer }
@@ -85,6 +87,7 @@ export async function startS3Server (t: Pick<Test, 'teardown'>): Promise<S3Serve
   const uploads = new Map<string, Upload>()
   const counts = new Map<string, number>()
   let fault: Fault = () => null
+  const state = { isPoor: false }
 
   const store = (key: string, content: Buffer, etag = etagOf(content)) => {
     objects.set(key, { content, etag, at: new Date() })
@@ -111,15 +114,18 @@ export async function startS3Server (t: Pick<Test, 'teardown'>): Promise<S3Serve
     const rest = keys.length > PAGE
     const entries = page.map((key) => {
       const { content, at, etag } = find(key)
-      const name = encodeURIComponent(key).replaceAll('%20', '+').replaceAll('%2F', '/')
+      const encoded = encodeURIComponent(key).replaceAll('%20', '+').replaceAll('%2F', '/')
+      const name = state.isPoor ? escape(key) : encoded
       return `<Contents><Key>${name}</Key><LastModified>${at.toISOString()}</LastModified><ETag>${escape(etag)}</ETag>` +
         `<Size>${content.length}</Size></Contents>`
     })
-    return `<ListBucketResult><Name>${BUCKET}</Name><IsTruncated>${rest}</IsTruncated>${entries.join('')}` +
+    const encoding = state.isPoor ? '' : '<EncodingType>url</EncodingType>'
+    return `<ListBucketResult><Name>${BUCKET}</Name>${encoding}<IsTruncated>${rest}</IsTruncated>${entries.join('')}` +
       `${rest ? `<NextContinuationToken>${escape(page.at(-1) ?? '')}</NextContinuationToken>` : ''}</ListBucketResult>`
   }
 
   function listUploads (): string {
+    if (state.isPoor) throw new Refusal(501, 'NotImplemented')
     const entries = [...uploads].map(([id, { key, at }]) =>
       `<Upload><Key>${escape(key)}</Key><UploadId>${id}</UploadId><Initiated>${at.toISOString()}</Initiated></Upload>`)
     return `<ListMultipartUploadsResult>${entries.join('')}</ListMultipartUploadsResult>`
@@ -151,9 +157,10 @@ export async function startS3Server (t: Pick<Test, 'teardown'>): Promise<S3Serve
     return source === undefined ? '' : `<CopyObjectResult><ETag>${escape(etag)}</ETag></CopyObjectResult>`
   }
 
-  function sendObject (key: string, { method, headers }: IncomingMessage, response: ServerResponse, isCut: boolean): void {
+  function sendObject (key: string, { request: { method, headers }, response }: Exchange, isCut: boolean): void {
     const { content, etag, at } = find(key)
-    if (headers['if-match'] !== undefined && headers['if-match'] !== etag) throw new Refusal(412, 'PreconditionFailed')
+    const isOther = headers['if-match'] !== undefined && headers['if-match'] !== etag
+    if (isOther && !state.isPoor) throw new Refusal(412, 'PreconditionFailed')
     const [, first, last] = /^bytes=(\d+)-(\d+)$/.exec(headers.range ?? '') ?? []
     const part = first === undefined ? content : content.subarray(Number(first), Number(last) + 1)
     response.writeHead(first === undefined ? 200 : 206,
@@ -184,7 +191,7 @@ export async function startS3Server (t: Pick<Test, 'teardown'>): Promise<S3Serve
       response.statusCode = 204
       return ''
     }
-    sendObject(key, request, response, isCut)
+    sendObject(key, { request, response, query, body }, isCut)
     return null
   }
 
@@ -212,11 +219,11 @@ export async function startS3Server (t: Pick<Test, 'teardown'>): Promise<S3Serve
     server.close()
   })
   const { port } = server.address() as AddressInfo
-  return {
+  return Object.assign(state, {
     url: `s3://${BUCKET}/data?endpoint=http://127.0.0.1:${port}&region=${REGION}`,
     objects,
     uploads,
     counts,
-    fail (next) { fault = next }
-  }
+    fail (next: Fault) { fault = next }
+  })
 }

@@ -248,7 +248,7 @@ t.test('s3: the clean-up deletes staged objects and unfinished uploads of killed
   const store = s3Of(server)
   const folder = makeFolder(t)
   await store.put('a/file', Buffer.from('published'))
-  await stageFile(store, folder, Buffer.from('staged'))
+  await stageFile(store, folder, Buffer.alloc(5 * MIB))
   // The upload fails, and so does its deletion.
   server.fail(({ method, query }) => query.has('partNumber') || method === 'DELETE' ? { status: 400, code: 'BadDigest' } : null)
   await t.rejects(store.put('a/large', Buffer.alloc(9 * MIB)), UNAVAILABLE)
@@ -257,6 +257,20 @@ t.test('s3: the clean-up deletes staged objects and unfinished uploads of killed
   t.equal(await store.sweep(new Date(Date.now() - MIB)), 0)
   t.equal(await store.sweep(new Date(Date.now() + MIB)), 2)
   t.same([[...server.objects.keys()], server.uploads.size], [['data/a/file'], 0])
+})
+
+t.test('s3: a server that lacks parts of the protocol can be used', async (t) => {
+  const server = await startS3Server(t)
+  server.isPoor = true
+  const store = s3Of(server)
+  for (const key of KEYS) await store.put(key, Buffer.from(key))
+  for (const folder of ['a', 'b', 'c']) {
+    t.same([...(await listAll(store, folder)).keys()].sort(), KEYS.filter((key) => key.startsWith(`${folder}/`)).sort())
+  }
+  const object = await store.get('a/plain')
+  await store.put('a/plain', Buffer.from('other'))
+  await t.rejects(async () => await buffer(object?.read(0, 5) ?? Readable.from([])), { code: 'CONFLICT' })
+  t.equal(await store.sweep(new Date()), 0)
 })
 
 t.test('s3: a destroyed reader ends its request', async (t) => {
