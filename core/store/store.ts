@@ -1,9 +1,5 @@
 import type { FileHandle } from 'node:fs/promises'
 import type { Readable } from 'node:stream'
-import type { Config } from '../config/config.ts'
-import { createFsStore } from './fs-store.ts'
-import { createS3Store } from './s3/s3-store.ts'
-import { readStoreAddress } from './s3/address.ts'
 
 /** The folders of all keys. Features use no other, so that copies and backups find every object. */
 export const STORE_FOLDERS = ['assets'] as const
@@ -69,10 +65,4 @@ export interface Store {
    * @returns their number
    */
   sweep (before: Date): Promise<number>
-}
-
-/** Creates the store of the configuration. */
-export function createStore (config: Config): Store {
-  const { url } = config.store
-  return url === undefined ? createFsStore(config.data_dir) : createS3Store(readStoreAddress(url, config.store))
 }

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type pg from 'pg'
-import { type Store, createStore } from '../../core/store/store.ts'
+import { createStore } from '../../core/store/create-store.ts'
+import type { Store } from '../../core/store/store.ts'
 import { createSemaphore } from '../../core/semaphore.ts'
 import { type CheckInput, type Finding, fail, ok, reasonOf } from './finding.ts'
 import { type NamedFile, selectNamedFiles } from './rows.ts'

@@ -25,7 +25,7 @@ t.test('every command has a description', async (t) => {
   const program = createProgram('1.2.3', features)
   const names = program.commands.map((command) => command.name())
   t.same(names, ['start', 'web', 'worker', 'migrate', 'database', 'config', 'user', 'scan', 'dat', 'export', 'tasks', 'trash', 'plugins',
-    'backup', 'restore', 'import', 'doctor'])
+    'backup', 'restore', 'import', 'store', 'doctor'])
   for (const command of program.commands) t.ok(command.description().length > 5, command.name())
   t.match(program.helpInformation(), '--data-dir <folder>')
 })

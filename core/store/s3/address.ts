@@ -2,6 +2,8 @@ import { StartError } from '../../errors.ts'
 
 /** The access to a bucket. */
 export interface S3Address {
+  /** The name of the bucket. */
+  bucket: string
   /** The URL of the bucket, without a slash at its end. */
   bucketUrl: string
   /** The beginning of all keys: empty, or names with a slash at the end. */
@@ -54,6 +56,7 @@ export function readStoreAddress (url: string, settings: StoreSettings): S3Addre
   const region = searchParams.get('region') ?? DEFAULT_REGION
   const parts = decodeURIComponent(pathname).split('/').filter((part) => part !== '')
   return {
+    bucket,
     bucketUrl: locateBucket(bucket, region, searchParams.get('endpoint')),
     prefix: parts.map((part) => `${part}/`).join(''),
     region,

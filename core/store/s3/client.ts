@@ -94,36 +94,40 @@ const hasErrorBody = (xml: string) => /^(?:\uFEFF)?\s*(?:<\?[^>]*>)?\s*<Error[\s
 
 const mayRetry = (err: unknown) => !(err instanceof S3Error) || RETRIED_STATUSES.has(err.status)
 
+/** The libraries of requests, which load with the first one. */
+interface Libraries { Signer: typeof AwsV4Signer, request: typeof sendRequest, dispatcher: Dispatcher }
+
+/** Loads the libraries. The host of the store may have a private address, and no other. */
+async function loadLibraries ({ bucketUrl }: S3Address): Promise<Libraries> {
+  const [{ AwsV4Signer: Signer }, { request }, { createAgent }] = await Promise.all([
+    import('aws4fetch'), import('undici'), import('../../http/agent.ts')
+  ])
+  return { Signer, request, dispatcher: createAgent({ trustedOrigins: [originOf(bucketUrl)] }) }
+}
+
+const sign = (Signer: typeof AwsV4Signer, address: S3Address, { body = EMPTY, ...given }: S3Request) => new Signer({
+  method: given.method,
+  url: urlOf(address, given),
+  headers: { ...given.headers, 'x-amz-content-sha256': createHash('sha256').update(body).digest('hex') },
+  accessKeyId: address.access_key_id,
+  secretAccessKey: address.secret_access_key,
+  ...(address.session_token === undefined ? {} : { sessionToken: address.session_token }),
+  service: 's3',
+  region: address.region
+}).sign()
+
 /** Sends signed requests to one bucket, and repeats them after failures that may pass. */
 export function createS3Client (address: S3Address, { silenceMs, sleep }: S3Timing) {
-  let loaded: Promise<{ Signer: typeof AwsV4Signer, request: typeof sendRequest, dispatcher: Dispatcher }> | undefined
-
-  /** Loads the libraries with the first request. The host of the store may have a private address, and no other. */
-  async function load () {
-    const [{ AwsV4Signer: Signer }, { request }, { createAgent }] = await Promise.all([
-      import('aws4fetch'), import('undici'), import('../../http/agent.ts')
-    ])
-    return { Signer, request, dispatcher: createAgent({ trustedOrigins: [originOf(address.bucketUrl)] }) }
-  }
+  let loaded: Promise<Libraries> | undefined
 
   async function sendOnce (given: S3Request): Promise<Response> {
-    const { Signer, request, dispatcher } = await (loaded ??= load())
+    const { Signer, request, dispatcher } = await (loaded ??= loadLibraries(address))
     const { method, body = EMPTY } = given
-    const signed = await new Signer({
+    const { url, headers } = await sign(Signer, address, given)
+    const response = await request(url, {
       method,
-      url: urlOf(address, given),
-      headers: { ...given.headers, 'x-amz-content-sha256': createHash('sha256').update(body).digest('hex') },
-      accessKeyId: address.access_key_id,
-      secretAccessKey: address.secret_access_key,
-      ...(address.session_token === undefined ? {} : { sessionToken: address.session_token }),
-      service: 's3',
-      region: address.region
-    }).sign()
-    const hasBody = method === 'PUT' || method === 'POST'
-    const response = await request(signed.url, {
-      method,
-      headers: Object.fromEntries(signed.headers),
-      body: hasBody ? body : null,
+      headers: Object.fromEntries(headers),
+      body: method === 'PUT' || method === 'POST' ? body : null,
       dispatcher,
       headersTimeout: silenceMs,
       bodyTimeout: silenceMs

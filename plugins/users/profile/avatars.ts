@@ -63,14 +63,31 @@ async function writeNew (path: string, content: Buffer): Promise<void> {
 /** The folder of uploads in the store, to which the paths of pictures are relative. */
 const ASSETS = 'assets'
 
+const folderOf = (user: Pick<User, 'folder'>) => `${userFolder(user)}/profile`
+
+/** Opens a picture to send. @throws ApiError NOT_FOUND if there is none. */
+async function openAvatar (store: Store, path: string): Promise<ObjectReply> {
+  const object = path === '' ? null : await openIfPresent(store, `${ASSETS}/${path}`)
+  if (object === null) throw notFound('This user has no avatar')
+  const type = mediaTypeOf(path) ?? ''
+  const isShown = SHOWN_TYPES.has(type)
+  return {
+    object,
+    type: isShown ? type : 'application/octet-stream',
+    cacheControl: 'private, no-cache',
+    disposition: { type: isShown ? 'inline' : 'attachment', fileName: basename(path) }
+  }
+}
+
 export function createAvatars (config: Config, store: Store) {
   const assetsDir = join(config.data_dir, ASSETS)
-  const folderOf = (user: Pick<User, 'folder'>) => `${userFolder(user)}/profile`
 
   /** Deletes the pictures of a user, except one. */
   async function deletePictures (user: Pick<User, 'folder'>, keptName?: string): Promise<void> {
     const keys: string[] = []
-    for await (const { key } of store.list(`${ASSETS}/${folderOf(user)}`)) if (basename(key) !== keptName) keys.push(key)
+    for await (const { key } of store.list(`${ASSETS}/${folderOf(user)}`)) {
+      if (basename(key) !== keptName) keys.push(key)
+    }
     await store.delete(keys)
   }
 
@@ -103,18 +120,7 @@ export function createAvatars (config: Config, store: Store) {
     }),
 
     /** Opens a picture to send. @throws ApiError NOT_FOUND if there is none. */
-    async open (path: string): Promise<ObjectReply> {
-      const object = path === '' ? null : await openIfPresent(store, `${ASSETS}/${path}`)
-      if (object === null) throw notFound('This user has no avatar')
-      const type = mediaTypeOf(path) ?? ''
-      const isShown = SHOWN_TYPES.has(type)
-      return {
-        object,
-        type: isShown ? type : 'application/octet-stream',
-        cacheControl: 'private, no-cache',
-        disposition: { type: isShown ? 'inline' : 'attachment', fileName: basename(path) }
-      }
-    },
+    open: (path: string): Promise<ObjectReply> => openAvatar(store, path),
 
     /** Deletes a user's pictures, and the user's folder on this machine if no other upload is in it. */
     async delete (user: Pick<User, 'folder'>): Promise<void> {

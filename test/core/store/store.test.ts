@@ -243,7 +243,7 @@ t.test('s3: an upload whose last answer is lost is complete', async (t) => {
   t.equal((await store.stat('a/file'))?.size, 9 * MIB)
 })
 
-t.test('s3: the clean-up deletes staged objects and unfinished uploads of killed processes', async (t) => {
+t.test('s3: a sweep deletes staged objects and unfinished uploads of killed processes', async (t) => {
   const server = await startS3Server(t)
   const store = s3Of(server)
   const folder = makeFolder(t)

@@ -103,7 +103,7 @@ t.test('an upload that is refused leaves no object', async (t) => {
   await until(() => [...server.objects.keys()].every((key) => !key.includes('.staged')), 'staged objects are deleted')
 })
 
-t.test('a store that stays away gives 503 with Retry-After, and no file counts as missing', async (t) => {
+t.test('a store that stays away gives 503, and no file counts as missing', async (t) => {
   const { rom, here, there, keys } = await newUser()
   const save = await here.save({ rom_id: rom }, 'Game.srm', 'one')
   server.fail(() => ({ status: 503, code: 'SlowDown' }))
@@ -141,7 +141,7 @@ t.test('a row without its object is missing until its content comes again', asyn
   t.equal(await here.content(`/api/saves/${save.id}/content`), 'one')
 })
 
-t.test('an avatar is replaced on one host, served by the other, and deleted with its account', async (t) => {
+t.test('an avatar is replaced on one host and served by the other', async (t) => {
   const { name, headers, keys } = await newUser()
   const { rows: [user] } = await test.app.pg.query<{ id: number }>('select id from users where username = $1', [name])
   const { default: sharp } = await import('sharp')
@@ -199,7 +199,7 @@ t.test('svc doctor finds rows without objects, and a store that does not work', 
   t.match(await examine(), [{ status: 'fail', message: /s3:\/\/games\/data cannot be used: .*the credentials do not allow it/ }])
 })
 
-t.test('a backup holds the objects of a bucket, and a restore puts them into the bucket of its settings', async (t) => {
+t.test('a backup holds the objects of a bucket, and a restore puts them into one', async (t) => {
   const { rom, here, name, headers } = await newUser()
   const content = randomBytes(5 * MIB)
   await here.save({ rom_id: rom }, 'Game.srm', content)
@@ -249,7 +249,7 @@ t.test('a host deletes old remains of its uploads at its start', async (t) => {
   t.same((await readdir(base, { recursive: true })).filter((path) => path.endsWith('.part')), [join('users', 'a', 'incoming', 'new.part')])
 })
 
-t.test('clean-up sets unknown objects aside, restores missing ones and deletes staged ones', async (t) => {
+t.test('clean-up sets unknown objects aside and restores missing ones', async (t) => {
   const { rom, here, folder } = await newUser()
   const save = await here.save({ rom_id: rom }, 'Game.srm', 'precious')
   const key = `data/assets/${await pathOf(save)}`
