@@ -3,6 +3,7 @@ import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { access, realpath } from 'node:fs/promises'
 import { createServer } from 'node:net'
+import { totalmem } from 'node:os'
 import { join, resolve } from 'node:path'
 import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -55,10 +56,22 @@ const NOT_YET = ['57P03', 'ECONNREFUSED', 'ECONNRESET']
 const LAST_LINES = 20
 const LAST_LINES_WAIT_MS = 1000
 
+const MEGABYTE = 1024 ** 2
+/** The cache is this part of the memory, within these limits. Its pages use no memory until they are needed. */
+const CACHE_PART = 16
+const [CACHE_MIN_MB, CACHE_MAX_MB] = [64, 256]
+
+/** Returns the size of the cache of pages for the memory of this machine, or of its container. */
+function sizeCache (): string {
+  const limit = process.constrainedMemory()
+  const bytes = Math.min(totalmem(), limit > 0 ? limit : Infinity)
+  return `${Math.max(CACHE_MIN_MB, Math.min(CACHE_MAX_MB, Math.floor(bytes / CACHE_PART / MEGABYTE)))}MB`
+}
+
 /** Sized for one small machine: few processes, little memory, few writes while idle. */
 const DEFAULT_SETTINGS = {
   max_connections: '60',
-  shared_buffers: '64MB',
+  shared_buffers: sizeCache(),
   effective_cache_size: '256MB',
   maintenance_work_mem: '32MB',
   max_wal_size: '256MB',
