@@ -142,6 +142,9 @@ export function createLibraryCache<Value> ({ maxBytes, sizeOf }: CacheOptions<Va
       return entry !== undefined && isValid(entry, versionOf(key, moment), moment) ? entry.value : null
     },
 
+    /** Returns the value that is cached, although it may be out of date; null if there is none. */
+    findFormer: (key: CacheKey): Value | null => entries.get(idOf(key))?.value ?? null,
+
     /**
      * Returns the value if available soon, else null. The time counts from the start of its computation, for all
      * callers.

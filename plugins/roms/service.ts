@@ -6,6 +6,7 @@ import type { AnyCaller } from '../platforms/visibility.ts'
 import { createListCache } from './lists/list-cache.ts'
 import { createRomLists } from './lists/rom-lists.ts'
 import { createRomPages } from './lists/rom-pages.ts'
+import { createValueEstimates } from './lists/value-estimates.ts'
 import { createSmartMembers } from './details/smart-members.ts'
 import { type MarksChange, writeMarks } from './marks/mark-rows.ts'
 import { storeLastPlayed, storePlays } from './marks/played-rows.ts'
@@ -46,7 +47,9 @@ export function createRoms (app: FastifyInstance, config: Config, userFiles: Use
     storePlays,
     checkVisible,
     getFile,
-    ...createRomPages({ config, extensions, builder, cache, addresses: app.resources.marked }),
+    ...createRomPages({
+      config, extensions, builder, cache, estimates: createValueEstimates(longReads), addresses: app.resources.marked
+    }),
     ...createRomLists({ extensions, builder, cache }),
     ...createRomDetails(app, { extensions, builder, smartMembers: createSmartMembers(app.longReads, extensions) }),
 

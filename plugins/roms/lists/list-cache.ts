@@ -17,6 +17,8 @@ const INDEXES_MAX_BYTES = 64 * 1024 ** 2
 const FILTER_VALUES_MAX_BYTES = 8 * 1024 ** 2
 /** A library whose filter values take longer than this counts as large. */
 const FILTER_VALUES_WAIT_MS = 2_000
+/** A list of fewer ROMs is updated, or read as a whole, in some hundredths of a second. */
+const SHORT_ROMS = 20_000
 /** Up to this offset, reading a page is faster than reading the whole list, if an index has the order. */
 const NEAR_OFFSET = 1_000
 
@@ -163,9 +165,13 @@ export function createListCache ({ longReads, shortReads, identifying }: ListCac
       return (await indexes.get(list.versions, key, (former) => computeList(former, list, caller, order))).index
     },
 
-    /** Returns the cached index of a list; null if there is none, or if it is out of date. */
-    findIndex: (list: CachedList, order: Order): ListIndex | null =>
-      indexes.find(list.versions, keyOf(list, list.caller, kindsOf(list.query, order)))?.index ?? null,
+    /** True if the list is cached, or if its former state is short and can be updated. */
+    isQuick (list: CachedList, order: Order): boolean {
+      const kinds = kindsOf(list.query, order)
+      const key = keyOf(list, list.caller, kinds)
+      if (indexes.find(list.versions, key) !== null) return true
+      return isUpdatable(list.query, kinds) && (indexes.findFormer(key)?.index.length ?? Infinity) < SHORT_ROMS
+    },
 
     filterValues: (list: CachedList): Promise<RomFilters> => filterValues.get(...filterValuesArguments(list)),
 

@@ -15,14 +15,17 @@ import { type CachedList, type ListCache, needsIndex } from './list-cache.ts'
 import { type Order, readOrder } from './list-order.ts'
 import { ListIndex } from './list-index.ts'
 import { findFilterScope, findSmartCondition, listCondition } from './query-conditions.ts'
-import { estimateWalk, walkToPage } from './walk-rows.ts'
+import type { ValueEstimates } from './value-estimates.ts'
+import { type Walk, estimateList, selectFromFew, walkToPage } from './walk-rows.ts'
 
 const NO_INDEX = ListIndex.of(new Int32Array(), new Uint32Array())
 
 /** ROMs that are read first for a page that needs no index: some milliseconds. */
-const NEAR_ROMS = 2_000
+const NEAR_ROMS = 500
 /** ROMs that are read next, before the index of the whole list: some hundredths of a second. */
 const FAR_ROMS = 20_000
+/** A list of fewer ROMs is read as a whole by an index of values, which takes some milliseconds too. */
+const FEW_ROMS = 2_000
 
 /** Loads the versions once per request, if at all. */
 type LoadVersions = () => Promise<VersionSnapshot>
@@ -32,6 +35,7 @@ interface RomPageParts {
   extensions: RomExtensions
   builder: RomBuilder
   cache: ListCache
+  estimates: ValueEstimates
   /** The addresses of pictures. */
   addresses: Addresses
 }
@@ -47,6 +51,12 @@ async function selectPictures (
   }))
 }
 
+/** True if a walk to a page is likely to end soon, and reads fewer ROMs than the list has. */
+async function isWalkShort (db: Db, walk: Walk): Promise<boolean> {
+  const { listed, walked } = await estimateList(db, walk)
+  return walked < FAR_ROMS / 2 && walked < listed
+}
+
 /** Returns the platform of a list of one platform, else null. */
 function findOnlyPlatform ({ platform_ids: ids, platform_id: id }: ListRomsQuery): number | null {
   const [first, ...others] = id === undefined ? ids : [...ids, id]
@@ -54,8 +64,13 @@ function findOnlyPlatform ({ platform_ids: ids, platform_id: id }: ListRomsQuery
 }
 
 /** Creates the part of the ROMs service that lists a page of ROMs. */
-export function createRomPages ({ config, extensions, builder, cache, addresses }: RomPageParts) {
+export function createRomPages ({ config, extensions, builder, cache, estimates, addresses }: RomPageParts) {
   const { providers, userFiles } = extensions
+
+  /** Returns the ids of a page if few ROMs are read for them, else null. */
+  async function readNear (db: Db, query: ListRomsQuery, walk: Walk): Promise<number[] | null> {
+    return estimates.limitOf(query) < FEW_ROMS ? await selectFromFew(db, walk) : await walkToPage(db, walk, NEAR_ROMS)
+  }
 
   /** Returns the ids of a page, and the index of the whole list if the query needs it, or few ROMs meet its filters. */
   async function readPage (
@@ -72,10 +87,10 @@ export function createRomPages ({ config, extensions, builder, cache, addresses 
       userId: caller?.id ?? null, condition: condition(caller, true), by: order.by, platformId, limit, offset
     }
     const isNear = !needsIndex(query, order)
-    const near = isNear ? await walkToPage(db, walk, NEAR_ROMS) : null
+    const near = isNear ? await readNear(db, query, walk) : null
     if (near !== null) return { ids: near, index: NO_INDEX }
     const list = { caller, versions: await loadVersions(), query, condition, by }
-    const isFar = isNear && cache.findIndex(list, order) === null && await estimateWalk(db, walk) < FAR_ROMS / 2
+    const isFar = isNear && !cache.isQuick(list, order) && await isWalkShort(db, walk)
     const far = isFar ? await walkToPage(db, walk, FAR_ROMS) : null
     if (far !== null) return { ids: far, index: NO_INDEX }
     const index = await cache.index(list, order)
@@ -129,6 +144,7 @@ export function createRomPages ({ config, extensions, builder, cache, addresses 
     /** Reads the lists that apps show first, so that no caller waits for them. */
     async prepareLists (db: Db): Promise<void> {
       const order = readOrder('', '', providers)
+      estimates.refresh()
       for (const isGrouped of [false, true]) {
         const query = { ...Value.Create(ListRomsQuery), group_by_meta_id: isGrouped }
         await readPage({ db, caller: null }, query, order, () => selectVersions(db, null))

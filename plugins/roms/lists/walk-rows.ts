@@ -33,15 +33,36 @@ export async function walkToPage (
   return row === undefined || row.is_last === false ? null : row.ids
 }
 
+/**
+ * Returns the ids of a page of a list of few ROMs, which an index of values finds. The columns are those of all indexed
+ * orders.
+ */
+export async function selectFromFew (
+  db: Db, { userId, condition, by, limit, offset }: Walk
+): Promise<number[]> {
+  const { rows: [row] } = await sql<{ ids: number[] }>`with few as materialized (
+      select r.id, r.name_sort_key, r.created_at, r.updated_at from ${markedRoms(userId)} where ${condition})
+    select array(select r.id from few r order by ${by} limit ${limit} offset ${offset}) as ids`.execute(db)
+  return row?.ids ?? []
+}
+
 interface Plan { Plan: { 'Plan Rows': number } }
 
-/** Estimates the ROMs that a walk to a page reads, by the planner's statistics and as if their order were random. */
-export async function estimateWalk (
+/** The planner's estimates of a list. */
+export interface ListEstimate {
+  listed: number
+  /** The ROMs that a walk to the page reads, as if their order were random. */
+  walked: number
+}
+
+/** Estimates a list by the planner's statistics. */
+export async function estimateList (
   db: Db, { userId, condition, limit, offset }: Pick<Walk, 'userId' | 'condition' | 'limit' | 'offset'>
-): Promise<number> {
+): Promise<ListEstimate> {
   const { rows: [explained] } = await sql<{ 'QUERY PLAN': [Plan] }>`explain (format json)
     select from ${markedRoms(userId)} where ${condition}`.execute(db)
   const { rows: [table] } = await sql<{ roms: number }>`
     select reltuples as roms from pg_class where oid = 'roms'::regclass`.execute(db)
-  return (limit + offset) * (table?.roms ?? 0) / (explained?.['QUERY PLAN'][0].Plan['Plan Rows'] ?? 1)
+  const listed = explained?.['QUERY PLAN'][0].Plan['Plan Rows'] ?? 1
+  return { listed, walked: (limit + offset) * (table?.roms ?? 0) / listed }
 }
