@@ -1,8 +1,10 @@
+import { hash } from 'node:crypto'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import type { ServerResponse } from 'node:http'
 import { join } from 'node:path'
 import { mock } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
+import { pathToFileURL } from 'node:url'
 import { RateLimitedError, type Rom, ServiceDownError } from '@svc/plugin-sdk'
 import fastify from 'fastify'
 import t from 'tap'
@@ -11,6 +13,7 @@ import { inspectInProcess } from '../../core/loader/inspection/inspect-in-proces
 import { LoadError } from '../../core/loader/load-error.ts'
 import { loadPlugins } from '../../core/loader/loader.ts'
 import type { PluginPackage } from '../../core/loader/packages/packages.ts'
+import { SERVER_DIR } from '../../core/server-dir.ts'
 import { startServer } from '../core/http/server.ts'
 import { until } from '../until.ts'
 import { createMemoryServices } from './memory-services.ts'
@@ -142,6 +145,17 @@ t.test('a plugin reads only its own files and dependencies, and no variable', as
   const own = join(APART, 'troublemaker', 'package.json')
   t.equal(await tell(`read ${own}`), readFileSync(own, 'utf8'))
   t.equal(await tell('environment'), '{}')
+})
+
+t.test('a plugin process runs the stored code without types', async (t) => {
+  const loader = join(SERVER_DIR, 'core', 'loader')
+  const text = 'process.exit(42)'
+  const entry = hash('sha256', readFileSync(join(loader, 'process', 'entry.ts')))
+  const folder = t.testdir({ [entry]: hash('sha256', text) + text })
+  const { execArgv } = process
+  t.teardown(() => { process.execArgv = execArgv })
+  process.execArgv = [`--import=${pathToFileURL(join(loader, 'packages', 'strip-hook.js')).href}?${new URLSearchParams({ folder }).toString()}`]
+  await t.rejects(startTroublemaker(t), { message: /it ended with code 42/ })
 })
 
 t.test('a cancelled call ends with its reason, and the plugin is notified', async (t) => {

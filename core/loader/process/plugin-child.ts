@@ -6,6 +6,7 @@ import { Value } from '@sinclair/typebox/value'
 import { NEVER, limitTime } from '../../limit-time.ts'
 import { DISABLE_DEBUGGER } from '../../node-flags.ts'
 import { SERVER_DIR } from '../../server-dir.ts'
+import { inheritedFlags, inheritedFolder } from '../packages/strip-types.ts'
 import { EXPOSE_INTERNALS } from './bindings.ts'
 import { CHANNEL_FD, createChannel } from './channel.ts'
 import { toPrintable } from './errors.ts'
@@ -29,11 +30,23 @@ const CALLS_MAX_BYTES = 128 * 1024 ** 2
 const FATAL_MESSAGE_MAX = 500
 const FLAGS = ['--permission', EXPOSE_INTERNALS, '--no-experimental-sqlite', DISABLE_DEBUGGER, '--conditions=svc:source',
   '--disable-warning=ExperimentalWarning', '--max-semi-space-size=4', `--max-old-space-size=${HEAP_MIB}`]
+const STRIP_HOOK = join(SERVER_DIR, 'core', 'loader', 'packages', 'strip-hook.js')
 const OUT_OF_MEMORY = 90
 const OVER_MEMORY = `it used more than ${MEMORY_MIB} MiB of memory`
 
 /** The time zone is the same as in the server; a plugin gets no other variable. */
 const environment = () => process.env.TZ === undefined ? {} : { TZ: process.env.TZ }
+
+const toReadFlag = (path: string) => `--allow-fs-read=${path}`
+
+/**
+ * Returns the flags by which the process loads the server's code without types. Otherwise it would load a compiler, a
+ * third of its memory.
+ */
+function strippedFlags (): string[] {
+  const folder = inheritedFolder()
+  return folder === null ? [] : [...inheritedFlags(), ...[folder, STRIP_HOOK].map(toReadFlag)]
+}
 
 export interface PluginChildOptions {
   folder: string
@@ -86,7 +99,8 @@ export class PluginChild {
     const ready = Promise.withResolvers<undefined>()
     this.ready = ready.promise
     this.#pingMs = pingMs
-    const child = spawn(process.execPath, [...FLAGS, ...readable.map((path) => `--allow-fs-read=${path}`), ENTRY, String(MEMORY_MIB)], {
+    const flags = [...FLAGS, ...strippedFlags(), ...readable.map(toReadFlag)]
+    const child = spawn(process.execPath, [...flags, ENTRY, String(MEMORY_MIB)], {
       env: environment(), cwd: realpathSync(folder), stdio: ['ignore', 'ignore', 'ignore', 'overlapped'], windowsHide: true
     })
     this.#process = child
