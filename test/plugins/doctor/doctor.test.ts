@@ -15,7 +15,7 @@ import { examineMail } from '../../../plugins/doctor/mail.ts'
 import { examineZone } from '../../../plugins/doctor/zone.ts'
 import { features } from '../../../plugins/index.ts'
 import { mailConfig } from '../../../plugins/mail/config.ts'
-import { runSvc, settings } from '../../e2e/server.ts'
+import { createUsedDataDir, runSvc, settings } from '../../e2e/server.ts'
 import { makeFolder } from '../../folder.ts'
 import { type TestApp, shareTestApp } from '../../support.ts'
 import { startMail } from '../mail/support.ts'
@@ -193,6 +193,7 @@ t.test('the command prints lines or JSON, changes nothing, and exits with 1 on e
   const findings = well.output.trim().split('\n').map((line) => JSON.parse(line) as Finding)
   t.ok(findings.every(({ status, remedy }) => (status === 'ok') === (remedy === null)))
   t.notOk(existsSync(dataDir))
+  createUsedDataDir(dataDir)
   const wrong = await runSvc(t, ['doctor'], { ...env, SVC_PORT: 'many' }).ended
   t.equal(wrong.code, 1)
   t.match(wrong.output, /^fail +settings +SVC_PORT: "many" is not a whole number.*\n +→ .*\n\n1 failed/s)
