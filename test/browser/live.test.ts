@@ -18,8 +18,10 @@ async function takeSteps (t: Test, test: TestApp, journey: Journey): Promise<voi
   await signIn('admin', 'a password')
 
   // The person looks at an empty library; somebody else puts games into it and scans.
-  await open('roms')
-  await page.waitForSelector('.empty')
+  for (const view of ['', 'platforms', 'roms']) {
+    await open(view)
+    await page.waitForSelector('.empty-library input[type=file]')
+  }
   const games = await makeLibrary(test.libraryDir, 24)
   await test.app.inject({ method: 'POST', url: '/api/tasks/run/scan_library', headers: test.admin })
   await page.waitForSelector('.grid img[data-loaded]')

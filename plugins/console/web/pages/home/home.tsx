@@ -1,4 +1,3 @@
-import gamepad from 'lucide/dist/esm/icons/gamepad-2.mjs'
 import heart from 'lucide/dist/esm/icons/heart.mjs'
 import library from 'lucide/dist/esm/icons/library-big.mjs'
 import play from 'lucide/dist/esm/icons/play.mjs'
@@ -14,11 +13,12 @@ import { LinkButton } from '../../ui/button.tsx'
 import { Game } from '../../ui/game.tsx'
 import { Icon } from '../../ui/icon.tsx'
 import { Shelf } from '../../ui/shelf.tsx'
-import { Empty, Failed, Skeleton } from '../../ui/state.tsx'
+import { Failed, Skeleton } from '../../ui/state.tsx'
 import { CollectionCard } from '../collections/collection-card.tsx'
 import { sortCollections } from '../../api/sort-collections.ts'
 import { LIST_EVENTS, NO_EXTRAS } from '../library/game-pages.ts'
 import type { ListQuery } from '../library/list-query.ts'
+import { EmptyLibrary } from '../upload/empty-library.tsx'
 import { Playing } from './playing.tsx'
 import { Surprise } from './surprise.tsx'
 
@@ -40,7 +40,7 @@ interface HintProps { title: string, icon: IconNode, text: string, children?: Co
 const Hint = ({ title, icon, text, children }: HintProps) => (
   <section>
     <div class='shelf-head'><h2>{title}</h2></div>
-    <div class='home-hint'><Icon node={icon} /><p>{text}</p>{children}</div>
+    <div class='hint'><Icon node={icon} /><p>{text}</p>{children}</div>
   </section>
 )
 
@@ -94,7 +94,7 @@ function CollectionRow () {
 
 /** The start page: where a person goes on, and what is new. */
 export default function Home () {
-  const { home, library: words } = texts()
+  const { home } = texts()
   useTitle(home.title)
   const recent = useRow('recent')
   const account = accountOf()
@@ -104,7 +104,7 @@ export default function Home () {
     return (
       <div class='home'>
         <h1>{title}</h1>
-        <Empty icon={gamepad} title={words.noPlatforms.title} text={words.noPlatforms.text} />
+        <EmptyLibrary />
       </div>
     )
   }

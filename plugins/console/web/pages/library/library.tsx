@@ -5,6 +5,7 @@ import { texts } from '../../i18n/language.ts'
 import { useTitle } from '../../navigate.ts'
 import { LinkButton } from '../../ui/button.tsx'
 import { NotFound } from '../errors/errors.tsx'
+import { EmptyLibrary } from '../upload/empty-library.tsx'
 import { GameList } from './game-list.tsx'
 
 /** The games of the whole library, or of one platform. */
@@ -21,6 +22,7 @@ export default function Library ({ slug }: { slug?: string }) {
   return (
     <GameList
       title={title} scope={platform == null ? {} : { platform_ids: [platform.id] }}
+      empty={slug === undefined ? <EmptyLibrary /> : undefined}
       head={mayDownload && (
         <LinkButton isSmall kind='quiet' icon={download} target='_top' href={`api/roms/download?platform_id=${platform.id}`}>
           {library.downloadPlatform}

@@ -1,5 +1,4 @@
 import cpu from 'lucide/dist/esm/icons/cpu.mjs'
-import gamepad from 'lucide/dist/esm/icons/gamepad-2.mjs'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { type Platform, usePlatforms } from '../../api/platforms.ts'
 import { api, call } from '../../api/client.ts'
@@ -9,8 +8,9 @@ import { format, texts } from '../../i18n/language.ts'
 import { useTitle } from '../../navigate.ts'
 import { Cover } from '../../ui/cover.tsx'
 import { Icon } from '../../ui/icon.tsx'
-import { Badge, Empty, Loaded, Skeleton } from '../../ui/state.tsx'
+import { Badge, Loaded, Skeleton } from '../../ui/state.tsx'
 import { NO_EXTRAS } from '../library/game-pages.ts'
+import { EmptyLibrary } from '../upload/empty-library.tsx'
 import { markOf } from './mark.ts'
 
 const SHOWN = 4
@@ -79,8 +79,7 @@ export default function Platforms () {
       <Loaded resource={platforms} skeleton={<div class='platforms'>{[1, 2, 3, 4].map((key) => <Skeleton key={key} height='13rem' />)}</div>}>
         {(all) => {
           const filled = all.filter(({ rom_count: count }) => count > 0)
-          const { title, text } = library.noPlatforms
-          if (filled.length === 0) return <Empty icon={gamepad} title={title} text={text} />
+          if (filled.length === 0) return <EmptyLibrary />
           return (
             <div class='platforms'>{filled.map((platform) => <PlatformCard key={platform.id} platform={platform} />)}</div>
           )
