@@ -179,8 +179,12 @@ t.test('collections are sorted with favourites first', async (t) => {
 
 t.test('a platform has a mark of letters', async (t) => {
   t.equal(markOf('snes', 'Super Nintendo Entertainment System').letters, 'SNES')
-  t.equal(markOf('ps2', 'PlayStation 2').letters, 'P2')
-  t.equal(markOf('dos', 'DOS').letters, 'DO')
+  t.equal(markOf('ps2', 'PlayStation 2').letters, 'PS2')
+  t.equal(markOf('psx', 'PlayStation').letters, 'PS')
+  t.equal(markOf('n64', 'Nintendo 64').letters, 'N64')
+  t.equal(markOf('atari2600', 'Atari 2600').letters, 'A2600')
+  t.equal(markOf('dos', 'DOS').letters, 'DOS')
+  t.equal(markOf('arcade', 'Arcade').letters, 'AR')
   t.equal(markOf('x', '').letters, '')
   t.same(markOf('gba', 'Game Boy Advance'), markOf('gba', 'Game Boy Advance'))
 })
