@@ -9,10 +9,12 @@ interface CellProps {
   rom: Rom | undefined
   isFavorite: boolean
   isSelected: boolean
+  /** True if all games of the list are of one platform. */
+  isOnePlatform: boolean
   onSelect: () => void
 }
 
-const Tick = ({ rom, isSelected, onSelect }: Omit<CellProps, 'rom'> & { rom: Rom }) => (
+const Tick = ({ rom, isSelected, onSelect }: Pick<CellProps, 'isSelected' | 'onSelect'> & { rom: Rom }) => (
   <button
     type='button' class='game-tick' tabIndex={-1} aria-pressed={isSelected} aria-label={texts().list.select(nameOf(rom))}
     onClick={(event) => { event.stopPropagation(); onSelect() }} onPointerDown={(event) => { event.stopPropagation() }}
@@ -24,8 +26,8 @@ const Tick = ({ rom, isSelected, onSelect }: Omit<CellProps, 'rom'> & { rom: Rom
 /** A game in the grid, which can be selected. */
 export const GameCell = (props: CellProps) => (
   <div class='game-cell' data-selected={props.isSelected ? '' : undefined}>
-    <Game rom={props.rom} isCell isFavorite={props.isFavorite} />
-    {props.rom !== undefined && <Tick {...props} rom={props.rom} />}
+    <Game rom={props.rom} isCell isFavorite={props.isFavorite} hasYear={props.isOnePlatform} />
+    {props.rom !== undefined && <Tick rom={props.rom} isSelected={props.isSelected} onSelect={props.onSelect} />}
   </div>
 )
 
@@ -38,7 +40,7 @@ export function GameRow ({ rom, isFavorite, isSelected, onSelect }: CellProps) {
   const { average_rating: rating, first_release_date: released } = rom.metadatum
   return (
     <div class='game-row' data-selected={isSelected ? '' : undefined}>
-      <Tick rom={rom} isFavorite={isFavorite} isSelected={isSelected} onSelect={onSelect} />
+      <Tick rom={rom} isSelected={isSelected} onSelect={onSelect} />
       <a class='game-row-link' href={`roms/${rom.id}`} tabIndex={-1} draggable={false}>
         <span class='game-row-cover'><Cover rom={{ ...rom, sibling_roms: [], missing_from_fs: false, dump_status: null }} /></span>
         <span class='game-row-name'><span class='game-row-title'>{nameOf(rom)}</span><span class='game-row-platform'>{rom.platform_display_name}</span></span>

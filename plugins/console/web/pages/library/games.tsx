@@ -95,7 +95,7 @@ export function Games ({ label, query, collection, empty, onCount }: GamesProps)
             return (
               <Cell
                 rom={rom} isFavorite={rom !== undefined && favorites.has(rom.id)}
-                isSelected={rom !== undefined && ids.has(rom.id)}
+                isSelected={rom !== undefined && ids.has(rom.id)} isOnePlatform={query.platform_ids?.length === 1}
                 onSelect={() => { toggle(index) }}
               />
             )
