@@ -1,6 +1,8 @@
+import heart from 'lucide/dist/esm/icons/heart.mjs'
 import type { Collection, SmartCollection, VirtualCollection } from '../../api/collections.ts'
 import { isOwn } from '../../api/collections.ts'
 import { texts } from '../../i18n/language.ts'
+import { Icon } from '../../ui/icon.tsx'
 import { Badge } from '../../ui/state.tsx'
 import { Mosaic } from './mosaic.tsx'
 
@@ -26,7 +28,7 @@ export function CollectionCard ({ collection }: { collection: AnyCollection }) {
       <span class='collection-facts'>
         <span class='number'>{common.games(count)}</span>
         {isForeign && <span>{words.by(collection.owner_username)}</span>}
-        {isFavorite && <Badge kind='accent'>{words.isFavorite}</Badge>}
+        {isFavorite && <Badge kind='accent'><Icon node={heart} label={words.isFavorite} /></Badge>}
         {isSmart && <Badge>{words.isSmart}</Badge>}
         {isPublic && !isForeign && !isVirtual(collection) && <Badge>{words.isPublic}</Badge>}
       </span>

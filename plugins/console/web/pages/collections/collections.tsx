@@ -11,7 +11,7 @@ import { texts } from '../../i18n/language.ts'
 import { useTitle, useView } from '../../navigate.ts'
 import { Button } from '../../ui/button.tsx'
 import { Icon } from '../../ui/icon.tsx'
-import { Empty, Loaded, Skeleton } from '../../ui/state.tsx'
+import { Loaded, Skeleton } from '../../ui/state.tsx'
 import { type AnyCollection, CollectionCard } from './collection-card.tsx'
 import { FormDialog } from './form-dialog.tsx'
 import { SmartDialog } from '../library/smart-dialog.tsx'
@@ -78,6 +78,8 @@ export default function Collections () {
   const order = isOrder(query.order) ? query.order : 'name'
   const mayCreate = holds('collections.write')
   const sorted = <Item extends AnyCollection>(all: readonly Item[]) => sortCollections(all, order, text)
+  // Nobody needs to search or order nothing.
+  const isNone = plain.data.value?.length === 0 && smart.data.value?.length === 0
   const create = mayCreate && (
     <>
       <Button icon={sparkles} onClick={() => { setDialog('smart') }}>{words.newSmart}</Button>
@@ -88,7 +90,7 @@ export default function Collections () {
   return (
     <div class='collections'>
       <div class='page-head'><h1>{words.title}</h1><div class='page-tools'>{create}</div></div>
-      <div class='list-tools'>
+      <div class='list-tools' hidden={isNone}>
         <div class='input-with list-search'>
           <Icon node={search} />
           <input
@@ -107,7 +109,7 @@ export default function Collections () {
         {(all) => {
           const { value: smarts = [] } = smart.data
           const { none, noMatch } = words
-          if (all.length + smarts.length === 0) return <Empty icon={library} title={none.title} text={none.text} />
+          if (all.length + smarts.length === 0) return <div class='hint'><Icon node={library} /><p><strong>{none.title}</strong><br />{none.text}</p></div>
           const foreign = [...all, ...smarts].filter((one) => !isOwn(one))
           const [mine, clever, shared] = [sorted(all.filter(isOwn)), sorted(smarts.filter(isOwn)), sorted(foreign)]
           if (mine.length + clever.length + shared.length === 0) return <p class='soft' role='status'>{noMatch}</p>

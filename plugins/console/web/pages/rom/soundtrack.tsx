@@ -11,6 +11,8 @@ import { tellFailure } from '../../ui/toast.tsx'
 import { Section } from './section.tsx'
 import type { DetailedRom } from './rom-data.ts'
 
+/** The height of a row of the list. */
+const TRACK_REM = 2.5
 const clock = (seconds: number) => `${Math.floor(seconds / 60)}:${String(Math.floor(seconds % 60)).padStart(2, '0')}`
 
 /** The music of a game, one track after the other. */
@@ -40,7 +42,7 @@ export function Soundtrack ({ rom }: { rom: DetailedRom }) {
   }
   return (
     <Section title={words.soundtrack}>
-      <Loaded resource={tracks} skeleton={<Skeleton height='8rem' />}>
+      <Loaded resource={tracks} skeleton={<Skeleton height={`min(24rem, ${rom.files.filter(({ category }) => category === 'soundtrack').length * TRACK_REM}rem)`} />}>
         {(list) => (
           <ol class='rom-tracks'>
             {list.map(({ file_id: id, file_name: file, track_meta: tags }) => {
