@@ -1,6 +1,6 @@
 import t from 'tap'
 import { listAchievements } from '../../../plugins/console/web/pages/rom/achievement-list.ts'
-import { type RomFile, groupFiles, listHashes } from '../../../plugins/console/web/pages/rom/file-groups.ts'
+import { type RomFile, groupFiles, listHashes, listPatchable } from '../../../plugins/console/web/pages/rom/file-groups.ts'
 import { mondayOf, toWeeks } from '../../../plugins/console/web/pages/rom/play-weeks.ts'
 import { listSources, readProviderLock } from '../../../plugins/console/web/pages/rom/source-list.ts'
 import {
@@ -107,6 +107,8 @@ t.test('files are grouped by kind in the order of their numbers', async (t) => {
     ['dlc']
   )
   t.same(groupFiles(files, 'nowhere'), [])
+  const patchable = listPatchable([file('01 Overture.wav', 'soundtrack'), file('a guide.pdf', 'manual'), ...files])
+  t.same(patchable.map(({ full_path: path }) => path), ['disc 9', 'disc 10', 'dlc/a'], 'a patch is for a file of the game')
   t.same(listHashes(file('x')), [['CRC32', 'aa']])
 })
 
