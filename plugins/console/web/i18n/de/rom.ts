@@ -35,8 +35,7 @@ export const rom: Messages['rom'] = {
   trash: {
     title: (name) => `„${name}“ in den Papierkorb legen?`,
     text: 'Die Dateien kommen in den Papierkorb der Bibliothek. Von dort kannst du sie eine Zeit lang zurückholen.',
-    confirm: 'In den Papierkorb',
-    done: (name) => `„${name}“ liegt im Papierkorb.`
+    confirm: 'In den Papierkorb'
   },
   marks: {
     title: 'Mein Stand',

@@ -35,8 +35,7 @@ export const rom = {
   trash: {
     title: (name: string) => `Move “${name}” to the trash?`,
     text: 'Its files go to the trash of the library. You can bring them back from there for some time.',
-    confirm: 'Move to trash',
-    done: (name: string) => `“${name}” is in the trash.`
+    confirm: 'Move to trash'
   },
   marks: {
     title: 'My progress',

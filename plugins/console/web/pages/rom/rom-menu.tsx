@@ -7,7 +7,7 @@ import pencil from 'lucide/dist/esm/icons/pencil.mjs'
 import refresh from 'lucide/dist/esm/icons/refresh-cw.mjs'
 import search from 'lucide/dist/esm/icons/search.mjs'
 import send from 'lucide/dist/esm/icons/send.mjs'
-import trash from 'lucide/dist/esm/icons/trash.mjs'
+import trashIcon from 'lucide/dist/esm/icons/trash.mjs'
 import { useState } from 'preact/hooks'
 import { api, call } from '../../api/client.ts'
 import { accountOf, holds, isGuest, session } from '../../api/session.ts'
@@ -19,6 +19,7 @@ import { Confirm } from '../../ui/confirm.tsx'
 import { nameOf } from '../../ui/cover.tsx'
 import { type MenuEntry, Menu } from '../../ui/menu.tsx'
 import { tellFailure, tellSuccess } from '../../ui/toast.tsx'
+import { trash } from '../library/actions/operations.ts'
 import { storeMarks } from './marks.tsx'
 import { PatchDialog } from './patch.tsx'
 import { downloadOf } from './download-address.ts'
@@ -31,9 +32,9 @@ function TrashDialog ({ rom, isOpen, onClose }: { rom: DetailedRom; isOpen: bool
   const { go } = useView()
   const name = nameOf(rom)
   const moveToTrash = async () => {
-    await call(api.POST('/api/roms/delete', { body: { roms: [rom.id], delete_from_fs: [rom.id] } }))
+    const { failed: [problem] } = await trash([rom.id], () => {})
+    if (problem !== undefined) throw new Error(problem.reason)
     go(`platforms/${rom.platform_slug}`)
-    tellSuccess(words.done(name))
   }
   return (
     <Confirm
@@ -134,7 +135,7 @@ function listEntries (
     holds('roms.write') && {
       id: 'delete',
       label: actions.delete,
-      icon: trash,
+      icon: trashIcon,
       isDanger: true,
       onSelect: () => {
         open('trash')

@@ -111,14 +111,26 @@ export async function trash (ids: readonly number[], onProgress: OnProgress): Pr
   return { done, failed }
 }
 
+/** Scans of this tab that run or wait, because events do not name the scan. */
+let scans = 0
+
+/** Tells the end of each scan of this tab. */
+function followScans (): void {
+  const stops = [
+    onEvent('scan:done', () => { end(); tellSuccess(texts().list.done.scanned) }),
+    onEvent('scan:done_ko', (reason) => { end(); tellFailure(new Error(reason)) })
+  ]
+  function end (): void {
+    scans--
+    if (scans === 0) for (const stop of stops) stop()
+  }
+}
+
 /** Starts a scan of ROMs: of their files, or of their matches from scratch. Its end is told. */
 export function scan (ids: readonly number[], type: 'hashes' | 'complete'): void {
   const { list: { done } } = texts()
-  const stops = [
-    onEvent('scan:done', () => { end(); tellSuccess(done.scanned) }),
-    onEvent('scan:done_ko', (reason) => { end(); tellFailure(new Error(reason)) })
-  ]
-  function end (): void { for (const stop of stops) stop() }
+  scans++
+  if (scans === 1) followScans()
   sendEvent('scan', { type, roms_ids: [...ids] })
   tellSuccess(done.scanning(ids.length))
 }
