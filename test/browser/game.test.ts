@@ -231,6 +231,6 @@ t.test('a name full of markup is text, and a viewer sees nothing to edit', async
   await viewer.waitForSelector('.menu')
   t.notMatch(await viewer.$eval('.menu', (menu) => menu.textContent), /Edit|Match|trash/)
   await viewer.goto(`${url}/roms/${id}/edit`)
-  await sees(viewer, 'This game is not here')
+  await sees(viewer, 'This page is not for you')
   t.same(problems, [], 'no error and nothing that the policy refused')
 })

@@ -6,6 +6,7 @@ import { Button, LinkButton } from '../../ui/button.tsx'
 import { nameOf } from '../../ui/cover.tsx'
 import { TextArea, TextField } from '../../ui/field.tsx'
 import { Failed, Notice, Skeleton } from '../../ui/state.tsx'
+import { Forbidden } from '../errors/errors.tsx'
 import { fieldName } from '../rom/metadata.tsx'
 import { NoSuchRom, isNoSuchRom } from '../rom/rom.tsx'
 import { type DetailedRom, useRom, useSources } from '../rom/rom-data.ts'
@@ -163,7 +164,8 @@ export default function RomEdit ({ id }: { id: string }) {
     data: { value: sources }
   } = useSources(Number(id))
   useTitle(rom === undefined ? undefined : words.title(nameOf(rom)))
-  if (!holds('roms.write') || isNoSuchRom(failure)) return <NoSuchRom />
+  if (!holds('roms.write')) return <Forbidden />
+  if (isNoSuchRom(failure)) return <NoSuchRom />
   if (failure !== null && rom === undefined) return <Failed failure={failure} />
   return (
     <div class='rom-form'>

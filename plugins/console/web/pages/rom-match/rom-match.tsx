@@ -11,6 +11,7 @@ import { Cover, nameOf } from '../../ui/cover.tsx'
 import { Select, TextField } from '../../ui/field.tsx'
 import { Empty, Failed, Notice, Skeleton } from '../../ui/state.tsx'
 import { tellFailure, tellSuccess } from '../../ui/toast.tsx'
+import { Forbidden } from '../errors/errors.tsx'
 import { NoSuchRom, isNoSuchRom } from '../rom/rom.tsx'
 import { type DetailedRom, showRom, useRom } from '../rom/rom-data.ts'
 import { type Candidate, type SearchedGame, listCandidates } from './candidates.ts'
@@ -185,7 +186,8 @@ export default function RomMatch ({ id }: { id: string }) {
     failure: { value: failure }
   } = useRom(id)
   useTitle(rom === undefined ? undefined : words.title(nameOf(rom)))
-  if (!holds('roms.write') || isNoSuchRom(failure)) return <NoSuchRom />
+  if (!holds('roms.write')) return <Forbidden />
+  if (isNoSuchRom(failure)) return <NoSuchRom />
   if (failure !== null && rom === undefined) return <Failed failure={failure} />
   return (
     <div class='rom-form'>
