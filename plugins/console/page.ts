@@ -3,12 +3,13 @@ import type { Bundle } from './bundle/bundle.ts'
 
 /**
  * Scripts, styles and pictures come from this server only, and no script or style stands in a page. Pictures that
- * people chose but did not send yet are blobs.
+ * people chose but did not send yet are blobs. The one policy of Trusted Types allows only the address of the worker
+ * that reads manuals (web/pages/rom/manual/pdf-worker.ts).
  */
 export const POLICY = [
   "default-src 'none'", "script-src 'self'", "style-src 'self'", "connect-src 'self'", "img-src 'self' blob: data:", "media-src 'self' blob:",
   "font-src 'self'", "manifest-src 'self'", "worker-src 'self'", "base-uri 'self'", "form-action 'self'", "frame-ancestors 'none'",
-  "require-trusted-types-for 'script'", "trusted-types 'none'"
+  "require-trusted-types-for 'script'", 'trusted-types svc-pdf-worker'
 ].join('; ')
 
 const escape = (text: string) => text.replaceAll('&', '&amp;').replaceAll('"', '&quot;').replaceAll('<', '&lt;')

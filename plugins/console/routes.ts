@@ -9,8 +9,13 @@ import type { Console } from './service.ts'
 
 const IMMUTABLE = 'public, max-age=31536000, immutable'
 const TYPES: Readonly<Record<string, string>> = {
-  css: 'text/css; charset=utf-8', js: 'text/javascript; charset=utf-8', json: 'application/json', map: 'application/json', svg: 'image/svg+xml'
+  css: 'text/css; charset=utf-8', js: 'text/javascript; charset=utf-8', json: 'application/json', map: 'application/json', svg: 'image/svg+xml',
+  mjs: 'text/javascript; charset=utf-8', wasm: 'application/wasm'
 }
+
+/** The policy of the worker that reads manuals. Its decoders of scanned pages are WebAssembly. */
+const WORKER_POLICY = "default-src 'none'; script-src 'wasm-unsafe-eval'"
+const isWorker = (name: string) => name.startsWith('pdf.worker')
 
 const routes: FeatureRoutes<Console | null> = async (app, _options, service) => {
   if (service === null) return
@@ -31,6 +36,7 @@ const routes: FeatureRoutes<Console | null> = async (app, _options, service) => 
     const encoding = typeof accepted === 'string' ? negotiate(accepted, file.encodings) : null
     reply.header('cache-control', IMMUTABLE).header('vary', 'Accept-Encoding')
     reply.type(TYPES[name.slice(name.lastIndexOf('.') + 1)] ?? 'application/octet-stream')
+    if (isWorker(name)) reply.header('content-security-policy', WORKER_POLICY)
     if (encoding !== null) reply.header('content-encoding', encoding)
     return reply.send(createReadStream(join(folder, encoding === null ? name : `${name}.${encoding}`)))
   })

@@ -92,7 +92,7 @@ async function setUpProvider (t: Test, { page, see, checkAccessibility }: Journe
   await page.keyboard.press('Enter')
   await see('does not answer', 'dialog[open]')
   await checkAccessibility('settings of a provider')
-  t.equal(await page.$eval('dialog[open] input[type=password]', (input) => (input as HTMLInputElement).placeholder), 'Stored. Type to replace it.')
+  t.equal(await page.$eval('dialog[open] input[type=password]', (input) => input.getAttribute('placeholder')), 'Stored. Type to replace it.')
   status = 200
   await page.focus('dialog[open] .form .button-primary')
   await page.keyboard.press('Enter')

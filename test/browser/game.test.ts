@@ -2,9 +2,11 @@ import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import type { Page } from 'puppeteer-core'
 import t from 'tap'
+import { createForm } from '../plugins/assets/support.ts'
 import { until } from '../until.ts'
 import { startBrowser } from './browser.ts'
 import { MARKUP_NAME, buildGameLibrary } from './game-library.ts'
+import { makePdf } from './pdf.ts'
 
 const AXE = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 const browser = await startBrowser()
@@ -192,6 +194,42 @@ t.test('a conflict is resolved by keeping both, and a former save is restored an
   t.not(await shaOf(), second)
   await press(page, 'Undo')
   await until(async () => (await shaOf()) === second, 'the save is as before')
+})
+
+t.test('a manual is read page by page, by keyboard, and play time is drawn', async (t) => {
+  const form = createForm([{ name: 'Harbor.pdf', fileName: 'Harbor.pdf', content: makePdf(['Welcome aboard', 'The tides', 'The end']) }])
+  const added = await app.inject({
+    method: 'POST', url: `/api/roms/${harbor}/manuals`, payload: form.payload,
+    headers: { ...admin, ...form.headers, 'x-upload-filename': 'Harbor.pdf' }
+  })
+  t.equal(added.statusCode, 201, added.body)
+  const sessions = [1, 9, 16].map((day) => ({
+    rom_id: harbor, start_time: new Date(Date.now() - day * 86_400_000).toISOString(), end_time: new Date(Date.now() - day * 86_400_000 + 2_700_000).toISOString()
+  }))
+  const played = await app.inject({ method: 'POST', url: '/api/play-sessions', headers: admin, payload: { sessions } })
+  t.match(played.json(), { created_count: 3 })
+  await page.goto(`${url}/roms/${harbor}`)
+  await page.waitForSelector('.rom-plot canvas')
+  t.equal((await page.$$('table.visually-hidden tbody tr')).length > 1, true, 'a table says the same')
+  await press(page, 'Open the manual')
+  await page.waitForSelector('.manual-page p')
+  t.match(await page.$eval('.manual-page p', (text) => text.textContent), 'Welcome aboard')
+  // Pages have a white ground, so a drawn rectangle shows as its colour.
+  const colorOf = async (number: number) => await page.evaluate(`(() => {
+    const canvas = document.querySelector('[data-page="${number}"] canvas')
+    return [...canvas.getContext('2d').getImageData(canvas.width / 2, canvas.height / 2, 1, 1).data].slice(0, 3).map((part) => Math.round(part / 51)).join()
+  })()`)
+  t.equal(await colorOf(1), '1,2,4')
+  t.same(await examine(page), [])
+  await page.focus('.manual-pages')
+  await page.keyboard.press('End')
+  await sees(page, 'Page 3 of 3')
+  await page.waitForSelector('[data-page="3"] p')
+  await page.keyboard.press('ArrowLeft')
+  await sees(page, 'Page 2 of 3')
+  await page.keyboard.press('Escape')
+  await page.waitForFunction(() => document.querySelector('.manual') === null)
+  t.same(problems, [])
 })
 
 t.test('the second of two tabs that edit one game sees both values', async (t) => {

@@ -2,7 +2,7 @@ import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
-import type { BuildOptions, Metafile } from 'esbuild'
+import type { BuildOptions, Metafile, Plugin } from 'esbuild'
 import { SERVER_DIR } from '../../../core/server-dir.ts'
 import { type Bundle, MANIFEST, WEB_DIR, readFingerprint } from './bundle.ts'
 
@@ -11,10 +11,25 @@ const toGzip = promisify(gzip)
 /** The best quality would take a second more at the first start, for a twentieth less. */
 const BROTLI_QUALITY = 9
 
+const COPIED = /\?file$/
+
+/** Copies a file that a script imports as `…?file`, and gives the script its name in the bundle. */
+const COPY_FILES: Plugin = {
+  name: 'copy-files',
+  setup (build) {
+    build.onResolve({ filter: COPIED }, async ({ path, resolveDir, kind }) => {
+      const found = await build.resolve(path.replace(COPIED, ''), { resolveDir, kind })
+      return found.errors.length > 0 ? { errors: found.errors } : { path: found.path, namespace: 'copied-file' }
+    })
+    build.onLoad({ filter: /./, namespace: 'copied-file' }, async ({ path }) => ({ contents: await readFile(path), loader: 'file' }))
+  }
+}
+
 const OPTIONS: BuildOptions = {
   absWorkingDir: SERVER_DIR,
   entryPoints: { main: join(WEB_DIR, 'main.tsx'), style: join(WEB_DIR, 'styles', 'main.css'), icon: join(WEB_DIR, 'icon.svg') },
   loader: { '.svg': 'copy' },
+  plugins: [COPY_FILES],
   bundle: true,
   splitting: true,
   format: 'esm',

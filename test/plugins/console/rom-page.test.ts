@@ -1,3 +1,6 @@
+import { normalizeTag, repairLanguage } from '../../../plugins/console/web/i18n/browser-language.ts'
+import { listManuals } from '../../../plugins/console/web/pages/rom/manual/manual-list.ts'
+import { pageAfter, widthAfter } from '../../../plugins/console/web/pages/rom/manual/view-keys.ts'
 import t from 'tap'
 import { listAchievements } from '../../../plugins/console/web/pages/rom/achievement-list.ts'
 import { type RomFile, groupFiles, listHashes, listPatchable } from '../../../plugins/console/web/pages/rom/file-groups.ts'
@@ -302,5 +305,34 @@ t.test('candidates name their providers and come with the most alike first', asy
       ]
     },
     { name: 'B', cover: '', ids: [{ provider: 'igdb', id: '5' }] }
+  ])
+})
+
+t.test('the language of the browser becomes one that formats accept', async (t) => {
+  for (const [given, tag] of [['en-US@posix', 'en-US'], ['de_DE.UTF-8', 'de-DE'], ['pt-br', 'pt-BR'], ['C', 'en'], ['', 'en'], ['fr', 'fr']] as const) {
+    t.equal(normalizeTag(given), tag, given)
+  }
+  const browser = { language: 'en-US@posix' }
+  repairLanguage(browser)
+  t.doesNotThrow(() => new Intl.NumberFormat(browser.language))
+})
+
+t.test('keys of the manual viewer stay within the pages and sizes', async (t) => {
+  t.equal(pageAfter('next', 3, 3), 3)
+  t.equal(pageAfter('previous', 1, 3), 1)
+  t.equal(pageAfter('last', 1, 3), 3)
+  t.equal(pageAfter('larger', 2, 3), null)
+  t.equal(widthAfter('larger', 3), 3)
+  t.equal(widthAfter('smaller', 0.5), 0.5)
+  t.ok(widthAfter('larger', 1) > 1 && widthAfter('smaller', 1) < 1)
+})
+
+t.test('only manuals that are PDF files open within the page', async (t) => {
+  const files = [{ id: 3, category: 'manual', file_name: 'Map & key.pdf' }, { id: 4, category: 'game', file_name: 'a.pdf' }, { id: 5, category: 'manual', file_name: 'cover.png' }]
+  const rom = { has_manual: true, path_manual: 'mark/roms/1/1/manual/1.PDF', files } as Parameters<typeof listManuals>[0]
+  t.same(listManuals(rom), [
+    { name: '', address: 'assets/svc/resources/mark/roms/1/1/manual/1.PDF', isPdf: true },
+    { name: 'Map & key.pdf', address: 'api/roms/3/files/content/Map%20%26%20key.pdf', isPdf: true },
+    { name: 'cover.png', address: 'api/roms/5/files/content/cover.png', isPdf: false }
   ])
 })

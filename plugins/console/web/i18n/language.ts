@@ -1,5 +1,6 @@
 import { signal } from '@preact/signals'
 import { readChoice, storeChoice } from '../choices.ts'
+import { normalizeTag, repairLanguage } from './browser-language.ts'
 import { en, type Messages } from './en.ts'
 import { createFormat } from './format.ts'
 
@@ -34,7 +35,8 @@ export async function chooseLanguage (language: Language): Promise<void> {
 
 /** Loads the language that was chosen before, else the first one of the browser that exists. */
 export async function loadLanguage (): Promise<void> {
-  const wanted = [readChoice('language'), ...navigator.languages.map((tag) => tag.split('-')[0])]
+  repairLanguage(navigator)
+  const wanted = [readChoice('language'), ...navigator.languages.map((tag) => normalizeTag(tag).split('-')[0])]
   const language = wanted.find((tag): tag is Language => tag != null && isLanguage(tag)) ?? 'en'
   if (language !== 'en') await chooseLanguage(language)
 }

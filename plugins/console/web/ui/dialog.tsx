@@ -3,28 +3,32 @@ import { useEffect, useId, useRef } from 'preact/hooks'
 import x from 'lucide/dist/esm/icons/x.mjs'
 import { texts } from '../i18n/language.ts'
 import { IconButton } from './button.tsx'
+import { useFirstFocus } from './first-focus.ts'
 
 interface DialogProps {
   title: string
   isOpen: boolean
   onClose: () => void
   isLarge?: boolean
+  /** True for content that needs the whole window. */
+  isFull?: boolean
   children: ComponentChildren
   /** Buttons, the main one last. */
   foot?: ComponentChildren
 }
 
 /** A modal dialog. Escape and a click beside it close it. */
-export function Dialog ({ title, isOpen, onClose, isLarge = false, children, foot }: DialogProps) {
+export function Dialog ({ title, isOpen, onClose, isLarge = false, isFull = false, children, foot }: DialogProps) {
   const dialog = useRef<HTMLDialogElement>(null)
   const id = useId()
   useEffect(() => {
     if (isOpen) dialog.current?.showModal()
     else dialog.current?.close()
   }, [isOpen])
+  useFirstFocus(dialog, isOpen)
   return (
     <dialog
-      ref={dialog} class={isLarge ? 'dialog dialog-large' : 'dialog'} aria-labelledby={id} onClose={onClose}
+      ref={dialog} class={`dialog ${isFull ? 'dialog-full' : isLarge ? 'dialog-large' : ''}`} aria-labelledby={id} onClose={onClose}
       onClick={({ target, currentTarget }) => { if (target === currentTarget) onClose() }}
     >
       {isOpen && (

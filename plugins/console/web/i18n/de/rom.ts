@@ -85,6 +85,18 @@ export const rom: Messages['rom'] = {
     play: (title) => `${title} abspielen`,
     pause: (title) => `${title} anhalten`
   },
+  manual: {
+    tools: 'Seiten und Größe',
+    pages: 'Seiten der Anleitung',
+    page: (number) => `Seite ${number}`,
+    pageOf: (number, count) => `Seite ${number} von ${count}`,
+    previous: 'Vorige Seite',
+    next: 'Nächste Seite',
+    smaller: 'Kleiner',
+    larger: 'Größer',
+    file: 'Die Datei selbst öffnen',
+    broken: 'Diese Anleitung lässt sich hier nicht zeigen. Öffne die Datei selbst, oder füge sie neu hinzu.'
+  },
   versions: { title: 'Andere Fassungen', main: 'In Listen gezeigt' },
   playTime: {
     title: 'Spielzeit',

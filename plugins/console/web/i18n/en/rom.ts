@@ -85,6 +85,18 @@ export const rom = {
     play: (title: string) => `Play ${title}`,
     pause: (title: string) => `Pause ${title}`
   },
+  manual: {
+    tools: 'Pages and size',
+    pages: 'Pages of the manual',
+    page: (number: number) => `Page ${number}`,
+    pageOf: (number: number, count: number) => `Page ${number} of ${count}`,
+    previous: 'Previous page',
+    next: 'Next page',
+    smaller: 'Smaller',
+    larger: 'Larger',
+    file: 'Open the file itself',
+    broken: 'This manual cannot be shown here. Open the file itself, or add it again.'
+  },
   versions: { title: 'Other versions', main: 'Shown in lists' },
   playTime: {
     title: 'Play time',

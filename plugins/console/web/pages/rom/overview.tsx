@@ -1,13 +1,14 @@
 import { useState } from 'preact/hooks'
 import search from 'lucide/dist/esm/icons/search.mjs'
 import youtube from 'lucide/dist/esm/icons/clapperboard.mjs'
-import book from 'lucide/dist/esm/icons/book-open.mjs'
 import { holds } from '../../api/session.ts'
+import { addressOf } from '../../base.ts'
+import { storedFileOf } from '../../stored-file.ts'
 import { texts } from '../../i18n/language.ts'
 import { LinkButton, Button } from '../../ui/button.tsx'
-import { pictureOf } from '../../ui/cover.tsx'
 import { Notice } from '../../ui/state.tsx'
 import { Icon } from '../../ui/icon.tsx'
+import { Manuals } from './manual/manuals.tsx'
 import { Achievements } from './achievements.tsx'
 import { TimeToBeat } from './time-to-beat.tsx'
 import { Notes } from './notes.tsx'
@@ -56,20 +57,10 @@ function Films ({ rom }: { rom: DetailedRom }) {
   if (video === null && (id === null || id === '')) return null
   return (
     <Section title={words.video}>
-      {video !== null && <video class='rom-video' controls preload='metadata' src={pictureOf(video)} aria-label={words.video} />}
+      {video !== null && <video class='rom-video' controls preload='metadata' src={addressOf(storedFileOf(video))} aria-label={words.video} />}
       {id !== null && id !== '' && (
         <LinkButton icon={youtube} target='_blank' rel='noreferrer' href={`https://www.youtube.com/watch?v=${encodeURIComponent(id)}`}>{words.youtube}</LinkButton>
       )}
-    </Section>
-  )
-}
-
-function Manual ({ rom }: { rom: DetailedRom }) {
-  const { media: words } = texts().rom
-  if (!rom.has_manual) return null
-  return (
-    <Section title={words.manual}>
-      <LinkButton icon={book} target='_blank' rel='noreferrer' href={pictureOf(rom.path_manual)}>{words.openManual}</LinkButton>
     </Section>
   )
 }
@@ -84,7 +75,7 @@ export const Overview = ({ rom }: { rom: DetailedRom }) => (
     <PlayTime romId={rom.id} />
     <TimeToBeat rom={rom} />
     <Achievements rom={rom} />
-    <Manual rom={rom} />
+    <Manuals rom={rom} />
     {rom.has_soundtrack && <Soundtrack rom={rom} />}
     <Versions rom={rom} />
     <Notes rom={rom} />
