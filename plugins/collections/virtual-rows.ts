@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { LongReads } from '../library/long-reads.ts'
 import { type AnyCaller, canSeeEverything, hiddenIds } from '../platforms/visibility.ts'
-import { countValues } from '../roms/value-counts.ts'
+import { countValues } from '../roms/value-count-rows.ts'
 import { VIRTUAL_TYPES, type VirtualCollection, type VirtualType, isVirtualType } from '../roms/virtual-collections.ts'
 import { isRomVisible } from '../roms/visibility.ts'
 import { COVER, type CoverRow, HAS_COVER } from './rows.ts'

@@ -183,6 +183,11 @@ export const RomFiltersSchema = Type.Object({
 }, { title: 'RomFilters' })
 export type RomFilters = Static<typeof RomFiltersSchema>
 
+const FilterCountsSchema = Type.Record(Type.String(), Type.Record(Type.String(), Count), {
+  description: 'Filter of filter_values → value → number of ROMs'
+})
+export type FilterCounts = Static<typeof FilterCountsSchema>
+
 function providerFields ({ all }: RomProviders): Record<string, TSchema> {
   const fields: Record<string, TSchema> = {}
   for (const { key, id, metadata, hasMetadata, progress } of all) {
@@ -223,7 +228,8 @@ export const RomPageSchema = Type.Object({
     description: 'First character of the sort value → offset of its first row'
   }),
   rom_id_index: idList('The ids of all matching ROMs in order'),
-  filter_values: RomFiltersSchema
+  filter_values: RomFiltersSchema,
+  filter_counts: Type.Optional(FilterCountsSchema)
 }, { title: 'RomPage' })
 export type RomPage = Static<typeof RomPageSchema>
 

@@ -7,7 +7,7 @@ export type Criteria = Readonly<Record<string, unknown>>
 
 /** Parameters of a list that a stored filter ignores. */
 const NOT_READ = new Set(['smart_collection_id', 'last_played', 'group_by_meta_id', 'updated_after', 'limit', 'offset',
-  'with_total', 'with_char_index', 'with_filter_values', 'with_rom_id_index', 'with_files'])
+  'with_total', 'with_char_index', 'with_filter_values', 'with_filter_counts', 'with_rom_id_index', 'with_files'])
 const PROPERTIES = Object.entries<TSchema>(ListRomsQuery.properties).filter(([name]) => !NOT_READ.has(name))
 
 const isPlain = (value: unknown) => ['string', 'number', 'boolean'].includes(typeof value)

@@ -5,8 +5,8 @@ import { markedRoms } from '../rows.ts'
 import { idsHiddenBy } from './list-conditions.ts'
 import { type AnyCaller, canSeeEverything, hiddenIds } from '../../platforms/visibility.ts'
 import { gameFieldsIn, mapGameFields } from '../game-fields.ts'
-import type { RomFilters } from '../schemas.ts'
-import { COUNTED_COLUMNS, type CountedColumn, countValues } from '../value-counts.ts'
+import type { FilterCounts, RomFilters } from '../schemas.ts'
+import { COUNTED_COLUMNS, type CountedColumn, type ValueCount, countValues } from '../value-count-rows.ts'
 
 const GAME_LISTS = gameFieldsIn('filters')
 type GameList = typeof GAME_LISTS[number]
@@ -26,6 +26,22 @@ function toFilters (rows: readonly FilterValueRow[]): RomFilters {
   }
 }
 
+/** The values of a part of the library, with the number of ROMs of each if the database counts them. */
+export interface CountedFilters { values: RomFilters, counts: FilterCounts | null }
+
+/** Returns the name of a column in `filter_values`; null for one that has no counts. */
+const filterOf = (name: CountedColumn) => name === 'platform_id' ? null : name === 'player_count' ? 'player_counts' : name
+
+function toCounts (counted: readonly ValueCount[]): FilterCounts {
+  const counts: FilterCounts = {}
+  for (const { name: column, value, roms } of counted) {
+    const name = filterOf(column)
+    // Assigned as own properties, because a value may be called `__proto__`.
+    if (name !== null) Object.defineProperty(counts[name] ??= {}, value, { value: roms, enumerable: true, configurable: true })
+  }
+  return counts
+}
+
 /**
  * Loads every value of the ROMs that a caller sees and has not hidden, sorted. Reads counts, and only hidden ROMs.
  *
@@ -33,15 +49,16 @@ function toFilters (rows: readonly FilterValueRow[]): RomFilters {
  */
 export async function selectCountedValues (
   reads: LongReads, caller: AnyCaller, platforms: readonly number[] | null
-): Promise<RomFilters> {
+): Promise<CountedFilters> {
   const hidden = caller === null || canSeeEverything(caller)
     ? idsHiddenBy(caller)
     : sql`${idsHiddenBy(caller)} union ${hiddenIds(caller, 'roms')}`
   const counts = await countValues(reads, COUNTED_COLUMNS, { caller, platforms, hidden })
-  return toFilters(counts.map(({ name, value }) => ({ [name]: name === 'platform_id' ? Number(value) : value })))
+  const values = toFilters(counts.map(({ name, value }) => ({ [name]: name === 'platform_id' ? Number(value) : value })))
+  return { values, counts: toCounts(counts) }
 }
 
-export const noFilterValues = (): RomFilters => toFilters([])
+export const NO_FILTERS: CountedFilters = { values: toFilters([]), counts: null }
 
 /**
  * Loads every value of the ROMs that meet a condition, sorted. One pass reads all columns, and groups whole lists

@@ -3,7 +3,7 @@ import { type CacheKey, createLibraryCache } from '../../library-versions/librar
 import type { LongReads } from '../../library/long-reads.ts'
 import type { VersionSnapshot, VersionKind } from '../../library-versions/version-rows.ts'
 import { type AnyCaller, callerKey, canSeeEverything } from '../../platforms/visibility.ts'
-import { noFilterValues, selectCountedValues, selectFilterValues } from '../filters/filter-value-rows.ts'
+import { type CountedFilters, NO_FILTERS, selectCountedValues, selectFilterValues } from '../filters/filter-value-rows.ts'
 import { containsHash } from '../filters/list-conditions.ts'
 import type { ListRomsQuery, ScopeQuery } from '../filters/list-query.ts'
 import type { ListIndex } from './list-index.ts'
@@ -26,7 +26,7 @@ type ListPart = Partial<ListRomsQuery & ScopeQuery>
 
 /** Parameters that change neither the listed ROMs nor their order. */
 const NOT_IN_KEY = new Set([
-  'limit', 'offset', 'with_total', 'with_char_index', 'with_filter_values', 'with_rom_id_index', 'with_files'
+  'limit', 'offset', 'with_total', 'with_char_index', 'with_filter_values', 'with_filter_counts', 'with_rom_id_index', 'with_files'
 ])
 const isDefault = (name: string, value: unknown) => value === undefined || value === '' || value === 'any' ||
   (name === 'order_dir' && value === 'asc') || (name === 'group_by_meta_id' && value === false) ||
@@ -100,7 +100,7 @@ interface ListCacheParts {
 /** Caches lists in a worker: the ids of all ROMs in order, and their filter values. */
 export function createListCache ({ longReads, shortReads, identifying }: ListCacheParts) {
   const indexes = createLibraryCache<UpdatableList>({ maxBytes: INDEXES_MAX_BYTES, sizeOf: ({ index }) => index.bytes })
-  const filterValues = createLibraryCache<RomFilters>({
+  const filterValues = createLibraryCache<CountedFilters>({
     maxBytes: FILTER_VALUES_MAX_BYTES, sizeOf: (values) => JSON.stringify(values).length
   })
 
@@ -109,7 +109,7 @@ export function createListCache ({ longReads, shortReads, identifying }: ListCac
     async () => {
       const platforms = findPlatforms(query)
       return platforms === undefined
-        ? await selectFilterValues(longReads, caller?.id ?? null, condition(caller, false))
+        ? { values: await selectFilterValues(longReads, caller?.id ?? null, condition(caller, false)), counts: null }
         : await selectCountedValues(longReads, caller, platforms)
     }
   ] as const
@@ -173,11 +173,11 @@ export function createListCache ({ longReads, shortReads, identifying }: ListCac
       return isUpdatable(list.query, kinds) && (indexes.findFormer(key)?.index.length ?? Infinity) < SHORT_ROMS
     },
 
-    filterValues: (list: CachedList): Promise<RomFilters> => filterValues.get(...filterValuesArguments(list)),
+    filterValues: async (list: CachedList): Promise<RomFilters> => (await filterValues.get(...filterValuesArguments(list))).values,
 
     /** Waits `FILTER_VALUES_WAIT_MS` at most. A page gets no values until they are computed; a later page gets them. */
-    filterValuesSoon: async (list: CachedList): Promise<RomFilters> =>
-      await filterValues.getSoon(...filterValuesArguments(list), FILTER_VALUES_WAIT_MS) ?? noFilterValues()
+    filterValuesSoon: async (list: CachedList): Promise<CountedFilters> =>
+      await filterValues.getSoon(...filterValuesArguments(list), FILTER_VALUES_WAIT_MS) ?? NO_FILTERS
   }
 }
 export type ListCache = ReturnType<typeof createListCache>

@@ -7,10 +7,10 @@ import { type VersionSnapshot, selectVersions } from '../../library-versions/ver
 import type { AnyCaller } from '../../platforms/visibility.ts'
 import type { Addresses } from '../../resources/addresses.ts'
 import type { RomExtensions, UserFiles } from '../extensions.ts'
-import { noFilterValues } from '../filters/filter-value-rows.ts'
+import { type CountedFilters, NO_FILTERS } from '../filters/filter-value-rows.ts'
 import { ListRomsQuery, withOldNames } from '../filters/list-query.ts'
 import type { LoadedRom, RomBuilder } from '../items/rom-builder.ts'
-import type { BuiltSimpleRom, RomFilters, RomPage } from '../schemas.ts'
+import type { BuiltSimpleRom, RomPage } from '../schemas.ts'
 import { type CachedList, type ListCache, needsIndex } from './list-cache.ts'
 import { type Order, readOrder } from './list-order.ts'
 import { ListIndex } from './list-index.ts'
@@ -111,7 +111,7 @@ export function createRomPages ({ config, extensions, builder, cache, estimates,
 
   async function readFilterValues (
     context: Context<AnyCaller>, query: ListRomsQuery, loadVersions: LoadVersions
-  ): Promise<RomFilters> {
+  ): Promise<CountedFilters> {
     return await cache.filterValuesSoon(await findFilterScope(context, extensions, await loadVersions(), query))
   }
 
@@ -123,9 +123,9 @@ export function createRomPages ({ config, extensions, builder, cache, estimates,
       versions ??= selectVersions(context.db, context.caller?.id ?? null)
       return await versions
     }
-    const [{ ids, index }, filterValues] = await Promise.all([
+    const [{ ids, index }, { values, counts }] = await Promise.all([
       readPage(context, query, order, loadVersions),
-      query.with_filter_values ? readFilterValues(context, query, loadVersions) : noFilterValues()
+      query.with_filter_values ? readFilterValues(context, query, loadVersions) : NO_FILTERS
     ])
     return {
       items: await buildItems(context, ids, query),
@@ -133,7 +133,8 @@ export function createRomPages ({ config, extensions, builder, cache, estimates,
       limit: query.limit,
       offset: query.offset,
       char_index: query.with_char_index ? index.offsets : {},
-      filter_values: filterValues,
+      filter_values: values,
+      ...(query.with_filter_counts === true && counts !== null ? { filter_counts: counts } : {}),
       rom_id_index: { texts: query.with_rom_id_index ? index.texts : null }
     }
   }

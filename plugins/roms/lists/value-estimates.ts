@@ -1,6 +1,6 @@
 import type { LongReads } from '../../library/long-reads.ts'
 import type { ListRomsQuery } from '../filters/list-query.ts'
-import { COUNTED_COLUMNS, COUNTED_LISTS, type CountedColumn, countValues } from '../value-counts.ts'
+import { COUNTED_COLUMNS, COUNTED_LISTS, type CountedColumn, countValues } from '../value-count-rows.ts'
 import { VIRTUAL_TYPES, readVirtualId } from '../virtual-collections.ts'
 
 /** Older estimates are read again. Only the choice of a statement depends on them, not its result. */

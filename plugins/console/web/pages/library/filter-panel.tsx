@@ -11,7 +11,7 @@ import { Icon } from '../../ui/icon.tsx'
 import { type FilterOption, FilterValues } from './filter-values.tsx'
 import { LIST_EVENTS, NO_EXTRAS } from './game-pages.ts'
 import {
-  DUMPS, FLAGS, type Flag, LISTS, type ListFilter, type ListQuery, type ListView, logicsOf, withFlag, withIds,
+  DUMPS, FLAGS, type Flag, LISTS, type ListFilter, type ListQuery, type ListView, isFiltered, logicsOf, withFlag, withIds,
   withValues
 } from './list-query.ts'
 
@@ -70,9 +70,15 @@ interface FilterPanelProps {
 export function FilterPanel ({ view, onChange, scope }: FilterPanelProps) {
   const { list } = texts()
   const { number } = format()
-  const known = useResource(`filters ${JSON.stringify(scope)}`, async (signal) => (await call(api.GET('/api/roms', {
-    params: { query: { ...scope, ...NO_EXTRAS, limit: 1, with_filter_values: true } }, signal
-  }))).filter_values, { 'scan:done': LIST_EVENTS['scan:done'] ?? true }).data.value
+  const known = useResource(`filters ${JSON.stringify(scope)}`, (signal) => call(api.GET('/api/roms', {
+    params: { query: { ...scope, ...NO_EXTRAS, limit: 1, with_filter_values: true, with_filter_counts: true } }, signal
+  })), { 'scan:done': LIST_EVENTS['scan:done'] ?? true }).data.value
+  // The counts are those of the whole scope, so they would be wrong beside other filters.
+  const counts = isFiltered(view) ? undefined : known?.filter_counts
+  const noteOf = (name: ListFilter, value: string) => {
+    const count = counts?.[name]?.[value]
+    return count === undefined ? undefined : number(count)
+  }
   const { data: { value: platforms = [] } } = usePlatforms()
   const { data: { value: libraries = [] } } = useLibraries()
   const platformOptions: FilterOption[] = platforms.filter(({ rom_count: count }) => count > 0)
@@ -100,7 +106,7 @@ export function FilterPanel ({ view, onChange, scope }: FilterPanelProps) {
       {LISTS.map((name) => (
         <FilterValues
           key={name} title={list.lists[name]}
-          options={valuesOf(name, known).map((value) => ({ value, label: labelOf(name, value) }))}
+          options={valuesOf(name, known?.filter_values).map((value) => ({ value, label: labelOf(name, value), note: noteOf(name, value) }))}
           values={view.lists[name]?.values ?? []} logics={logicsOf(name)} logic={view.lists[name]?.logic ?? 'any'}
           onChange={(values, logic) => { onChange(withValues(view, name, values, logic)) }}
         />

@@ -221,3 +221,6 @@ export function listFilters (view: ListView): ActiveFilter[] {
     ...(view.isGrouped ? [entry('group_by_meta_id', true, { ...view, isGrouped: false })] : [])
   ]
 }
+
+/** True if a list does not show all games of its scope, or shows groups of them. */
+export const isFiltered = (view: ListView): boolean => view.search.trim() !== '' || listFilters(view).length > 0
