@@ -1,5 +1,6 @@
 import { Type } from '@sinclair/typebox'
 import { callerOf } from '../../core/access/auth.ts'
+import { contextOf } from '../../core/access/context.ts'
 import { type Routes, idOf } from '../../core/typebox.ts'
 import { NotificationSchema, ReadSchema, SendNotificationSchema } from './schemas.ts'
 
@@ -12,7 +13,7 @@ const routes: Routes = async (app) => {
       response: { 200: Type.Array(NotificationSchema) }
     },
     config: { scopes: ['me.read'] }
-  }, async (request) => await app.notifications.list(callerOf(request)))
+  }, async (request) => await app.notifications.list(contextOf(request)))
 
   app.post('/api/notifications', {
     schema: {

@@ -1,7 +1,10 @@
+import { sql } from 'kysely'
+import type { Context } from '../../core/access/context.ts'
 import type { Db } from '../../core/database/db.ts'
 import { toDatabaseJson } from '../../core/database/json.ts'
 import type { Notification } from './entities.ts'
 import type { Draft } from './kinds.ts'
+import { isRomVisible } from '../roms/visibility.ts'
 import { INBOX_MAX } from './entities.ts'
 
 /** Ids of users, all administrators or all users; disabled accounts get nothing. */
@@ -66,6 +69,14 @@ export async function insertNotifications (
     [userIds, kind, level, sentText.title, sentText.body, sentText.link, sentText.icon, toDatabaseJson(data), actorId])
   await tx.query(PRUNE, [userIds, INBOX_MAX])
   return rows.map(fromRow)
+}
+
+/** Selects the names of those of these ROMs that the caller sees. */
+export async function selectNames ({ db, caller }: Context, romIds: readonly number[]): Promise<Map<number, string>> {
+  if (romIds.length === 0) return new Map()
+  const { rows } = await sql<{ id: number, name: string }>`select r.id, coalesce(nullif(r.name, ''), r.fs_name_no_tags) as name
+    from roms r join platforms p on p.id = r.platform_id where r.id = any(${romIds}::int[]) and ${isRomVisible(caller)}`.execute(db)
+  return new Map(rows.map(({ id, name }) => [id, name]))
 }
 
 /** Access to the inboxes of users. */

@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import type { Caller } from '../../core/access/auth.ts'
+import type { Context } from '../../core/access/context.ts'
 import { type Config, shareableBaseUrl } from '../../core/config/config.ts'
 import { inTransaction } from '../../core/database/transaction.ts'
 import { notFound } from '../../core/errors.ts'
@@ -7,9 +8,9 @@ import { userRoom } from '../../core/sockets/sockets.ts'
 import { createThrottle } from '../auth/throttle-rows.ts'
 import { type Draft, type NotificationCause, draftOf } from './kinds.ts'
 import type { NotificationView, SendNotification } from './schemas.ts'
-import { toOutgoing, toView } from './views.ts'
+import { findRom, toOutgoing, toView, withCurrentName } from './views.ts'
 import { checkFound, readDraft, readRecipients } from './send-notification.ts'
-import { type Recipients, createInbox, insertNotifications, lockRecipients } from './rows.ts'
+import { type Recipients, createInbox, insertNotifications, lockRecipients, selectNames } from './rows.ts'
 
 const SENDS_PER_MINUTE = 60
 
@@ -70,8 +71,12 @@ export function createNotifications (app: FastifyInstance, config: Config) {
       return await deliver(app, baseUrl, { draft, to, actorId: caller.id, isStrict: true })
     },
 
-    /** Lists the caller's inbox, newest first. */
-    list: async (caller: Caller): Promise<NotificationView[]> => (await inbox.list(caller.id)).map(toView),
+    /** Lists the caller's inbox, newest first. Notifications name ROMs as they are called now. */
+    async list (context: Context): Promise<NotificationView[]> {
+      const rows = await inbox.list(context.caller.id)
+      const names = await selectNames(context, rows.flatMap(({ data }) => findRom(data) ?? []))
+      return rows.map((row) => toView({ ...row, data: withCurrentName(row.data, names) }))
+    },
 
     /** Marks some notifications as read, or all. Ids of other users are ignored. */
     async read (caller: Caller, chosen: readonly number[] | null): Promise<void> {

@@ -1,8 +1,18 @@
 import type { OutgoingNotification } from '@svc/plugin-sdk'
-import { formatDate } from '../../core/typebox.ts'
+import { ID_MAX, formatDate } from '../../core/typebox.ts'
 import type { Draft } from './kinds.ts'
 import type { StoredNotification } from './rows.ts'
 import type { NotificationView } from './schemas.ts'
+
+/** Returns the id of the ROM that the data of a notification name; undefined for none. */
+export const findRom = ({ rom_id: id, rom_name: name }: StoredNotification['data']): number | undefined =>
+  typeof name === 'string' && Number.isSafeInteger(id) && Number(id) <= ID_MAX ? Number(id) : undefined
+
+/** Replaces the name of a ROM by the current one. The stored name stays if the ROM is gone or hidden. */
+export function withCurrentName (data: StoredNotification['data'], names: ReadonlyMap<number, string>): StoredNotification['data'] {
+  const name = names.get(findRom(data) ?? -1)
+  return name === undefined ? data : { ...data, rom_name: name }
+}
 
 /** Returns the view of a notification for its owner. */
 export function toView ({ user_id: _owner, ...row }: StoredNotification): NotificationView {
