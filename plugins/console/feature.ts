@@ -2,7 +2,7 @@ import { defineFeature } from '../../core/feature.ts'
 
 export default defineFeature({
   name: 'console',
-  needs: ['auth-core', 'workers', 'heartbeat'],
+  needs: ['auth-core', 'heartbeat'],
   config: () => import('./config.ts'),
   plugin: () => import('./plugin.ts'),
   routes: () => import('./routes.ts')

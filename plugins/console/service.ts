@@ -1,15 +1,13 @@
 import type { FastifyInstance } from 'fastify'
+import { lockFolder } from './bundle/bundle-lock.ts'
 import { type Bundle, CACHE_DIR, SHIPPED_DIR, findBundle } from './bundle/bundle.ts'
 
-/** The key under which one process at a time makes the bundle. */
-const LOCK = 'console bundle'
-
 /** Finds the bundle, or makes it if sources are newer. An older bundle is used if no new one can be made. */
-async function loadBundle ({ log, workers }: FastifyInstance, folder: string): Promise<Bundle> {
+async function loadBundle ({ log }: Pick<FastifyInstance, 'log'>, folder: string): Promise<Bundle> {
   const folders = [SHIPPED_DIR, folder]
   const found = await findBundle(folders)
   if (found?.isFresh === true) return found.bundle
-  return await workers.runAlone(LOCK, async () => {
+  return await lockFolder(folder, async () => {
     const former = await findBundle(folders)
     if (former?.isFresh === true) return former.bundle
     try {
@@ -24,7 +22,7 @@ async function loadBundle ({ log, workers }: FastifyInstance, folder: string): P
 }
 
 /** Creates the service that serves the pages. @param folder where the bundle of a checkout lies */
-export function createConsole (app: FastifyInstance, folder = CACHE_DIR) {
+export function createConsole (app: Pick<FastifyInstance, 'log'>, folder = CACHE_DIR) {
   let loading: Promise<Bundle> | null = null
 
   return {
