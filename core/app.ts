@@ -59,7 +59,12 @@ export interface AppOptions {
 }
 
 declare module 'fastify' {
-  interface FastifyInstance { secrets: Secrets, store: Store }
+  interface FastifyInstance {
+    secrets: Secrets
+    store: Store
+    /** Set by the feature that shows pages to browsers. */
+    pages: { areServed: boolean }
+  }
 }
 
 const JSON_MAX_BYTES = 1024 * 1024
@@ -115,6 +120,7 @@ export async function buildApp (options: AppOptions): Promise<App> {
   const app = createApp(options)
   app.decorate('secrets', secrets)
   app.decorate('store', createStore(config))
+  app.decorate('pages', { areServed: false })
   traceRequests(app)
   await app.register(errorHandler)
   await app.register(refuseClosing)

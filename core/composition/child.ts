@@ -71,6 +71,7 @@ async function start (message: StartMessage): Promise<void> {
   await report({
     type: 'ready',
     setup_code: await running.app.users.findSetupCode(),
+    has_pages: running.app.pages.areServed,
     plugins: [...running.app.registry.records]
   })
   releaseStartMemory(running.app.jobs.isBusy)

@@ -43,17 +43,36 @@ function describePlugins (config: Config, plugins: readonly Plugin[]): string[] 
   return lines.map((line, place) => `${place === 0 ? '  plugins   ' : '            '}${line}`)
 }
 
+interface FirstAccount { config: Config, address: string, setupCode: string, hasPages: boolean }
+
+/** Says how to create the first administrator. Only a server with pages offers the browser. */
+function describeFirstAccount ({ config, address, setupCode, hasPages }: FirstAccount): string[] {
+  const command = commandLine(config, 'user', 'add', 'NAME', '--admin')
+  const inBrowser = [
+    `  There is no administrator yet. Open ${address} in a browser to create one;`,
+    `            from another machine the page asks for the setup code ${setupCode}.`,
+    `            Or run ${command}`
+  ]
+  const byApi = [
+    `  There is no administrator yet. Run ${command}`,
+    `            or send POST ${address}/api/users with the setup code ${setupCode}`
+  ]
+  return [...(hasPages ? inBrowser : byApi), '            or set SVC_ADMIN_USERNAME and SVC_ADMIN_PASSWORD and start again.']
+}
+
 export interface BannerFacts {
   config: Config
   port: number
   isEmbedded: boolean
   /** Null once there is an administrator. */
   setupCode: string | null
+  /** True if the server shows pages to browsers. */
+  hasPages: boolean
   plugins: readonly Plugin[]
 }
 
 /** Returns the information for the operator once the server is up. */
-export function renderBanner ({ config, port, isEmbedded, setupCode, plugins }: BannerFacts): string {
+export function renderBanner ({ config, port, isEmbedded, setupCode, hasPages, plugins }: BannerFacts): string {
   const shared = shareableBaseUrl(config)
   const url = listenUrl(config, port)
   const roots = listRoots(config.libraries)
@@ -64,13 +83,6 @@ export function renderBanner ({ config, port, isEmbedded, setupCode, plugins }: 
     `  library   ${(roots.length === 0 ? [config.library_dir] : roots).join(', ')}`,
     `  database  ${isEmbedded ? 'embedded' : 'the one of SVC_DATABASE_URL'}`,
     ...describePlugins(config, plugins),
-    ...(setupCode === null
-      ? []
-      : [
-          `  There is no administrator yet. Open ${shared ?? url} in a browser to create one;`,
-      `            from another machine the page asks for the setup code ${setupCode}.`,
-      `            Or run ${commandLine(config, 'user', 'add', 'NAME', '--admin')}`,
-      '            or set SVC_ADMIN_USERNAME and SVC_ADMIN_PASSWORD and start again.'
-        ])
+    ...(setupCode === null ? [] : describeFirstAccount({ config, address: shared ?? url, setupCode, hasPages }))
   ].join('\n')
 }

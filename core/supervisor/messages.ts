@@ -60,6 +60,8 @@ export const ProcessMessageSchema = Type.Union([
     type: Type.Literal('ready'),
     /** Null once there is an administrator. */
     setup_code: Nullable(Type.String()),
+    /** True if the server shows pages to browsers. */
+    has_pages: Type.Boolean(),
     plugins: Type.Array(PluginRecordSchema)
   }),
   /** The metrics of the process. */

@@ -274,6 +274,7 @@ class Run {
       port: this.#port,
       isEmbedded: this.#database?.isEmbedded ?? false,
       setupCode: message.setup_code,
+      hasPages: message.has_pages,
       plugins: message.plugins
     }))
   }

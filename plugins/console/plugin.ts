@@ -11,6 +11,7 @@ import { showSignInProblem } from './sign-in-problem.ts'
 /** Serves the page of the console at all addresses that the server itself does not use. */
 const plugin: FeaturePlugin<Console | null> = async (app, { config, role }) => {
   if (role !== 'web' || !consoleConfig.of(config).enabled || config.server.web_dir !== undefined) return null
+  app.pages.areServed = true
   const base = basePath(config)
   const service = createConsole(app)
   const links = {

@@ -46,6 +46,7 @@ function readPath (url: string): string | null {
 const plugin: FeaturePlugin = async (app, { config: { server }, role }) => {
   const { web_dir: webDir } = server
   if (webDir === undefined || role !== 'web') return
+  app.pages.areServed = true
   const root = resolve(webDir)
   const policy = createPolicy(server.web_connect_origins)
   // The server's own pages are for operators without other pages. Pages made for RomM approve devices themselves.

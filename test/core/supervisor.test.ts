@@ -221,7 +221,7 @@ t.test('a slot replaces its dead process, but not after it was stopped', async (
   const folder = t.testdir({
     'child.mjs': `process.on('message', (message) => {
       if (message.type === 'stop') process.exit(0)
-      process.send({ type: 'ready', setup_code: null, plugins: [] })
+      process.send({ type: 'ready', setup_code: null, has_pages: true, plugins: [] })
     })`
   })
   const pids: (number | undefined)[] = []
@@ -250,7 +250,7 @@ t.test('a slot reports the load of its process only once it is ready', async (t)
     'child.mjs': `process.on('message', (message) => {
       if (message.type === 'stop') process.exit(0)
       if (message.type === 'line') process.send({ type: 'failed', message: '', exit_code: 0 })
-      else process.send({ type: 'ready', setup_code: null, plugins: [] })
+      else process.send({ type: 'ready', setup_code: null, has_pages: true, plugins: [] })
     })
     process.send({ type: 'alive', busy: 0.5 })`
   })
@@ -305,7 +305,7 @@ t.test('a silent process is killed after a minute, a starting one after five', a
   const folder = t.testdir({
     'child.mjs': `process.on('message', (message) => {
       if (message.type === 'stop') process.exit(0)
-      if (message.worker_number === 1) process.send({ type: 'ready', setup_code: null, plugins: [] })
+      if (message.worker_number === 1) process.send({ type: 'ready', setup_code: null, has_pages: true, plugins: [] })
     })
     process.send({ type: 'alive', busy: 0 })`
   })
@@ -342,7 +342,7 @@ t.test('a silent process is killed after a minute, a starting one after five', a
 t.test('a line of the supervisor\'s log goes only to a process that is ready', async (t) => {
   const folder = t.testdir({
     'child.mjs': `process.on('message', (message) => {
-      if (message.type === 'start') process.send({ type: 'ready', setup_code: null, plugins: [] })
+      if (message.type === 'start') process.send({ type: 'ready', setup_code: null, has_pages: true, plugins: [] })
       if (message.type === 'line') process.send({ type: 'failed', message: message.line, exit_code: 0 })
       if (message.type === 'stop') process.exit(0)
     })`
@@ -387,11 +387,9 @@ t.test('a process that can never start is reported with its reason', async (t) =
 t.test('the banner shows addresses, folders, plugins and the next steps', async (t) => {
   const config = configOf(join(t.testdir({}), 'data'), { SVC_BASE_URL: 'https://home.example/games' })
   const plugin = { key: 'igdb', name: 'IGDB', package: 'p', version: '1', origin: 'built-in', kind: 'provider' } as const
+  const facts = { config, port: 8080, isEmbedded: true, setupCode: 'abcDEF123456', hasPages: true }
   const text = renderBanner({
-    config,
-    port: 8080,
-    isEmbedded: true,
-    setupCode: 'abcDEF123456',
+    ...facts,
     plugins: [{ ...plugin, status: 'disabled', reason: 'set IGDB_CLIENT_ID' },
       { ...plugin, key: 'libretro', status: 'active', reason: null }]
   })
@@ -402,6 +400,10 @@ t.test('the banner shows addresses, folders, plugins and the next steps', async 
   t.match(text, commandLine(config, 'user', 'add', 'NAME', '--admin'))
   t.match(text, 'setup code abcDEF123456')
   t.match(commandLine(config, 'start'), `--data-dir ${config.data_dir} start`)
-  t.notMatch(renderBanner({ config, port: 1, isEmbedded: false, setupCode: null, plugins: [] }), 'administrator')
+  t.match(text, 'in a browser')
+  const withoutPages = renderBanner({ ...facts, hasPages: false, plugins: [] })
+  t.notMatch(withoutPages, 'browser', 'without the console there is no page to open')
+  t.match(withoutPages, 'setup code abcDEF123456')
+  t.notMatch(renderBanner({ ...facts, setupCode: null, plugins: [] }), 'administrator')
   t.equal(listenUrl(configOf(config.data_dir, { SVC_HOST: '::1' }), 80), 'http://[::1]:80')
 })
