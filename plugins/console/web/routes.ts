@@ -5,10 +5,12 @@ import { reloadOnce } from './reload.ts'
 import { Outdated } from './pages/errors/outdated.tsx'
 import { VIEW_PATHS, type ViewPath } from './view-paths.ts'
 
-/** A page gets the parts of its path, such as `id`, as texts. */
-interface ViewRoute { path: string, page: ComponentType }
+/** The parts of paths. A page gets those of its own path. */
+interface PathParts { id: string, slug?: string, section?: string, step?: string }
+type View = ComponentType<PathParts>
+interface ViewRoute { path: string, page: View }
 
-type Load<Props extends object> = () => Promise<{ default: ComponentType<Props> }>
+type Load = () => Promise<{ default: View }>
 
 const waitForServer = () => new Promise<void>((resolve) => { onReturn(resolve) })
 
@@ -16,7 +18,7 @@ const waitForServer = () => new Promise<void>((resolve) => { onReturn(resolve) }
  * Loads the script of a page. While the server does not answer, the former page stays. An upgraded server has other
  * scripts, so the page is loaded again, or says so.
  */
-async function loadPage<Props extends object> (load: Load<Props>): ReturnType<Load<Props>> {
+async function loadPage (load: Load): ReturnType<Load> {
   try {
     return await load()
   } catch (err) {
@@ -31,10 +33,10 @@ async function loadPage<Props extends object> (load: Load<Props>): ReturnType<Lo
   }
 }
 
-const page = <Props extends object>(load: Load<Props>) => lazy(() => loadPage(load)) as unknown as ComponentType
+const page = (load: Load) => lazy<View>(() => loadPage(load))
 
 /** The page of each view, which loads when it is first opened. */
-const PAGES: Readonly<Record<ViewPath, ComponentType>> = {
+const PAGES: Readonly<Record<ViewPath, View>> = {
   '': page(() => import('./pages/home/home.tsx')),
   platforms: page(() => import('./pages/platforms/platforms.tsx')),
   'platforms/:slug': page(() => import('./pages/library/library.tsx')),
