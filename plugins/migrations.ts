@@ -10,6 +10,8 @@ import { Migration20261123230000 } from './migrations/20261123230000-plugin-sett
 import { Migration20261123233000 } from './migrations/20261123233000-scan-parts.ts'
 import { Migration20261123234500 } from './migrations/20261123234500-hosts.ts'
 import { Migration20261123235000 } from './migrations/20261123235000-content-devices.ts'
+import { Migration20261123240000 } from './migrations/20261123240000-content-devices.ts'
+import { Migration20261123250000 } from './migrations/20261123250000-install-percent.ts'
 
 /** Every migration in the order they run. A released one is never changed. */
 export const migrations: Migrations = [
@@ -23,5 +25,7 @@ export const migrations: Migrations = [
   { name: '20261123230000-plugin-settings', class: Migration20261123230000 },
   { name: '20261123233000-scan-parts', class: Migration20261123233000 },
   { name: '20261123234500-hosts', class: Migration20261123234500 },
-  { name: '20261123235000-content-devices', class: Migration20261123235000 }
+  { name: '20261123235000-content-devices', class: Migration20261123235000 },
+  { name: '20261123240000-content-devices', class: Migration20261123240000 },
+  { name: '20261123250000-install-percent', class: Migration20261123250000 }
 ]

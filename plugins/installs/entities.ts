@@ -26,6 +26,8 @@ export const InstallRequest = defineEntity({
     file_ids: p.array((id) => Number(id)).columnType('int[]').default([]),
     status: p.enum(INSTALL_STATUSES).default('pending'),
     reason: columns.text().nullable(),
+    /** The progress that the device reported; null if it reported none. */
+    percent: p.integer().nullable(),
     created_at: columns.createdAt(),
     updated_at: columns.updatedAt()
   }

@@ -5,7 +5,7 @@ import type { FeatureRoutes } from '../../core/feature.ts'
 import { ErrorSchema, IdParams } from '../../core/typebox.ts'
 import { devicesConfig } from '../devices/config.ts'
 import { DeviceParams } from '../devices/schemas.ts'
-import { CreateInstallSchema, InstallParams, InstallRequestSchema, ReportInstallSchema } from './schemas.ts'
+import { CreateInstallSchema, InstallParams, InstallProgressSchema, InstallRequestSchema, ReportInstallSchema } from './schemas.ts'
 
 const tags = ['installs']
 const List = Type.Array(InstallRequestSchema)
@@ -69,6 +69,21 @@ const routes: FeatureRoutes = async (app, { config }) => {
   }, async (request) => {
     const { device_id: device, request_id: id } = request.params
     return await installs.report(contextOf(request), device, id, request.body)
+  })
+
+  app.put('/api/devices/:device_id/installs/:request_id/progress', {
+    schema: {
+      operationId: 'reportInstallProgress',
+      tags,
+      summary: 'Report the progress of an installation',
+      params: InstallParams,
+      body: InstallProgressSchema,
+      response: { 200: InstallRequestSchema, 403: ErrorSchema, 404: ErrorSchema }
+    },
+    config: { scopes: ['devices.write'] }
+  }, async (request) => {
+    const { device_id: device, request_id: id } = request.params
+    return await installs.reportProgress(contextOf(request), device, id, request.body.percent)
   })
 
   app.delete('/api/devices/:device_id/installs/:request_id', {

@@ -7,7 +7,7 @@ import { isRomVisible } from '../roms/visibility.ts'
 import type { ReportInstall } from './schemas.ts'
 import type { InstallRow } from './views.ts'
 
-const COLUMNS = sql`i.id, i.user_id, i.device_id, d.device_id as device_uuid, d.is_numbered, i.rom_id, i.file_ids, i.status, i.reason,
+const COLUMNS = sql`i.id, i.user_id, i.device_id, d.device_id as device_uuid, d.is_numbered, i.rom_id, i.file_ids, i.status, i.percent, i.reason,
   ${selectMilliseconds('i.created_at')} as created_at, ${selectMilliseconds('i.updated_at')} as updated_at`
 const IS_LIVE = sql<boolean>`i.status in ('pending', 'taken')`
 /** Ended requests are in no list. They stay for a day for a device that missed the response to its report. */
@@ -73,7 +73,7 @@ export function createInstallRows (ttlDays: number) {
         where i.device_id = ${deviceId} and i.status = 'pending' and ${isFresh} and ${isRomVisible(caller)}
         order by i.created_at, i.id for update of i
       )
-      update install_requests i set status = 'taken', updated_at = now() from waiting, devices d
+      update install_requests i set status = 'taken', percent = null, updated_at = now() from waiting, devices d
       where i.id = waiting.id and d.id = i.device_id returning ${COLUMNS}`),
 
     /**
@@ -87,6 +87,18 @@ export function createInstallRows (ttlDays: number) {
         where i.id = ${id} and i.device_id = ${deviceId} and i.status = 'taken' and ${isFresh} and d.id = i.device_id
         returning ${COLUMNS}`)
       return finished ?? null
+    },
+
+    /**
+     * Stores the progress of a claimed request; returns null if the device holds no such request. `is_news` is false if
+     * the percentage is the stored one.
+     */
+    async storeProgress (db: Db, deviceId: number, id: string, percent: number): Promise<(InstallRow & { is_news: boolean }) | null> {
+      const [stored] = await run(db, sql<InstallRow & { is_news: boolean }>`update install_requests i
+        set percent = ${percent}, updated_at = now() from devices d, install_requests former
+        where i.id = ${id} and i.device_id = ${deviceId} and i.status = 'taken' and ${isFresh} and d.id = i.device_id and former.id = i.id
+        returning ${COLUMNS}, former.percent is distinct from ${percent}::int as is_news`)
+      return stored ?? null
     },
 
     /** Returns a request that ended with the status that a device reports again; null if there is none. */

@@ -10,6 +10,7 @@ export const InstallRequestSchema = Type.Object({
   rom_id: Type.Integer(),
   file_ids: Type.Array(Type.Integer(), { description: 'Files of the ROM to fetch: the game, its updates and its DLC' }),
   status: StringEnum(INSTALL_STATUSES),
+  percent: Nullable(Type.Integer({ description: 'Progress of a running installation, from 0 to 100; null if the device reports none' })),
   reason: Nullable(Type.String({ description: 'Reason that the device gives for its result' })),
   created_at: DateTime,
   updated_at: DateTime
@@ -24,5 +25,7 @@ export const ReportInstallSchema = Type.Object({
   reason: Type.Optional(Nullable(StoredText({ maxLength: 500 })))
 }, { title: 'ReportInstall' })
 export type ReportInstall = Static<typeof ReportInstallSchema>
+
+export const InstallProgressSchema = Type.Object({ percent: Type.Integer({ minimum: 0, maximum: 100 }) }, { title: 'InstallProgress' })
 
 export const InstallParams = Type.Object({ device_id: DeviceReference, request_id: Type.String({ format: 'uuid', description: 'Id of the request' }) })

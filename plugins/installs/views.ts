@@ -14,6 +14,7 @@ export function toInstallView (row: InstallRow): InstallRequestView {
   const { device_uuid: uuid, is_numbered: isNumbered, created_at: created, updated_at: updated, ...same } = row
   return {
     ...same,
+    percent: row.status === 'taken' ? row.percent : null,
     device_id: isNumbered ? row.device_id : uuid,
     created_at: formatDate(created),
     updated_at: formatDate(updated)

@@ -103,6 +103,24 @@ for (const [status, kind, level] of [
   })
 }
 
+t.test('browsers follow the progress of an installation that its device reports', async (t) => {
+  const [device, rom] = [await makeDevice(), await makeGame()]
+  const browser = await openBrowser(t, 'alice')
+  const { body: { id } } = await alice.post(device.installs, { rom_id: rom })
+  const path = `${device.installs}/${id}/progress`
+  t.match(await device.calls.put(path, { percent: 10 }), { status: 404 }, 'it is not claimed yet')
+  await device.calls.post(`${device.installs}/claim`)
+  t.match(await device.calls.put(path, { percent: 40 }), { status: 200, body: { id, status: 'taken', percent: 40 } })
+  t.match(await device.calls.put(path, { percent: 40 }), { status: 200 })
+  for (const percent of [-1, 101, 'half']) t.match(await device.calls.put(path, { percent }), { status: 422 })
+  t.match(await (await makeDevice(bob)).calls.put(path, { percent: 50 }), { status: 404 }, 'another device reports nothing')
+  await device.calls.put(`${device.installs}/${id}`, { status: 'done' })
+  t.match(await device.calls.put(path, { percent: 90 }), { status: 404 }, 'it has ended')
+  await until(() => browser.some(({ payload }) => payload.status === 'done'), 'the end is heard')
+  t.same(browser.map(({ payload: { status, percent } }) => [status, percent]),
+    [['pending', null], ['taken', null], ['taken', 40], ['done', null]], 'the same percentage is sent once')
+})
+
 t.test('requests and events contain the device id that its registration returned', async (t) => {
   const heard = await openBrowser(t, 'alice')
   for (const client of [null, 'companion']) {

@@ -81,6 +81,11 @@ const CONTENT: Record<string, readonly string[]> = {
     "insert into import_runs (id, importer, report) values ('00000000-0000-4000-8000-000000000003', 'romm', '{\"status\": \"finished\"}')"
   ],
   '20261123235000-content-devices': [
+  ],
+  '20261123250000-install-percent': [
+    "insert into install_requests (user_id, device_id, rom_id, status, percent) values (1, 1, 1, 'taken', 40)"
+  ],
+  '20261123240000-content-devices': [
     'update asset_versions set content_device_id = 1 where asset_id = 1'
   ],
   '20261123230000-plugin-settings': [

@@ -244,6 +244,7 @@ export const rom: Messages['rom'] = {
     online: 'Verbunden',
     offline: (when) => `Zuletzt gesehen ${when}`,
     never: 'Noch nie verbunden',
+    progressOf: (name) => `Fortschritt auf ${name}`,
     statuses: {
       pending: 'Wartet auf das Gerät', taken: 'Wird installiert', done: 'Installiert', already_installed: 'War schon installiert', failed: 'Fehlgeschlagen', cancelled: 'Abgebrochen'
     }

@@ -244,6 +244,7 @@ export const rom = {
     online: 'Connected',
     offline: (when: string) => `Last seen ${when}`,
     never: 'Never connected',
+    progressOf: (name: string) => `Progress on ${name}`,
     statuses: {
       pending: 'Waits for the device', taken: 'Installing', done: 'Installed', already_installed: 'Was installed already', failed: 'Failed', cancelled: 'Cancelled'
     }

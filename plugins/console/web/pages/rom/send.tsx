@@ -88,8 +88,14 @@ function DeviceRow ({
       </div>
       {request !== undefined && (
         <span role='status'>
-          <Badge kind={KINDS[request.status]}>{words.statuses[request.status]}</Badge>
+          <Badge kind={KINDS[request.status]}>
+            {words.statuses[request.status]}
+            {request.percent !== null && ` ${format().percent(request.percent / 100)}`}
+          </Badge>
         </span>
+      )}
+      {request?.percent != null && (
+        <progress class='rom-row-wide' max={100} value={request.percent} aria-label={words.progressOf(name)} />
       )}
       {request?.status === 'pending'
         ? (
