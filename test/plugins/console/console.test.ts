@@ -84,6 +84,7 @@ t.test('the policy of the page allows only files of this server', async (t) => {
   const policy = String(reply.headers['content-security-policy'])
   t.match(policy, "default-src 'none'")
   t.match(policy, "require-trusted-types-for 'script'")
+  t.match(policy, /trusted-types svc-pdf-worker$/, 'the only policy is that of the worker for manuals')
   t.match(policy, "frame-ancestors 'none'")
   t.notMatch(policy, /unsafe|https?:/)
   t.notMatch(reply.body, /<script(?![^>]* src=)|<style| style=| on\w+=/, 'no script or style stands in the page')
@@ -144,9 +145,9 @@ t.test('the pages of an operator replace the console', async (t) => {
   for (const url of ['/', '/roms/3']) t.equal((await open(test, url)).body, 'own pages')
 })
 
-t.test('one process makes the bundle, and again only after a source changed', async (t) => {
-  const { app, databaseUrl } = await fresh(t)
-  const other = await buildTestApp(t, { databaseUrl, withoutAdmin: true })
+t.test('one process of all servers makes the bundle, and again only after a source changed', async (t) => {
+  const { app } = await fresh(t)
+  const other = await buildTestApp(t, { withoutAdmin: true })
   const folder = join(await mkdtemp(join(tmpdir(), 'svc-bundle-')), 'bundle')
   t.teardown(() => rm(dirname(folder), { recursive: true }))
   const [first, second] = await Promise.all([app, other.app].map((one) => createConsole(one, folder).load()))
@@ -158,7 +159,7 @@ t.test('one process makes the bundle, and again only after a source changed', as
 
   const { entry, files } = first
   t.equal(new Set(Object.keys(files)).size, Object.keys(files).length)
-  for (const name of Object.keys(files)) t.match(name, /-[A-Z\d]{8}\.(?:css|js|svg)(?:\.map)?$/)
+  for (const name of Object.keys(files)) t.match(name, /-[A-Z\d]{8}\.(?:css|js|mjs|svg|wasm)(?:\.map)?$/)
   const manifest = join(folder, 'manifest.json')
   await utimes(manifest, 0, 1)
   t.equal((await findBundle([folder, SHIPPED_DIR]))?.isFresh, false, 'a checkout has newer packages')

@@ -79,6 +79,8 @@ t.test('providers are sorted by what they need', async (t) => {
   t.equal(switchOf(plugin('free'), schemas), 'enabled')
   t.notOk(hasSettings(plugin('unknown'), schemas))
   t.match(editableSchema(plugin('free'), schemas, { enabled: 'FREE_ENABLED' }), { properties: {}, required: [] }, 'a fixed setting has no field')
+  const own = { provider_own_config: { required: ['url', 'key'], properties: { url: { default: 'https://a.example' }, key: {}, enabled: { type: 'boolean' } } } }
+  t.same(Object.keys(editableSchema(plugin('own'), own, {}).properties as object), ['enabled', 'key', 'url'], 'switches and needed settings come first')
 })
 
 t.test('the scan shows each game once, newest first, up to a limit', async (t) => {

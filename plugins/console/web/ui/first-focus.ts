@@ -1,4 +1,3 @@
-import type { RefObject } from 'preact'
 import { useEffect } from 'preact/hooks'
 
 const CONTROLS = 'input:not([type=hidden]), select, textarea, button, a[href], [tabindex="0"]'
@@ -14,7 +13,7 @@ export function findFirstControl (dialog: ParentNode): HTMLElement | null {
  * Focuses the first control of an open dialog, because browsers focus the button that closes it. Content that loads
  * gets the focus when it appears, unless the person moved on.
  */
-export function useFirstFocus (dialog: RefObject<HTMLDialogElement>, isOpen: boolean): void {
+export function useFirstFocus (dialog: { readonly current: HTMLDialogElement | null }, isOpen: boolean): void {
   useEffect(() => {
     const { current: element } = dialog
     if (!isOpen || element === null) return

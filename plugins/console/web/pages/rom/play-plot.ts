@@ -27,7 +27,8 @@ export function drawWeeks (
       padding: [8, 8, 0, 0],
       legend: { show: false },
       cursor: { show: false },
-      scales: { x: { time: false, range: [-0.6, weeks.length - 0.4] } },
+      // Bars begin at zero, because their lengths are compared.
+      scales: { x: { time: false, range: [-0.6, weeks.length - 0.4] }, y: { range: (_plot, _least, most) => [0, Math.max(most, 1) * 1.08] } },
       axes: [
         {
           ...axis,

@@ -26,22 +26,29 @@ const propertiesOf = (schema: Schemas): readonly (readonly [string, unknown])[] 
 export const hasSettings = (plugin: Pick<Plugin, 'kind' | 'key'>, schemas: Schemas): boolean =>
   propertiesOf(configOf(plugin, schemas)).length > 0
 
-/** Returns the schema of a form for the settings that an administrator may change. @param fixed those of the operator */
+/**
+ * Returns the schema of a form for the settings that an administrator may change: switches first, then the settings
+ * that the plugin needs.
+ *
+ * @param fixed the settings of the operator
+ */
 export function editableSchema (plugin: Pick<Plugin, 'kind' | 'key'>, schemas: Schemas, fixed: Readonly<Record<string, string>>): Schemas {
   const schema = configOf(plugin, schemas)
   const isFree = (name: unknown) => !Object.hasOwn(fixed, String(name))
-  return {
-    ...schema,
-    properties: Object.fromEntries(propertiesOf(schema).filter(([name]) => isFree(name))),
-    required: Array.isArray(schema.required) ? schema.required.filter(isFree) : []
-  }
+  const required = Array.isArray(schema.required) ? schema.required.filter(isFree) : []
+  const rankOf = ([name, value]: readonly [string, unknown]) => isRecord(value) && value.type === 'boolean' ? 0 : isNeeded(required, name, value) ? 1 : 2
+  const properties = propertiesOf(schema).filter(([name]) => isFree(name)).toSorted((one, other) => rankOf(one) - rankOf(other))
+  return { ...schema, properties: Object.fromEntries(properties), required }
 }
+
+const isNeeded = (required: readonly unknown[], name: string, value: unknown): boolean =>
+  required.includes(name) && isRecord(value) && !('default' in value)
 
 /** True if a provider lacks a required setting without a default, such as the key of an account. */
 function needsAccount (plugin: Plugin, schemas: Schemas): boolean {
   const schema = configOf(plugin, schemas)
   const required: readonly unknown[] = Array.isArray(schema.required) ? schema.required : []
-  return propertiesOf(schema).some(([name, value]) => required.includes(name) && isRecord(value) && !('default' in value))
+  return propertiesOf(schema).some(([name, value]) => isNeeded(required, name, value))
 }
 
 /** Returns the setting that switches a provider on; undefined for one that needs more. */

@@ -1,4 +1,4 @@
-import { type PDFDocumentProxy, type PDFPageProxy, PDFWorker, getDocument } from 'pdfjs-dist/build/pdf.min.mjs'
+import { type PDFDocumentProxy, type PDFPageProxy, PDFWorker, getDocument } from 'pdfjs-dist'
 import jbig2 from 'pdfjs-dist/wasm/jbig2.wasm?file'
 import openjpeg from 'pdfjs-dist/wasm/openjpeg.wasm?file'
 import { startWorker } from './pdf-worker.ts'
