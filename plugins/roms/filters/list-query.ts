@@ -41,7 +41,7 @@ export const ListRomsQuery = Type.Object({
     description: 'False leaves filter_values empty; after a change of a very large library they are empty until the server has calculated them'
   }),
   with_filter_counts: Type.Optional(Type.Boolean({
-    description: 'True adds filter_counts to filter_values, if the list is the whole library or its platforms, without further filters'
+    description: 'True adds filter_counts: the number of ROMs of each value in filter_values. Absent for a part of the library other than platforms'
   })),
   with_rom_id_index: PageExtra('rom_id_index'),
   with_files: Type.Boolean({ default: false, description: "Fills every item's files" }),

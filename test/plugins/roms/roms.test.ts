@@ -44,6 +44,23 @@ async function addAll (test: TestApp, seeds: RomSeed[]): Promise<number[]> {
   return ids
 }
 
+t.test('filter values come with the number of ROMs that the caller sees, on request', async (t) => {
+  const test = await fresh(t)
+  const bob = await test.createUser('bob')
+  for (const [name, genres] of [['a', ['RPG']], ['b', ['RPG', 'Puzzle']], ['c', ['Puzzle']]] as const) {
+    await addRom(test, { fs_name: `${name}.sfc`, fields: { genres: [...genres] } })
+  }
+  const read = async (query: string, headers = test.admin) => (await test.app.inject({ url: `/api/roms?limit=1&${query}`, headers }))
+    .json<{ filter_counts?: Record<string, Record<string, number>> }>().filter_counts
+  t.match(await read('with_filter_counts=true'), { genres: { RPG: 2, Puzzle: 2 } })
+  t.equal(await read(''), undefined, 'clients that know no counts get none')
+  t.match(await read('with_filter_counts=true&genres=RPG'), { genres: { Puzzle: 2 } }, 'like the values, they ignore filters')
+  t.equal(await read('with_filter_counts=true&search_term=a'), undefined, 'for a search the numbers are unknown')
+  await test.app.pg.query(`insert into hidden_entities (entity, entity_id, user_id) select 'roms', r.id, u.id from users u, roms r
+    where u.username = 'bob' and r.fs_name = 'b.sfc'`)
+  t.match(await read('with_filter_counts=true', bob), { genres: { RPG: 1, Puzzle: 1 } }, 'hidden ROMs do not count')
+})
+
 t.test('ROMs are listed by name without the article, with an index of characters', async (t) => {
   const test = await fresh(t)
   const ids = await addAll(test, ['Zelda.sfc', 'The Addams.sfc', 'Actraiser 10.sfc', 'Actraiser 9.sfc', '7up.sfc'].map((name) => ({ fs_name: name })))
