@@ -8,6 +8,7 @@ import { toOutgoing } from '../../../plugins/notifications/views.ts'
 import { createStats } from '../../../plugins/scans/schemas.ts'
 import { buildTestApp } from '../../support.ts'
 import { basicHeaders as basic } from '../auth/support.ts'
+import { addRom } from '../roms/support.ts'
 import { listen } from './support.ts'
 import { until } from '../../until.ts'
 import { character } from '../../any-string.ts'
@@ -16,9 +17,10 @@ type Headers = Record<string, string>
 type Method = 'GET' | 'POST' | 'DELETE'
 
 const log: Record<string, unknown>[] = []
-const { app, admin, createUser } = await buildTestApp(t, {
+const test = await buildTestApp(t, {
   log: (line) => { log.push(line) }, env: { SVC_BASE_URL: 'https://games.example' }
 })
+const { app, admin, createUser } = test
 await app.listen({ port: 0, host: '127.0.0.1' })
 await createUser('model')
 
@@ -298,4 +300,16 @@ t.test('built-in kinds have English text and a link for channels, but not for cl
     { title: /Kirby/, body: 'Idle', url: /\/rom\/3$/, level: 'warning' })
   t.match(render({ kind: 'device_install_completed', data: install }), { title: /Kirby.*Deck/, body: '', url: /\/rom\/3$/ })
   t.match(render({ kind: 'device_install_failed', data: { ...install, reason: 'Disk full' } }), { body: 'Disk full', level: 'error' })
+})
+
+t.test('a notification names a ROM as it is called now, unless the ROM is gone or hidden', async (t) => {
+  const rita = await make('rita')
+  const [seen, hidden] = [await addRom(test, { fs_name: 'Seen.sfc' }), await addRom(test, { fs_name: 'Hidden.sfc' })]
+  for (const id of [seen, hidden, 999_999]) {
+    await app.notifications.notify({ kind: 'streaming_session_ended', to: [rita.id], data: { rom_id: id, rom_name: 'Former name', reason: 'Idle' } })
+  }
+  await send(rita.headers, { title: 'Own', data: { rom_id: 'no number', rom_name: 'Mine' } })
+  await app.pg.query("update roms set name = 'New name' where id = any($1)", [[seen, hidden]])
+  await app.pg.query("insert into hidden_entities (entity, entity_id, user_id) values ('roms', $1, $2)", [hidden, rita.id])
+  t.same((await inbox(rita.headers)).map(({ data }) => data.rom_name), ['Mine', 'Former name', 'Former name', 'New name'])
 })
