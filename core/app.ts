@@ -5,6 +5,7 @@ import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import fastify, { LogController, type FastifyBaseLogger, type FastifyRequest } from 'fastify'
 import type { Logger } from 'pino'
 import auth from './access/plugin.ts'
+import { poolerUrlOf, preparesStatements } from './config/database-urls.ts'
 import asyncapi from './sockets/asyncapi.ts'
 import { type Config, basePath } from './config/config.ts'
 import database, { REQUEST_LIMITS } from './database/database.ts'
@@ -143,9 +144,10 @@ export async function buildApp (options: AppOptions): Promise<App> {
   }
   await app.register(multipart, { limits: { parts: 120, files: 20, fields: 100, fieldSize: 64 * 1024 } })
   await app.register(database, {
-    url,
+    url: poolerUrlOf(config) ?? url,
+    directUrl: url,
     poolSize: config.database.pool_size,
-    prepares: config.database.prepared_statements,
+    prepares: preparesStatements(config),
     ...await features.loadTables(),
     application: `svc ${role}`,
     ...(works ? {} : { limits: REQUEST_LIMITS })

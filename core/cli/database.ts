@@ -1,4 +1,5 @@
 import type { Config } from '../config/config.ts'
+import { directUrlOf } from '../config/database-urls.ts'
 import { StartError } from '../errors.ts'
 import { commandLine } from '../supervisor/banner.ts'
 import { readServerState } from '../supervisor/server-state.ts'
@@ -11,7 +12,8 @@ import { waitForStart } from './starting.ts'
  */
 export async function findDatabaseUrl (config: Config): Promise<string> {
   await waitForStart(config)
-  if (config.database.url !== undefined) return config.database.url
+  const external = directUrlOf(config)
+  if (external !== undefined) return external
   const state = readServerState(config.data_dir)
   if (state !== null) return state.database_url
   throw new StartError(`No server is running on ${config.data_dir}, and its database runs only with the server. Start the server with ` +

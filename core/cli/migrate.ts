@@ -1,4 +1,5 @@
 import type { Config } from '../config/config.ts'
+import { directUrlOf } from '../config/database-urls.ts'
 import { StartError } from '../errors.ts'
 import type { Features } from '../feature.ts'
 import { createLogger } from '../log.ts'
@@ -35,7 +36,7 @@ async function withEmbedded<T> (features: Features, config: Config, work: (url: 
 export async function withDatabase<T> (
   features: Features, config: Config, work: (url: string) => Promise<T>
 ): Promise<T> {
-  const url = config.database.url ?? readServerState(config.data_dir)?.database_url
+  const url = directUrlOf(config) ?? readServerState(config.data_dir)?.database_url
   return url === undefined ? await withEmbedded(features, config, work) : await work(url)
 }
 

@@ -1,4 +1,5 @@
 import { StartError } from '../errors.ts'
+import { directUrlOf } from '../config/database-urls.ts'
 import type { Features } from '../feature.ts'
 import { createHostId } from '../host.ts'
 import { exitOnServerErrors } from '../loader/calls/fault.ts'
@@ -28,7 +29,7 @@ function waitForEnd (running: RunningRole): Promise<void> {
 /** Implements `svc web` and `svc worker`: runs one role in this process, on a database that other machines also use. */
 export async function runRole (features: Features, role: ServerRole): Promise<void> {
   const { config, warnings } = await features.loadConfig()
-  const databaseUrl = config.database.url
+  const databaseUrl = directUrlOf(config)
   if (databaseUrl === undefined) {
     throw new StartError(`svc ${role} needs a database that several processes can reach. Set SVC_DATABASE_URL to a ` +
       'PostgreSQL 15 or later, or use svc start to run everything on this machine.')

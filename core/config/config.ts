@@ -13,6 +13,7 @@ import { describeFormat } from './formats.ts'
 import { findMisspeltVariables } from './misspelt.ts'
 import { findWrongCrons } from './plugin-crons.ts'
 import { listRoots } from './path-mask.ts'
+import { requireUrls } from './database-urls.ts'
 import { createDataDir, dataDirOf, explainDataDir } from './data-dir.ts'
 import { errorCode } from '../files/fs-error.ts'
 import { StartError } from '../errors.ts'
@@ -267,6 +268,7 @@ function readConfig ({ dataDir, file, schema, settings, environment }: ConfigSou
     auth: { ...filled.auth, secret_key: secretKey },
     file: { path: file, fixed, findProblem: () => null, listSettings: () => settings }
   }
+  requireUrls(config)
   return { config: deepFreeze(config), warnings }
 }
 

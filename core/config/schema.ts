@@ -154,12 +154,17 @@ const CORE_SECTIONS = {
     pool_size: Type.Integer({
       default: 8, minimum: 1, maximum: 150, env: 'SVC_DATABASE_POOL_SIZE', description: 'Connections per process'
     }),
-    prepared_statements: Type.Boolean({
-      default: true,
+    direct_url: Type.Optional(Formatted('database-url', {
+      writeOnly: true,
+      env: 'SVC_DATABASE_DIRECT_URL',
+      description: 'The address of PostgreSQL itself if SVC_DATABASE_URL is a pooler in transaction mode, such as PgBouncer. ' +
+        'Events, locks, the queue, migrations and backups use it'
+    })),
+    prepared_statements: Type.Optional(Type.Boolean({
       env: 'SVC_DATABASE_PREPARED_STATEMENTS',
-      description: 'Lets the database cache the plans of frequent statements. Switch it off behind a pooler that gives each ' +
-        'transaction another connection and does not track prepared statements'
-    })
+      description: 'Lets the database cache the plans of frequent statements. By default on, and off with SVC_DATABASE_DIRECT_URL, ' +
+        'because not every pooler tracks prepared statements'
+    }))
   }, 'The database'),
   cluster: Section({
     internal_address: Type.Optional(Formatted('host-port', {

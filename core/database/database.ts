@@ -21,8 +21,13 @@ declare module 'fastify' {
   interface FastifyInstance {
     /** A new handle each time it is read, with a unit of work of its own. */
     readonly db: Db
-    /** The connections of `db`, for work that needs a connection of its own. */
+    /**
+     * The connections of `db`, for work that needs a connection of its own. A pooler may give each transaction another
+     * session.
+     */
     pg: pg.Pool
+    /** The address for connections with a session of their own, as for LISTEN and advisory locks. */
+    databaseUrl: string
   }
   interface FastifyRequest { readonly db: Db }
 }
@@ -44,6 +49,8 @@ export const REQUEST_LIMITS = {
 }
 export interface DatabaseOptions {
   url: string
+  /** The address of the database itself if `url` may be a pooler; default `url`. */
+  directUrl?: string
   poolSize: number
   entities: Entities
   migrations: Migrations
@@ -59,9 +66,18 @@ export interface MigrationOptions extends DatabaseOptions {
   beforeChange? (): Promise<void>
 }
 
-/** Returns the limits that the driver and the database enforce themselves. */
-function driverOptions ({ limits, application }: DatabaseOptions): pg.PoolConfig {
-  const { totalMs: _ours, ...driverLimits } = limits ?? {}
+/**
+ * Returns the limits that the driver and the database enforce themselves. A pooler refuses connections that set the
+ * database's own limits, so its operator sets them there (examples/cluster/pgbouncer.ini).
+ */
+function driverOptions ({ url, directUrl = url, limits, application }: DatabaseOptions): pg.PoolConfig {
+  const { totalMs: _ours, connectionTimeoutMillis, query_timeout: queryTimeout, ...databaseLimits } = limits ?? {}
+  const isPooled = directUrl !== url
+  const driverLimits = {
+    ...(connectionTimeoutMillis === undefined ? {} : { connectionTimeoutMillis }),
+    ...(queryTimeout === undefined ? {} : { query_timeout: queryTimeout }),
+    ...(isPooled ? {} : databaseLimits)
+  }
   return { ...driverLimits, ...(application === undefined ? {} : { application_name: application }) }
 }
 
@@ -175,6 +191,7 @@ export default fp<DatabaseOptions>(async (app, options) => {
   requireKnownSchema(await listExecuted(pool), options.migrations)
   if (options.limits !== undefined) limitRequests(app, options.limits.totalMs)
   app.decorate('pg', pool)
+  app.decorate('databaseUrl', options.directUrl ?? options.url)
   app.decorate('db', { getter: () => new Db(orm.em) })
   const handles = new WeakMap<FastifyRequest, Db>()
   app.decorateRequest('db', {

@@ -51,7 +51,7 @@ export interface Endpoint {
 
 /** Creates the pool that carries events between processes. */
 function createPool (app: FastifyInstance): AdapterPool {
-  const pool = new AdapterPool({ connectionString: app.pg.options.connectionString, max: CONNECTIONS })
+  const pool = new AdapterPool({ connectionString: app.databaseUrl, max: CONNECTIONS })
   // Events sent meanwhile are lost, so clients must reconnect and load the current state.
   pool.on('connect', (client) => { client.on('error', (err) => { app.workers.restart(err) }) })
   pool.on('error', () => { /* the error of a connection, handled above */ })

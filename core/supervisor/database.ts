@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import type { Config } from '../config/config.ts'
+import { directUrlOf } from '../config/database-urls.ts'
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '../postgres/embedded.ts'
 import { StartError } from '../errors.ts'
 
@@ -74,8 +75,9 @@ function createStart (config: Config, log: Logger) {
 export async function openDatabase (
   config: Config, log: Logger, events: DatabaseEvents, signal = new AbortController().signal
 ): Promise<Database> {
-  if (config.database.url !== undefined) {
-    return { isEmbedded: false, url: config.database.url, pid: null, stop: async () => {}, kill: () => {} }
+  const external = directUrlOf(config)
+  if (external !== undefined) {
+    return { isEmbedded: false, url: external, pid: null, stop: async () => {}, kill: () => {} }
   }
   const stopping = new AbortController()
   const start = createStart(config, log)

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import pg from 'pg'
 import type { Config } from '../../core/config/config.ts'
+import { directUrlOf } from '../../core/config/database-urls.ts'
 import { dataDirOf } from '../../core/config/data-dir.ts'
 import { type Environment, settingsEnvironment } from '../../core/config/environment.ts'
 import { StartError } from '../../core/errors.ts'
@@ -71,7 +72,7 @@ async function attempt (subject: string, work: () => Promise<Finding[]>, ms = SU
 
 async function examineStored (input: CheckInput): Promise<Finding[]> {
   const { config, state } = input
-  const url = config.database.url ?? state?.database_url
+  const url = directUrlOf(config) ?? state?.database_url
   const subjectMs = input.isFull ? FULL_MS : SUBJECT_MS
   if (url === undefined) {
     return [

@@ -89,7 +89,7 @@ export function createExports (app: FastifyInstance, config: Config) {
     const folders = listMediaFolders(wanted, exporters.values())
     for (const platform of platforms) {
       for (const library of await findLibrariesWithPlatform(libraries, platform)) {
-        const { files, errors } = await withPlatformLock(app.pg, platform.id, signal, (running) =>
+        const { files, errors } = await withPlatformLock(app.databaseUrl, platform.id, signal, (running) =>
           exportPlatform({ platform, ...library, config, db: app.db, cache, signal: running }, wanted, folders))
         logOutcome(log, { files, errors })
         outcome.files.push(...files)

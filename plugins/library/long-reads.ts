@@ -14,13 +14,14 @@ export type LongReads = Kysely<object>
 
 /**
  * Opens connections for statements that read the whole library, or that update what was read. They are apart from those
- * of requests and their limits, few, open on demand, and identified in the database by their application name.
+ * of requests and their limits, few, without a pooler, open on demand, and identified by their application name.
  */
 export function openLongReads (
-  { log, pg: { options } }: Pick<FastifyInstance, 'log' | 'pg'>, name: keyof typeof CONCURRENCY
+  { log, databaseUrl, pg: { options } }: Pick<FastifyInstance, 'log' | 'databaseUrl' | 'pg'>,
+  name: keyof typeof CONCURRENCY
 ) {
   const pool = new pg.Pool({
-    ...options, application_name: name, max: CONCURRENCY[name],
+    ...options, connectionString: databaseUrl, application_name: name, max: CONCURRENCY[name],
     idleTimeoutMillis: IDLE_MS, connectionTimeoutMillis: STATEMENT_MS,
     statement_timeout: STATEMENT_MS, query_timeout: QUERY_MS
   })

@@ -5,6 +5,7 @@ import fc from 'fast-check'
 import t, { type Test } from 'tap'
 import { listDescribed, renderSection, renderSections } from '../../core/cli/config-help.ts'
 import { basePath, coerceText, listSettings, renderConfig, shareableBaseUrl } from '../../core/config/config.ts'
+import { directUrlOf, poolerUrlOf, preparesStatements } from '../../core/config/database-urls.ts'
 import { createConfigSchema } from '../../core/config/schema.ts'
 import { defineSection } from '../../core/config/section.ts'
 import { features } from '../../plugins/index.ts'
@@ -318,4 +319,28 @@ t.test('the base URL gives the prefix and, with a real host, absolute links', as
     t.same(of(url), ['', null], url)
   }
   t.match(failureOf(t, null, { SVC_BASE_URL: 'home.example' }), /^SVC_BASE_URL: "home\.example" is not an address that begins with http:/)
+})
+
+t.test('a pooler takes the statements of requests, everything else goes to the database itself', async (t) => {
+  const urls = { SVC_DATABASE_URL: 'postgres://u@pooler:6432/svc', SVC_DATABASE_DIRECT_URL: 'postgres://u@db/svc' }
+  const { config } = load(t, null, urls)
+  t.equal(poolerUrlOf(config), urls.SVC_DATABASE_URL)
+  t.equal(directUrlOf(config), urls.SVC_DATABASE_DIRECT_URL)
+  t.equal(preparesStatements(config), false)
+  t.equal(preparesStatements(load(t, null, { ...urls, SVC_DATABASE_PREPARED_STATEMENTS: 'true' }).config), true)
+  const { config: alone } = load(t, null, { SVC_DATABASE_URL: urls.SVC_DATABASE_URL })
+  t.equal(poolerUrlOf(alone), undefined)
+  t.equal(directUrlOf(alone), urls.SVC_DATABASE_URL)
+  t.equal(preparesStatements(alone), true)
+  t.match(failureOf(t, null, { SVC_DATABASE_DIRECT_URL: urls.SVC_DATABASE_DIRECT_URL }), /without SVC_DATABASE_URL\. Set SVC_DATABASE_URL/)
+})
+
+t.test('an internal address is a host with a port', async (t) => {
+  for (const address of ['10.0.0.5:8081', 'web1:8081', '[fd00::5]:8081']) {
+    t.equal(load(t, null, { SVC_INTERNAL_ADDRESS: address }).config.cluster.internal_address, address)
+  }
+  t.equal(load(t, null).config.cluster.internal_address, undefined)
+  for (const address of ['10.0.0.5', ':8081', 'http://web1:8081', 'web1:0', 'web1:99999', 'fd00::5:8081', 'web1:8081/x']) {
+    t.match(failureOf(t, null, { SVC_INTERNAL_ADDRESS: address }), /SVC_INTERNAL_ADDRESS: .* is not a host or an IP address with a port/, address)
+  }
 })

@@ -1,5 +1,6 @@
 import { createLogger } from '../../../core/log.ts'
 import type { Config } from '../../../core/config/config.ts'
+import { directUrlOf } from '../../../core/config/database-urls.ts'
 import { StartError } from '../../../core/errors.ts'
 import { openDatabase } from '../../../core/supervisor/database.ts'
 import { createBeside, dropDatabase, hasDatabase, listSessions, maintenanceUrl, nameOf, withClient } from '../rows.ts'
@@ -50,5 +51,7 @@ async function openExternal (url: string, stamp: string): Promise<Target> {
 }
 
 /** Creates the database for this configuration, beside the existing one. */
-export const openTarget = (config: Config, stamp: string): Promise<Target> =>
-  config.database.url === undefined ? openEmbedded(config) : openExternal(config.database.url, stamp)
+export function openTarget (config: Config, stamp: string): Promise<Target> {
+  const url = directUrlOf(config)
+  return url === undefined ? openEmbedded(config) : openExternal(url, stamp)
+}

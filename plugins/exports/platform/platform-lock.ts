@@ -8,11 +8,10 @@ import { lockPlatform } from '../rows.ts'
  * @throws the signal's reason once it is aborted.
  */
 export async function withPlatformLock<T> (
-  pool: pg.Pool, platformId: number, signal: AbortSignal, work: (signal: AbortSignal) => Promise<T>
+  databaseUrl: string, platformId: number, signal: AbortSignal, work: (signal: AbortSignal) => Promise<T>
 ): Promise<T> {
   signal.throwIfAborted()
-  const { connectionString } = pool.options
-  const client = new pg.Client({ connectionString, application_name: 'svc-exports' })
+  const client = new pg.Client({ connectionString: databaseUrl, application_name: 'svc-exports' })
   const lost = new AbortController()
   client.on('error', (err) => { lost.abort(err) })
   await client.connect()
