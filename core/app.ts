@@ -37,6 +37,7 @@ import { ownerKey } from './sockets/session-owner.ts'
 import type { App } from './typebox.ts'
 import { buildSerializer, createValidatorCompiler } from './web/validation.ts'
 import { VERSION } from './version.ts'
+import watchSchema from './jobs/watch-schema.ts'
 import workers, { type Role } from './jobs/workers.ts'
 
 export interface AppOptions {
@@ -143,18 +144,20 @@ export async function buildApp (options: AppOptions): Promise<App> {
     await app.register(cors, { delegator })
   }
   await app.register(multipart, { limits: { parts: 120, files: 20, fields: 100, fieldSize: 64 * 1024 } })
+  const tables = await features.loadTables()
   await app.register(database, {
     url: poolerUrlOf(config) ?? url,
     directUrl: url,
     poolSize: config.database.pool_size,
     prepares: preparesStatements(config),
-    ...await features.loadTables(),
+    ...tables,
     application: `svc ${role}`,
     ...(works ? {} : { limits: REQUEST_LIMITS })
   })
   const isSupervised = options.awaitsWorker ?? options.place?.readAllMeasured !== undefined
   const host = { id: options.hostId ?? createHostId(), address: config.cluster.internal_address ?? null }
   await app.register(workers, { url, role, isSupervised, host })
+  await app.register(watchSchema, { migrations: tables.migrations, close: () => { app.workers.retire() } })
   await app.register(auth, { config, secrets })
   await app.register(sockets, {
     config, accepts: role === 'web', owner: ownerKey(host.id, options.workerNumber ?? 0)

@@ -7,6 +7,7 @@ import { PostgresDialect } from 'kysely'
 import pg from 'pg'
 import { Installation, PluginCacheEntry, Worker, PluginIndex, PluginLimits, PluginSnapshot } from '../entities.ts'
 import { Db, type Queryable } from './db.ts'
+import { requireUsableSchema } from './known-schema.ts'
 import { watchPool } from './pool.ts'
 import { limitRequests } from './request-time.ts'
 import { prepareStatements } from './statements.ts'
@@ -117,22 +118,8 @@ export async function listExecuted (db: Queryable): Promise<string[]> {
   return (await db.query<{ name: string }>('select name from migrations order by id')).rows.map(({ name }) => name)
 }
 
-/**
- * Returns the first executed migration that this release does not know, because a newer release or a preview of the
- * first one created the database.
- */
-export function findNewer (executed: readonly string[], migrations: Migrations): string | undefined {
-  const knownNames = new Set(migrations.map(({ name }) => name))
-  return executed.find((name) => !knownNames.has(name))
-}
-
-/** @throws StartError if the database has migrations that this release does not know */
-export function requireKnownSchema (executed: readonly string[], migrations: Migrations): void {
-  const newer = findNewer(executed, migrations)
-  if (newer === undefined) return
-  throw new StartError(`The database was made by a newer release, or a preview of the first (migration ${newer}). Start that ` +
-    'release, or restore a backup from before the upgrade with svc restore.')
-}
+/** The PostgreSQL channel that tells every process that the schema changed. */
+export const SCHEMA_CHANNEL = 'svc_schema'
 
 /**
  * Migrates the database to the current schema: completely or, if interrupted, not at all. Several processes may call it
@@ -159,15 +146,18 @@ export async function migrate (options: MigrationOptions): Promise<string[]> {
         'Point SVC_DATABASE_URL at one, or unset it to use the embedded database.')
     }
     await client.query('select pg_advisory_lock($1)', [MIGRATION_LOCK])
-    return await migrateFrom(await listExecuted(client), options)
+    const applied = await migrateFrom(await listExecuted(client), options)
+    if (applied.length > 0) await client.query('select pg_notify($1, $2)', [SCHEMA_CHANNEL, ''])
+    return applied
   } finally {
     await client.end()
   }
 }
 
 async function migrateFrom (executed: readonly string[], options: MigrationOptions): Promise<string[]> {
-  requireKnownSchema(executed, options.migrations)
-  if (executed.length === options.migrations.length) return []
+  requireUsableSchema(executed, options.migrations)
+  const names = new Set(executed)
+  if (options.migrations.every(({ name }) => names.has(name))) return []
   if (executed.length > 0) await options.beforeChange?.()
   const orm = await openOrm({ ...options, poolSize: 1 })
   let applied: { name: string }[]
@@ -188,7 +178,7 @@ export default fp<DatabaseOptions>(async (app, options) => {
   watchPool(pool)
   if (options.prepares === true) prepareStatements(pool)
   // Another release may have migrated the database since this process started, or from another machine.
-  requireKnownSchema(await listExecuted(pool), options.migrations)
+  requireUsableSchema(await listExecuted(pool), options.migrations)
   if (options.limits !== undefined) limitRequests(app, options.limits.totalMs)
   app.decorate('pg', pool)
   app.decorate('databaseUrl', options.directUrl ?? options.url)

@@ -35,7 +35,8 @@ async function isCurrent (url: string): Promise<boolean> {
     const { rows: [found] } = await client.query<{ is_there: boolean }>("select to_regclass('pgboss.version') is not null as is_there")
     if (found?.is_there !== true) return false
     const { rows: [at] } = await client.query<{ version: number }>('select version from pgboss.version')
-    return at?.version === manifest.pgboss.schema
+    // A newer release may have migrated it; this one works with it for the time of an upgrade.
+    return at !== undefined && at.version >= manifest.pgboss.schema
   } finally {
     await client.end()
   }

@@ -38,6 +38,8 @@ declare module 'fastify' {
        * what it can until the database is back, and finishes its requests.
        */
       restart (reason: Error): void
+      /** Closes this process, which then ends. A scan worker returns its tasks to the queue. */
+      retire (): void
       /** Calls `listener` for each notification on a channel of the database, as long as this process lives. */
       listen (channel: string, listener: (payload: string) => void): Promise<void>
     }
@@ -138,6 +140,14 @@ export default fp<WorkersOptions>(async (app, { url, role, isSupervised, host })
     }).finally(() => { process.exit(TEMPORARY) })
   }
 
+  function retire (): void {
+    if (isClosing || isRestarting) return
+    isRestarting = true
+    finish(app).catch((err: unknown) => {
+      app.log.error({ err }, 'the process could not be closed cleanly')
+    }).finally(() => { process.exit(TEMPORARY) })
+  }
+
   async function storeHeartbeat (): Promise<void> {
     await session.query('update workers set seen_at = now() where id = $1', [id])
   }
@@ -145,6 +155,7 @@ export default fp<WorkersOptions>(async (app, { url, role, isSupervised, host })
   app.decorate('workers', {
     id,
     restart,
+    retire,
     isAlive: (role) => isAlive(app, role),
     requireScanWorker: () => requireScanWorker(app, isSupervised),
     findAddress: createHostAddresses(() => loadAddresses(app)),

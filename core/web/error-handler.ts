@@ -1,7 +1,8 @@
-import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { explainDatabaseError } from '../database/errors.ts'
 import { ApiError } from '../errors.ts'
+import '../jobs/watch-schema.ts'
 import { trackMethods } from './not-found.ts'
 import { type SchemaProblem, toViolation } from './violations.ts'
 
@@ -26,8 +27,14 @@ function sendApiError (error: ApiError, reply: FastifyReply): void {
   void reply.code(error.statusCode).send({ detail: error.violations ?? detail })
 }
 
+/** Returns the error of a request that failed because the database belongs to a newer release; another host serves it. */
+function explainOldRelease (app: FastifyInstance): ApiError | null {
+  const isOutdated = app.hasDecorator('findSchemaProblem') && app.findSchemaProblem() !== null
+  return isOutdated ? new ApiError('UNAVAILABLE', 'This host is being upgraded; try again', { retryAfterSeconds: RETRY_AFTER_SECONDS }) : null
+}
+
 function sendUnexpected (error: FastifyError, request: FastifyRequest, reply: FastifyReply): void {
-  const explained = explainDatabaseError(error)
+  const explained = explainDatabaseError(error) ?? explainOldRelease(request.server)
   if (explained !== null) {
     request.log.warn({ err: error }, 'the database refused or could not finish the work of a request')
     sendApiError(explained, reply)

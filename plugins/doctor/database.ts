@@ -1,7 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type pg from 'pg'
-import { findNewer, listExecuted } from '../../core/database/database.ts'
+import { listExecuted } from '../../core/database/database.ts'
+import { findNewer, findUnusable } from '../../core/database/known-schema.ts'
 import { countConnections } from '../../core/supervisor/database.ts'
 import { migrations } from '../migrations.ts'
 import { type Finding, type CheckInput, fail, ok, reasonOf, warn } from './finding.ts'
@@ -31,12 +32,20 @@ function examineSchema (
   applied: readonly string[], { state }: CheckInput
 ): { isCurrent: boolean, finding: Finding } {
   const subject = 'schema'
+  const unusable = findUnusable(applied, migrations)
+  if (unusable !== undefined) {
+    return {
+      isCurrent: false,
+      finding: fail(subject, `The database was made by a newer release, or a preview of the first (migration ${unusable})`,
+        'Start that release, or restore a backup from before the upgrade')
+    }
+  }
   const newer = findNewer(applied, migrations)
   if (newer !== undefined) {
     return {
-      isCurrent: false,
-      finding: fail(subject, `The database was made by a newer release, or a preview of the first (migration ${newer})`,
-        'Start that release, or restore a backup from before the upgrade')
+      isCurrent: true,
+      finding: warn(subject, `Another host has a newer release (migration ${newer}), with which this one works for the time of an upgrade`,
+        'Upgrade this host too')
     }
   }
   const pending = migrations.length - applied.length

@@ -18,6 +18,12 @@ export function createHealth (app: FastifyInstance) {
     }
   }
 
+  async function checkDatabase (): Promise<Check> {
+    const problem = app.findSchemaProblem()
+    if (problem !== null) return failed(problem)
+    return await check('database', 'The database does not answer; see the log of the server', () => isAnswering(app.db))
+  }
+
   /** Anyone may call this, so the names and folders of libraries are only logged. */
   async function checkLibraries (): Promise<Check> {
     try {
@@ -39,8 +45,7 @@ export function createHealth (app: FastifyInstance) {
      */
     async readReadiness (): Promise<Readiness> {
       const [database, worker, libraries] = await Promise.all([
-        check('database', 'The database does not answer; see the log of the server',
-          () => isAnswering(app.db)),
+        checkDatabase(),
         check('worker', 'No scan worker is running', () => app.workers.isAlive('worker')),
         checkLibraries()
       ])

@@ -48,17 +48,17 @@ const COMMANDS = [['start'], ['web'], ['worker'], ['migrate'], ['database', 'ado
   ['tasks'], ['tasks', 'run', 'cleanup_assets'], ['tasks', 'stop', '00000000-0000-4000-8000-000000000001'],
   ['user', 'deleted'], ['user', 'restore', '1', 'x']]
 
-await t.test('every command refuses the database of a newer release, in one line', async (t) => {
+await t.test('every command refuses a schema without something it uses, in one line', async (t) => {
   const url = await createTestDatabase(t, 'template0')
   await migrateTo(url, NOW)
   await withConnection(url, (client) =>
-    client.query("insert into migrations (name, executed_at) values ('99991231000000-from-the-future', now())"))
+    client.query("insert into migrations (name, executed_at) values ('99991231000000-contract-99990101000000-shelves', now())"))
   const dataDir = join(folder, 'data')
   const env = settings(dataDir, { SVC_DATABASE_URL: url, SVC_LOG_LEVEL: 'error' })
   for (const args of COMMANDS) {
     const { code, output } = await runSvc(t, args, env).ended
     t.equal(code, 1, args.join(' '))
-    t.match(output, /^svc: The database was made by a newer release, or a preview of the first \(migration 99991231000000-from-the-future\)\. [^\n]+\n$/, args.join(' '))
+    t.match(output, /^svc: The database was made by a newer release, or a preview of the first \(migration 99991231000000-contract-99990101000000-shelves\)\. [^\n]+\n$/, args.join(' '))
   }
   t.same((await readdir(join(dataDir, 'backups')).catch(() => [])), [])
 })

@@ -240,6 +240,7 @@ t.test('an unreachable database is reported without its address', async (t) => {
   const app = fastify()
   const { db } = await openDb('postgres://someone:a-password@127.0.0.1:1/none')
   app.decorate('db', { getter: () => db })
+  app.decorate('findSchemaProblem', () => null)
   app.decorate('library', createLibrary(db, loadConfig({ SVC_DATA_DIR: t.testdir() }).config))
   app.decorate('workers', {
     id: 'test',
@@ -248,6 +249,7 @@ t.test('an unreachable database is reported without its address', async (t) => {
     findAddress: async () => undefined,
     listAlive: async () => [],
     restart: () => {},
+    retire: () => {},
     claim: async () => false,
     runLocked: async (_key, work) => await work(),
     isLocked: async () => false,

@@ -1,12 +1,18 @@
 import { accessSync, constants } from 'node:fs'
 import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { Migration } from '@mikro-orm/migrations'
 import fastify from 'fastify'
 import { pino } from 'pino'
 import t, { type Test } from 'tap'
 import { moveFormerCluster } from '../../../core/postgres/former-cluster.ts'
-import database from '../../../core/database/database.ts'
+import database, { migrate } from '../../../core/database/database.ts'
+import { findUnusable, readContract } from '../../../core/database/known-schema.ts'
 import { StartError } from '../../../core/errors.ts'
+import errorHandler from '../../../core/web/error-handler.ts'
+import { createHostId } from '../../../core/host.ts'
+import watchSchema from '../../../core/jobs/watch-schema.ts'
+import workers from '../../../core/jobs/workers.ts'
 import { countRoom } from '../../../core/files/free-space.ts'
 import { findOwnMajor } from '../../../core/postgres/binaries.ts'
 import { migrateDatabase } from '../../../core/server.ts'
@@ -192,13 +198,102 @@ t.test('a cluster is moved only if an earlier major version wrote it', async (t)
   t.same(await readdir(join(folder, String(own - 1), 'db')), ['PG_VERSION'])
 })
 
-t.test('every command refuses the database of a newer release, in one line', async (t) => {
+t.test('every command refuses a schema without something it uses, in one line', async (t) => {
   const url = await createTestDatabase(t)
-  await ask(url, "insert into migrations (name, executed_at) values ('99991231000000-from-the-future', now())")
-  t.teardown(() => ask(url, "delete from migrations where name = '99991231000000-from-the-future'"))
+  await ask(url, "insert into migrations (name, executed_at) values ('99991231000000-contract-99990101000000-shelves', now())")
+  t.teardown(() => ask(url, "delete from migrations where name = '99991231000000-contract-99990101000000-shelves'"))
   const app = fastify()
   t.teardown(() => app.close())
   await t.rejects(async () => { await app.register(database, { url, poolSize: 1, ...await features.loadTables() }) }, {
-    constructor: StartError, message: /^The database was made by a newer release, or a preview of the first \(migration 99991231000000-from-the-future\)\. [^\n]*$/
+    constructor: StartError, message: /^The database was made by a newer release, or a preview of the first \(migration 99991231000000-contract-99990101000000-shelves\)\. [^\n]*$/
   })
+})
+
+const listNames = (...names: string[]) => names.map((name) => ({ name }))
+const [EXPAND, NEXT, CONTRACT] = ['20270101000000-titles', '20270201000000-other', '20270301000000-contract-20270101000000-former-names']
+
+t.test('a release works with later migrations, except with those that drop what it uses', async (t) => {
+  const executed = ['1', EXPAND, NEXT, CONTRACT]
+  t.equal(findUnusable(executed, listNames('1', EXPAND, NEXT, CONTRACT)), undefined, 'the release itself')
+  t.equal(findUnusable(executed, listNames('1', EXPAND)), undefined, 'the release that expanded')
+  t.equal(findUnusable(['1', EXPAND], listNames('1')), undefined, 'the release before, while the schema is expanded')
+  t.equal(findUnusable(executed, listNames('1')), CONTRACT, 'the release before, once it is contracted')
+  t.equal(findUnusable(['20260101000000-preview', EXPAND], listNames(EXPAND)), '20260101000000-preview', 'a preview')
+})
+
+interface Column { is_required: boolean, type: string }
+
+/** Reads the columns of all tables. A value is required if an insert without it fails. */
+async function readColumns (url: string): Promise<Map<string, Column>> {
+  const rows = await ask<Column & { name: string }>(url, `select table_name || '.' || column_name as name, udt_name as type,
+    is_nullable = 'NO' and column_default is null and is_identity = 'NO' as is_required
+    from information_schema.columns where table_schema = 'public' and table_name <> 'migrations'`)
+  return new Map(rows.map(({ name, ...column }) => [name, column]))
+}
+
+/** Lists the changes that the release before cannot work with. */
+function listContractions (before: Map<string, Column>, after: Map<string, Column>): string[] {
+  const tableOf = (name: string) => name.split('.')[0]
+  const tables = new Set([...before.keys()].map(tableOf))
+  const changed = [...before].flatMap(([name, column]) => {
+    const now = after.get(name)
+    if (now === undefined) return [`${name} is gone`]
+    if (now.type !== column.type) return [`${name} was ${column.type}`]
+    return now.is_required && !column.is_required ? [`${name} is required`] : []
+  })
+  const added = [...after].filter(([name, { is_required: isRequired }]) => isRequired && !before.has(name) && tables.has(tableOf(name)))
+  return [...changed, ...added.map(([name]) => `${name} is required`)]
+}
+
+t.test('only a contracting migration takes something from the former release', async (t) => {
+  const url = await createTestDatabase(t, 'template0')
+  let before = new Map<string, Column>()
+  for (const release of listReleases()) {
+    await migrateTo(url, release)
+    const after = await readColumns(url)
+    if (readContract(release) === null) t.same(listContractions(before, after), [], release)
+    before = after
+  }
+  await ask(url, 'alter table roms drop column name, add column must int not null; alter table users alter column email set not null; ' +
+    'alter table netplay_rooms alter column name type varchar')
+  t.same(listContractions(before, await readColumns(url)).sort(),
+    ['netplay_rooms.name was text', 'roms.must is required', 'roms.name is gone', 'users.email is required'])
+})
+
+t.test('a running host that is too old for the schema is not ready, answers 503 and closes', async (t) => {
+  const url = await createTestDatabase(t)
+  const tables = await features.loadTables()
+  const start = async (migrations: typeof tables.migrations, close: () => void) => {
+    const app = fastify()
+    await app.register(errorHandler)
+    await app.register(database, { url, poolSize: 1, entities: [], migrations })
+    await app.register(workers, { url, role: 'web', isSupervised: false, host: { id: createHostId(), address: null } })
+    await app.register(watchSchema, { migrations, noticeMs: 1, close })
+    app.get('/former', async () => (await app.db.query('select later_region from firmware')).rows)
+    t.teardown(() => app.close())
+    await app.ready()
+    return app
+  }
+  const closed = Promise.withResolvers<void>()
+  const old = await start(tables.migrations, closed.resolve)
+  const expand = { ...LATER, name: EXPAND }
+  const later = { url, poolSize: 1, entities: [], migrations: [...tables.migrations, expand] }
+  await migrate(later)
+  const between = await start(later.migrations, () => { t.fail('a host that knows the expanding migration closes') })
+  t.equal(old.findSchemaProblem(), null)
+  t.equal((await old.inject('/former')).statusCode, 200)
+
+  const contract = {
+    name: CONTRACT,
+    class: class extends Migration {
+      override up (): void { this.addSql('alter table firmware drop column later_region') }
+    }
+  }
+  await migrate({ ...later, migrations: [...later.migrations, contract] })
+  await closed.promise
+  t.match(old.findSchemaProblem(), /20270301000000-contract-.*upgrade this host/)
+  const answer = await old.inject('/former')
+  t.match([answer.statusCode, answer.headers['retry-after']], [503, '10'])
+  t.equal(between.findSchemaProblem(), null)
+  await t.rejects(start(tables.migrations, () => {}), /Start that release/)
 })
