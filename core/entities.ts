@@ -16,6 +16,10 @@ export const Worker = defineEntity({
     release: columns.text().default(''),
     /** The address on which other hosts reach this one. */
     address: columns.text().nullable(),
+    /** How far the clock of the host is ahead of that of the database, in milliseconds. */
+    clock_ahead_ms: p.integer().default(0),
+    /** The duties that only this process has. */
+    duties: columns.texts(),
     started_at: columns.createdAt(),
     seen_at: columns.createdAt()
   }

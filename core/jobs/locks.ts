@@ -33,12 +33,16 @@ export async function tryLock (session: pg.Client, lockClass: number, key: strin
 }
 
 /** @param app reads the locks of all processes, over other connections than the session's */
-export function createLocks (session: pg.Client, app: { readonly db: Db }): Locks {
+export function createLocks (session: pg.Client, app: { readonly db: Db }, workerId: string): Locks {
   const duties = new Set<string>()
   return {
     async claim (duty) {
       if (duties.has(duty)) return true
-      if (await tryLock(session, DUTY_CLASS, duty)) duties.add(duty)
+      if (await tryLock(session, DUTY_CLASS, duty)) {
+        duties.add(duty)
+        // For people only: svc doctor shows which host has a duty.
+        await session.query('update workers set duties = $2 where id = $1', [workerId, [...duties]])
+      }
       return duties.has(duty)
     },
     async runLocked (key, work) {

@@ -60,13 +60,14 @@ const SILENT_SECONDS = 20
 /** First half of the advisory locks that live processes hold: an arbitrary number reserved for this server. */
 const LOCK_CLASS = 736_413
 /**
- * Selects live processes. The database session of a live process holds its advisory lock, which is released the moment
+ * A table expression of live processes as `w`. The database session of a live process holds its advisory lock, which is released the moment
  * the process dies. Its row was updated lately; a stale row means that the process hangs.
  */
-const ALIVE = `select w.id, w.host_id, w.address from workers w join pg_locks l on l.locktype = 'advisory' and l.classid = ${LOCK_CLASS}
+export const ALIVE_WORKERS = `workers w join pg_locks l on l.locktype = 'advisory' and l.classid = ${LOCK_CLASS}
   and l.objid = (hashtext(w.id)::bigint & 4294967295)::oid and l.granted
   and l.database = (select oid from pg_database where datname = current_database())
-  where w.seen_at > now() - interval '${SILENT_SECONDS} seconds'`
+  and w.seen_at > now() - interval '${SILENT_SECONDS} seconds'`
+const ALIVE = `select w.id, w.host_id, w.address from ${ALIVE_WORKERS}`
 
 /** Waits until a database accepts connections, however long it takes. */
 async function waitForDatabase (url: string): Promise<void> {
@@ -99,7 +100,7 @@ async function finish (app: FastifyInstance): Promise<void> {
 }
 
 async function isAlive (app: FastifyInstance, role: Role): Promise<boolean> {
-  const { rowCount } = await app.db.query(`${ALIVE} and w.role = $1 limit 1`, [role])
+  const { rowCount } = await app.db.query(`${ALIVE} where w.role = $1 limit 1`, [role])
   return rowCount === 1
 }
 
@@ -149,7 +150,9 @@ export default fp<WorkersOptions>(async (app, { url, role, isSupervised, host })
   }
 
   async function storeHeartbeat (): Promise<void> {
-    await session.query('update workers set seen_at = now() where id = $1', [id])
+    await session.query(`update workers set seen_at = now(),
+      clock_ahead_ms = greatest(least($2 - extract(epoch from clock_timestamp()) * 1000, 2000000000), -2000000000) where id = $1`,
+    [id, Date.now()])
   }
 
   app.decorate('workers', {
@@ -160,7 +163,7 @@ export default fp<WorkersOptions>(async (app, { url, role, isSupervised, host })
     requireScanWorker: () => requireScanWorker(app, isSupervised),
     findAddress: createHostAddresses(() => loadAddresses(app)),
     listAlive: async () => (await app.db.query<{ id: string }>(ALIVE)).rows.map((row) => row.id),
-    ...createLocks(session, app),
+    ...createLocks(session, app, id),
     listen: async (channel: string, listener: (payload: string) => void) => {
       session.on('notification', (notice) => { if (notice.channel === channel) listener(notice.payload ?? '') })
       await session.query(`listen ${session.escapeIdentifier(channel)}`)
@@ -174,6 +177,7 @@ export default fp<WorkersOptions>(async (app, { url, role, isSupervised, host })
     await session.query("delete from workers where seen_at < now() - interval '1 day'")
     await session.query('insert into workers (id, role, host_id, host_name, release, address) values ($1, $2, $3, $4, $5, $6)',
       [id, role, host.id, hostname(), VERSION, host.address])
+    await storeHeartbeat()
     timer = setInterval(() => {
       storeHeartbeat().catch((err: unknown) => { app.log.error({ err }, 'the heartbeat of the process could not be stored') })
     }, HEARTBEAT_MS)

@@ -27,7 +27,7 @@ function sendApiError (error: ApiError, reply: FastifyReply): void {
   void reply.code(error.statusCode).send({ detail: error.violations ?? detail })
 }
 
-/** Returns the error of a request that failed because the database belongs to a newer release; another host serves it. */
+/** Returns the error of a request that failed because the database belongs to a newer release. */
 function explainOldRelease (app: FastifyInstance): ApiError | null {
   const isOutdated = app.hasDecorator('findSchemaProblem') && app.findSchemaProblem() !== null
   return isOutdated ? new ApiError('UNAVAILABLE', 'This host is being upgraded; try again', { retryAfterSeconds: RETRY_AFTER_SECONDS }) : null

@@ -13,6 +13,7 @@ import { examineAddress } from './address.ts'
 import { examineCluster, examineDatabase } from './database.ts'
 import { examineDisk } from './disk.ts'
 import { type Finding, type CheckInput, fail, ok, reasonOf, warn } from './finding.ts'
+import { examineHosts } from './hosts.ts'
 import { examineLibraries } from './libraries.ts'
 import { examineMail } from './mail.ts'
 import { examinePlugins } from './plugins.ts'
@@ -93,6 +94,7 @@ async function examineStored (input: CheckInput): Promise<Finding[]> {
     const current = isCurrent ? pool : null
     return [
       ...findings,
+      ...(current === null ? [] : await attempt('hosts', () => examineHosts(current))),
       ...await attempt('library', () => examineLibraries(config, current)),
       ...await attempt('store', () => examineStore(input, current), subjectMs)
     ]

@@ -1,4 +1,5 @@
 import type pg from 'pg'
+import { ALIVE_WORKERS } from '../../core/jobs/workers.ts'
 
 export interface DatabaseFacts {
   /** The version as a number, such as 180004. */
@@ -35,4 +36,26 @@ export async function selectNamedFiles (client: pg.ClientBase | pg.Pool, limit: 
 /** Reads the identity of the data directory that belongs to the database; null before the first start. */
 export async function selectIdentity (pool: pg.Pool): Promise<string | null> {
   return (await pool.query<{ identity: string }>('select identity from installation')).rows[0]?.identity ?? null
+}
+
+/** A running host: its live processes by role. */
+export interface HostRow {
+  host_name: string
+  release: string
+  address: string | null
+  clock_ahead_ms: number
+  roles: { role: string, count: number }[]
+  duties: string[]
+}
+
+/** Selects the running hosts. Processes of releases without hosts are left out. */
+export async function selectHosts (pool: pg.Pool): Promise<HostRow[]> {
+  const { rows } = await pool.query<HostRow>(`with alive as (select w.* from ${ALIVE_WORKERS} where w.host_id <> '')
+    select min(host_name) as host_name, min(release) as release, max(address) as address,
+      (array_agg(clock_ahead_ms order by abs(clock_ahead_ms) desc))[1] as clock_ahead_ms,
+      (select json_agg(r order by r.role) from
+        (select role, count(*)::int as count from alive a where a.host_id = h.host_id group by role) r) as roles,
+      (select coalesce(array_agg(d order by d), '{}') from alive a, unnest(a.duties) d where a.host_id = h.host_id) as duties
+    from alive h group by host_id order by 1`)
+  return rows
 }

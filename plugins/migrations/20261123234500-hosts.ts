@@ -7,6 +7,8 @@ export class Migration20261123234500 extends Migration {
       add column host_id text not null default '',
       add column host_name text not null default '',
       add column release text not null default '',
-      add column address text`)
+      add column address text,
+      add column clock_ahead_ms int not null default 0,
+      add column duties text[] not null default '{}'`)
   }
 }

@@ -10,6 +10,7 @@ import { examineAddress, examineBaseUrl } from '../../../plugins/doctor/address.
 import { examineCluster, examineDatabase } from '../../../plugins/doctor/database.ts'
 import { examineDisk } from '../../../plugins/doctor/disk.ts'
 import type { Finding, CheckInput } from '../../../plugins/doctor/finding.ts'
+import { examineHosts } from '../../../plugins/doctor/hosts.ts'
 import { examineLibraries } from '../../../plugins/doctor/libraries.ts'
 import { examineMail } from '../../../plugins/doctor/mail.ts'
 import { examineZone } from '../../../plugins/doctor/zone.ts'
@@ -17,7 +18,8 @@ import { features } from '../../../plugins/index.ts'
 import { mailConfig } from '../../../plugins/mail/config.ts'
 import { createUsedDataDir, runSvc, settings } from '../../e2e/server.ts'
 import { makeFolder } from '../../folder.ts'
-import { type TestApp, shareTestApp } from '../../support.ts'
+import { type TestApp, buildTestApp, shareTestApp } from '../../support.ts'
+import { buildWorker } from '../tasks/workers-support.ts'
 import { startMail } from '../mail/support.ts'
 
 const fresh = shareTestApp(t)
@@ -156,9 +158,9 @@ t.test('an unreachable database and one of a newer release are reported', async 
   await pool.end()
   t.notOk(isCurrent)
   t.match(findings, [{ status: 'fail', subject: 'database', message: /does not answer: .*ECONNREFUSED/ }])
-  await test.app.pg.query("insert into migrations (name) values ('29990101000000-future')")
+  await test.app.pg.query("insert into migrations (name) values ('29990101000000-contract-29990101000000-future')")
   const newer = await examineDatabase(test.app.pg, patientOf(test))
-  await test.app.pg.query("delete from migrations where name = '29990101000000-future'")
+  await test.app.pg.query("delete from migrations where name like '2999%'")
   t.match(newer.findings.find(({ subject }) => subject === 'schema'), { status: 'fail', message: /newer release/ })
   t.match(examineCluster(patientOf(test)), { status: 'ok', message: /first start creates/ })
 })
@@ -197,4 +199,20 @@ t.test('the command prints lines or JSON, changes nothing, and exits with 1 on e
   const wrong = await runSvc(t, ['doctor'], { ...env, SVC_PORT: 'many' }).ended
   t.equal(wrong.code, 1)
   t.match(wrong.output, /^fail +settings +SVC_PORT: "many" is not a whole number.*\n +→ .*\n\n1 failed/s)
+})
+
+t.test('hosts are listed with releases, clocks, addresses and duties', async (t) => {
+  const test = await buildTestApp(t)
+  t.equal(await test.app.workers.claim('watching'), true)
+  t.match(await examineHosts(test.app.pg), [{ status: 'ok', message: /^One host runs: .* \(\d.*: web; has the duties watching\)$/ }])
+  const other = await buildWorker(test, 2)
+  t.teardown(() => other.close())
+  await other.ready()
+  const [, ...problems] = await examineHosts(test.app.pg)
+  t.match(problems, [{ status: 'warn', message: /cannot pass requests of sockets to/, remedy: /SVC_INTERNAL_ADDRESS/ }])
+  await test.app.pg.query("update workers set release = '99.0.0', host_name = 'later', address = 'later:1' where id = $1", [other.workers.id])
+  const { rows: [row] } = await test.app.pg.query<{ clock_ahead_ms: number }>('select clock_ahead_ms from workers limit 1')
+  t.ok(Math.abs(row?.clock_ahead_ms ?? Infinity) < 2_000, `${row?.clock_ahead_ms} ms`)
+  t.match((await examineHosts(test.app.pg)).filter(({ status }) => status === 'warn').map(({ message }) => message),
+    [/run 2 releases: .*later 99\.0\.0/, /cannot pass/])
 })

@@ -241,7 +241,8 @@ function listContractions (before: Map<string, Column>, after: Map<string, Colum
     if (now.type !== column.type) return [`${name} was ${column.type}`]
     return now.is_required && !column.is_required ? [`${name} is required`] : []
   })
-  const added = [...after].filter(([name, { is_required: isRequired }]) => isRequired && !before.has(name) && tables.has(tableOf(name)))
+  const added = [...after].filter(([name, { is_required: isRequired }]) =>
+    isRequired && !before.has(name) && tables.has(tableOf(name)))
   return [...changed, ...added.map(([name]) => `${name} is required`)]
 }
 
