@@ -7,19 +7,18 @@ import { createLogger } from '../log.ts'
 import { listRuntimeWarnings } from '../runtime.ts'
 import { type RunningRole, prepareDatabase, startRole } from '../server.ts'
 import { listenUrl } from '../supervisor/banner.ts'
+import { closeMs } from '../supervisor/drain.ts'
 import { createLayout, openSocketFolder } from '../supervisor/folders.ts'
 import type { ServerRole } from '../jobs/workers.ts'
 
-const CLOSE_MAX_MS = 9_000
-
 /** Resolves when this process was told to end and has closed; a second signal ends it at once. */
-function waitForEnd (running: RunningRole): Promise<void> {
+function waitForEnd (running: RunningRole, drainSeconds: number): Promise<void> {
   return new Promise((resolve, reject) => {
     let isClosing = false
     const stop = () => {
       if (isClosing) process.exit(1)
       isClosing = true
-      setTimeout(() => { process.exit(1) }, CLOSE_MAX_MS).unref()
+      setTimeout(() => { process.exit(1) }, closeMs(drainSeconds)).unref()
       running.close().then(resolve, reject)
     }
     process.on('SIGINT', stop).on('SIGTERM', stop)
@@ -45,7 +44,7 @@ export async function runRole (features: Features, role: ServerRole): Promise<vo
       features, config, role, databaseUrl, logger, hostId: createHostId(), workerNumber: 0, socketDir: folder.path
     })
     // Registered before the process reports that it is ready, because a listener of that report may end the process.
-    const ended = waitForEnd(running)
+    const ended = waitForEnd(running, config.server.drain_seconds)
     logger.info(running.port === null ? {} : { url: listenUrl(config, running.port) }, `svc ${role} is ready`)
     const setupCode = role === 'web' ? await running.app.users.findSetupCode() : null
     if (setupCode !== null) logger.warn(`there is no administrator yet; creating one from another machine needs the setup code ${setupCode}`)

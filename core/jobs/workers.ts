@@ -60,8 +60,8 @@ const SILENT_SECONDS = 20
 /** First half of the advisory locks that live processes hold: an arbitrary number reserved for this server. */
 const LOCK_CLASS = 736_413
 /**
- * A table expression of live processes as `w`. The database session of a live process holds its advisory lock, which is released the moment
- * the process dies. Its row was updated lately; a stale row means that the process hangs.
+ * A table expression of live processes as `w`. The database session of a live process holds its advisory lock, which is
+ * released the moment the process dies. Its row was updated lately; a stale row means that the process hangs.
  */
 export const ALIVE_WORKERS = `workers w join pg_locks l on l.locktype = 'advisory' and l.classid = ${LOCK_CLASS}
   and l.objid = (hashtext(w.id)::bigint & 4294967295)::oid and l.granted

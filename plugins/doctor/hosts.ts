@@ -20,7 +20,8 @@ function examineReleases (hosts: readonly HostRow[]): Finding[] {
 }
 
 function examineClocks (hosts: readonly HostRow[]): Finding[] {
-  return hosts.filter(({ clock_ahead_ms: ms }) => Math.abs(ms) > SKEW_MAX_MS).map(({ host_name: name, clock_ahead_ms: ms }) =>
+  const skewed = hosts.filter(({ clock_ahead_ms: ms }) => Math.abs(ms) > SKEW_MAX_MS)
+  return skewed.map(({ host_name: name, clock_ahead_ms: ms }) =>
     fail(SUBJECT, `The clock of ${name} is ${(Math.abs(ms) / 1_000).toFixed(1)} s ${ms > 0 ? 'ahead of' : 'behind'} that of the database`,
       'Synchronise both with a time server (NTP), because tokens, codes and schedules depend on them'))
 }
