@@ -80,6 +80,26 @@ export const PluginLimits = defineEntity({
 })
 export type PluginLimits = InferEntity<typeof PluginLimits>
 
+/** The part of a plugin's rate that one process may use. The parts of all processes together are at most the rate. */
+export const RateShare = defineEntity({
+  name: 'RateShare',
+  tableName: 'rate_shares',
+  primaryKeys: ['plugin', 'rate', 'holder'],
+  properties: {
+    plugin: columns.text().primary(),
+    rate: columns.text().primary(),
+    /** The id of the process. */
+    holder: columns.text().primary(),
+    /** Requests in any window; 0 if the process waits for a part. */
+    requests: p.integer(),
+    expires_at: columns.time(),
+    /** Requests that the process sent in the last window, which count until `sent_until` beside a smaller part. */
+    sent: p.integer(),
+    sent_until: columns.time()
+  }
+})
+export type RateShare = InferEntity<typeof RateShare>
+
 /** Descriptions of the packages of one installation, for processes that run none of their code. */
 export const PluginSnapshot = defineEntity({
   name: 'PluginSnapshot',

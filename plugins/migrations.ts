@@ -8,6 +8,7 @@ import { Migration20261123210000 } from './migrations/20261123210000-changes.ts'
 import { Migration20261123220000 } from './migrations/20261123220000-values.ts'
 import { Migration20261123230000 } from './migrations/20261123230000-plugin-settings.ts'
 import { Migration20261123233000 } from './migrations/20261123233000-scan-parts.ts'
+import { Migration20261123234000 } from './migrations/20261123234000-rate-shares.ts'
 import { Migration20261123234500 } from './migrations/20261123234500-hosts.ts'
 import { Migration20261123235000 } from './migrations/20261123235000-content-devices.ts'
 import { Migration20261123240000 } from './migrations/20261123240000-content-devices.ts'
@@ -24,6 +25,8 @@ export const migrations: Migrations = [
   { name: '20261123220000-values', class: Migration20261123220000 },
   { name: '20261123230000-plugin-settings', class: Migration20261123230000 },
   { name: '20261123233000-scan-parts', class: Migration20261123233000 },
+  { name: '20261123233000-scan-parts', class: Migration20261123233000 },
+  { name: '20261123234000-rate-shares', class: Migration20261123234000 },
   { name: '20261123234500-hosts', class: Migration20261123234500 },
   { name: '20261123235000-content-devices', class: Migration20261123235000 },
   { name: '20261123240000-content-devices', class: Migration20261123240000 },

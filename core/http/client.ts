@@ -12,6 +12,7 @@ import { createMask } from './mask.ts'
 import { createRateLimiter, type RateLimit, type Waiter } from './rate-limit.ts'
 import { digestRequest, listParts, prepareRequest, type PreparedRequest } from './request.ts'
 import { type ClientResponse, toResponse } from './response.ts'
+import type { ShareRate } from './sliding-window.ts'
 import { sleep, runWithRetries, type RetryOptions } from './retry.ts'
 import { createPipe } from './stream.ts'
 import { unzip } from './unzip.ts'
@@ -30,6 +31,8 @@ export interface HttpClientOptions extends AddressRules {
   gateway?: string | undefined
   /** The rate limit of the service. Shared and cached responses do not count. */
   rateLimit?: RateLimit
+  /** Returns the part of a rate for this process; by default the process has the whole rate. */
+  shareRate?: ShareRate
   /** A store for responses to requests with `cacheMs`, which outlive a restart. */
   store?: Cache
   /** Aborts every request of the client; the callers get its reason. */
@@ -197,7 +200,7 @@ function createSender (
   const wire: Wire = { ...line, rules: options, mask, log, now, onEnd: options.onEnd ?? (() => {}) }
   const cache = createAnswerCache({ log, now, store: options.store, maxBytes: options.cacheBytes })
   const sharedRequests = createSharedRequests<ClientResponse>(lifetime)
-  const rateLimiter = createRateLimiter(options.rateLimit ?? {})
+  const rateLimiter = createRateLimiter(options.rateLimit ?? {}, options.shareRate)
   const waits = {
     sleep: options.sleep ?? sleep,
     random: options.random ?? Math.random,

@@ -1,6 +1,6 @@
 import type { Limits, Rate } from '@svc/plugin-sdk'
-import PQueue from 'p-queue'
 import { createSemaphore } from '../semaphore.ts'
+import { type ShareRate, type SlidingWindow, createSlidingWindow } from './sliding-window.ts'
 
 /** The limits of requests to a service. */
 export type RateLimit = Pick<Limits, 'concurrency' | 'rates'>
@@ -21,12 +21,16 @@ export interface RateLimiter {
   set (rateLimit: RateLimit): void
 }
 
-const nameRate = ({ requests, perMs, hosts = [] }: Rate) => JSON.stringify([requests, perMs, hosts.toSorted()])
+export const nameRate = ({ requests, perMs, hosts = [] }: Rate) => JSON.stringify([requests, perMs, hosts.toSorted()])
 
-/** Creates a rate limiter. All requests that use it share its limits. */
-export function createRateLimiter (initialLimits: RateLimit): RateLimiter {
+/**
+ * Creates a rate limiter. All requests that use it share its limits.
+ *
+ * @param share returns the part of a rate for this process; by default the process has the whole rate
+ */
+export function createRateLimiter (initialLimits: RateLimit, share: ShareRate | null = null): RateLimiter {
   const slots = createSemaphore()
-  let counters = new Map<string, { rate: Rate, queue: PQueue }>()
+  let counters = new Map<string, { rate: Rate, window: SlidingWindow }>()
 
   function set ({ concurrency, rates = [] }: RateLimit): void {
     slots.setLimit(concurrency ?? Infinity)
@@ -34,16 +38,15 @@ export function createRateLimiter (initialLimits: RateLimit): RateLimiter {
     const ordered = rates.toSorted((a, b) => b.perMs - a.perMs)
     counters = new Map(ordered.map((rate) => {
       const name = nameRate(rate)
-      const create = () => new PQueue({ intervalCap: rate.requests, interval: rate.perMs, strict: true })
-      return [name, counters.get(name) ?? { rate, queue: create() }]
+      return [name, counters.get(name) ?? { rate, window: createSlidingWindow(rate, share) }]
     }))
   }
   set(initialLimits)
 
   /** Waits until every rate for the host allows one more request. */
   async function waitForRates (host: string, signal: AbortSignal): Promise<void> {
-    for (const { rate, queue } of counters.values()) {
-      if (rate.hosts === undefined || rate.hosts.includes(host)) await queue.add(async () => {}, { signal })
+    for (const { rate, window } of counters.values()) {
+      if (rate.hosts === undefined || rate.hosts.includes(host)) await window.wait(signal)
     }
   }
 

@@ -11,6 +11,7 @@ import { pluginRequests } from './calls/traces.ts'
 import type { BuildIndex } from './search-index/index-build.ts'
 import { NO_INDEX, createIndex } from './search-index/plugin-index.ts'
 import { createLimitsStore } from './plugin-limits.ts'
+import { createRateShares } from './rate-shares.ts'
 import { VERSION } from '../version.ts'
 
 export const USER_AGENT = `Svc/${VERSION}`
@@ -38,6 +39,7 @@ export async function createPluginServices (app: FastifyInstance, config: Config
     app.log.warn({ err }, 'the limits that plugins reported could not be stored')
   })
   app.addHook('onClose', async () => { await limits.flush() })
+  const shareRatesOf = createRateShares(app)
   const closing = new AbortController()
   app.addHook('onClose', async () => { closing.abort(new Error('The server stops')) })
   const scopeOfFirstBuild = (): CallScope =>
@@ -59,6 +61,7 @@ export async function createPluginServices (app: FastifyInstance, config: Config
       gateway: kind === 'provider' ? config.outgoing.gateway : undefined,
       store: cache,
       rateLimit: { ...rateLimit, ...reportedLimits.rateLimit() },
+      shareRate: shareRatesOf(`${kind}/${key}`),
       hosts,
       onEnd: (ms, failure) => { pluginRequests.publish({ plugin: `${kind}/${key}`, ms, failure }) },
       onLimits: reportedLimits.setRateLimit,
