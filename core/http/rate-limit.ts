@@ -1,5 +1,6 @@
 import type { Limits, Rate } from '@svc/plugin-sdk'
 import { createSemaphore } from '../semaphore.ts'
+import { createSharedSlots } from './shared-slots.ts'
 import { type ShareRate, type SlidingWindow, createSlidingWindow } from './sliding-window.ts'
 
 /** The limits of requests to a service. */
@@ -30,9 +31,12 @@ export const nameRate = ({ requests, perMs, hosts = [] }: Rate) => JSON.stringif
  */
 export function createRateLimiter (initialLimits: RateLimit, share: ShareRate | null = null): RateLimiter {
   const slots = createSemaphore()
+  const sharedSlots = share === null ? null : createSharedSlots(share)
+  let limit: number | undefined
   let counters = new Map<string, { rate: Rate, window: SlidingWindow }>()
 
   function set ({ concurrency, rates = [] }: RateLimit): void {
+    limit = concurrency
     slots.setLimit(concurrency ?? Infinity)
     // The longest window first, because a request that waits long must not be counted in a short window before.
     const ordered = rates.toSorted((a, b) => b.perMs - a.perMs)
@@ -50,12 +54,19 @@ export function createRateLimiter (initialLimits: RateLimit, share: ShareRate | 
     }
   }
 
+  /** Runs work in a slot of this process, and of all processes if they share a limit. */
+  function runInSlot<T> (work: () => Promise<T>, signal: AbortSignal): Promise<T> {
+    const concurrency = limit
+    if (sharedSlots === null || concurrency === undefined) return slots.run(work, signal)
+    return slots.run(() => sharedSlots.run(concurrency, work, signal), signal)
+  }
+
   return {
     set,
     async run (host, work, { signal, onWait }) {
       const endWait = onWait?.() ?? (() => {})
       try {
-        return await slots.run(async () => {
+        return await runInSlot(async () => {
           if (counters.size > 0) await waitForRates(host, signal)
           endWait()
           return await work()

@@ -78,18 +78,18 @@ async function leaseShare (
 }
 
 /**
- * Shares the rates of plugins among all processes, so that services get no more requests from several scan workers than
+ * Shares the rates and the concurrency of plugins among all processes, so that services get no more requests from several scan workers than
  * from one. Each process leases a part of a rate for some windows, and then needs no statement for a request.
  */
 export function createRateShares (app: Pick<FastifyInstance, 'db' | 'workers'>): (plugin: string) => ShareRate {
   return (plugin) => {
     const shares = new Map<string, RateShare & { renewAt: number }>()
-    return async (rate, readSent) => {
-      const name = nameRate(rate)
+    const renewals = new Map<string, Promise<RateShare>>()
+
+    async function renew (name: string, rate: Rate, readSent: () => SentRequests): Promise<RateShare> {
       const known = shares.get(name)
       const now = performance.now()
-      if (known !== undefined && now < known.renewAt) return known
-      const leaseMs = Math.min(Math.max(WINDOWS * rate.perMs, SHORTEST_MS), LONGEST_MS)
+      const leaseMs = rate.perMs === 0 ? LONGEST_MS : Math.min(Math.max(WINDOWS * rate.perMs, SHORTEST_MS), LONGEST_MS)
       const { id: holder } = app.workers
       const alive = await app.workers.listAlive()
       const lease = { plugin, rate, holder, alive, leaseMs, sent: readSent() }
@@ -98,6 +98,15 @@ export function createRateShares (app: Pick<FastifyInstance, 'db' | 'workers'>):
       const share = { requests, retryMs: RETRY_MS, renewAt: now + (requests === 0 ? RETRY_MS : leaseMs / 2) }
       shares.set(name, share)
       return share
+    }
+
+    return (rate, readSent) => {
+      const name = nameRate(rate)
+      const known = shares.get(name)
+      if (known !== undefined && performance.now() < known.renewAt) return known
+      const renewal = renewals.get(name) ?? renew(name, rate, readSent).finally(() => { renewals.delete(name) })
+      renewals.set(name, renewal)
+      return renewal
     }
   }
 }
