@@ -47,8 +47,7 @@ export function createProgress (
   function write (): Promise<void> {
     reports = reports.catch(() => { /* the caller of that write gets the error */ })
       .then(() => report(toStorable({
-        scan_stats: stats, platform, problems: [...problems, ...others.problems].slice(0, PROBLEMS_MAX),
-        problem_count: problemCount + others.problem_count
+        scan_stats: stats, platform, problems, problem_count: problemCount + others.problem_count
       })))
     return reports
   }
@@ -61,6 +60,13 @@ export function createProgress (
     if (Date.now() - reportedAt < REPORT_MS) return
     reportedAt = Date.now()
     await write()
+  }
+
+  /** Appends new problems, because clients print those after the last one that they know. */
+  function appendProblems (given: readonly ScanProblem[]): void {
+    const known = new Set(problems.map((problem) => JSON.stringify(problem)))
+    const added = given.filter((problem) => !known.has(JSON.stringify(problem)))
+    problems.push(...added.slice(0, PROBLEMS_MAX - problems.length))
   }
 
   const timer = setInterval(() => {
@@ -85,6 +91,7 @@ export function createProgress (
     },
     setOthers (given) {
       for (const name of COUNTERS) stats[name] += (given.stats[name] ?? 0) - (others.stats[name] ?? 0)
+      if (given.problems !== others.problems) appendProblems(given.problems)
       others = given
       isStale = true
     },
