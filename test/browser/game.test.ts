@@ -1,14 +1,11 @@
-import { readFile } from 'node:fs/promises'
-import { createRequire } from 'node:module'
 import type { Page } from 'puppeteer-core'
 import t from 'tap'
 import { createForm } from '../plugins/assets/support.ts'
 import { until } from '../until.ts'
-import { startBrowser } from './browser.ts'
+import { DESKTOP, examine, startBrowser } from './browser.ts'
 import { MARKUP_NAME, buildGameLibrary } from './game-library.ts'
 import { makePdf } from './pdf.ts'
 
-const AXE = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 const browser = await startBrowser()
 if (browser === null) {
   t.pass('no browser runs on this machine')
@@ -23,7 +20,7 @@ const problems: string[] = []
 async function signIn (name: string): Promise<Page> {
   const page = await (await browser?.createBrowserContext())?.newPage()
   if (page === undefined) throw new Error('The browser opened no page')
-  await page.setViewport({ width: 1280, height: 900 })
+  await page.setViewport(DESKTOP)
   page.setDefaultTimeout(10_000)
   page.on('pageerror', (err) => {
     problems.push(String(err))
@@ -66,33 +63,6 @@ const readLocks = async (id: number) =>
   (await app.inject({ url: `/api/roms/${id}/sources`, headers: admin })).json<{ locked: string[] }>().locked
 
 const fileOf = (path: string) => path.split('?')[0]
-
-interface Violation {
-  id: string
-  nodes: { html: string }[]
-}
-
-/** Lists what axe finds on a page, in light and dark, and as wide as a phone. */
-async function examine (page: Page): Promise<string[]> {
-  const found: string[] = []
-  for (const [width, scheme] of [
-    [1280, 'light'],
-    [1280, 'dark'],
-    [390, 'light']
-  ] as const) {
-    await page.setViewport({ width, height: 900 })
-    await page.emulateMediaFeatures([
-      { name: 'prefers-color-scheme', value: scheme },
-      { name: 'prefers-reduced-motion', value: 'reduce' }
-    ])
-    // DevTools run the script, which the policy of the page would refuse.
-    await page.evaluate(AXE)
-    const violations = (await page.evaluate('axe.run().then(({ violations }) => violations)')) as Violation[]
-    found.push(...violations.map(({ id, nodes }) => `${scheme} ${width} ${id}: ${nodes[0]?.html ?? ''}`))
-  }
-  await page.setViewport({ width: 1280, height: 900 })
-  return found
-}
 
 const page = await signIn('admin')
 

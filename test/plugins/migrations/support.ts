@@ -82,7 +82,7 @@ const CONTENT: Record<string, readonly string[]> = {
   ],
   '20261123235000-content-devices': [
   ],
-  '20261123250000-install-percent': [
+  '20261123235500-install-percent': [
     "insert into install_requests (user_id, device_id, rom_id, status, percent) values (1, 1, 1, 'taken', 40)"
   ],
   '20261123240000-content-devices': [
