@@ -91,7 +91,8 @@ async function createTemplate (): Promise<void> {
   writeFileSync(join(folder, 'db', 'pg_hba.conf'), 'host all all 127.0.0.1/32 trust\nlocal all all trust\n')
   await asSuperuser('/postgres', ['select pg_reload_conf()', `create database svc_template owner ${SERVER_ROLE}`,
     `grant set on parameter session_replication_role, deadlock_timeout to ${SERVER_ROLE}`])
-  await asSuperuser('/svc_template', [`grant execute on function pg_stat_file(text, boolean) to ${SERVER_ROLE}`])
+  await asSuperuser('/svc_template', [`grant execute on function pg_stat_file(text, boolean) to ${SERVER_ROLE}`,
+    `grant select on pg_statistic to ${SERVER_ROLE}`])
   const url = new URL(server.url)
   url.pathname = '/svc_template'
   await migrate({ url: url.href, poolSize: 1, ...await features.loadTables() })

@@ -74,11 +74,16 @@ const SIZE = '(pg_stat_file(pg_relation_filepath(c.oid), true)).size'
  * size, and a larger table has other plans.
  */
 const LARGE_BYTES = 10 * 8_192
-const LARGE = `select 1 ${TABLES} and relname !~ '^plugin_index_\\d+' and ${SIZE} > ${LARGE_BYTES} limit 1`
-/** Clears PostgreSQL's statistics about deleted rows. */
+/** Above this size of all large tables a new database costs less than deleting the rows. */
+const REUSED_BYTES_MAX = 4 * 1_024 * 1_024
+const LARGE = `select format('%I.%I', relnamespace::regnamespace, relname) as name, ${SIZE}::float8 as bytes
+  ${TABLES} and relname !~ '^plugin_index_\\d+' and ${SIZE} > ${LARGE_BYTES}`
+/** Clears PostgreSQL's statistics about deleted rows. `pg_stats` would check the rights on each column. */
 const FORGET = `select pg_clear_relation_stats(relnamespace::regnamespace::text, relname) ${TABLES} and reltuples <> -1;
-  select pg_clear_attribute_stats(schemaname::text, tablename::text, attname::text, inherited)
-    from pg_stats where schemaname in ('public', 'pgboss')`
+  select pg_clear_attribute_stats(relnamespace::regnamespace::text, relname, attname::text, stainherit)
+    from pg_statistic join pg_attribute on attrelid = starelid and attnum = staattnum
+      join pg_class c on c.oid = starelid
+    where relnamespace = any('{public,pgboss}'::regnamespace[])`
 
 /** A database made from the template, with its state when it was new. */
 interface Made { name: string, shape: string, snapshots: string[] }
@@ -159,8 +164,11 @@ async function drop (name: string): Promise<void> {
 async function renew ({ name, shape, snapshots }: Made): Promise<boolean> {
   await endSessions(name)
   return await within(name, async (client) => {
-    if ((await readShape(client)).shape !== shape || (await client.query(LARGE)).rowCount !== 0) return false
+    if ((await readShape(client)).shape !== shape) return false
+    const { rows: large } = await client.query<{ name: string, bytes: number }>(LARGE)
+    if (large.reduce((sum, { bytes }) => sum + bytes, 0) > REUSED_BYTES_MAX) return false
     await emptyTables(client, KEPT_TABLES)
+    if (large.length > 0) await client.query(`vacuum (full) ${large.map(({ name }) => name).join()}`)
     await client.query('delete from plugin_snapshots where fingerprint <> all($1)', [snapshots])
     await client.query("update plugin_snapshots set worker = null, reports = '[]'")
     await client.query(FORGET)
@@ -245,13 +253,14 @@ const basic = (username: string, password: string) =>
 
 /** Builds the real server, ready for injected or real requests, on its own database and folders. */
 export async function buildTestApp (t: Test, options: TestAppOptions = {}): Promise<TestApp> {
-  const databaseUrl = options.databaseUrl ?? await createTestDatabase(t)
   const folder = t.testdir({ data: {}, library: options.library ?? {} })
   const libraryDir = options.env?.SVC_LIBRARY_DIR ?? join(folder, 'library')
   const { config } = loadConfig({
     SVC_DATA_DIR: join(folder, 'data'), SVC_LIBRARY_DIR: libraryDir, SVC_LOG_LEVEL: process.env.SVC_LOG_LEVEL ?? 'silent',
     SVC_AUTH_SECRET_KEY: 'a key for tests only', ...options.env
   })
+  // After the configuration, because a refused one needs no database.
+  const databaseUrl = options.databaseUrl ?? await createTestDatabase(t)
   const { log } = options
   const logger = options.logger ?? (log === undefined
     ? pino({ level: config.server.log_level })
