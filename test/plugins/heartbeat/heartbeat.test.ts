@@ -17,6 +17,17 @@ import { until } from '../../until.ts'
 import { addRom } from '../roms/support.ts'
 
 const fresh = shareTestApp(t)
+const freshWithWorker = shareTestApp(t, { worker: true })
+const freshWithSwitches = shareTestApp(t, {
+  env: {
+    DISABLE_USERPASS_LOGIN: 'true',
+    ENABLE_SCHEDULED_RESCAN: '1',
+    SCHEDULED_RESCAN_CRON: '30 2 * * 0',
+    DEVICE_INSTALL_ENABLED: 'false',
+    DEVICE_INSTALL_EXCLUDED_PLATFORM_SLUGS: 'win, ps5',
+    SVC_CONSOLE_ENABLED: 'false'
+  }
+})
 
 const CRON_KEYS = ['SCHEDULED_RESCAN_CRON', 'SCHEDULED_UPDATE_SWITCH_TITLEDB_CRON',
   'SCHEDULED_UPDATE_LAUNCHBOX_METADATA_CRON', 'SCHEDULED_CONVERT_IMAGES_TO_WEBP_CRON']
@@ -70,15 +81,7 @@ t.test('every known flag is present, whether or not its provider is installed', 
 })
 
 t.test('switches of the configuration are visible', async (t) => {
-  const { app } = await buildTestApp(t, {
-    env: {
-      DISABLE_USERPASS_LOGIN: 'true',
-      ENABLE_SCHEDULED_RESCAN: '1',
-      SCHEDULED_RESCAN_CRON: '30 2 * * 0',
-      DEVICE_INSTALL_ENABLED: 'false',
-      DEVICE_INSTALL_EXCLUDED_PLATFORM_SLUGS: 'win, ps5'
-    }
-  })
+  const { app } = await freshWithSwitches(t)
   t.match((await app.inject({ url: '/api/heartbeat' })).json(), {
     FRONTEND: { DISABLE_USERPASS_LOGIN: true },
     DEVICE_INSTALL: { ENABLED: false, EXCLUDED_PLATFORM_SLUGS: ['win', 'ps5'] },
@@ -181,7 +184,7 @@ t.test('a provider with a refused key is off in every web worker until it is acc
 })
 
 t.test('sources that are off, not installed or unknown are told apart', async (t) => {
-  const { app } = await buildTestApp(t, { worker: true })
+  const { app } = await freshWithWorker(t)
   const ask = async (source: string) => {
     const reply = await app.inject({ url: `/api/heartbeat/metadata/${source}` })
     return [reply.statusCode, reply.json()]
@@ -214,7 +217,7 @@ t.test('an answer is cached for its time, a failure is not', async (t) => {
 })
 
 t.test('liveness needs nothing; readiness needs the database and a scan worker', async (t) => {
-  const { app, worker } = await buildTestApp(t, { worker: true })
+  const { app, worker } = await freshWithWorker(t)
   t.same((await app.inject({ url: '/api/health' })).json(), { status: 'ok' })
   const ready = await app.inject({ url: '/api/health/ready' })
   t.equal(ready.statusCode, 200)
@@ -223,6 +226,7 @@ t.test('liveness needs nothing; readiness needs the database and a scan worker',
     checks: { database: { status: 'ok', reason: null }, worker: { status: 'ok', reason: null }, libraries: { status: 'ok', reason: null } }
   })
   t.equal((await worker?.inject('/api/health'))?.statusCode, 404)
+  // No later test shares this worker.
   await worker?.close()
   const lame = await app.inject({ url: '/api/health/ready' })
   t.equal(lame.statusCode, 503)
@@ -268,7 +272,7 @@ t.test('an unreachable database is reported without its address', async (t) => {
 })
 
 t.test('the front page without the console links to the documentation', async (t) => {
-  const { app } = await buildTestApp(t, { env: { SVC_CONSOLE_ENABLED: 'false' } })
+  const { app } = await freshWithSwitches(t)
   const page = await app.inject({ url: '/' })
   t.equal(page.statusCode, 200)
   t.match(page.headers['content-type'], /^text\/html/)

@@ -1,17 +1,19 @@
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import { type TestApp, buildTestApp } from '../../support.ts'
+import { type TestApp, buildTestApp, shareTestApp } from '../../support.ts'
 
 const HASHED = ['index-BHx3kLm9.js', 'index-a_b-C1d2.css', 'core.ruffle.0a1b2c3d4e5f60718293.js']
 const PLAIN = ['emulator-controls.js', 'emulator-MainMenu.js', 'loader.js', 'photo-20240101.js']
 const BUNDLES = [...HASHED, ...PLAIN]
 const PAGE = '<!doctype html><title>Pages</title>'
 
-/** Builds a server with a folder of pages, and a file beside that folder. */
-async function withPages (t: Test, env: Record<string, string> = { SVC_ROMM_NAMES: 'true' }): Promise<TestApp> {
-  const pages = join(t.testdirName, 'data', 'pages')
-  const test = await buildTestApp(t, { env: { SVC_WEB_DIR: pages, ...env } })
+const folderOf = (t: Pick<Test, 'testdirName'>) => join(t.testdirName, 'data', 'pages')
+const PAGES = folderOf(t)
+const fresh = shareTestApp(t, { env: { SVC_WEB_DIR: PAGES, SVC_ROMM_NAMES: 'true' } })
+
+/** Writes a folder of pages, and a file beside that folder. */
+function writePages (pages: string): void {
   mkdirSync(join(pages, 'assets'), { recursive: true })
   writeFileSync(join(pages, 'index.html'), PAGE)
   writeFileSync(join(pages, 'assets', 'a b%.js'), 'export {}')
@@ -19,6 +21,19 @@ async function withPages (t: Test, env: Record<string, string> = { SVC_ROMM_NAME
   writeFileSync(join(pages, '.env'), 'secret')
   writeFileSync(join(pages, '..', 'secret.txt'), 'secret')
   symlinkSync(join(pages, '..', 'secret.txt'), join(pages, 'link.txt'))
+}
+
+/** Returns the shared server, which has a folder of pages made for RomM. */
+async function withPages (t: Test): Promise<TestApp> {
+  const test = await fresh(t)
+  writePages(PAGES)
+  return test
+}
+
+/** Builds a server with a folder of pages. */
+async function buildWithPages (t: Test, env: Record<string, string>): Promise<TestApp> {
+  const test = await buildTestApp(t, { env: { SVC_WEB_DIR: folderOf(t), ...env } })
+  writePages(folderOf(t))
   return test
 }
 
@@ -71,7 +86,7 @@ t.test('pages that run emulators are isolated, so that emulators may use threads
 t.test('pages may connect only to other sites that the operator names', async (t) => {
   const connectsTo = (test: TestApp) => test.app.inject({ url: '/' })
     .then(({ headers }) => /connect-src ([^;]*)/.exec(String(headers['content-security-policy']))?.[1])
-  const named = await withPages(t, { SVC_WEB_CONNECT_ORIGINS: 'https://api.github.com, wss://relay.example.org:8443' })
+  const named = await buildWithPages(t, { SVC_WEB_CONNECT_ORIGINS: 'https://api.github.com, wss://relay.example.org:8443' })
   t.equal(await connectsTo(named), "'self' data: blob: https://api.github.com wss://relay.example.org:8443")
   for (const wrong of ['api.github.com', "https://a.example;script-src 'unsafe-inline'", 'https://a.example/path']) {
     await t.rejects(buildTestApp(t, { env: { SVC_WEB_CONNECT_ORIGINS: wrong } }), /SVC_WEB_CONNECT_ORIGINS/, wrong)
@@ -81,7 +96,7 @@ t.test('pages may connect only to other sites that the operator names', async (t
 t.test("devices are approved on RomM's page, or on the server's for other pages", async (t) => {
   const made = await withPages(t)
   t.equal((await made.app.inject({ url: '/pair/device?user_code=ABCD' })).body, PAGE)
-  const other = await withPages(t, {})
+  const other = await buildWithPages(t, {})
   const own = await other.app.inject({ url: '/pair/device' })
   t.equal(own.statusCode, 200)
   t.not(own.body, PAGE)
