@@ -112,7 +112,7 @@ t.test('links that leave the service are refused', async (t) => {
   const piece = fc.constantFrom('/', '\\', '.', '..', ':', '@', '#', '?', '%', '%2f', '%5c', '%2e', '%3f', '%23', '%09', '%0a', '%00', '%25',
     '\t', ' ', '/..', '/%2e%2e', 'evil.example', 'javascript', 'x', 'é')
   const anything = fc.oneof(fc.string({ unit: character }), fc.array(piece, { maxLength: 12 }).map((parts) => parts.join('')),
-    fc.array(piece, { maxLength: 12 }).map((parts) => `/${parts.join('')}`), fc.webUrl())
+    fc.array(piece, { maxLength: 12 }).map((parts) => `/${parts.join('')}`), fc.domain().map((host) => `https://${host}/`))
   const staysIn = (link: string) => ['https://games.example/', 'https://games.example/svc/'].every((home) => {
     const byReference = new URL(link, home)
     const behind = new URL(home.slice(0, -1) + link)
