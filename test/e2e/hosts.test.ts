@@ -1,10 +1,12 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import pg from 'pg'
 import { type Socket, io } from 'socket.io-client'
 import t from 'tap'
 import { readServerState } from '../../core/supervisor/server-state.ts'
 import { freePort } from '../free-port.ts'
+import { type Peer, connectPeer, roomData } from '../plugins/netplay/support.ts'
 import { createTestDatabase } from '../support.ts'
 import { until } from '../until.ts'
 import { startRoundRobin } from './round-robin.ts'
@@ -143,6 +145,43 @@ t.test('a session that ends on one host is out on the other within 2 s', async (
   t.ok(performance.now() - endedAt < 2_000, `${performance.now() - endedAt} ms`)
 })
 
+t.test('administrators read the log of one host on the other', async (t) => {
+  const authorization = `Basic ${Buffer.from('stranger:wrong').toString('base64')}`
+  await fetch(`${second.url}/api/login`, { method: 'POST', headers: { authorization } })
+  const { cookie } = await signIn(first.url)
+  const lines = async () => await (await fetch(`${first.url}/api/logs?limit=200`, { headers: { cookie } })).text()
+  t.ok(await until(async () => (await lines()).includes('username=stranger'), 'the line of the other host', first.command))
+})
+
+/** Returns the names of the open rooms of a game, as a host lists them. */
+async function listRooms ({ url }: Host, cookie: string): Promise<string[]> {
+  const answer = await tryFetch(`${url}/api/netplay/list?game_id=7`, { headers: { cookie } })
+  return answer?.status === 200 ? Object.keys(await answer.json() as object) : []
+}
+
+/** Peers whose sockets stay open until the end of the file. */
+const parent = t
+let guest: Peer | null = null
+
+t.test('people on different hosts play together', async (t) => {
+  const database = new pg.Client({ connectionString: SVC_DATABASE_URL })
+  await database.connect()
+  await database.query("insert into platforms (id, slug, fs_slug, name) values (1, 'snes', 'snes', 'SNES')")
+  await database.query(`insert into roms (id, platform_id, fs_name, fs_path, fs_name_no_tags, fs_name_no_ext)
+    values (7, 1, 'Kart.sfc', 'roms/snes', 'Kart', 'Kart')`)
+  await database.end()
+  const [{ cookie }, there] = [await signIn(first.url), await signIn(second.url)]
+  const owner = await connectPeer(parent, second.url, there.cookie)
+  guest = await connectPeer(parent, first.url, cookie)
+  t.same(await owner.ask('open-room', roomData('both', 'a', 7, { maxPlayers: 3 })), [])
+  t.same(await listRooms(first, cookie), ['both'])
+  t.match(await guest.ask('join-room', roomData('both', 'b', 7)), [null, { a: {}, b: {} }])
+  for (let count = 0; count < 20; count++) owner.socket.emit('input', count)
+  await until(() => guest?.heard('input').length === 20, 'all of it', first.command)
+  guest.socket.emit('data-message', Buffer.alloc(100_000, 1))
+  await until(() => owner.heard('data-message').length === 1, 'the answer', second.command)
+})
+
 t.test('sockets of a killed host are on the other host within 10 s', async (t) => {
   const sockets = await Promise.all(Array.from({ length: 12 }, (_, index) => connect({
     transports: [index % 2 === 0 ? 'polling' : 'websocket'], reconnection: true
@@ -159,4 +198,9 @@ t.test('sockets of a killed host are on the other host within 10 s', async (t) =
     new Set(sockets.map(({ io: { engine } }) => hostOf(String(Reflect.get(engine, 'id'))))).size === 1,
   'all sockets on the first host', { ...first.command, ms: 60_000 })
   t.ok(performance.now() - endedAt < 10_000, `${performance.now() - endedAt} ms, ${lost.join()}`)
+})
+
+t.test('players of a killed host leave the room', async (t) => {
+  const isAlone = () => Object.keys((guest?.heard('users-updated').at(-1) ?? {})).join() === 'b'
+  t.ok(await until(isAlone, 'the remaining player', first.command))
 })
