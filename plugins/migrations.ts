@@ -11,8 +11,7 @@ import { Migration20261123233000 } from './migrations/20261123233000-scan-parts.
 import { Migration20261123234000 } from './migrations/20261123234000-rate-shares.ts'
 import { Migration20261123234500 } from './migrations/20261123234500-hosts.ts'
 import { Migration20261123235000 } from './migrations/20261123235000-content-devices.ts'
-import { Migration20261123240000 } from './migrations/20261123240000-content-devices.ts'
-import { Migration20261123250000 } from './migrations/20261123250000-install-percent.ts'
+import { Migration20261123235500 } from './migrations/20261123235500-install-percent.ts'
 
 /** Every migration in the order they run. A released one is never changed. */
 export const migrations: Migrations = [
@@ -25,10 +24,8 @@ export const migrations: Migrations = [
   { name: '20261123220000-values', class: Migration20261123220000 },
   { name: '20261123230000-plugin-settings', class: Migration20261123230000 },
   { name: '20261123233000-scan-parts', class: Migration20261123233000 },
-  { name: '20261123233000-scan-parts', class: Migration20261123233000 },
   { name: '20261123234000-rate-shares', class: Migration20261123234000 },
   { name: '20261123234500-hosts', class: Migration20261123234500 },
   { name: '20261123235000-content-devices', class: Migration20261123235000 },
-  { name: '20261123240000-content-devices', class: Migration20261123240000 },
-  { name: '20261123250000-install-percent', class: Migration20261123250000 }
+  { name: '20261123235500-install-percent', class: Migration20261123235500 }
 ]
