@@ -17,6 +17,7 @@ import { requireUrls } from './database-urls.ts'
 import { createDataDir, dataDirOf, explainDataDir } from './data-dir.ts'
 import { errorCode } from '../files/fs-error.ts'
 import { StartError } from '../errors.ts'
+import { readStoreAddress } from '../store/s3/address.ts'
 
 export type { Config, ConfigFile, Setting } from './schema.ts'
 
@@ -255,6 +256,8 @@ function readConfig ({ dataDir, file, schema, settings, environment }: ConfigSou
   }
   const wrongCrons = findWrongCrons(filled.plugins, environment, file)
   if (wrongCrons.length > 0) throw new StartError(wrongCrons.join('\n'))
+  // The store is created in many processes, so that a missing credential is reported once here.
+  if (filled.store.url !== undefined) readStoreAddress(filled.store.url, filled.store)
   const roots = listRoots(filled.libraries)
   const library = resolve(filled.library_dir ?? join(dataDir, 'library'))
   if (roots.length > 0 && filled.library_dir !== undefined && !roots.includes(library)) {

@@ -33,6 +33,16 @@ function failureOf (t: Pick<Test, 'testdir'>, yaml: string | null, env: Record<s
   return ''
 }
 
+t.test('the address of a bucket needs its credentials, which are never shown', async (t) => {
+  const env = { SVC_STORE_URL: 's3://games/data?endpoint=http://nas:9000' }
+  t.match(failureOf(t, null, env), /^The store s3:\/\/games needs credentials\. Set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY\.$/)
+  t.match(failureOf(t, null, { SVC_STORE_URL: 's3://id:key@games' }), /^SVC_STORE_URL: .* is not an address such as s3:/)
+  const { config } = load(t, null, { ...env, AWS_ACCESS_KEY_ID: 'id', AWS_SECRET_ACCESS_KEY: 'hunter2', AWS_SESSION_TOKEN: 'hunter2' })
+  t.notOk(renderConfig(config).includes('hunter2'))
+  t.match(load(t, 'store: { access_key_id: id, secret_access_key: other }', env).config.store, { secret_access_key: 'other' })
+  t.equal(load(t, null, { AWS_ACCESS_KEY_ID: 'id' }).config.store.url, undefined, 'variables for other programs change nothing')
+})
+
 t.test('the environment takes precedence over config.yml, and that over defaults', async (t) => {
   t.equal(load(t, null).config.server.port, 8080)
   t.equal(load(t, 'server: { port: 81 }').config.server.port, 81)
