@@ -37,6 +37,8 @@ export interface S3Request {
   query?: Readonly<Record<string, string>>
   headers?: Readonly<Record<string, string>>
   body?: Buffer
+  /** True for work of the server that grows with the object, such as a copy. */
+  isSlow?: boolean
 }
 
 /** The limits of one attempt, and the pause between attempts. */
@@ -47,7 +49,7 @@ export interface S3Timing {
 }
 
 export const DEFAULT_TIMING: S3Timing = {
-  silenceMs: 15_000,
+  silenceMs: 6_000,
   sleep: (ms, signal) => delay(ms, undefined, { signal })
 }
 
@@ -55,6 +57,9 @@ type Response = Dispatcher.ResponseData
 
 const RETRIED_STATUSES = new Set([408, 429, 500, 502, 503, 504])
 const ERROR_MAX_BYTES = 64 * 1024
+/** After this time no attempt begins, because people and database connections wait. */
+const ATTEMPTS_MS = 10_000
+const SLOW_FACTOR = 10
 const EMPTY = Buffer.alloc(0)
 const NEVER = new AbortController().signal
 
@@ -122,15 +127,16 @@ export function createS3Client (address: S3Address, { silenceMs, sleep }: S3Timi
 
   async function sendOnce (given: S3Request): Promise<Response> {
     const { Signer, request, dispatcher } = await (loaded ??= loadLibraries(address))
-    const { method, body = EMPTY } = given
+    const { method, body = EMPTY, isSlow = false } = given
+    const limitMs = isSlow ? silenceMs * SLOW_FACTOR : silenceMs
     const { url, headers } = await sign(Signer, address, given)
     const response = await request(url, {
       method,
       headers: Object.fromEntries(headers),
       body: method === 'PUT' || method === 'POST' ? body : null,
       dispatcher,
-      headersTimeout: silenceMs,
-      bodyTimeout: silenceMs
+      headersTimeout: limitMs,
+      bodyTimeout: limitMs
     })
     if (response.statusCode >= 300) throw await readRefusal(response)
     return response
@@ -142,12 +148,14 @@ export function createS3Client (address: S3Address, { silenceMs, sleep }: S3Timi
    * @throws S3Error for a refusal, S3ConnectionError without an answer; both after the last attempt
    */
   async function send<T> (request: S3Request, read: (response: Response) => Promise<T>): Promise<T> {
+    const begun = performance.now()
     const attempt = async (): Promise<Outcome<T>> => {
       try {
         return { result: await read(await sendOnce(request)) }
       } catch (err) {
         const failure = err instanceof S3Error ? err : new S3ConnectionError(err)
-        return { failure, mayRetry: mayRetry(err), retryAfterMs: null, isPauseRequested: false }
+        const canHelp = mayRetry(err) && performance.now() - begun < ATTEMPTS_MS
+        return { failure, mayRetry: canHelp, retryAfterMs: null, isPauseRequested: false }
       }
     }
     return await runWithRetries(attempt, {

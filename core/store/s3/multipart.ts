@@ -53,7 +53,7 @@ async function runUpload (
   try {
     const tags: string[] = []
     for await (const putPart of parts) tags.push(await putPart({ uploadId, partNumber: String(tags.length + 1) }))
-    await client.sendForXml({ method: 'POST', key, query: { uploadId }, body: toCompletion(tags) })
+    await client.sendForXml({ method: 'POST', key, query: { uploadId }, body: toCompletion(tags), isSlow: true })
   } catch (err) {
     if (err instanceof S3Error && err.code === 'NoSuchUpload' && await isComplete(client, key, countSize())) return
     // The cleanup aborts an upload that cannot be aborted now.
@@ -83,7 +83,7 @@ export async function copyObject (
 ): Promise<void> {
   const source = { 'x-amz-copy-source': `/${encodeKey(`${from.bucket}/${from.key}`)}` }
   if (from.size <= COPY_MAX_BYTES) {
-    await client.sendForXml({ method: 'PUT', key, headers: source })
+    await client.sendForXml({ method: 'PUT', key, headers: source, isSlow: true })
     return
   }
   async function * copyParts (): AsyncGenerator<PutPart> {
@@ -91,7 +91,11 @@ export async function copyObject (
       const end = Math.min(start + COPY_PART_BYTES, from.size) - 1
       yield async (query) => {
         const texts = await client.sendForXml({
-          method: 'PUT', key, query, headers: { ...source, 'x-amz-copy-source-range': `bytes=${start}-${end}` }
+          method: 'PUT',
+          key,
+          query,
+          headers: { ...source, 'x-amz-copy-source-range': `bytes=${start}-${end}` },
+          isSlow: true
         })
         return findText(texts, 'ETag') ?? ''
       }
