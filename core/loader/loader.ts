@@ -1,15 +1,16 @@
 import type { Manifest, PluginKind, ProviderDefinition } from '@svc/plugin-sdk'
 import type { FastifyInstance } from 'fastify'
 import type { Config } from '../config/config.ts'
-import { type Candidate, attempt, closeCandidate, createCandidate, toDescription, toLoaded, toRecord } from './steps/candidate.ts'
+import { type Candidate, attempt, createCandidate, toDescription, toLoaded, toRecord } from './steps/candidate.ts'
 import { type ConfigureOptions, configurePlugin, createUsedNames } from './steps/configure-plugin.ts'
 import { importApart, importPlugin, readDescriptor, readManifest } from './steps/import.ts'
 import { LoadError } from './load-error.ts'
 import { type PluginPackage, linkSdk, listPluginPackages } from './packages/packages.ts'
 import { checkPluginKeys } from './checks/plugin-keys.ts'
 import { PluginProcess, type PluginProcessOptions } from './process/plugin-process.ts'
-import { findCycle } from './checks/provider-order.ts'
 import { type Description, type PluginRecord, type Registry, createRegistry } from './registry.ts'
+import { addToOrder } from './steps/add-to-order.ts'
+import { createReload } from './reload.ts'
 import { setUpPlugin } from './steps/set-up-plugin.ts'
 
 export interface LoaderOptions extends ConfigureOptions {
@@ -33,25 +34,10 @@ function readDescription (candidate: Candidate, manifest: Manifest, { failure, d
   if (descriptor !== null) candidate.plugin = readDescriptor(descriptor, manifest, refuseCall)
 }
 
-/** A plugin that was loaded again may still answer calls for this time; each call has a time limit of its own. */
-const RETIRE_MS = 60_000
-
 /** The plugins of this process. */
 export interface LoadedPlugins extends Registry {
   /** Loads a plugin again with its current settings. Calls that already run end in the former one. */
   reload (kind: PluginKind, key: string): Promise<void>
-}
-
-/** Orders the available providers. The one that closes a cycle is skipped, in load order. */
-function addToOrder (ordered: ProviderDefinition[], { plugin }: Candidate): void {
-  if (plugin?.kind !== 'provider') return
-  const definition = plugin.definition as ProviderDefinition
-  const cycle = findCycle(ordered, definition)
-  if (cycle !== null) {
-    throw new LoadError('failed', `its order is a cycle: ${cycle.join(' → ')}, each called before the next; ` +
-      "change its 'order'")
-  }
-  ordered.push(definition)
 }
 
 /** Logs the sections of `config.yml` that belong to no plugin. */
@@ -72,7 +58,6 @@ export async function loadPlugins (app: FastifyInstance, options: LoaderOptions)
   const ordered: ProviderDefinition[] = []
   const candidates = (options.packages ?? listPluginPackages(config.data_dir)).map(createCandidate)
   const records = new Map<Candidate, PluginRecord>()
-  const retired = new Set<Candidate>()
 
   function startProcess (candidate: Candidate, pack: PluginPackage & { entry: string }): PluginProcess {
     const started = new PluginProcess({
@@ -118,39 +103,11 @@ export async function loadPlugins (app: FastifyInstance, options: LoaderOptions)
     if (status === 'failed' || status === 'unsupported') app.log.warn({ plugin: name, reason }, 'plugin skipped')
   }
 
-  /** Closes a plugin once the calls that run now have ended. */
-  function retire (candidate: Candidate): void {
-    retired.add(candidate)
-    setTimeout(() => {
-      retired.delete(candidate)
-      void closeCandidate(candidate)
-    }, RETIRE_MS).unref()
-  }
-
-  async function reload (kind: PluginKind, key: string): Promise<void> {
-    const index = candidates.findIndex(({ isDefined, plugin }) => isDefined && plugin?.kind === kind && plugin.definition.key === key)
-    const former = candidates[index]
-    const record = former && records.get(former)
-    if (former === undefined || record === undefined) return
-    const next = createCandidate(former.pack)
-    // The former one no longer reports its process.
-    records.delete(former)
-    records.set(next, record)
-    await attempt(next, () => importCode(next, descriptions?.[index]))
-    // The names of this plugin are its own since the start.
-    await attempt(next, () => configurePlugin(next, createUsedNames(), options, () => {}))
-    const place = ordered.findIndex((definition) => definition === former.plugin?.definition)
-    if (place !== -1) ordered.splice(place, 1)
-    await attempt(next, () => { addToOrder(ordered, next) })
-    if (options.runsPlugins) await attempt(next, () => setUp(next))
-    next.isDefined = true
-    next.plugin ??= former.plugin
-    candidates[index] = next
-    replace(record, toRecord(next), toLoaded(next, app.log))
-    retire(former)
-  }
-
-  app.addHook('onClose', async () => { await Promise.all([...candidates, ...retired].map(closeCandidate)) })
+  const { reload, close } = createReload({
+    app, options, candidates, records, ordered, replace, setUp,
+    importCode: (candidate, index) => importCode(candidate, descriptions?.[index])
+  })
+  app.addHook('onClose', close)
   return Object.assign(registry, { reload })
 }
 

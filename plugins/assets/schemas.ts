@@ -22,7 +22,10 @@ const BaseAsset = {
 }
 const ContentDevice = Nullable(Type.String({ description: 'Id of the device that sent the content; null if it is unknown' }))
 const Content = {
-  sha1: Type.String(), client_mtime: Nullable(DateTime), content_device_id: ContentDevice, conflict_of: Nullable(Type.Integer())
+  sha1: Type.String(),
+  client_mtime: Nullable(DateTime),
+  content_device_id: ContentDevice,
+  conflict_of: Nullable(Type.Integer())
 }
 
 export const ScreenshotSchema = Type.Object({ ...BaseAsset, is_gallery: Type.Boolean(), is_public: Type.Boolean() }, { title: 'Screenshot' })

@@ -35,8 +35,12 @@ function toFields (row: AssetRow) {
   }
 }
 
-const toContent = (row: AssetRow) =>
-  ({ sha1: row.sha1, client_mtime: formatDate(row.client_mtime), content_device_id: row.content_device_id, conflict_of: row.conflict_of })
+const toContent = (row: AssetRow) => ({
+  sha1: row.sha1,
+  client_mtime: formatDate(row.client_mtime),
+  content_device_id: row.content_device_id,
+  conflict_of: row.conflict_of
+})
 
 export const toScreenshotView = (row: AssetRow): ScreenshotView => ({ ...toFields(row), is_gallery: row.is_gallery })
 

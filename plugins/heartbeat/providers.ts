@@ -2,24 +2,19 @@ import type { FastifyInstance } from 'fastify'
 import { Value } from '@sinclair/typebox/value'
 import type { Config } from '../../core/config/config.ts'
 import { badRequest, notFound } from '../../core/errors.ts'
-import { callProvider } from '../../core/loader/calls/call-provider.ts'
-import { readPreferences } from '../../core/loader/context.ts'
-import { createMemo } from '../../core/loader/calls/memo.ts'
+import { PROVIDER_TIMEOUT_MS, createProviderTests } from './provider-tests.ts'
 import { isInstalled, isKnownProvider } from './flags.ts'
 import { type ProviderTest, ProviderTestSchema } from './schemas.ts'
 import { createTimedMemo } from './timed-memo.ts'
 
 const QUEUE = 'provider-heartbeats'
 const CONCURRENCY = 4
-/** A provider that takes longer counts as not answering. */
-const PROVIDER_TIMEOUT_MS = 10_000
 const WORKER_TIMEOUT_MS = PROVIDER_TIMEOUT_MS + 2_000
-/** The longest text about a failed test. */
-const PROBLEM_MAX = 500
 /** Anyone may call this, so one answer of a provider is cached for this time. */
 const CACHE_MS = 30_000
 
 export function createProviderChecks (app: FastifyInstance, config: Config) {
+  const { callHeartbeat, test } = createProviderTests(app, config)
   const cachedChecks = createTimedMemo<boolean>(CACHE_MS)
   const answered = createTimedMemo<boolean>(CACHE_MS)
 
@@ -28,30 +23,6 @@ export function createProviderChecks (app: FastifyInstance, config: Config) {
    */
   async function checkProvider (key: string, until: AbortSignal): Promise<boolean> {
     return app.circuits.of(key).refusal() === null && (await callHeartbeat(key, until)).answers
-  }
-
-  async function callHeartbeat (key: string, until: AbortSignal): Promise<ProviderTest> {
-    const provider = app.registry.providers.get(key)
-    if (provider === undefined) return { answers: false, problem: findReason(key) }
-    const scope = { signal: until, memo: createMemo(), preferences: readPreferences(config) }
-    try {
-      const answers = await callProvider(provider, scope, async (definition, ctx) =>
-        definition.heartbeat === undefined || await definition.heartbeat(ctx), PROVIDER_TIMEOUT_MS)
-      return { answers, problem: answers ? null : 'the service answered, but not as expected' }
-    } catch (err) {
-      app.log.warn({ err, plugin: `provider/${key}` }, 'provider does not answer')
-      return { answers: false, problem: err instanceof Error ? err.message.slice(0, PROBLEM_MAX) : null }
-    }
-  }
-
-  const findReason = (key: string): string | null =>
-    app.registry.records.find((record) => record.kind === 'provider' && record.key === key)?.reason ?? null
-
-  /** Calls the provider whatever it did before. A success closes its circuit. */
-  async function testProvider (key: string, until: AbortSignal): Promise<ProviderTest> {
-    const test = await callHeartbeat(key, until)
-    if (test.answers) app.circuits.reset(key)
-    return test
   }
 
   async function checkInWorker (key: string): Promise<boolean> {
@@ -69,7 +40,7 @@ export function createProviderChecks (app: FastifyInstance, config: Config) {
     concurrency: CONCURRENCY,
     timeoutSeconds: WORKER_TIMEOUT_MS / 1_000,
     run: async ({ key, isTest }, signal) => isTest === true
-      ? await testProvider(key, signal)
+      ? await test(key, signal)
       : { answers: await answered(key, () => checkProvider(key, signal)), problem: null }
   })
 

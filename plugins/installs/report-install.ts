@@ -40,9 +40,11 @@ export function createInstallReports (app: FastifyInstance, rows: InstallRows) {
      * Stores the progress that the calling device reports for a claimed request. For a ROM that is hidden by now no
      * event is sent.
      */
-    async reportProgress (context: Context, reference: Reference, id: string, percent: number): Promise<InstallRequestView> {
+    async reportProgress (
+      context: Context, reference: Reference, id: string, percent: number
+    ): Promise<InstallRequestView> {
       const device = await findSelf(app.devices, context, reference)
-      const row = await rows.storeProgress(context.db, device.id, id, percent)
+      const row = await rows.storeProgress(context.db, { device_id: device.id, id, percent })
       if (row === null) throw installNotFound(id)
       const { is_news: isNews, ...stored } = row
       if (isNews && await findGame(context, row.rom_id) !== null) announceInstall(app, stored)

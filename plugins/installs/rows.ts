@@ -24,6 +24,18 @@ export interface InstallSelection {
   status?: InstallRow['status']
 }
 
+interface Progress { device_id: number, id: string, percent: number }
+
+/**
+ * Stores the progress of a claimed request; selects no row if the device holds no such request. `is_news` is false if
+ * the percentage is the stored one.
+ */
+const updateProgress = (isFresh: RawBuilder<boolean>, { device_id: device, id, percent }: Progress) =>
+  sql<InstallRow & { is_news: boolean }>`update install_requests i
+    set percent = ${percent}, updated_at = now() from devices d, install_requests former
+    where i.id = ${id} and i.device_id = ${device} and i.status = 'taken' and ${isFresh} and d.id = i.device_id and former.id = i.id
+    returning ${COLUMNS}, former.percent is distinct from ${percent}::int as is_news`
+
 /** @param ttlDays days after which a request without progress counts as expired; 0 for never */
 export function createInstallRows (ttlDays: number) {
   const isFresh = ttlDays === 0
@@ -89,17 +101,7 @@ export function createInstallRows (ttlDays: number) {
       return finished ?? null
     },
 
-    /**
-     * Stores the progress of a claimed request; returns null if the device holds no such request. `is_news` is false if
-     * the percentage is the stored one.
-     */
-    async storeProgress (db: Db, deviceId: number, id: string, percent: number): Promise<(InstallRow & { is_news: boolean }) | null> {
-      const [stored] = await run(db, sql<InstallRow & { is_news: boolean }>`update install_requests i
-        set percent = ${percent}, updated_at = now() from devices d, install_requests former
-        where i.id = ${id} and i.device_id = ${deviceId} and i.status = 'taken' and ${isFresh} and d.id = i.device_id and former.id = i.id
-        returning ${COLUMNS}, former.percent is distinct from ${percent}::int as is_news`)
-      return stored ?? null
-    },
+    storeProgress: async (db: Db, progress: Progress) => (await run(db, updateProgress(isFresh, progress)))[0] ?? null,
 
     /** Returns a request that ended with the status that a device reports again; null if there is none. */
     async findEnded (
@@ -124,9 +126,7 @@ export function createInstallRows (ttlDays: number) {
 
     /** True if a request waits to be claimed. */
     async isPending (db: Db, deviceId: number, id: string): Promise<boolean> {
-      const rows = await run(db, sql`select 1 from install_requests i
-        where i.id = ${id} and i.device_id = ${deviceId} and i.status = 'pending' and ${isFresh}`)
-      return rows.length > 0
+      return (await run(db, sql`select 1 from install_requests i where i.id = ${id} and i.device_id = ${deviceId} and i.status = 'pending' and ${isFresh}`)).length > 0
     },
 
     /** Deletes ended and expired requests. */

@@ -52,7 +52,8 @@ function findForeign (state: PluginState, wanted: StoredValues): Violation[] {
 /** Finds values that do not fit the schema. A plugin that is switched off may lack required settings. */
 function findInvalid (state: PluginState, values: Record<string, unknown>): Violation[] {
   const properties = propertiesOf(state)
-  const problems = [...Value.Errors(state.schema, values)].filter(({ value }) => value !== undefined || values.enabled !== false)
+  const problems = [...Value.Errors(state.schema, values)]
+    .filter(({ value }) => value !== undefined || values.enabled !== false)
   const wrong = problems.map(({ path, schema, value }) => {
     const keys = path.split('/').slice(1).map((key) => key.replaceAll('~1', '/').replaceAll('~0', '~'))
     const property = properties[keys[0] ?? ''] ?? schema

@@ -4,7 +4,9 @@ import { createPlugins } from './service.ts'
 import { createPluginSettings } from './settings-service.ts'
 
 declare module 'fastify' {
-  interface FastifyInstance { plugins: ReturnType<typeof createPlugins> & { settings: ReturnType<typeof createPluginSettings> } }
+  interface FastifyInstance {
+    plugins: ReturnType<typeof createPlugins> & { settings: ReturnType<typeof createPluginSettings> }
+  }
 }
 
 const plugin: FeaturePlugin = async (app, { config }) => {

@@ -18,9 +18,10 @@ function toView (state: PluginState): PluginSettingsView {
   const properties = Object.entries(propertiesOf(state))
   const all: Record<string, unknown> = { ...stored, ...values }
   const shown = properties.filter(([name, schema]) => all[name] !== undefined && !isSecret(schema))
+  const secrets = properties.filter(([name, schema]) => stored[name] !== undefined && isSecret(schema))
   return {
     values: Object.fromEntries(shown.map(([name]) => [name, all[name]])),
-    stored_secrets: properties.filter(([name, schema]) => stored[name] !== undefined && isSecret(schema)).map(([name]) => name),
+    stored_secrets: secrets.map(([name]) => name),
     fixed: sources
   }
 }
@@ -32,7 +33,8 @@ export function createPluginSettings (app: FastifyInstance, config: Config) {
     const found = app.registry.definitions.find((one) => one.kind === kind && one.definition.key === key)
     if (found === undefined) throw notFound(`There is no ${kind} '${key}' that can have settings; GET /api/plugins lists all`)
     const { definition } = found
-    return { schema: definition.config ?? Type.Object({}), stored, operator: readOperatorSettings(kind, definition, config) }
+    const operator = readOperatorSettings(kind, definition, config)
+    return { schema: definition.config ?? Type.Object({}), stored, operator }
   }
 
   /** Applies stored settings in this process and in the scan worker, which runs the plugin. */
@@ -55,7 +57,9 @@ export function createPluginSettings (app: FastifyInstance, config: Config) {
     }
   })
 
-  async function store (db: Db, plugin: PluginParams, change: (state: PluginState) => StoredValues): Promise<PluginSettingsView> {
+  async function store (
+    db: Db, plugin: PluginParams, change: (state: PluginState) => StoredValues
+  ): Promise<PluginSettingsView> {
     open(plugin)
     const name = `${plugin.kind}/${plugin.key}`
     await inTransaction(db, async (tx) => {
@@ -69,7 +73,8 @@ export function createPluginSettings (app: FastifyInstance, config: Config) {
     get: (plugin: PluginParams): PluginSettingsView => toView(open(plugin)),
 
     /** @throws ApiError NOT_FOUND · INVALID that names each wrong setting */
-    replace: (db: Db, plugin: PluginParams, wanted: StoredValues) => store(db, plugin, (state) => changeSettings(state, wanted)),
+    replace: (db: Db, plugin: PluginParams, wanted: StoredValues) =>
+      store(db, plugin, (state) => changeSettings(state, wanted)),
 
     /** Deletes all stored settings, secrets included. @throws ApiError NOT_FOUND */
     clear: (db: Db, plugin: PluginParams) => store(db, plugin, () => ({}))

@@ -173,9 +173,11 @@ t.test('a manual is read page by page, by keyboard, and play time is drawn', asy
     headers: { ...admin, ...form.headers, 'x-upload-filename': 'Harbor.pdf' }
   })
   t.equal(added.statusCode, 201, added.body)
-  const sessions = [1, 9, 16].map((day) => ({
-    rom_id: harbor, start_time: new Date(Date.now() - day * 86_400_000).toISOString(), end_time: new Date(Date.now() - day * 86_400_000 + 2_700_000).toISOString()
-  }))
+  const sessions = [1, 9, 16].map((day) => {
+    const start = Date.now() - day * 86_400_000
+    const [from, to] = [start, start + 2_700_000].map((ms) => new Date(ms).toISOString())
+    return { rom_id: harbor, start_time: from, end_time: to }
+  })
   const played = await app.inject({ method: 'POST', url: '/api/play-sessions', headers: admin, payload: { sessions } })
   t.match(played.json(), { created_count: 3 })
   await page.goto(`${url}/roms/${harbor}`)

@@ -69,7 +69,8 @@ async function followWorker (app: FastifyInstance, fingerprint: string): Promise
 
 /** Loads plugins again when their stored settings change, in every process. */
 function followSettings (
-  app: FastifyInstance, registry: LoadedPlugins, stored: StoredSettings, afterReload: () => Promise<void> = async () => {}
+  app: FastifyInstance, registry: LoadedPlugins, stored: StoredSettings,
+  afterReload: () => Promise<void> = async () => {}
 ): void {
   const apply = createTurns(async () => {
     const changed = await stored.refresh()

@@ -3,7 +3,8 @@ import { contextOf } from '../../../core/access/context.ts'
 import { Bytes, ErrorSchema, IdParams, type Routes } from '../../../core/typebox.ts'
 import { type Forms, formOf } from '../upload-form.ts'
 import {
-  ResolveBody, SaveSchema, SaveVersionForm, StateSchema, StateVersionForm, VersionParams, VersionSchema, VersionUploadQuery
+  ResolveBody, SaveSchema, SaveVersionForm, StateSchema, StateVersionForm, VersionParams, VersionSchema,
+  VersionUploadQuery
 } from '../schemas.ts'
 
 const reads = { scopes: ['assets.read'] as const }
@@ -91,7 +92,8 @@ const createVersionRoutes = ({ read }: Forms): Routes => async (app) => {
       config: { ...writes, audit: `${kind}.deleted` as const }
     }, async (request) => {
       const context = contextOf(request)
-      return await view(context, await assets.resolveConflict(context, { kind, id: request.params.id }, request.body.keep))
+      const remaining = await assets.resolveConflict(context, { kind, id: request.params.id }, request.body.keep)
+      return await view(context, remaining)
     })
 
     app.post(`${prefix}/:id/restore`, {

@@ -107,8 +107,12 @@ export function createChanges ({ writes, devices, thumbnails }: AssetWriting) {
         await devices.lock(writing.tx, acting)
         if (main !== null) {
           const isSame = asset.sha1 === main.sha1
-          await writes.replace(writing, asset,
-            { file: main, folder: ownFolder(asset), client_mtime: readMtime(input.mtime), device_id: acting?.device.id ?? null })
+          await writes.replace(writing, asset, {
+            file: main,
+            folder: ownFolder(asset),
+            client_mtime: readMtime(input.mtime),
+            device_id: acting?.device.id ?? null
+          })
           // Apps go back to a save by sending its content again: this save becomes the newest of its slot.
           if (isSame) asset.updated_at = laterThan(asset.updated_at, writing.now)
           if (acting !== null) await stampUpload(writing.tx, acting.device, asset, input.content_hash)

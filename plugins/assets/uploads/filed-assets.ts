@@ -81,7 +81,8 @@ export function createFiledAssets ({ writes, devices }: Pick<AssetWriting, 'writ
         await devices.lock(writing.tx, acting)
         const asset = await load(writing, ref)
         if (expectedSha1 !== null && asset.sha1 !== expectedSha1) return false
-        await writes.replace(writing, asset, { file, folder: ownFolder(asset), client_mtime: null, device_id: acting?.device.id ?? null })
+        await writes.replace(writing, asset,
+          { file, folder: ownFolder(asset), client_mtime: null, device_id: acting?.device.id ?? null })
         if (acting !== null && ref.kind !== 'screenshot') await stampUpload(writing.tx, acting.device, asset, undefined)
         return true
       })

@@ -65,7 +65,8 @@ export function createAssetImports (files: Files, writes: Writes) {
     if (other === undefined) return { id: (await create(writing, given, file)).id, as: 'new' }
     const rom = { id: lineage.rom_id ?? 0, fs_name: name, platform_fs_slug: platform }
     const folder = folderOf(lineage, rom, given.emulator)
-    await writes.addVersion(writing, other, { file, folder, client_mtime: given.updated_at, device_id: given.origin_device_id })
+    await writes.addVersion(writing, other,
+      { file, folder, client_mtime: given.updated_at, device_id: given.origin_device_id })
     return { id: other.id, as: 'version' }
   }
 

@@ -10,6 +10,7 @@ import { getOwn } from '../read-assets.ts'
 import type { AssetRow } from '../rows.ts'
 import type { ResolveInput } from '../schemas.ts'
 import { lineageOf, load, ownFolder } from './change-assets.ts'
+import type { ThumbnailStore } from './thumbnail-store.ts'
 import type { AssetWriting } from './upload-assets.ts'
 import type { WriteContext } from './write-transaction.ts'
 
@@ -26,6 +27,34 @@ const labelOf = ({ origin_device: device, updated_at: at }: Asset): string => {
   return name === '' ? at.toISOString().slice(0, 10) : name
 }
 
+/** Loads both sides. @throws ApiError NOT_FOUND · CONFLICT if somebody else resolved the conflict meanwhile */
+async function loadSides (writing: WriteContext, row: AssetRow): Promise<Sides> {
+  const copy = await load(writing, row)
+  const resolved = () => conflict(`'${row.file_name}' is no conflict copy any more; fetch the current state`)
+  if (typeof copy.conflict_of !== 'number') throw resolved()
+  await writing.tx.em.populate(copy, ['origin_device'])
+  const original = await writing.tx.em.findOne(Asset,
+    { id: copy.conflict_of, user: row.user_id, kind: row.kind, deleted_at: null })
+  if (original === null) throw resolved()
+  return { original, copy }
+}
+
+async function deleteCopy (thumbnails: ThumbnailStore, writing: WriteContext, { copy }: Sides): Promise<void> {
+  writing.tx.em.assign(copy, { deleted_at: writing.now, deleted_by: 'owner' })
+  await writing.tx.em.flush()
+  await thumbnails.delete(writing, [copy])
+}
+
+/** Makes the copy an asset of its own. */
+async function separate (thumbnails: ThumbnailStore, writing: WriteContext, { original, copy }: Sides): Promise<void> {
+  const peers = await writing.tx.em.find(Asset,
+    { user: copy.user, rom: copy.rom ?? null, kind: copy.kind, deleted_at: null }, { fields: ['file_name'] })
+  const { file_name: formerName } = copy
+  copy.file_name = ownName(original.file_name, labelOf(copy), new Set(peers.map(({ file_name: name }) => name)))
+  copy.conflict_of = null
+  await thumbnails.rename(writing, copy, formerName)
+}
+
 /** Creates the resolution of conflicts. Each is one transaction, and no content is lost. */
 export function createConflicts ({ writes, thumbnails }: Pick<AssetWriting, 'writes' | 'thumbnails'>, { open, stage }: Contents) {
   async function stageCopy ({ db }: Context, copy: AssetRow): Promise<StagedFile> {
@@ -36,32 +65,6 @@ export function createConflicts ({ writes, thumbnails }: Pick<AssetWriting, 'wri
     } finally {
       await object.close()
     }
-  }
-
-  /** Loads both sides. @throws ApiError NOT_FOUND · CONFLICT if somebody else resolved the conflict meanwhile */
-  async function loadSides (writing: WriteContext, row: AssetRow): Promise<Sides> {
-    const copy = await load(writing, row)
-    const resolved = () => conflict(`'${row.file_name}' is no conflict copy any more; fetch the current state`)
-    if (typeof copy.conflict_of !== 'number') throw resolved()
-    await writing.tx.em.populate(copy, ['origin_device'])
-    const original = await writing.tx.em.findOne(Asset, { id: copy.conflict_of, user: row.user_id, kind: row.kind, deleted_at: null })
-    if (original === null) throw resolved()
-    return { original, copy }
-  }
-
-  async function deleteCopy (writing: WriteContext, { copy }: Sides): Promise<void> {
-    writing.tx.em.assign(copy, { deleted_at: writing.now, deleted_by: 'owner' })
-    await writing.tx.em.flush()
-    await thumbnails.delete(writing, [copy])
-  }
-
-  async function separate (writing: WriteContext, { original, copy }: Sides): Promise<void> {
-    const peers = await writing.tx.em.find(Asset,
-      { user: copy.user, rom: copy.rom ?? null, kind: copy.kind, deleted_at: null }, { fields: ['file_name'] })
-    const { file_name: formerName } = copy
-    copy.file_name = ownName(original.file_name, labelOf(copy), new Set(peers.map(({ file_name: name }) => name)))
-    copy.conflict_of = null
-    await thumbnails.rename(writing, copy, formerName)
   }
 
   return {
@@ -81,7 +84,7 @@ export function createConflicts ({ writes, thumbnails }: Pick<AssetWriting, 'wri
           const sides = await loadSides(writing, row)
           const { original, copy } = sides
           if (keep === 'both') {
-            await separate(writing, sides)
+            await separate(thumbnails, writing, sides)
             return copy.id
           }
           if (staged !== null) {
@@ -93,7 +96,7 @@ export function createConflicts ({ writes, thumbnails }: Pick<AssetWriting, 'wri
               device_id: copy.content_device?.id ?? null
             })
           }
-          await deleteCopy(writing, sides)
+          await deleteCopy(thumbnails, writing, sides)
           return original.id
         })
       } finally {

@@ -17,7 +17,8 @@ export async function storeScreenshot (
   const { lineage, rom, file_name: name, is_gallery: isGallery } = given
   const existing = await findScreenshot(writing.tx, lineage, { file_name: name, is_gallery: isGallery })
   if (existing !== null) {
-    await writes.replace(writing, existing, { file, folder: folderOf(lineage, rom, null), client_mtime: null, device_id: given.origin_device_id })
+    await writes.replace(writing, existing,
+      { file, folder: folderOf(lineage, rom, null), client_mtime: null, device_id: given.origin_device_id })
     return existing
   }
   return await writes.create(writing,

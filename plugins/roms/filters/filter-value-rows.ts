@@ -37,7 +37,8 @@ function toCounts (counted: readonly ValueCount[]): FilterCounts {
   for (const { name: column, value, roms } of counted) {
     const name = filterOf(column)
     // Assigned as own properties, because a value may be called `__proto__`.
-    if (name !== null) Object.defineProperty(counts[name] ??= {}, value, { value: roms, enumerable: true, configurable: true })
+    if (name === null) continue
+    Object.defineProperty(counts[name] ??= {}, value, { value: roms, enumerable: true, configurable: true })
   }
   return counts
 }

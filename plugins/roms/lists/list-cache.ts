@@ -173,7 +173,8 @@ export function createListCache ({ longReads, shortReads, identifying }: ListCac
       return isUpdatable(list.query, kinds) && (indexes.findFormer(key)?.index.length ?? Infinity) < SHORT_ROMS
     },
 
-    filterValues: async (list: CachedList): Promise<RomFilters> => (await filterValues.get(...filterValuesArguments(list))).values,
+    filterValues: async (list: CachedList): Promise<RomFilters> =>
+      (await filterValues.get(...filterValuesArguments(list))).values,
 
     /** Waits `FILTER_VALUES_WAIT_MS` at most. A page gets no values until they are computed; a later page gets them. */
     filterValuesSoon: async (list: CachedList): Promise<CountedFilters> =>

@@ -20,7 +20,9 @@ async function readAndMark (
 }
 
 /** Reads the schedule from the plugin's settings. A stored one applies after the next start. */
-function readSchedule (app: FastifyInstance, config: Config, definition: ProviderDefinition): { isOn: boolean, cron: string } {
+function readSchedule (
+  app: FastifyInstance, config: Config, definition: ProviderDefinition
+): { isOn: boolean, cron: string } {
   const stored = app.pluginSettings.of('provider', definition.key)
   const settings = readPluginConfig('provider', { ...definition, stored }, config)
   const { progress_sync: isOn, progress_cron: cron } = settings.status === 'ready' ? settings.value : {}

@@ -61,7 +61,7 @@ async function createConflict () {
   return { rom, deck, phone, original, copy, resolve, list }
 }
 
-t.test('a conflict resolved with both makes the copy a save of its own, named by its device', async (t) => {
+t.test('resolved with both, a copy becomes a save named by its device', async (t) => {
   const { original, copy, resolve, list, rom } = await createConflict()
   const reply = await resolve('both')
   t.match([reply.statusCode, reply.json()], [200, { id: copy.id, file_name: 'Game (Phone).srm', conflict_of: null, screenshot: { file_name: 'Game (Phone).srm.png' } }])

@@ -23,7 +23,13 @@ export interface AssetItem {
   content_device_id: string | null
   device_syncs: { device_id: string, is_current: boolean, is_untracked: boolean, last_synced_at: string }[]
 }
-export interface VersionItem { id: number, sha1: string, content_hash: string | null, content_device_id: string | null, created_at: string }
+export interface VersionItem {
+  id: number
+  sha1: string
+  content_hash: string | null
+  content_device_id: string | null
+  created_at: string
+}
 export type Headers = Record<string, string>
 
 export interface Part {

@@ -145,7 +145,7 @@ t.test('the pages of an operator replace the console', async (t) => {
   for (const url of ['/', '/roms/3']) t.equal((await open(test, url)).body, 'own pages')
 })
 
-t.test('one process of all servers makes the bundle, and again only after a source changed', async (t) => {
+t.test('one process of all servers makes the bundle, again after a source changed', async (t) => {
   const { app } = await fresh(t)
   const other = await buildTestApp(t, { withoutAdmin: true })
   const folder = join(await mkdtemp(join(tmpdir(), 'svc-bundle-')), 'bundle')

@@ -371,7 +371,7 @@ const openPlugin = ({ app, admin }: Pick<TestApp, 'app' | 'admin'>, plugin: stri
   })).json<{ answers: boolean, problem: string | null }>()
 })
 
-t.test('stored settings of a provider apply at once in every process, and after a restart', async (t) => {
+t.test('stored settings of a provider apply at once and after a restart', async (t) => {
   const test = await buildTestApp(t, { worker: true })
   const { url } = await startService(t)
   const { call, test: askProvider } = openPlugin(test, 'provider/hasheous')

@@ -1,6 +1,8 @@
 const FALLBACK = 'en'
 
-/** Returns a language tag that `Intl` accepts. Some systems give browsers names such as `de_DE.UTF-8` or `en-US@posix`. */
+/**
+ * Returns a language tag that `Intl` accepts. Some systems give browsers names such as `de_DE.UTF-8` or `en-US@posix`.
+ */
 export function normalizeTag (tag: string): string {
   const plain = tag.replace(/[@.].*$/, '').replaceAll('_', '-')
   try {

@@ -11,8 +11,8 @@ import { Icon } from '../../ui/icon.tsx'
 import { type FilterOption, FilterValues } from './filter-values.tsx'
 import { LIST_EVENTS, NO_EXTRAS } from './game-pages.ts'
 import {
-  DUMPS, FLAGS, type Flag, LISTS, type ListFilter, type ListQuery, type ListView, isFiltered, logicsOf, withFlag, withIds,
-  withValues
+  DUMPS, FLAGS, type Flag, LISTS, type ListFilter, type ListQuery, type ListView, isFiltered, logicsOf, withFlag,
+  withIds, withValues
 } from './list-query.ts'
 
 const STATUSES = ['now_playing', 'backlogged', 'incomplete', 'finished', 'completed_100', 'retired', 'never_playing', 'hidden'] as const
@@ -106,7 +106,8 @@ export function FilterPanel ({ view, onChange, scope }: FilterPanelProps) {
       {LISTS.map((name) => (
         <FilterValues
           key={name} title={list.lists[name]}
-          options={valuesOf(name, known?.filter_values).map((value) => ({ value, label: labelOf(name, value), note: noteOf(name, value) }))}
+          options={valuesOf(name, known?.filter_values)
+            .map((value) => ({ value, label: labelOf(name, value), note: noteOf(name, value) }))}
           values={view.lists[name]?.values ?? []} logics={logicsOf(name)} logic={view.lists[name]?.logic ?? 'any'}
           onChange={(values, logic) => { onChange(withValues(view, name, values, logic)) }}
         />

@@ -28,7 +28,10 @@ export function drawWeeks (
       legend: { show: false },
       cursor: { show: false },
       // Bars begin at zero, because their lengths are compared.
-      scales: { x: { time: false, range: [-0.6, weeks.length - 0.4] }, y: { range: (_plot, _least, most) => [0, Math.max(most, 1) * 1.08] } },
+      scales: {
+        x: { time: false, range: [-0.6, weeks.length - 0.4] },
+        y: { range: (_plot, _least, most) => [0, Math.max(most, 1) * 1.08] }
+      },
       axes: [
         {
           ...axis,

@@ -37,7 +37,8 @@ export function editableSchema (plugin: Pick<Plugin, 'kind' | 'key'>, schemas: S
   const isFree = (name: unknown) => !Object.hasOwn(fixed, String(name))
   const required = Array.isArray(schema.required) ? schema.required.filter(isFree) : []
   const rankOf = ([name, value]: readonly [string, unknown]) => isRecord(value) && value.type === 'boolean' ? 0 : isNeeded(required, name, value) ? 1 : 2
-  const properties = propertiesOf(schema).filter(([name]) => isFree(name)).toSorted((one, other) => rankOf(one) - rankOf(other))
+  const properties = propertiesOf(schema).filter(([name]) => isFree(name))
+    .toSorted((one, other) => rankOf(one) - rankOf(other))
   return { ...schema, properties: Object.fromEntries(properties), required }
 }
 

@@ -67,7 +67,10 @@ function SettingsForm ({ plugin, schemas, settings, onClose }: FormProps) {
           <ul>{Object.entries(settings.fixed).map(([name, source]) => <li key={name}><code>{source}</code></li>)}</ul>
         </div>
       )}
-      <SchemaForm schema={schema} values={settings.values} stored={settings.stored_secrets} submit={providers.saveAndTest} onSubmit={submit} />
+      <SchemaForm
+        schema={schema} values={settings.values} stored={settings.stored_secrets} submit={providers.saveAndTest}
+        onSubmit={submit}
+      />
     </div>
   )
 }

@@ -38,10 +38,17 @@ function Actions ({ plugin, group, schemas }: ActionsProps) {
   return (
     <div class='cluster provider-actions'>
       {group === 'ready' && (
-        <Button isSmall isBusy={isBusy} aria-label={providers.testNamed(plugin.name)} onClick={() => { void run(test) }}>{providers.test}</Button>
+        <Button
+          isSmall isBusy={isBusy} aria-label={providers.testNamed(plugin.name)} onClick={() => { void run(test) }}
+        >{providers.test}
+        </Button>
       )}
       {toggle !== undefined && (
-        <Button isSmall isBusy={isBusy} aria-label={providers.switchOnNamed(plugin.name)} onClick={() => { void run(switchOn) }}>{providers.switchOn}</Button>
+        <Button
+          isSmall isBusy={isBusy} aria-label={providers.switchOnNamed(plugin.name)}
+          onClick={() => { void run(switchOn) }}
+        >{providers.switchOn}
+        </Button>
       )}
       {hasSettings(plugin, schemas) && (
         <Button

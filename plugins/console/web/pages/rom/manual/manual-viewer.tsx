@@ -77,6 +77,9 @@ const KEYS: Readonly<Record<string, ViewKey>> = {
   ArrowRight: 'next', ArrowLeft: 'previous', PageDown: 'next', PageUp: 'previous', Home: 'first', End: 'last', '+': 'larger', '=': 'larger', '-': 'smaller'
 }
 
+/** The widest page in pixels of the screen before it is enlarged. */
+const WIDTH_MAX = 900
+
 interface PagesProps { manual: Manual, first: Size, address: string }
 
 /** The pages of a manual below each other, with their tools. */
@@ -91,7 +94,10 @@ function Pages ({ manual, first, address }: PagesProps) {
   useEffect(() => {
     const { current: element } = list
     if (element === null) return
-    const measure = () => { setRoom(Math.min(element.clientWidth - 2 * parseFloat(getComputedStyle(element).paddingInlineStart), 900)) }
+    const measure = () => {
+      const padding = parseFloat(getComputedStyle(element).paddingInlineStart)
+      setRoom(Math.min(element.clientWidth - 2 * padding, WIDTH_MAX))
+    }
     const observer = new ResizeObserver(measure)
     observer.observe(element)
     measure()

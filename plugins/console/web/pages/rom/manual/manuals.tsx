@@ -23,7 +23,9 @@ function PdfButton ({ manual, label, title }: { manual: ManualFile, label: strin
   return (
     <>
       <Button icon={book} isBusy={isBusy} onClick={open}>{label}</Button>
-      {Viewer !== null && <Viewer title={title} address={addressOf(manual.address)} onClose={() => { setViewer(null) }} />}
+      {Viewer !== null && (
+        <Viewer title={title} address={addressOf(manual.address)} onClose={() => { setViewer(null) }} />
+      )}
     </>
   )
 }

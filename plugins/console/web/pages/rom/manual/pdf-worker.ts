@@ -1,9 +1,8 @@
 import worker from 'pdfjs-dist/build/pdf.worker.min.mjs?file'
 
+interface Policy { createScriptURL: (address: string) => string }
 /** The part of Trusted Types that the worker needs. Browsers without them accept plain addresses. */
-interface TrustedTypes {
-  createPolicy: (name: string, rules: { createScriptURL: (address: string) => string }) => { createScriptURL: (address: string) => string }
-}
+interface TrustedTypes { createPolicy: (name: string, rules: Policy) => Policy }
 declare global {
   interface Window { readonly trustedTypes?: TrustedTypes }
 }
