@@ -29,7 +29,7 @@ export const PluginSchema = Type.Object({
 export type PluginView = Static<typeof PluginSchema>
 
 export const PluginParamsSchema = Type.Object({
-  kind: StringEnum(['provider', 'channel', 'exporter']),
+  kind: StringEnum(['provider', 'channel', 'exporter'], { description: 'Kind of the plugin' }),
   key: Type.String({ description: 'Key of the plugin, as `GET /api/plugins` lists it' })
 })
 export type PluginParams = Static<typeof PluginParamsSchema>
