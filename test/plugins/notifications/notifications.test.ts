@@ -311,5 +311,5 @@ t.test('a notification names a ROM as it is called now, unless the ROM is gone o
   await send(rita.headers, { title: 'Own', data: { rom_id: 'no number', rom_name: 'Mine' } })
   await app.pg.query("update roms set name = 'New name' where id = any($1)", [[seen, hidden]])
   await app.pg.query("insert into hidden_entities (entity, entity_id, user_id) values ('roms', $1, $2)", [hidden, rita.id])
-  t.same((await inbox(rita.headers)).map(({ data }) => data.rom_name), ['Mine', 'Former name', 'Former name', 'New name'])
+  t.same((await inbox(rita.headers)).map(({ data }) => (data as { rom_name: string }).rom_name), ['Mine', 'Former name', 'Former name', 'New name'])
 })
