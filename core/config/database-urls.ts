@@ -1,7 +1,6 @@
 import { StartError } from '../errors.ts'
-import type { Config } from './config.ts'
 
-type Settings = Pick<Config, 'database'>
+interface Settings { database: { url?: string, direct_url?: string, prepared_statements?: boolean } }
 
 /**
  * Returns the URL of the external database for connections with a session of their own: LISTEN, advisory locks, the

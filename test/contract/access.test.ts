@@ -158,6 +158,7 @@ const FOREIGN: Record<string, [path: string, status: number]> = {
   listInstallRequests: [`/api/devices/${things.player}/installs`, 404],
   claimInstallRequests: [`/api/devices/${things.player}/installs/claim`, 404],
   reportInstall: [`/api/devices/${things.player}/installs/${things.install}`, 404],
+  reportInstallProgress: [`/api/devices/${things.player}/installs/${things.install}/progress`, 404],
   cancelInstallRequest: [`/api/devices/${things.player}/installs/${things.install}`, 404],
   listRomInstallRequests: [`/api/roms/${things.rom}/installs`, 404],
   getSave: [`/api/saves/${things.save}`, 404],
@@ -213,6 +214,7 @@ const FOREIGN: Record<string, [path: string, status: number]> = {
   getStreamingStatus: ['/api/streaming/sessions/snes/status', 200]
 }
 const BODIES: Record<string, object> = {
+  reportInstallProgress: { percent: 5 },
   resolveSaveConflict: { keep: 'both' },
   resolveStateConflict: { keep: 'both' },
   updateNotificationChannel: { enabled: false },

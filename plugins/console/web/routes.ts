@@ -29,7 +29,7 @@ async function loadPage (load: Load): ReturnType<Load> {
     }
     reportError(err)
     reloadOnce()
-    return { default: Outdated as ComponentType<Props> }
+    return { default: Outdated }
   }
 }
 

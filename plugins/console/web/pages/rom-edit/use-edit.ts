@@ -34,6 +34,26 @@ async function sendEdit (id: number, { body, unlock }: EditRequest, cover: Cover
   return await call(api.PUT('/api/roms/{id}', { params, body: fields, bodySerializer: () => form }))
 }
 
+/** Stores an edit of a ROM, and offers to undo it. */
+async function storeEdit (
+  rom: DetailedRom, request: EditRequest, cover: CoverChoice, { locked }: Pick<RomSources, 'locked'>
+): Promise<void> {
+  const undo = toUndo(rom, request, listLocked(locked, rom.manual_metadata))
+  const formerCover = await toCoverUndo(cover, rom, locked)
+  showRom(await sendEdit(rom.id, request, cover))
+  dropDraft(rom.id)
+  const { edit: words } = texts().rom
+  const bringBack = () => {
+    sendEdit(rom.id, undo, formerCover)
+      .then((former) => {
+        showRom(former)
+        tellSuccess(words.undone)
+      })
+      .catch(tellFailure)
+  }
+  tellSuccess(words.saved, { label: words.undo, run: bringBack })
+}
+
 const loadRom = (id: number) => call(api.GET('/api/roms/{id}', { params: { path: { id } } }))
 
 /** Lets the browser ask before it leaves a changed form. */
@@ -88,20 +108,7 @@ export function useEdit (rom: DetailedRom, sources: RomSources, onSaved: () => v
     const newest = await loadRom(rom.id)
     if (take(newest)) return
     const request = toRequest(newest, readValues(newest), mergeEdits(base, values, readValues(newest)).values, unlocked)
-    const undo = toUndo(newest, request, listLocked(sources.locked, newest.manual_metadata))
-    const formerCover = await toCoverUndo(cover, newest, sources.locked)
-    showRom(await sendEdit(rom.id, request, cover))
-    dropDraft(rom.id)
-    const { edit: words } = texts().rom
-    const bringBack = () => {
-      sendEdit(rom.id, undo, formerCover)
-        .then((former) => {
-          showRom(former)
-          tellSuccess(words.undone)
-        })
-        .catch(tellFailure)
-    }
-    tellSuccess(words.saved, { label: words.undo, run: bringBack })
+    await storeEdit(newest, request, cover, sources)
     onSaved()
   }
 

@@ -1,4 +1,4 @@
-import type { ComponentChildren, JSX } from 'preact'
+import type { ComponentChildren } from 'preact'
 import { useEffect, useId, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { type Geometry, type GridOptions, type Range, follow, layOut, move, rangeOf, reveal, scrollOf } from './geometry.ts'
 import { readPlace, storePlace } from './place.ts'
@@ -130,6 +130,44 @@ const Row = ({ id, row, top, gap, columns, indexes, active, selection, children,
   </div>
 )
 
+/** Lays the grid out again when a size changes. */
+function useGeometry (options: GridOptions): Geometry {
+  const { width, viewport, count, cell, gap, heightOf, columns } = options
+  return useMemo(() => layOut(options), [width, viewport, count, cell, gap, heightOf, columns])
+}
+
+/** Returns the function that finds a cell by letters, which belong together if they follow each other quickly. */
+function useTyping (onType: GridProps['onType']): (key: string) => number | null {
+  const typed = useRef({ letters: '', at: 0 })
+  return (key) => {
+    const now = Date.now()
+    const letters = now - typed.current.at > TYPING_MS ? key : typed.current.letters + key
+    typed.current = { letters, at: now }
+    return onType?.(letters) ?? null
+  }
+}
+
+/** Stores the place of the grid when it rests, once `isReady`. */
+function useStoredPlace (isReady: { current: boolean }, store: () => void, place: readonly unknown[]): void {
+  useEffect(() => {
+    if (!isReady.current) return
+    // Safari refuses more than 100 changes of the history in 30 seconds.
+    const { href } = location
+    const timer = setTimeout(() => { if (location.href === href) store() }, PLACE_MS)
+    return () => { clearTimeout(timer) }
+  }, place)
+}
+
+/** Returns the visible rows with the indexes of their cells. */
+function listRows ({ first, end }: Range, columns: number, count: number): Pick<RowProps, 'row' | 'indexes'>[] {
+  const firstRow = Math.floor(first / columns)
+  return Array.from({ length: Math.max(0, Math.ceil(end / columns) - firstRow) }, (_, below) => {
+    const start = (firstRow + below) * columns
+    const indexes = Array.from({ length: Math.min(columns, count - start) }, (_, column) => start + column)
+    return { row: firstRow + below, indexes }
+  })
+}
+
 /** A grid of any number of cells, of which only the visible ones exist. Arrows, page keys and letters move in it. */
 export function Grid (props: GridProps) {
   const { label, count, cell, gap, heightOf, columns: fixed, children } = props
@@ -137,16 +175,14 @@ export function Grid (props: GridProps) {
   const element = useRef<HTMLDivElement>(null)
   const id = useId()
   const { width, height: viewport } = useSize(element)
-  const sizes = [width, viewport, count, cell, gap, heightOf, fixed]
-  const geometry = useMemo(() => layOut({ width, viewport, count, cell, gap, heightOf, columns: fixed }), sizes)
+  const geometry = useGeometry({ width, viewport, count, cell, gap, heightOf, columns: fixed })
   const { position: { top, scroll }, show, handleScroll, topNow } = useScroll(element, geometry)
   const [former] = useState(readPlace)
   const [active, setActive] = useState(former?.active ?? 0)
-  const typed = useRef({ letters: '', at: 0 })
+  const findTyped = useTyping(onType)
   const isExtending = useRef(false)
   const range = rangeOf(geometry, top, width === 0 ? 0 : count)
   const { columns, rowHeight } = geometry
-
   useEffect(() => { if (range.end > 0) onRange(range) }, [range.first, range.end])
   useEffect(() => { if (active >= count && count > 0) setActive(count - 1) }, [count])
   // Other columns put the same cells elsewhere: the first visible one stays.
@@ -164,13 +200,7 @@ export function Grid (props: GridProps) {
   firstVisible.current = Math.floor(top / rowHeight) * columns
 
   const remember = (index: number) => { storePlace({ active: index, above: topNow() / rowHeight * columns }) }
-  useEffect(() => {
-    if (!isRestored.current) return
-    // Safari refuses more than 100 changes of the history in 30 seconds.
-    const { href } = location
-    const timer = setTimeout(() => { if (location.href === href) remember(active) }, PLACE_MS)
-    return () => { clearTimeout(timer) }
-  }, [active, top, columns])
+  useStoredPlace(isRestored, () => { remember(active) }, [active, top, columns])
 
   function activate (index: number): void {
     setActive(index)
@@ -184,14 +214,6 @@ export function Grid (props: GridProps) {
         show(Math.min(Math.floor(index / columns) * rowHeight, Math.max(0, geometry.height - viewport)))
       }
     }
-  }
-
-  function type (key: string): void {
-    const now = Date.now()
-    const letters = now - typed.current.at > TYPING_MS ? key : typed.current.letters + key
-    typed.current = { letters, at: now }
-    const index = onType?.(letters) ?? null
-    if (index !== null) activate(index)
   }
 
   function open (index: number): void {
@@ -217,7 +239,7 @@ export function Grid (props: GridProps) {
     const target = move(geometry, event.key, active, count)
     if (target !== null) moveTo(target, event.shiftKey)
     else if (event.key === 'Enter') open(active)
-    else if (event.key.length === 1 && /[\p{L}\p{N}]/u.test(event.key)) type(event.key)
+    else if (event.key.length === 1 && /[\p{L}\p{N}]/u.test(event.key)) activate(findTyped(event.key) ?? active)
     else return
     event.preventDefault()
   }
@@ -229,14 +251,10 @@ export function Grid (props: GridProps) {
   }
 
   const firstRow = Math.floor(range.first / columns)
-  const rows: JSX.Element[] = []
-  for (let row = firstRow; row * columns < range.end; row++) {
-    const length = Math.min(columns, count - row * columns)
-    const indexes = Array.from({ length }, (_, column) => row * columns + column)
-    const top = (row - firstRow) * rowHeight
-    const cells = { gap, columns, indexes, active, selection, children, onPoint: point }
-    rows.push(<Row key={row} id={id} row={row} top={top} {...cells} />)
-  }
+  const cells = { id, gap, columns, active, selection, children, onPoint: point }
+  const rows = listRows(range, columns, count).map((row) => (
+    <Row key={row.row} top={(row.row - firstRow) * rowHeight} {...row} {...cells} />
+  ))
   return (
     <div
       ref={element} class='grid' role='grid' tabIndex={0} aria-label={label} aria-multiselectable={selection !== undefined}
