@@ -67,6 +67,9 @@ async function takeSteps (t: Test, test: TestApp, journey: Journey): Promise<voi
   await page.focus('.selection-bar [title="Favourite"]')
   await press('Enter')
   await see('2 games are favourites now.', '.toast')
+  // The animation of the toast moves it up.
+  await page.waitForFunction(`document.querySelector('.toast').getBoundingClientRect().bottom <=
+    document.querySelector('.selection-bar').getBoundingClientRect().top`)
   await page.waitForFunction(() => document.querySelectorAll('.grid [aria-label="Favourite"]').length === 2)
   await page.focus('.selection-bar [title="Add to collection"]')
   await press('Enter')
