@@ -5,6 +5,7 @@ import { describeType } from '../../core/config/config.ts'
 import { isCron } from '../../core/config/cron.ts'
 import { ApiError, type Violation } from '../../core/errors.ts'
 import type { OperatorSettings } from '../../core/loader/settings/operator-settings.ts'
+import { isChoice, isSecret } from '../../core/loader/settings/setting-kinds.ts'
 import type { StoredValues } from '../../core/loader/settings/stored-settings.ts'
 
 /** The names of settings with a cron line; the pattern of their schema checks less. */
@@ -19,19 +20,6 @@ export interface PluginState {
 }
 
 export const propertiesOf = ({ schema }: Pick<PluginState, 'schema'>) => (schema.properties ?? {}) as Record<string, TSchema>
-
-/** True if a schema or a part of it is a secret. */
-export function isSecret (schema: unknown): boolean {
-  if (typeof schema !== 'object' || schema === null) return false
-  return ('writeOnly' in schema && schema.writeOnly === true) || Object.values(schema).some(isSecret)
-}
-
-/** True if the values of a setting are known beforehand, so that none of them is the address of a server. */
-function isChoice (schema: TSchema): boolean {
-  if (schema.type === 'boolean' || schema.const !== undefined || Array.isArray(schema.enum)) return true
-  if (schema.type === 'array' && !Array.isArray(schema.items)) return isChoice(schema.items as TSchema)
-  return Array.isArray(schema.anyOf) && schema.anyOf.every((one: TSchema) => isChoice(one))
-}
 
 /** Returns the values that the plugin gets, with its defaults. */
 const resolve = ({ schema, operator }: PluginState, stored: StoredValues) =>

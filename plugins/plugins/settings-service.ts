@@ -4,9 +4,10 @@ import type { Config } from '../../core/config/config.ts'
 import type { Db } from '../../core/database/db.ts'
 import { inTransaction } from '../../core/database/transaction.ts'
 import { ApiError, notFound } from '../../core/errors.ts'
-import { readOperatorSettings } from '../../core/loader/settings/operator-settings.ts'
+import { pickStored, readOperatorSettings } from '../../core/loader/settings/operator-settings.ts'
+import { isSecret } from '../../core/loader/settings/setting-kinds.ts'
 import { type StoredValues, changeStoredValues } from '../../core/loader/settings/stored-settings.ts'
-import { type PluginState, changeSettings, isSecret, propertiesOf } from './change-settings.ts'
+import { type PluginState, changeSettings, propertiesOf } from './change-settings.ts'
 import type { PluginParams, PluginSettingsView } from './schemas.ts'
 
 const QUEUE = 'plugin-settings'
@@ -34,7 +35,8 @@ export function createPluginSettings (app: FastifyInstance, config: Config) {
     if (found === undefined) throw notFound(`There is no ${kind} '${key}' that can have settings; GET /api/plugins lists all`)
     const { definition } = found
     const operator = readOperatorSettings(kind, definition, config)
-    return { schema: definition.config ?? Type.Object({}), stored, operator }
+    const schema = definition.config ?? Type.Object({})
+    return { schema, stored: pickStored(stored, schema, operator.values), operator }
   }
 
   /** Applies stored settings in this process and in the scan worker, which runs the plugin. */

@@ -2,6 +2,7 @@ import type { TSchema } from '@sinclair/typebox'
 import { type Config, coerceText, getAt } from '../../config/config.ts'
 import { type Environment, settingsEnvironment } from '../../config/environment.ts'
 import { isShared } from './plugin-variables.ts'
+import { isChoice, isSecret } from './setting-kinds.ts'
 import type { StoredValues } from './stored-settings.ts'
 
 /** The part of a plugin's definition that its configuration needs, and its stored settings. */
@@ -68,10 +69,23 @@ export const isFolder = (schema: TSchema) => schema.folder === true
 /** True if an administrator may store the setting: no folder, and no setting that the plugin shares with the server. */
 const isStorable = (schema: TSchema) => !isFolder(schema) && !isShared(String(schema.env))
 
-/** Removes values of settings that the schema no longer has, or that nobody may store. */
-export const pickStorable = (values: StoredValues, properties: Record<string, TSchema>) =>
-  Object.fromEntries(Object.entries(values).filter(([name]) =>
-    Object.hasOwn(properties, name) && isStorable(properties[name] ?? {} as TSchema)))
+/**
+ * Returns the stored values that apply: of settings that the schema still has and that an administrator may store. If
+ * the operator set a secret, stored texts and numbers do not apply, because one may decide where the secret is sent.
+ *
+ * @param own the values that the operator set
+ */
+export function pickStored (
+  stored: StoredValues, schema: TSchema | undefined, own: Readonly<Record<string, unknown>>
+): StoredValues {
+  const properties = propertiesOf(schema)
+  const hasOwnSecret = Object.entries(properties).some(([name, property]) => isSecret(property) && own[name] !== undefined)
+  return Object.fromEntries(Object.entries(stored).filter(([name]) => {
+    const property = Object.hasOwn(properties, name) ? properties[name] : undefined
+    if (property === undefined || !isStorable(property)) return false
+    return !hasOwnSecret || isSecret(property) || isChoice(property)
+  }))
+}
 
 /** The settings that only the operator changes. */
 export interface OperatorSettings {

@@ -6,7 +6,7 @@ import { originOf } from '../../http/addresses.ts'
 import { type Config, describeType } from '../../config/config.ts'
 import { type Environment, settingsEnvironment } from '../../config/environment.ts'
 import { errorCode, isNotFoundError } from '../../files/fs-error.ts'
-import { type ConfiguredPlugin, collectOwn, collectShared, isFolder, nameOf, pickStorable, sectionNameOf } from './operator-settings.ts'
+import { type ConfiguredPlugin, collectOwn, collectShared, isFolder, nameOf, pickStored, sectionNameOf } from './operator-settings.ts'
 import { isMail, mayRead } from './plugin-variables.ts'
 
 /** The configuration of a plugin after its schema was applied. */
@@ -97,7 +97,8 @@ export function readPluginConfig (
   const properties: Record<string, TSchema> = schema?.properties ?? {}
   const refusal = refuseVariables(kind, plugin, properties, config) ?? refuseFolderSchemas(properties)
   if (refusal !== undefined) return { status: 'failed', reason: refusal }
-  const given = { ...pickStorable(stored, properties), ...collectOwn({ kind, key, properties }, config, env) }
+  const own = collectOwn({ kind, key, properties }, config, env)
+  const given = { ...pickStored(stored, schema, own), ...own }
   const values = { ...given, ...collectShared(given, properties, config, env) }
   if (values.enabled === false) {
     return { status: 'disabled', reason: `switched off by ${nameOf(key, 'enabled', properties.enabled ?? {} as TSchema, sectionNameOf(kind))}` }

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { parse } from 'yaml'
 import { buildApp } from '../../../core/app.ts'
+import { readPluginConfig } from '../../../core/loader/settings/plugin-config.ts'
 import { readPriorities } from '../../../plugins/matching/merge-matches.ts'
 import { type TestApp, buildTestApp, shareTestApp } from '../../support.ts'
 import { features } from '../../../plugins/index.ts'
@@ -420,6 +421,15 @@ t.test('settings of the operator win over stored ones and cannot be changed ther
   t.match(await call('PUT', { clientApiKey: 'x' }), { status: 422, body: { detail: [{ msg: /fixed by HASHEOUS_CLIENT_API_KEY/ }] } })
   t.match(await call('PUT', { baseUrl: 'http://10.0.0.1' }), { status: 422, body: { detail: [{ loc: ['body', 'baseUrl'], msg: /set both there/ }] } })
   t.match(await call('PUT', { enabled: true }), { status: 200, body: { values: { enabled: true } } })
+  Reflect.deleteProperty(process.env, 'HASHEOUS_CLIENT_API_KEY')
+  t.equal((await call('PUT', { enabled: true, baseUrl: 'http://10.0.0.1' })).status, 200, 'without a secret any address')
+  Object.assign(process.env, { HASHEOUS_CLIENT_API_KEY: 'hunter2' })
+  t.match(await call('GET'), { body: { values: { enabled: true, baseUrl: undefined } } }, 'a later secret is not sent to a stored address')
+  const { definition } = test.app.registry.providers.get('hasheous') ?? {}
+  const stored = test.app.pluginSettings.of('provider', 'hasheous')
+  t.equal(stored.baseUrl, 'http://10.0.0.1')
+  t.match(definition && readPluginConfig('provider', { ...definition, stored }, test.config),
+    { status: 'ready', value: { baseUrl: 'https://hasheous.org/api/v1', clientApiKey: 'hunter2' }, origins: [] })
 })
 
 t.test('only a signed-in administrator changes settings of a plugin', async (t) => {
