@@ -79,7 +79,8 @@ export function pickStored (
   stored: StoredValues, schema: TSchema | undefined, own: Readonly<Record<string, unknown>>
 ): StoredValues {
   const properties = propertiesOf(schema)
-  const hasOwnSecret = Object.entries(properties).some(([name, property]) => isSecret(property) && own[name] !== undefined)
+  const hasOwnSecret = Object.entries(properties)
+    .some(([name, property]) => isSecret(property) && own[name] !== undefined)
   return Object.fromEntries(Object.entries(stored).filter(([name]) => {
     const property = Object.hasOwn(properties, name) ? properties[name] : undefined
     if (property === undefined || !isStorable(property)) return false
