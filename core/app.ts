@@ -10,7 +10,7 @@ import asyncapi from './sockets/asyncapi.ts'
 import { type Config, basePath } from './config/config.ts'
 import database, { REQUEST_LIMITS } from './database/database.ts'
 import type { Features, ProcessRole } from './feature.ts'
-import { createHostId } from './host.ts'
+import { type Host, createHostId } from './host.ts'
 import compression from './web/compression.ts'
 import emptyBody from './web/empty-body.ts'
 import errorHandler from './web/error-handler.ts'
@@ -114,6 +114,25 @@ function createApp ({ config, logger }: { config: Config, logger: FastifyBaseLog
   return app
 }
 
+/** Connects to the database, and makes this process known in it. */
+async function connectDatabase (app: App, options: AppOptions, host: Host): Promise<void> {
+  const { config, role, databaseUrl: url, features } = options
+  const works = role === 'worker'
+  const tables = await features.loadTables()
+  await app.register(database, {
+    url: poolerUrlOf(config) ?? url,
+    directUrl: url,
+    poolSize: config.database.pool_size,
+    prepares: preparesStatements(config),
+    ...tables,
+    application: `svc ${role}`,
+    ...(works ? {} : { limits: REQUEST_LIMITS })
+  })
+  const isSupervised = options.awaitsWorker ?? options.place?.readAllMeasured !== undefined
+  await app.register(workers, { url, role, isSupervised, host })
+  await app.register(watchSchema, { migrations: tables.migrations, close: () => { app.workers.retire() } })
+}
+
 /** Registers everything in order. The app does not listen yet. */
 export async function buildApp (options: AppOptions): Promise<App> {
   const { config, role, databaseUrl: url, features } = options
@@ -144,20 +163,8 @@ export async function buildApp (options: AppOptions): Promise<App> {
     await app.register(cors, { delegator })
   }
   await app.register(multipart, { limits: { parts: 120, files: 20, fields: 100, fieldSize: 64 * 1024 } })
-  const tables = await features.loadTables()
-  await app.register(database, {
-    url: poolerUrlOf(config) ?? url,
-    directUrl: url,
-    poolSize: config.database.pool_size,
-    prepares: preparesStatements(config),
-    ...tables,
-    application: `svc ${role}`,
-    ...(works ? {} : { limits: REQUEST_LIMITS })
-  })
-  const isSupervised = options.awaitsWorker ?? options.place?.readAllMeasured !== undefined
   const host = { id: options.hostId ?? createHostId(), address: config.cluster.internal_address ?? null }
-  await app.register(workers, { url, role, isSupervised, host })
-  await app.register(watchSchema, { migrations: tables.migrations, close: () => { app.workers.retire() } })
+  await connectDatabase(app, options, host)
   await app.register(auth, { config, secrets })
   await app.register(sockets, {
     config, accepts: role === 'web', owner: ownerKey(host.id, options.workerNumber ?? 0)

@@ -76,9 +76,7 @@ export async function openDatabase (
   config: Config, log: Logger, events: DatabaseEvents, signal = new AbortController().signal
 ): Promise<Database> {
   const external = directUrlOf(config)
-  if (external !== undefined) {
-    return { isEmbedded: false, url: external, pid: null, stop: async () => {}, kill: () => {} }
-  }
+  if (external !== undefined) return { isEmbedded: false, url: external, pid: null, stop: async () => {}, kill: () => {} }
   const stopping = new AbortController()
   const start = createStart(config, log)
   let deaths = 0

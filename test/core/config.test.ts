@@ -331,7 +331,7 @@ t.test('the base URL gives the prefix and, with a real host, absolute links', as
   t.match(failureOf(t, null, { SVC_BASE_URL: 'home.example' }), /^SVC_BASE_URL: "home\.example" is not an address that begins with http:/)
 })
 
-t.test('a pooler takes the statements of requests, everything else goes to the database itself', async (t) => {
+t.test('a pooler takes the statements of requests, and nothing else', async (t) => {
   const urls = { SVC_DATABASE_URL: 'postgres://u@pooler:6432/svc', SVC_DATABASE_DIRECT_URL: 'postgres://u@db/svc' }
   const { config } = load(t, null, urls)
   t.equal(poolerUrlOf(config), urls.SVC_DATABASE_URL)
