@@ -75,8 +75,8 @@ function createStart (config: Config, log: Logger) {
 export async function openDatabase (
   config: Config, log: Logger, events: DatabaseEvents, signal = new AbortController().signal
 ): Promise<Database> {
-  const external = directUrlOf(config)
-  if (external !== undefined) return { isEmbedded: false, url: external, pid: null, stop: async () => {}, kill: () => {} }
+  const url = directUrlOf(config)
+  if (url !== undefined) return { isEmbedded: false, url, pid: null, stop: async () => {}, kill: () => {} }
   const stopping = new AbortController()
   const start = createStart(config, log)
   let deaths = 0

@@ -17,6 +17,7 @@ import { examineHosts } from './hosts.ts'
 import { examineLibraries } from './libraries.ts'
 import { examineMail } from './mail.ts'
 import { examinePlugins } from './plugins.ts'
+import { examinePooler } from './pooler.ts'
 import { examineStore } from './store.ts'
 import { examineZone } from './zone.ts'
 
@@ -114,6 +115,7 @@ export async function examineAll (
   const found = await Promise.all([
     attempt('data directory', () => examineDisk(input)),
     attempt('database', () => examineStored(input), isFull ? FULL_MS : SUBJECT_MS * STORED_SUBJECTS),
+    attempt('pooler', () => examinePooler(input)),
     attempt('address', () => examineAddress(input)),
     attempt('plugins', () => examinePlugins(input)),
     attempt('mail', () => examineMail(input))

@@ -59,3 +59,10 @@ export async function selectHosts (pool: pg.Pool): Promise<HostRow[]> {
     from alive h group by host_id order by 1`)
   return rows
 }
+
+/** Selects the time limits that a session lacks. */
+export async function selectLimits (client: pg.Client): Promise<string[]> {
+  const { rows } = await client.query<{ name: string }>(`select name from pg_settings where setting = '0'
+    and name in ('statement_timeout', 'lock_timeout', 'idle_in_transaction_session_timeout') order by name`)
+  return rows.map(({ name }) => name)
+}

@@ -11,6 +11,7 @@ import { examineCluster, examineDatabase } from '../../../plugins/doctor/databas
 import { examineDisk } from '../../../plugins/doctor/disk.ts'
 import type { Finding, CheckInput } from '../../../plugins/doctor/finding.ts'
 import { examineHosts } from '../../../plugins/doctor/hosts.ts'
+import { examinePooler } from '../../../plugins/doctor/pooler.ts'
 import { examineLibraries } from '../../../plugins/doctor/libraries.ts'
 import { examineMail } from '../../../plugins/doctor/mail.ts'
 import { examineZone } from '../../../plugins/doctor/zone.ts'
@@ -215,4 +216,20 @@ t.test('hosts are listed with releases, clocks, addresses and duties', async (t)
   t.ok(Math.abs(row?.clock_ahead_ms ?? Infinity) < 2_000, `${row?.clock_ahead_ms} ms`)
   t.match((await examineHosts(test.app.pg)).filter(({ status }) => status === 'warn').map(({ message }) => message),
     [/run 2 releases: .*later 99\.0\.0/, /cannot pass/])
+})
+
+t.test('a pooler without time limits, or one that does not answer, is reported', async (t) => {
+  const test = await fresh(t)
+  const examine = (url: string, directUrl?: string) => {
+    const urls = directUrl === undefined ? { url } : { url, direct_url: directUrl }
+    return examinePooler(patientOf({ config: { ...test.config, database: { ...test.config.database, ...urls } } }))
+  }
+  t.same(await examine(test.databaseUrl), [], 'there is none')
+  t.match(await examine(test.databaseUrl, test.databaseUrl), [{
+    status: 'warn', message: /no idle_in_transaction_session_timeout, lock_timeout, statement_timeout/, remedy: /pgbouncer\.ini/
+  }])
+  const limited = new URL(test.databaseUrl)
+  limited.searchParams.set('options', '-c statement_timeout=8000 -c lock_timeout=5000 -c idle_in_transaction_session_timeout=8000')
+  t.match(await examine(limited.href, test.databaseUrl), [{ status: 'ok', message: /limits statements and locks\.$/ }])
+  t.match(await examine('postgres://nobody@127.0.0.1:1/none', test.databaseUrl), [{ status: 'fail', message: /ECONNREFUSED/ }])
 })
