@@ -65,11 +65,10 @@ export function createArtwork (services: Services, signal: AbortSignal) {
     async fetch (subject: ArtworkSubject): Promise<boolean> {
       const urls = listUrls(subject)
       if (urls.length === 0) return false
-      const folder = artworkFolder(subject.platform_id, subject.id)
+      const { id, platform_id: platformId, library_id: library } = subject
       const work = async () => {
-        const stored = await fetchArtwork(downloads, subject, folder)
-        const place = { id: subject.platform_id, library_id: subject.library_id }
-        return await write(place, (db) => updateArtwork(db, subject, stored))
+        const stored = await fetchArtwork(downloads, subject, artworkFolder(platformId, id))
+        return await write({ id: platformId, library_id: library }, (db) => updateArtwork(db, subject, stored))
       }
       return await queueOf(urls, subject.providers).add(work, { signal })
     },

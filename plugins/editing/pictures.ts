@@ -71,9 +71,8 @@ export function createPictures (app: FastifyInstance, config: Config, subject: P
     scope
   })
   const files = createArtworkFiles({ origins, resourcesDir, staging: createStaging(app.db, resourcesDir, task) })
-  const artwork = createArtwork({
-    origins, db: app.db, write: (_folder, work) => work(app.db), log, resourcesDir, task
-  }, scope.signal)
+  const services = { origins, db: app.db, log, resourcesDir, task }
+  const artwork = createArtwork({ ...services, write: (_folder, work) => work(app.db) }, scope.signal)
   const providersByUrl = findProvidersOfUrls(matches, providers)
   const folder = artworkFolder(rom.platform.id, rom.rom.id)
   const { library_id: library } = rom.rom
@@ -97,9 +96,8 @@ export function createPictures (app: FastifyInstance, config: Config, subject: P
     async deleteUnusedCovers (inUse: readonly (string | null | undefined)[]): Promise<void> {
       const usedNames = new Set(inUse.map((path) => basename(path ?? '')))
       const names = await readdir(join(resourcesDir, folder, 'cover')).catch(() => [])
-      for (const name of names.filter((one) => one.startsWith(OWN_PREFIX) && !usedNames.has(one))) {
-        await rm(join(resourcesDir, folder, 'cover', name), { force: true })
-      }
+      const unused = names.filter((name) => name.startsWith(OWN_PREFIX) && !usedNames.has(name))
+      for (const name of unused) await rm(join(resourcesDir, folder, 'cover', name), { force: true })
     },
 
     /** Deletes all files of the ROM, except one path. */

@@ -121,22 +121,26 @@ const sign = (Signer: typeof AwsV4Signer, address: S3Address, { body = EMPTY, ..
   region: address.region
 }).sign()
 
+function timeoutsOf ({ isSlow = false }: S3Request, silenceMs: number) {
+  const limitMs = isSlow ? silenceMs * SLOW_FACTOR : silenceMs
+  return { headersTimeout: limitMs, bodyTimeout: limitMs }
+}
+
 /** Sends signed requests to one bucket, and repeats them after failures that may pass. */
 export function createS3Client (address: S3Address, { silenceMs, sleep }: S3Timing) {
   let loaded: Promise<Libraries> | undefined
 
   async function sendOnce (given: S3Request): Promise<Response> {
     const { Signer, request, dispatcher } = await (loaded ??= loadLibraries(address))
-    const { method, body = EMPTY, isSlow = false } = given
-    const limitMs = isSlow ? silenceMs * SLOW_FACTOR : silenceMs
+    const { method, body = EMPTY } = given
+    const timeouts = timeoutsOf(given, silenceMs)
     const { url, headers } = await sign(Signer, address, given)
     const response = await request(url, {
       method,
       headers: Object.fromEntries(headers),
       body: method === 'PUT' || method === 'POST' ? body : null,
       dispatcher,
-      headersTimeout: limitMs,
-      bodyTimeout: limitMs
+      ...timeouts
     })
     if (response.statusCode >= 300) throw await readRefusal(response)
     return response

@@ -35,6 +35,30 @@ interface LeaseServices {
 
 const keyOf = ({ id, library_id: library }: PlatformFolderRef) => `${library} ${id}`
 
+/** Repeats a renewal until it is stopped. A failed one is logged. */
+function createRenewal (log: Logger, renew: () => Promise<void>) {
+  let timer: NodeJS.Timeout | undefined
+  let renewing: Promise<void> | undefined
+
+  async function attempt (): Promise<void> {
+    try {
+      await renew()
+    } catch (err) {
+      log.warn({ err }, 'the leases of a scan could not be renewed')
+    }
+    renewing = undefined
+  }
+
+  return {
+    start (): void { timer ??= setInterval(() => { renewing ??= attempt() }, RENEW_MS) },
+
+    async stop (): Promise<void> {
+      clearInterval(timer)
+      await renewing
+    }
+  }
+}
+
 /**
  * Creates the leases of one run of a library scan. Every write of a part checks in its transaction that the run still
  * has the lease.
@@ -45,8 +69,6 @@ export function createPartLeases ({ app, log, task, role, progress, signal, abor
   const parts = new Set<LeasedPart>()
   const byPlatform = new Map<string, LeasedPart>()
   const whole: PartProgress = { add: progress.add, problem: progress.problem, begin: () => () => {} }
-  let timer: NodeJS.Timeout | undefined
-  let renewing: Promise<void> | undefined
 
   function lose (): never {
     const err = new TaskHandedOver('Another worker continues this part of the scan, or the scan is over')
@@ -57,20 +79,24 @@ export function createPartLeases ({ app, log, task, role, progress, signal, abor
   const toReport = (part: LeasedPart) => ({ library_id: part.library_id, folder: part.folder, ...part.totals() })
   const listUnfinished = () => [...parts].filter(({ isDone }) => !isDone)
 
-  async function renew (): Promise<void> {
+  const renewal = createRenewal(log, async () => {
     const unfinished = listUnfinished()
     if (unfinished.length === 0) return
     // A stop of the leader is the stop of its task.
     if (!await renewLeases(app.db, holder, unfinished.map(toReport), role === 'helper')) lose()
-  }
+  })
 
+  /**
+   * Checks in a transaction that this run still may write for platform folders; for the scan itself without folders.
+   * Nobody else may until the transaction ends.
+   *
+   * @throws TaskHandedOver
+   */
   async function check (tx: Db, platforms: readonly PlatformFolderRef[]): Promise<void> {
-    if (platforms.length === 0) {
-      if (!await lockTask(tx, holder)) lose()
-      return
-    }
+    if (!isDivided) return
     const concerned = new Set(platforms.map((platform) => byPlatform.get(keyOf(platform)) ?? lose()))
-    if (!await lockParts(tx, holder, [...concerned])) lose()
+    const isHeld = concerned.size === 0 ? await lockTask(tx, holder) : await lockParts(tx, holder, [...concerned])
+    if (!isHeld) lose()
   }
 
   return {
@@ -83,10 +109,7 @@ export function createPartLeases ({ app, log, task, role, progress, signal, abor
       if (planned === null) return null
       const part = { ...planned, ...createPartTotals(progress), isDone: false }
       parts.add(part)
-      timer ??= setInterval(() => {
-        renewing ??= renew().catch((err: unknown) => { log.warn({ err }, 'the leases of a scan could not be renewed') })
-          .finally(() => { renewing = undefined })
-      }, RENEW_MS)
+      renewal.start()
       return part
     },
 
@@ -98,15 +121,7 @@ export function createPartLeases ({ app, log, task, role, progress, signal, abor
     /** Returns the progress of the part with this platform folder; that of the whole scan if no part has it. */
     of: (platform: PlatformFolderRef): PartProgress => byPlatform.get(keyOf(platform)) ?? whole,
 
-    /**
-     * Checks in a transaction that this run still may write for platform folders; for the scan itself without folders.
-     * Nobody else may until the transaction ends.
-     *
-     * @throws TaskHandedOver
-     */
-    check: async (tx: Db, platforms: readonly PlatformFolderRef[]): Promise<void> => {
-      if (isDivided) await check(tx, platforms)
-    },
+    check,
 
     /** Writes for platform folders, in a transaction with the check of their leases. @throws TaskHandedOver */
     async write<T> (platforms: readonly PlatformFolderRef[], work: (db: Db) => Promise<T>): Promise<T> {
@@ -137,10 +152,7 @@ export function createPartLeases ({ app, log, task, role, progress, signal, abor
     },
 
     /** Stops the renewal of leases. Called after the last write. */
-    async stop (): Promise<void> {
-      clearInterval(timer)
-      await renewing
-    },
+    stop: renewal.stop,
 
     /** Ends the leases of unfinished parts. */
     async close (): Promise<void> {
