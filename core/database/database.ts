@@ -98,7 +98,9 @@ export function openOrm (options: DatabaseOptions, pool = createPool(options)): 
   const { url, entities, migrations } = options
   return MikroORM.init({
     clientUrl: url,
-    entities: [...entities, Worker, PluginCacheEntry, PluginIndex, PluginLimits, PluginSnapshot, RateShare, Installation],
+    entities: [
+      ...entities, Worker, PluginCacheEntry, PluginIndex, PluginLimits, PluginSnapshot, RateShare, Installation
+    ],
     extensions: [Migrator],
     namingStrategy: EntityCaseNamingStrategy,
     driverOptions: new PostgresDialect({ pool }),

@@ -78,8 +78,9 @@ async function leaseShare (
 }
 
 /**
- * Shares the rates and the concurrency of plugins among all processes, so that services get no more requests from several scan workers than
- * from one. Each process leases a part of a rate for some windows, and then needs no statement for a request.
+ * Shares the rates and the concurrency of plugins among all processes, so that services get no more requests from
+ * several scan workers than from one. Each process leases a part of a rate for some windows, and then needs no
+ * statement for a request.
  */
 export function createRateShares (app: Pick<FastifyInstance, 'db' | 'workers'>): (plugin: string) => ShareRate {
   return (plugin) => {

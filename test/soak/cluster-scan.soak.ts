@@ -11,7 +11,7 @@ import { until } from '../until.ts'
 import { createRandom } from './random.ts'
 import { WAIT_MS } from './server.ts'
 
-/** Folders of unknown platforms, which have no hash of their own at RetroAchievements, so that each file is read once. */
+/** Folders of unknown platforms, which have no hash at RetroAchievements, so that each file is read once. */
 const FOLDERS = Array.from({ length: 20 }, (_none, index) => `machine-${index}`)
 const FILES_EACH = 10
 const MIB = 1024 ** 2
@@ -98,7 +98,11 @@ async function startScan (): Promise<string> {
   return (answer.json() satisfies { task_id: string }).task_id
 }
 
-interface Scan { status: string, error: string | null, meta: { scan_stats: Record<string, number>, problems: unknown[] } }
+interface Scan {
+  status: string
+  error: string | null
+  meta: { scan_stats: Record<string, number>, problems: unknown[] }
+}
 
 const waitForEnd = (id: string, { output }: Pick<Command, 'output'>): Promise<Scan> => until(async () => {
   const { rows: [row] } = await test.app.pg.query<Scan & { ended_at: Date | null }>(

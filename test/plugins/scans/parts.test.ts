@@ -105,8 +105,8 @@ t.test('two scan workers share a library scan and end it with one report', async
     status: 'finished',
     meta: {
       scan_stats: {
-        total_platforms: 4, total_roms: ROMS, scanned_platforms: 4, new_platforms: 4, scanned_roms: ROMS, new_roms: ROMS,
-        new_files: ROMS, identified_roms: ROMS, updated_roms: 0, failed_lookups: 0
+        total_platforms: 4, total_roms: ROMS, scanned_platforms: 4, new_platforms: 4, scanned_roms: ROMS,
+        new_roms: ROMS, new_files: ROMS, identified_roms: ROMS, updated_roms: 0, failed_lookups: 0
       },
       problems: []
     }
