@@ -51,10 +51,10 @@ t.test('migrations run in the order of their names, which begin with a date', as
 t.test('a database of a newer release is not changed', async (t) => {
   const url = await createTestDatabase(t)
   const client = await connect(t, url)
-  await client.query("insert into migrations (name, executed_at) values ('99991231000000-from-the-future', now())")
-  t.teardown(() => client.query("delete from migrations where name = '99991231000000-from-the-future'"))
+  await client.query("insert into migrations (name, executed_at) values ('99991231000000-contract-99991230000000-from-the-future', now())")
+  t.teardown(() => client.query("delete from migrations where name = '99991231000000-contract-99991230000000-from-the-future'"))
   await t.rejects(migrate(optionsOf(url)), {
-    constructor: StartError, message: /newer release, or a preview of the first \(migration 99991231000000-from-the-future\)\. Start that release/
+    constructor: StartError, message: /newer release, or a preview of the first \(migration 99991231000000-contract-99991230000000-from-the-future\)\. Start that release/
   })
 })
 

@@ -7,6 +7,8 @@ import pg from 'pg'
 import { pino } from 'pino'
 import type { Test } from 'tap'
 import database from '../../core/database/database.ts'
+import { createHostId } from '../../core/host.ts'
+import workers from '../../core/jobs/workers.ts'
 import type { CallScope } from '../../core/loader/calls/call-scope.ts'
 import { readPreferences } from '../../core/loader/context.ts'
 import { loadPlugins } from '../../core/loader/loader.ts'
@@ -66,6 +68,7 @@ export async function startWhole (
   t.teardown(() => app.close())
   const url = await createTestDatabase(t)
   await app.register(database, { url, poolSize: 2, entities: [], migrations })
+  await app.register(workers, { url, role: 'worker', isSupervised: false, host: { id: createHostId(), address: null } })
   const registry = await loadPlugins(app, {
     config, runsPlugins: true, packages: packages.map((pack) => ({ ...pack, origin })),
     createServices: await createPluginServices(app, config)

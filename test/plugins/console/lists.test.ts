@@ -49,7 +49,7 @@ t.test('the address of a list', async (t) => {
 
 t.test('the request of a list can have every filter of the API', async (t) => {
   const query = toListQuery(full)
-  const paging = ['limit', 'offset', 'with_total', 'with_char_index', 'with_filter_values', 'with_rom_id_index', 'with_files']
+  const paging = ['limit', 'offset', 'with_total', 'with_char_index', 'with_filter_values', 'with_filter_counts', 'with_rom_id_index', 'with_files']
   const scopes = ['platform_id', 'collection_id', 'virtual_collection_id', 'smart_collection_id']
   const others = new Set([...paging, ...scopes])
   const names = Object.keys(ListRomsQuery.properties).filter((name) => !others.has(name) && !name.startsWith('selected_'))

@@ -225,7 +225,11 @@ t.test('lists and values that follow changes equal those of the whole library', 
       const isOfScope = platforms === null ? [] : [isOfPlatform(2)]
       const isListed = allOf([isRomVisible(caller), isNotHidden(caller, false), ...isOfScope])
       const whole = await selectFilterValues(app.longReads, caller?.id ?? null, isListed)
-      deepEqual(await selectCountedValues(app.longReads, caller, platforms), whole, JSON.stringify([platforms, caller]))
+      const counted = await selectCountedValues(app.longReads, caller, platforms)
+      deepEqual(counted.values, whole, JSON.stringify([platforms, caller]))
+      const { rows } = await sql<{ value: string, roms: number }>`select value, count(*)::int as roms
+        from ${markedRoms(caller?.id ?? null)} cross join lateral unnest(r.regions) value where ${isListed} group by 1`.execute(app.longReads)
+      deepEqual({ ...counted.counts?.regions }, Object.fromEntries(rows.map(({ value, roms }) => [value, roms])), 'ROMs by region')
     }
   }
 

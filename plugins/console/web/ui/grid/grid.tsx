@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useId, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { type Geometry, type GridOptions, type Range, follow, layOut, move, rangeOf, reveal, scrollOf } from './geometry.ts'
-import { readPlace, storePlace } from './place.ts'
+import { readPlace, storePlace } from './stored-position.ts'
 
 /** Commands for a grid from outside. */
 export interface GridHandle { jump: (index: number) => void }
