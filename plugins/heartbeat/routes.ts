@@ -67,10 +67,10 @@ const routes: FeatureRoutes = async (app, { config }) => {
     schema: {
       operationId: 'getReadiness',
       tags,
-      summary: 'Check if the server can work: the database answers and a scan worker runs',
+      summary: 'Check if the server can serve: the database answers',
       description:
-        '`libraries` shows if all libraries can be read. An unreadable library does not affect `status`, because ' +
-        'the server still serves the others.',
+        '`worker` shows if a scan worker runs, and `libraries` if all libraries can be read. They do not affect `status`, because ' +
+        'the server still serves everything else.',
       response: { 200: ReadinessSchema, 503: ReadinessSchema }
     },
     config: { public: true }

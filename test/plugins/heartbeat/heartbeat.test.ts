@@ -216,7 +216,7 @@ t.test('an answer is cached for its time, a failure is not', async (t) => {
   t.equal(await memo('c', make), 4)
 })
 
-t.test('liveness needs nothing; readiness needs the database and a scan worker', async (t) => {
+t.test('liveness needs nothing; readiness needs the database, and shows a missing scan worker', async (t) => {
   const { app, worker } = await freshWithWorker(t)
   t.same((await app.inject({ url: '/api/health' })).json(), { status: 'ok' })
   const ready = await app.inject({ url: '/api/health/ready' })
@@ -229,9 +229,9 @@ t.test('liveness needs nothing; readiness needs the database and a scan worker',
   // No later test shares this worker.
   await worker?.close()
   const lame = await app.inject({ url: '/api/health/ready' })
-  t.equal(lame.statusCode, 503)
+  t.equal(lame.statusCode, 200)
   t.same(lame.json(), {
-    status: 'failed',
+    status: 'ok',
     checks: {
       database: { status: 'ok', reason: null },
       worker: { status: 'failed', reason: 'No scan worker is running' },

@@ -25,8 +25,8 @@ api.use(browserHeaders)
 
 interface Answer<Data> { data?: Data, error?: unknown, response: Response }
 
-/** Returns the data of a response. @throws Failure with the server's reason, or status 0 without a response */
-export async function call<Data> (request: Promise<Answer<Data>>): Promise<Data> {
+/** Returns a response with its data. @throws Failure with the server's reason, or status 0 without a response */
+export async function receive<Data> (request: Promise<Answer<Data>>): Promise<{ data: Data, response: Response }> {
   let answer: Answer<Data>
   try {
     answer = await request
@@ -38,7 +38,10 @@ export async function call<Data> (request: Promise<Answer<Data>>): Promise<Data>
   }
   const { response } = answer
   reportReached(!isProxyFailure(response.status))
-  if (response.ok) return answer.data as Data
+  if (response.ok) return { data: answer.data as Data, response }
   if (response.status === 401) reportSignedOut()
   throw readFailure(response.status, answer.error)
 }
+
+/** Returns the data of a response. @throws Failure as `receive` does */
+export const call = async <Data>(request: Promise<Answer<Data>>): Promise<Data> => (await receive(request)).data

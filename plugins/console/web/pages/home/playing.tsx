@@ -2,6 +2,7 @@ import { api, call } from '../../api/client.ts'
 import { useResource } from '../../api/resource.ts'
 import type { components } from '../../api/schema.d.ts'
 import { format, texts } from '../../i18n/language.ts'
+import { Avatar } from '../../ui/avatar.tsx'
 import { pictureOf } from '../../ui/cover.tsx'
 import { Shelf } from '../../ui/shelf.tsx'
 
@@ -9,16 +10,14 @@ type Entry = components['schemas']['ActivityEntry']
 
 function Player ({ entry }: { entry: Entry }) {
   const { home } = texts()
-  const { username, rom_id: id, rom_name: game, platform_name: platform, started_at: started } = entry
+  const { user_id: userId, username, rom_id: id, rom_name: game, platform_name: platform, started_at: started } = entry
   const { rom_cover_path: cover, avatar_path: avatar } = entry
   return (
     <a class='player' href={`roms/${id}`}>
       {cover === '' ? <span class='player-cover' /> : <img class='player-cover' src={pictureOf(cover)} alt='' />}
       <span class='player-text'>
         <span class='player-name'>
-          {avatar === ''
-            ? <span class='avatar player-avatar' aria-hidden>{username.slice(0, 1)}</span>
-            : <img class='avatar player-avatar' src={pictureOf(avatar)} alt='' />}
+          <Avatar user={{ id: userId, username, avatar_path: avatar }} />
           {username}
         </span>
         <span class='player-game'>{game}</span>

@@ -4,6 +4,7 @@ import { texts } from '../../i18n/language.ts'
 import { Button } from '../../ui/button.tsx'
 import { nameOf } from '../../ui/cover.tsx'
 import { Confirm } from '../../ui/confirm.tsx'
+import { Skeleton } from '../../ui/state.tsx'
 import { tellFailure, tellSuccess } from '../../ui/toast.tsx'
 import { LookupRow } from '../rom/metadata.tsx'
 import { providerName } from '../rom/provider-names.ts'
@@ -84,6 +85,7 @@ export function CurrentMatches ({ rom }: { rom: DetailedRom }) {
     data: { value: sources }
   } = useSources(rom.id)
   const matches = sources?.lookups.filter(({ provider_id: id }) => id !== null) ?? []
+  if (sources === undefined && rom.is_identified) return <Skeleton height='9rem' />
   if (matches.length === 0) return null
   return (
     <section class='rom-section'>

@@ -1,6 +1,5 @@
 import { useState } from 'preact/hooks'
-import { api } from '../../api/client.ts'
-import { readFailure } from '../../api/failure.ts'
+import { api, receive } from '../../api/client.ts'
 import { texts } from '../../i18n/language.ts'
 import { Button } from '../../ui/button.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
@@ -17,13 +16,12 @@ async function applyPatch (
   fileId: number,
   form: FormData
 ): Promise<{ content: Blob; name: string | null; isValid: boolean }> {
-  const { data, error, response } = await api.POST('/api/roms/{file_id}/patch', {
+  const { data, response } = await receive(api.POST('/api/roms/{file_id}/patch', {
     params: { path: { file_id: fileId } },
     body: {},
     bodySerializer: () => form,
     parseAs: 'blob'
-  })
-  if (data === undefined) throw readFailure(response.status, error)
+  }))
   const name = /filename\*=UTF-8''([^;]+)/.exec(response.headers.get('content-disposition') ?? '')?.[1]
   return {
     content: data,
