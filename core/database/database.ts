@@ -99,7 +99,8 @@ export function openOrm (options: DatabaseOptions, pool = createPool(options)): 
   return MikroORM.init({
     clientUrl: url,
     entities: [
-      ...entities, Worker, PluginCacheEntry, PluginIndex, PluginLimits, PluginSettings, PluginSnapshot, RateShare, Installation
+      ...entities, Worker, PluginCacheEntry, PluginIndex, PluginLimits, PluginSettings, PluginSnapshot,
+      RateShare, Installation
     ],
     extensions: [Migrator],
     namingStrategy: EntityCaseNamingStrategy,

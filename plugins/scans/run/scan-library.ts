@@ -1,3 +1,4 @@
+import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { LibraryUnreadableError, readLibraryDirectory } from '../../library/directory.ts'
 import type { ExclusionRules } from '../../library/exclusions.ts'
@@ -34,6 +35,16 @@ async function countEntries ({ root, structure }: Library, folder: string, rules
   const items = await readLibraryDirectory(join(root.dir, romsPath(structure, folder))).catch(() => [])
   return items.filter(({ kind, name }) =>
     kind === 'folder' ? !rules.isExcludedMulti(name) : !rules.isExcludedSingle(name)).length
+}
+
+/** Sorts folders by the time of their last change, the latest first, because people wait for their new games. */
+async function sortByChange (folders: readonly string[], { root, structure }: Library): Promise<string[]> {
+  const times = new Map(await Promise.all(folders.map(async (folder) => {
+    const facts = await stat(join(root.dir, romsPath(structure, folder))).catch(() => null)
+    return [folder, facts?.mtimeMs ?? 0] as const
+  })))
+  const timeOf = (folder: string) => times.get(folder) ?? 0
+  return folders.toSorted((a, b) => timeOf(b) - timeOf(a))
 }
 
 /**
@@ -126,8 +137,10 @@ export function createLibraryScan (services: LibraryScanServices) {
     async plan (payload: ScanPayload, named: readonly string[], library: Library): Promise<LibraryPlan> {
       const old = new Set(library.known.filter((platform) => platform.created_at < unfinished.since)
         .map((platform) => platform.fs_slug))
-      const folders = chooseFolders(payload, named, library.folders)
+      const chosen = chooseFolders(payload, named, library.folders)
         .filter((folder) => payload.type !== 'new_platforms' || !old.has(folder))
+      // The first scan of a library follows the order of names.
+      const folders = payload.type === 'quick' && old.size > 0 ? await sortByChange(chosen, library) : chosen
       const plan = { library, parts: await planFolders(library, folders) }
       progress.add({
         total_platforms: plan.parts.filter((part) => part.counts_platform).length,

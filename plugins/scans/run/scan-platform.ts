@@ -62,6 +62,12 @@ function withStoredHashes (decision: EntryDecision): EntryDecision {
   return { kind: 'unchanged', entry, known, isDue: kind === 'rebuilt' || decision.isDue }
 }
 
+/** Puts the entries without a row first, because people wait for new games to be listed. */
+function withNewFirst (folder: FolderSnapshot, known: ReadonlyMap<string, StoredRomSummary>): FolderSnapshot {
+  const added = folder.items.filter(({ name }) => !known.has(name))
+  return { ...folder, items: [...added, ...folder.items.filter(({ name }) => known.has(name))] }
+}
+
 const byName = (roms: readonly StoredRomSummary[]) => new Map(roms.map((rom) => [rom.fs_name, rom]))
 const countPresent = (roms: readonly StoredRomSummary[]) => roms.filter((rom) => !rom.missing_from_fs).length
 
@@ -98,11 +104,11 @@ async function readEntries (
   services: PlatformScanServices, reading: PlatformReading, missingRoms: readonly StoredRomSummary[]
 ) {
   const { folders, storeBatch, db, unfinished, parts, signal } = services
-  const { platform, folder, names } = reading
+  const { platform, folder, known, names } = reading
   const unfinishedIds = await unfinished.listRoms(platform.id)
   const missing = createMissingRoms(missingRoms, db)
   const seen = new Set<string>()
-  const listing = folders.list(platform, folder, signal, names)
+  const listing = folders.list(platform, withNewFirst(folder, known), signal, names)
   const decided = readAhead(decideAll(services, readAhead(inBatches(listing.entries)), reading))
   const storing: Promise<void>[] = []
   try {

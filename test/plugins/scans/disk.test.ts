@@ -205,10 +205,11 @@ t.test('unstorable artwork is one problem for each platform, and no row names a 
   giveCover('roms/art/images/Cover.png')
   const status = await scan({ platform_fs_slugs: ['art', 'deco'] })
   t.equal(status.status, 'finished')
-  t.match(status.meta.problems, ['art', 'deco'].map((platform) => ({
+  t.equal(status.meta.problems.length, 2)
+  t.match(new Set(status.meta.problems), new Set(['art', 'deco'].map((platform) => ({
     platform,
     reason: new RegExp(`^3 artwork files of '${platform}' could not be stored: .*Check ${resources} .*, then run an update scan$`)
-  })))
+  }))))
   t.same(await listNamed('art'), [])
   await rm(resources)
   const halfWritten = join(resources, '.unfinished', crypto.randomUUID())
