@@ -6,6 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { StartError } from '../errors.ts'
 import { countFree } from '../files/free-space.ts'
+import { syncFolder } from '../files/sync-folder.ts'
 import { undefinedIf } from './binaries.ts'
 import type { Account, Binaries } from './binaries.ts'
 
@@ -180,20 +181,6 @@ async function writeDurably (path: string, text: string): Promise<void> {
     await file.sync()
   } finally {
     await file.close()
-  }
-}
-
-/**
- * Flushes a folder, because a rename survives a power failure only then. Windows cannot open folders and needs no
- * flush.
- */
-async function syncFolder (path: string): Promise<void> {
-  if (process.platform === 'win32') return
-  const folder = await open(path)
-  try {
-    await folder.sync()
-  } finally {
-    await folder.close()
   }
 }
 

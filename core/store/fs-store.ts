@@ -1,29 +1,17 @@
 import { randomUUID } from 'node:crypto'
-import { constants } from 'node:fs'
 import { type FileHandle, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { Readable } from 'node:stream'
 import { errorCode, isNotFoundError } from '../files/fs-error.ts'
 import { requireFreeSpace } from '../files/free-space.ts'
 import { PathRefusedError, isNothingThere, openInside, resolveInside } from '../files/safe-path.ts'
+import { syncFolder } from '../files/sync-folder.ts'
 import { countBytes, requireKey } from './store-key.ts'
 import { SizeMismatchError } from './store-errors.ts'
 import type { ObjectFacts, ObjectSource, Store, StoredObject } from './store.ts'
 
 const FREE_CHECK_BYTES = 64 * 1024 ** 2
 const UNFINISHED = /^\.[0-9a-f-]{36}\.tmp$/
-
-/** Flushes the entries of a folder to the disk. */
-async function syncFolder (path: string): Promise<void> {
-  // Windows cannot open a folder.
-  if (process.platform === 'win32') return
-  const handle = await open(path, constants.O_RDONLY)
-  try {
-    await handle.sync()
-  } finally {
-    await handle.close()
-  }
-}
 
 /** Creates a folder and syncs its parents, because a new folder must survive a power cut. */
 export async function makeFolder (path: string): Promise<void> {

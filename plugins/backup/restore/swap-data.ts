@@ -1,10 +1,11 @@
-import { constants, existsSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { mkdir, open, readFile, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { type Static, Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 import { StartError } from '../../../core/errors.ts'
 import { isPresent } from '../../../core/files/safe-path.ts'
+import { syncFolder } from '../../../core/files/sync-folder.ts'
 import { lockDataDir } from '../../../core/supervisor/lock.ts'
 import { maintenanceUrl, swapDatabases, withClient } from '../rows.ts'
 import { journalOf, newDirOf, stagingOf } from './journal.ts'
@@ -20,16 +21,6 @@ const SwapSchema = Type.Object({
   })])
 })
 export type Swap = Static<typeof SwapSchema>
-
-async function syncFolder (path: string): Promise<void> {
-  if (process.platform === 'win32') return
-  const handle = await open(path, constants.O_RDONLY)
-  try {
-    await handle.sync()
-  } finally {
-    await handle.close()
-  }
-}
 
 /** Commits to the new state. After a crash from here on, the next command completes the swap. */
 export async function decideSwap (dataDir: string, swap: Swap): Promise<void> {
