@@ -216,7 +216,7 @@ t.test('an answer is cached for its time, a failure is not', async (t) => {
   t.equal(await memo('c', make), 4)
 })
 
-t.test('liveness needs nothing; readiness needs the database, and shows a missing scan worker', async (t) => {
+t.test('readiness needs the database, and shows a missing scan worker', async (t) => {
   const { app, worker } = await freshWithWorker(t)
   t.same((await app.inject({ url: '/api/health' })).json(), { status: 'ok' })
   const ready = await app.inject({ url: '/api/health/ready' })
