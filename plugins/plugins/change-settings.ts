@@ -4,7 +4,7 @@ import { Value } from '@sinclair/typebox/value'
 import { describeType } from '../../core/config/config.ts'
 import { isCron } from '../../core/config/cron.ts'
 import { ApiError, type Violation } from '../../core/errors.ts'
-import type { OperatorSettings } from '../../core/loader/settings/operator-settings.ts'
+import { type OperatorSettings, propertiesOf } from '../../core/loader/settings/operator-settings.ts'
 import { isChoice, isSecret } from '../../core/loader/settings/setting-kinds.ts'
 import type { StoredValues } from '../../core/loader/settings/stored-settings.ts'
 
@@ -19,8 +19,6 @@ export interface PluginState {
   operator: OperatorSettings
 }
 
-export const propertiesOf = ({ schema }: Pick<PluginState, 'schema'>) => (schema.properties ?? {}) as Record<string, TSchema>
-
 /** Returns the values that the plugin gets, with its defaults. */
 const resolve = ({ schema, operator }: PluginState, stored: StoredValues) =>
   Value.Default(schema, structuredClone({ ...stored, ...operator.values })) as Record<string, unknown>
@@ -29,7 +27,7 @@ const violation = (path: readonly (string | number)[], msg: string): Violation =
 
 /** Finds members of a request that are no setting, or that only the operator may change. */
 function findForeign (state: PluginState, wanted: StoredValues): Violation[] {
-  const properties = propertiesOf(state)
+  const properties = propertiesOf(state.schema)
   const { sources } = state.operator
   return Object.keys(wanted).flatMap((name) => {
     if (!Object.hasOwn(properties, name)) return [violation([name], `Unknown setting '${name}'; the settings are ${Object.keys(properties).join(', ')}`)]
@@ -39,7 +37,7 @@ function findForeign (state: PluginState, wanted: StoredValues): Violation[] {
 
 /** Finds values that do not fit the schema. A plugin that is switched off may lack required settings. */
 function findInvalid (state: PluginState, values: Record<string, unknown>): Violation[] {
-  const properties = propertiesOf(state)
+  const properties = propertiesOf(state.schema)
   const problems = [...Value.Errors(state.schema, values)]
     .filter(({ value }) => value !== undefined || values.enabled !== false)
   const wrong = problems.map(({ path, schema, value }) => {
@@ -60,7 +58,7 @@ function findInvalid (state: PluginState, values: Record<string, unknown>): Viol
  * may change settings, but must not learn secrets, could otherwise redirect them.
  */
 function findRedirected (state: PluginState, wanted: StoredValues, after: Record<string, unknown>): Violation[] {
-  const properties = Object.entries(propertiesOf(state))
+  const properties = Object.entries(propertiesOf(state.schema))
   const before = resolve(state, state.stored)
   const changed = properties.find(([name, schema]) =>
     !isSecret(schema) && !isChoice(schema) && !isDeepStrictEqual(before[name], after[name]))?.[0]
@@ -85,9 +83,10 @@ export function changeSettings (state: PluginState, wanted: StoredValues): Store
     if (violations.length > 0) throw new ApiError('INVALID', undefined, { violations })
   }
   refuse(findForeign(state, wanted))
-  const entries = Object.entries(propertiesOf(state)).filter(([name]) => !Object.hasOwn(state.operator.sources, name))
-  const next = Object.fromEntries(entries.flatMap(([name, schema]) => {
-    const value = wanted[name] === undefined && isSecret(schema) ? state.stored[name] : wanted[name]
+  const { schema, operator: { sources } } = state
+  const entries = Object.entries(propertiesOf(schema)).filter(([name]) => !Object.hasOwn(sources, name))
+  const next = Object.fromEntries(entries.flatMap(([name, property]) => {
+    const value = wanted[name] === undefined && isSecret(property) ? state.stored[name] : wanted[name]
     return value === undefined || value === null ? [] : [[name, value]]
   }))
   const after = resolve(state, next)

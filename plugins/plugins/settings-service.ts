@@ -4,10 +4,10 @@ import type { Config } from '../../core/config/config.ts'
 import type { Db } from '../../core/database/db.ts'
 import { inTransaction } from '../../core/database/transaction.ts'
 import { ApiError, notFound } from '../../core/errors.ts'
-import { pickStored, readOperatorSettings } from '../../core/loader/settings/operator-settings.ts'
+import { pickStored, propertiesOf, readOperatorSettings } from '../../core/loader/settings/operator-settings.ts'
 import { isSecret } from '../../core/loader/settings/setting-kinds.ts'
 import { type StoredValues, changeStoredValues } from '../../core/loader/settings/stored-settings.ts'
-import { type PluginState, changeSettings, propertiesOf } from './change-settings.ts'
+import { type PluginState, changeSettings } from './change-settings.ts'
 import type { PluginParams, PluginSettingsView } from './schemas.ts'
 
 const QUEUE = 'plugin-settings'
@@ -16,7 +16,7 @@ const APPLY_TIMEOUT_MS = 30_000
 
 function toView (state: PluginState): PluginSettingsView {
   const { stored, operator: { values, sources } } = state
-  const properties = Object.entries(propertiesOf(state))
+  const properties = Object.entries(propertiesOf(state.schema))
   const all: Record<string, unknown> = { ...stored, ...values }
   const shown = properties.filter(([name, schema]) => all[name] !== undefined && !isSecret(schema))
   const secrets = properties.filter(([name, schema]) => stored[name] !== undefined && isSecret(schema))
