@@ -5,10 +5,11 @@ import type { Db } from '../../core/database/db.ts'
 import { inTransaction } from '../../core/database/transaction.ts'
 import { errorCode, isNotFoundError } from '../../core/files/fs-error.ts'
 import { isPresent } from '../../core/files/safe-path.ts'
+import { syncFolder } from '../../core/files/sync-folder.ts'
 import { writeRoms } from '../scans/rom-write-rows.ts'
 import type { OriginalFile, Publication, Swap } from './entities.ts'
 import { type RunningConversion, deleteConversion, lockConversion, prepareRom, selectConversions } from './rows.ts'
-import { readFacts, removeFolder, syncPath } from './work-folder.ts'
+import { readFacts, removeFolder } from './work-folder.ts'
 
 export interface SwapServices {
   db: Db
@@ -97,7 +98,7 @@ async function linkAll (libraryDir: string, publications: readonly Publication[]
     // Replacements come last, because they cannot be undone.
     const inOrder = publications.toSorted((a, b) => Number(a.replaces) - Number(b.replaces))
     for (const publication of inOrder) await linkFile(libraryDir, publication)
-    for (const folder of new Set(publications.map(({ to }) => dirname(to)))) await syncPath(join(libraryDir, folder))
+    for (const folder of new Set(publications.map(({ to }) => dirname(to)))) await syncFolder(join(libraryDir, folder))
     return null
   } catch (err) {
     await removeNewFiles(libraryDir, publications)
