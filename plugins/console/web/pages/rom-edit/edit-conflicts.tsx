@@ -4,6 +4,17 @@ import { Button } from '../../ui/button.tsx'
 import { fieldName } from '../rom/metadata.tsx'
 import type { Edit } from './use-edit.ts'
 
+interface SideProps { title: string, value: string, action: string, label: string, onChoose: () => void }
+
+/** One value of a field, with the button that chooses it. */
+const Side = ({ title, value, action, label, onChoose }: SideProps) => (
+  <div class='conflict-side'>
+    <h4>{title}</h4>
+    <p>{value || <em class='soft'>{texts().rom.edit.changed.empty}</em>}</p>
+    <Button isSmall aria-label={label} onClick={onChoose}>{action}</Button>
+  </div>
+)
+
 /** Fields that somebody else changed meanwhile, with both values. */
 export function EditConflicts ({ edit: { conflicts, decide } }: { edit: Edit }) {
   const { changed: words } = texts().rom.edit
@@ -27,32 +38,20 @@ export function EditConflicts ({ edit: { conflicts, decide } }: { edit: Edit }) 
           <div key={conflict.field} class='edit-conflict'>
             <h3>{field}</h3>
             <div class='conflict-sides'>
-              <div class='conflict-side'>
-                <h4>{words.mine}</h4>
-                <p>{conflict.mine || <em class='soft'>{words.empty}</em>}</p>
-                <Button
-                  isSmall
-                  aria-label={words.keepMineOf(field)}
-                  onClick={() => {
-                    decide(conflict, true)
-                  }}
-                >
-                  {words.keepMine}
-                </Button>
-              </div>
-              <div class='conflict-side'>
-                <h4>{words.theirs}</h4>
-                <p>{conflict.theirs || <em class='soft'>{words.empty}</em>}</p>
-                <Button
-                  isSmall
-                  aria-label={words.takeTheirsOf(field)}
-                  onClick={() => {
-                    decide(conflict, false)
-                  }}
-                >
-                  {words.takeTheirs}
-                </Button>
-              </div>
+              <Side
+                title={words.mine}
+                value={conflict.mine}
+                action={words.keepMine}
+                label={words.keepMineOf(field)}
+                onChoose={() => { decide(conflict, true) }}
+              />
+              <Side
+                title={words.theirs}
+                value={conflict.theirs}
+                action={words.takeTheirs}
+                label={words.takeTheirsOf(field)}
+                onChoose={() => { decide(conflict, false) }}
+              />
             </div>
           </div>
         )
