@@ -5,8 +5,6 @@ import { currentRequestId } from '../request-id.ts'
 export interface JobOptions {
   /** Higher goes first; default 0. */
   priority?: number
-  /** Seconds until the job may start. */
-  delaySeconds?: number
   /** The job's id, a UUID; an existing job with this id is replaced. */
   id?: string
   /** Jobs of one group run one at a time; waiting ones do not delay other groups. */
@@ -61,8 +59,7 @@ export async function enqueue (
       priority: options.priority ?? 0,
       ...(options.id === undefined ? {} : { id: options.id }),
       ...(options.group === undefined ? {} : { group: { id: options.group } }),
-      ...(options.key === undefined ? {} : { singletonKey: options.key }),
-      ...(options.delaySeconds === undefined ? {} : { startAfter: options.delaySeconds })
+      ...(options.key === undefined ? {} : { singletonKey: options.key })
     })
     if (id !== null) return { queue, id, isJoined: false }
     // The conflicting job may end before it is found.

@@ -43,12 +43,17 @@ type Running = Pick<Job<unknown>, 'id' | 'data' | 'signal'>
 interface JobsOptions { url: string, runsJobs: boolean }
 interface NamedQueue { name: string, definition: QueueDefinition<never> }
 
-/** Creates a queue in the database. */
-async function createQueue (boss: PgBoss, { name, definition }: NamedQueue): Promise<void> {
-  await boss.createQueue(name, {
-    notify: true, retryLimit: 0, expireInSeconds: Math.min(definition.timeoutSeconds + 60, 86_000),
-    deleteAfterSeconds: 86_400, retentionSeconds: 86_400 * 7, policy: definition.isShared === true ? 'exclusive' : 'standard'
-  })
+/** Creates the queues that the database lacks. Creating one takes a transaction, so no start repeats it. */
+async function createQueues (boss: PgBoss, queues: ReadonlyMap<string, QueueDefinition<never>>): Promise<void> {
+  const existing = new Set((await boss.getQueues([...queues.keys()])).map(({ name }) => name))
+  // One after the other, because there are more queues than connections, and the wait for a connection is short.
+  for (const [name, { timeoutSeconds, isShared = false }] of queues) {
+    if (existing.has(name)) continue
+    await boss.createQueue(name, {
+      notify: true, retryLimit: 0, expireInSeconds: Math.min(timeoutSeconds + 60, 86_000),
+      deleteAfterSeconds: 86_400, retentionSeconds: 86_400 * 7, policy: isShared ? 'exclusive' : 'standard'
+    })
+  }
 }
 
 /**
@@ -79,8 +84,7 @@ export default fp<JobsOptions>(async (app, { url, runsJobs }) => {
     const boss = runsJobs ? await createBoss(url) : await createAskingBoss(app.pg)
     boss.on('error', (err) => { app.log.error({ err }, 'job queue failed') })
     await boss.start()
-    // One after the other, because there are more queues than connections, and the wait for a connection is short.
-    for (const [name, definition] of queues) await createQueue(boss, { name, definition })
+    await createQueues(boss, queues)
     return boss
   }
 
@@ -99,7 +103,8 @@ export default fp<JobsOptions>(async (app, { url, runsJobs }) => {
    */
   async function startSlot (boss: PgBoss, queue: NamedQueue): Promise<void> {
     const worker: string = await boss.work(queue.name, {
-      batchSize: 1, pollingIntervalSeconds: 2, notifyPollingIntervalSeconds: 5, localGroupConcurrency: 1
+      // A notification announces each job, so polling is only for a lost one.
+      batchSize: 1, pollingIntervalSeconds: 2, notifyPollingIntervalSeconds: 30, localGroupConcurrency: 1
     }, async ([job]) => {
       running++
       try {
