@@ -26,6 +26,18 @@ export async function findLiveSession (
   return (await db.query<LiveSession>(LIVE_SESSION, [tokenHash, absoluteSeconds])).rows[0] ?? null
 }
 
+/** An account that may sign in. `last_active` is milliseconds since 1970. */
+export interface EnabledUser extends Pick<User, 'id' | 'username' | 'role' | 'password_hash'> {
+  last_active: number | null
+}
+
+/** Reads the account of a request by one statement, because an entity costs several times as much. */
+export async function findEnabledUser (db: Db, id: number): Promise<EnabledUser | null> {
+  return (await db.query<EnabledUser>(
+    `select id, username, role, password_hash, date_part('epoch', last_active) * 1000 as last_active
+     from users where id = $1 and enabled`, [id])).rows[0] ?? null
+}
+
 const RENEW = `update sessions set seen_at = now(), expires_at = least(now() + make_interval(secs => $2),
   created_at + make_interval(secs => $3)) where id = $1`
 

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import type { AuthScheme, Caller, RequestCredentials } from '../../../core/access/auth.ts'
 import { createLruCache } from '../../../core/lru-cache.ts'
-import { User } from '../../users/entities.ts'
+import { type EnabledUser, findEnabledUser } from '../rows.ts'
 import { storeLastActive } from '../sessions/activity-rows.ts'
 import { signInKeys } from '../throttle/limits.ts'
 import type { SignIn, Verdict } from './sign-in.ts'
@@ -33,11 +33,11 @@ export function createBasicScheme (app: FastifyInstance, signIn: SignIn): AuthSc
   const trusted = createLruCache<string, Trust>({ max: TRUSTED_MAX })
   const running = new Map<string, Promise<Verdict>>()
 
-  function cacheTrusted (pair: string, mark: string, user: User): void {
+  function cacheTrusted (pair: string, mark: string, user: EnabledUser): void {
     trusted.set(pair, { mark, userId: user.id, hash: user.password_hash ?? '', until: Date.now() + TRUST_MS })
   }
 
-  async function findTrusted (pair: string, mark: string, username: string): Promise<User | null> {
+  async function findTrusted (pair: string, mark: string, username: string): Promise<EnabledUser | null> {
     const cached = trusted.get(pair)
     if (cached === undefined) return null
     if (cached.until < Date.now() || cached.mark !== mark) {
@@ -45,8 +45,8 @@ export function createBasicScheme (app: FastifyInstance, signIn: SignIn): AuthSc
       trusted.delete(pair)
       return null
     }
-    const user = await app.db.em.findOne(User, { id: cached.userId })
-    if (user === null || !user.enabled || user.password_hash !== cached.hash) return null
+    const user = await findEnabledUser(app.db, cached.userId)
+    if (user === null || user.password_hash !== cached.hash) return null
     return user.username === username.toLowerCase() ? user : null
   }
 
@@ -71,10 +71,11 @@ export function createBasicScheme (app: FastifyInstance, signIn: SignIn): AuthSc
     if (user === null) {
       const verdict = await checkOnce(`${pair} ${mark}`, () => signIn.check({ ...basic, address }))
       if (verdict.status !== 'right') return null
-      user = verdict.user
+      const { id, username, role, password_hash: hash, last_active: lastActive } = verdict.user
+      user = { id, username, role, password_hash: hash ?? null, last_active: lastActive?.getTime() ?? null }
       cacheTrusted(pair, mark, user)
     }
-    await storeLastActive(app.db, { id: user.id, last_active: user.last_active?.getTime() ?? null })
+    await storeLastActive(app.db, user)
     return await app.permissions.toCaller(user, { credential: 'basic' })
   }
 
