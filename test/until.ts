@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 
 /** The gap between two checks. It is short at first and grows, because a check may start a process. */
 const GAP_MIN_MS = 5
-const GAP_MAX_MS = 50
+const GAP_MAX_MS = 100
 const WAIT_MS = 60_000
 
 export interface UntilOptions {
