@@ -8,7 +8,7 @@ import { PathRefusedError, isNothingThere, openInside, resolveInside } from '../
 import { syncFolder } from '../files/sync-folder.ts'
 import { countBytes, requireKey } from './store-key.ts'
 import { SizeMismatchError } from './store-errors.ts'
-import type { ObjectFacts, ObjectSource, Store, StoredObject } from './store.ts'
+import type { FolderNames, ObjectFacts, ObjectSource, Store, StoredObject } from './store.ts'
 
 const FREE_CHECK_BYTES = 64 * 1024 ** 2
 const UNFINISHED = /^\.[0-9a-f-]{36}\.tmp$/
@@ -97,19 +97,25 @@ async function writePart (root: string, key: string, source: ObjectSource, size:
   }
 }
 
-async function * listFolder (root: string, folder: string): AsyncGenerator<ObjectFacts> {
+async function listNames (root: string, folder: string): Promise<FolderNames> {
   const entries = await readdir(join(root, folder), { withFileTypes: true }).catch((err: unknown) => {
     if (isNotFoundError(err)) return []
     throw err
   })
-  for (const entry of entries) {
-    const key = `${folder}/${entry.name}`
-    if (entry.isDirectory()) yield * listFolder(root, key)
-    else if (entry.isFile() && !UNFINISHED.test(entry.name)) {
-      const stats = await orNull(() => stat(join(root, key)))
-      if (stats !== null) yield { key, size: stats.size, modifiedAt: stats.mtime }
-    }
+  return {
+    objects: entries.filter((entry) => entry.isFile() && !UNFINISHED.test(entry.name)).map(({ name }) => name),
+    folders: entries.filter((entry) => entry.isDirectory()).map(({ name }) => name)
   }
+}
+
+async function * listFolder (root: string, folder: string): AsyncGenerator<ObjectFacts> {
+  const { objects, folders } = await listNames(root, folder)
+  for (const name of objects) {
+    const key = `${folder}/${name}`
+    const stats = await orNull(() => stat(join(root, key)))
+    if (stats !== null) yield { key, size: stats.size, modifiedAt: stats.mtime }
+  }
+  for (const name of folders) yield * listFolder(root, `${folder}/${name}`)
 }
 
 /** Creates the store whose objects are the files of a folder. */
@@ -164,6 +170,7 @@ export function createFsStore (root: string): Store {
     },
 
     list: (folder) => listFolder(root, requireKey(folder)),
+    listNames: async (folder) => await listNames(root, requireKey(folder)),
 
     // Features delete the local files that they staged.
     sweep: async () => await Promise.resolve(0)

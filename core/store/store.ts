@@ -29,6 +29,9 @@ export interface StagedObject {
   discard (): Promise<void>
 }
 
+/** The names directly in a folder. */
+export interface FolderNames { objects: string[], folders: string[] }
+
 export type ObjectSource = Buffer | AsyncIterable<Uint8Array>
 
 /** Files that every host reaches. A key is a relative path of plain names. */
@@ -58,6 +61,9 @@ export interface Store {
 
   /** Yields all objects in a folder and in its folders, in no order. */
   list (folder: string): AsyncIterable<ObjectFacts>
+
+  /** Lists the names directly in a folder, in no order. A missing folder has none. */
+  listNames (folder: string): Promise<FolderNames>
 
   /**
    * Deletes objects that were staged before a time and never published, and unfinished uploads.

@@ -1,11 +1,11 @@
 import { createSemaphore } from '../../semaphore.ts'
 import { SizeMismatchError } from '../store-errors.ts'
 import { countBytes, requireKey } from '../store-key.ts'
-import type { ObjectFacts, ObjectSource } from '../store.ts'
+import type { FolderNames, ObjectFacts, ObjectSource } from '../store.ts'
 import { type S3Client, S3Error } from './client.ts'
 import { choosePartBytes, cutParts, uploadParts } from './multipart.ts'
 import { isMissing, orUnavailable, toStoreError } from './s3-errors.ts'
-import { findText, readEntries } from './xml.ts'
+import { type XmlText, findText, readEntries } from './xml.ts'
 
 /** The part of a bucket that belongs to a store. */
 export interface Bucket {
@@ -66,24 +66,47 @@ export async function deleteObjects (bucket: Bucket, keys: readonly string[]): P
   })))
 }
 
-/** Yields the objects in a folder and in its folders. */
-export async function * listObjects (bucket: Bucket, folder: string): AsyncGenerator<ObjectFacts> {
-  const query = { 'list-type': '2', 'encoding-type': 'url', prefix: `${keyIn(bucket, folder)}/` }
+/** A page of a list, and the function that reads the keys in it. */
+interface Page { texts: XmlText[], keyOf: (name: string | undefined) => string }
+
+/** Yields the pages of the list of a folder. */
+async function * listPages (
+  bucket: Bucket, folder: string, more: Readonly<Record<string, string>> = {}
+): AsyncGenerator<Page> {
+  const query = { 'list-type': '2', 'encoding-type': 'url', prefix: `${keyIn(bucket, folder)}/`, ...more }
   let token: string | null = null
   do {
     const next: Record<string, string> = token === null ? {} : { 'continuation-token': token }
-    const page = await orUnavailable(() => bucket.client.sendForXml({ method: 'GET', key: '', query: { ...query, ...next } }))
+    const texts = await orUnavailable(() => bucket.client.sendForXml({ method: 'GET', key: '', query: { ...query, ...next } }))
     // Some servers ignore the wish for an encoding, and then do not name it.
-    const isEncoded = findText(page, 'EncodingType') === 'url'
-    for (const entry of readEntries(page, 'Contents')) {
-      const name = entry.get('Key') ?? ''
-      const key = isEncoded ? decodeURIComponent(name.replaceAll('+', ' ')) : name
+    const isEncoded = findText(texts, 'EncodingType') === 'url'
+    const decode = (name: string) => isEncoded ? decodeURIComponent(name.replaceAll('+', ' ')) : name
+    yield { texts, keyOf: (name = '') => decode(name).slice(bucket.prefix.length) }
+    token = findText(texts, 'IsTruncated') === 'true' ? findText(texts, 'NextContinuationToken') : null
+  } while (token !== null)
+}
+
+/** Yields the objects in a folder and in its folders. */
+export async function * listObjects (bucket: Bucket, folder: string): AsyncGenerator<ObjectFacts> {
+  for await (const { texts, keyOf } of listPages(bucket, folder)) {
+    for (const entry of readEntries(texts, 'Contents')) {
       yield {
-        key: key.slice(bucket.prefix.length), size: Number(entry.get('Size')), modifiedAt: timeOf(entry.get('LastModified'))
+        key: keyOf(entry.get('Key')), size: Number(entry.get('Size')), modifiedAt: timeOf(entry.get('LastModified'))
       }
     }
-    token = findText(page, 'IsTruncated') === 'true' ? findText(page, 'NextContinuationToken') : null
-  } while (token !== null)
+  }
+}
+
+/** Lists the names directly in a folder. */
+export async function listNames (bucket: Bucket, folder: string): Promise<FolderNames> {
+  const names: FolderNames = { objects: [], folders: [] }
+  for await (const { texts, keyOf } of listPages(bucket, folder, { delimiter: '/' })) {
+    const readNames = (path: string, field: string) =>
+      readEntries(texts, path).map((entry) => keyOf(entry.get(field)).slice(folder.length + 1))
+    names.objects.push(...readNames('Contents', 'Key'))
+    names.folders.push(...readNames('CommonPrefixes', 'Prefix').map((name) => name.replace(/\/$/, '')))
+  }
+  return names
 }
 
 /**

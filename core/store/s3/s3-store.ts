@@ -5,7 +5,9 @@ import { Readable } from 'node:stream'
 import { objectChanged } from '../store-errors.ts'
 import type { ObjectFacts, StagedObject, Store, StoredObject } from '../store.ts'
 import type { S3Address } from './address.ts'
-import { type Bucket, abortUploads, deleteObjects, keyIn, listObjects, putContent, readFacts } from './bucket.ts'
+import {
+  type Bucket, abortUploads, deleteObjects, keyIn, listNames, listObjects, putContent, readFacts
+} from './bucket.ts'
 import { DEFAULT_TIMING, type S3Timing, createS3Client } from './client.ts'
 import { copyObject } from './multipart.ts'
 import { readRange } from './read-range.ts'
@@ -92,6 +94,7 @@ export function createS3Store (address: S3Address, timing: S3Timing = DEFAULT_TI
 
     delete: (keys) => orUnavailable(() => deleteObjects(bucket, keys)),
     list: (folder) => listObjects(bucket, folder),
+    listNames: (folder) => listNames(bucket, folder),
     sweep: (before) => sweep(bucket, before)
   }
 }

@@ -109,13 +109,20 @@ export async function startS3Server (t: Pick<Test, 'teardown'>): Promise<S3Serve
   function listObjects (query: URLSearchParams): string {
     const prefix = query.get('prefix') ?? ''
     const after = query.get('continuation-token') ?? ''
-    const keys = [...objects.keys()].filter((key) => key.startsWith(prefix) && key > after).sort()
+    const delimiter = query.get('delimiter')
+    const group = (key: string) => {
+      const end = delimiter === null ? -1 : key.indexOf(delimiter, prefix.length)
+      return end === -1 ? key : key.slice(0, end + 1)
+    }
+    const found = [...objects.keys()].filter((key) => key.startsWith(prefix)).map(group)
+    const keys = [...new Set(found)].filter((key) => key > after).sort()
     const page = keys.slice(0, PAGE)
     const rest = keys.length > PAGE
     const entries = page.map((key) => {
-      const { content, at, etag } = find(key)
       const encoded = encodeURIComponent(key).replaceAll('%20', '+').replaceAll('%2F', '/')
       const name = state.isPoor ? escape(key) : encoded
+      if (!objects.has(key)) return `<CommonPrefixes><Prefix>${name}</Prefix></CommonPrefixes>`
+      const { content, at, etag } = find(key)
       return `<Contents><Key>${name}</Key><LastModified>${at.toISOString()}</LastModified><ETag>${escape(etag)}</ETag>` +
         `<Size>${content.length}</Size></Contents>`
     })

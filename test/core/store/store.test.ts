@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto'
-import { writeFile } from 'node:fs/promises'
+import { readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setImmediate as turn } from 'node:timers/promises'
 import { Readable } from 'node:stream'
@@ -11,6 +11,8 @@ import { PathRefusedError } from '../../../core/files/safe-path.ts'
 import { createFsStore } from '../../../core/store/fs-store.ts'
 import { explainStoreUrl, readStoreAddress } from '../../../core/store/s3/address.ts'
 import { createS3Store } from '../../../core/store/s3/s3-store.ts'
+import { deleteFolder, moveFolder } from '../../../core/store/move-object.ts'
+import { createFastWriter, createSyncedWriter } from '../../../core/store/store-writer.ts'
 import { SizeMismatchError } from '../../../core/store/store-errors.ts'
 import type { Store } from '../../../core/store/store.ts'
 import { makeFolder } from '../../folder.ts'
@@ -112,6 +114,44 @@ for (const [name, open] of Object.entries(STORES)) {
       const model = new Map<string, Buffer>()
       for (const step of sequence) await runStep(t, opened, model, step)
     }), { numRuns: 30 })
+  })
+
+  t.test(`${name}: names are those directly in a folder`, async (t) => {
+    const { store } = await open(t)
+    for (const key of [...KEYS, 'b/deep/er/file', 'b/deep/file', 'b/ünï/other']) await store.put(key, Buffer.from(key))
+    const { objects, folders } = await store.listNames('b')
+    t.same([objects.sort(), folders.sort()], [['<amp;&>"quotes"', "it's (1)!*~.sfc"], ['deep', 'ünï']])
+    t.same(await store.listNames('b/deep'), { objects: ['file'], folders: ['er'] })
+    t.same(await store.listNames('b/none'), { objects: [], folders: [] })
+  })
+
+  t.test(`${name}: a folder is moved and deleted with all that is in it`, async (t) => {
+    const { store } = await open(t)
+    const keys = ['a/1/x', 'a/1/deep/y', 'a/10/z']
+    for (const key of keys) await store.put(key, Buffer.from(key))
+    await moveFolder(store, 'a/1', 'b/2')
+    await moveFolder(store, 'a/none', 'b/2')
+    t.same([...await listAll(store, 'a')], [['a/10/z', 6]])
+    t.same([...(await listAll(store, 'b')).keys()].sort(), ['b/2/deep/y', 'b/2/x'])
+    t.equal(String(await readAll(store, 'b/2/deep/y')), 'a/1/deep/y')
+    await deleteFolder(store, 'b/2')
+    await deleteFolder(store, 'b/2')
+    t.same([...await listAll(store, 'b')], [])
+  })
+
+  t.test(`${name}: both writers replace whole objects and leave no other file`, async (t) => {
+    const { store, folder } = await open(t)
+    for (const writer of [createFastWriter(store), createSyncedWriter(store)]) {
+      await writer.put(Buffer.from('put'), 'a/new/file')
+      t.equal(String(await readAll(store, 'a/new/file')), 'put')
+      const path = join(folder, 'part')
+      await writeFile(path, 'moved')
+      await writer.move(path, 'a/new/file')
+      t.equal(String(await readAll(store, 'a/new/file')), 'moved')
+      await t.rejects(writer.put(Buffer.from(''), 'a/../b'), PathRefusedError)
+    }
+    const files = (await readdir(folder, { recursive: true, withFileTypes: true })).filter((one) => one.isFile())
+    t.same(files.map((file) => file.name), store.folder === null ? [] : ['file'])
   })
 
   t.test(`${name}: content of many parts is stored whole`, async (t) => {
