@@ -103,8 +103,8 @@ const AuthSchema = Section({
 const StoreSchema = Section({
   url: Type.Optional(Formatted('store-url', {
     env: 'SVC_STORE_URL',
-    description: 'A bucket of S3 or of a compatible server for uploads, which all hosts share, such as s3://bucket/prefix; without it ' +
-      'uploads are files in the data directory. ?endpoint= names another server than that of AWS, &region= the region'
+    description: 'A bucket of S3 or of a compatible server for uploads and artwork, which all hosts share, such as s3://bucket/prefix; without it ' +
+      'they are files in the data directory. ?endpoint= names another server than that of AWS, &region= the region'
   })),
   access_key_id: Type.Optional(Type.String({ minLength: 1, env: 'AWS_ACCESS_KEY_ID', description: 'Name of the access key of the bucket' })),
   secret_access_key: Type.Optional(Type.String({

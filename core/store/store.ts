@@ -2,7 +2,7 @@ import type { FileHandle } from 'node:fs/promises'
 import type { Readable } from 'node:stream'
 
 /** The folders of all keys. Features use no other, so that copies and backups find every object. */
-export const STORE_FOLDERS = ['assets'] as const
+export const STORE_FOLDERS = ['assets', 'resources'] as const
 
 export interface ObjectFacts {
   key: string

@@ -1,6 +1,8 @@
 import PQueue from 'p-queue'
 import type { Logger } from 'pino'
 import type { Db } from '../../core/database/db.ts'
+import { createFastWriter } from '../../core/store/store-writer.ts'
+import type { Store } from '../../core/store/store.ts'
 import type { StoredMedia } from '../roms/entities.ts'
 import { createAttempts } from './attempt-artwork.ts'
 import { createArtworkFailures } from './failures.ts'
@@ -17,6 +19,8 @@ interface Services {
   origins: Origins
   db: Db
   log: Logger
+  store: Store
+  /** The resources folder of this machine, where downloads wait until they are complete. */
   resourcesDir: string
   /** Writes a change of the ROMs of a platform folder. */
   write: (folder: { id: number, library_id: number }, work: (db: Db) => Promise<boolean>) => Promise<boolean>
@@ -36,11 +40,11 @@ function listUrls (subject: ArtworkSubject): string[] {
   return [cover, manual, ...screenshots, ...badges, ...media.map(({ url }) => url)].filter(isSet)
 }
 
-/** Downloads covers, screenshots, manuals and other media into the resources folder and stores their paths. */
+/** Downloads covers, screenshots, manuals and other media into the store and stores their paths. */
 export function createArtwork (services: Services, signal: AbortSignal) {
-  const { origins, db, write, log, resourcesDir, task, helper = null } = services
+  const { origins, db, write, log, store, resourcesDir, task, helper = null } = services
   const staging = createStaging(db, resourcesDir, task, helper)
-  const files = createArtworkFiles({ origins, resourcesDir, staging })
+  const files = createArtworkFiles({ origins, store, staging, writer: createFastWriter(store) })
   const queues = new Map<string, PQueue>()
   const failures = createArtworkFailures(resourcesDir)
   const downloads = { files, attempt: createAttempts(failures, log, signal) }

@@ -14,7 +14,7 @@ const ArgumentsSchema = Type.Object({
 
 /** Deletes artwork folders whose platform or ROM has no row. */
 export function defineCleanupResources (app: FastifyInstance, config: Config): TaskDefinition {
-  const folders = createArtworkFolders(config.data_dir)
+  const folders = createArtworkFolders(app.store)
 
   async function run ({ payload, signal, report }: TaskRun): Promise<void> {
     const { force = false } = payload as Static<typeof ArgumentsSchema>

@@ -5,7 +5,7 @@ export class ArtworkError extends Error {
   override readonly name = 'ArtworkError'
 }
 
-/** Artwork that was available but could not be written to the resources folder. */
+/** Artwork that was available but could not be written to the store. */
 export class ArtworkStoreError extends Error {
   override readonly name = 'ArtworkStoreError'
   /** The code of the system, such as `ENOSPC`, or `NO_FREE_SPACE` if only the reserve of the disk is left. */
@@ -19,7 +19,7 @@ export class ArtworkStoreError extends Error {
 
 interface Failure { count: number, message: string }
 
-const FULL = ['ENOSPC', 'EDQUOT', 'EROFS', 'NO_FREE_SPACE']
+const FULL = ['ENOSPC', 'EDQUOT', 'EROFS', 'NO_FREE_SPACE', 'UNAVAILABLE']
 
 /** True if no other file can be written either. */
 export const isDiskFull = (err: unknown): err is ArtworkStoreError =>
@@ -31,6 +31,7 @@ function describe (code: string): string {
     case 'EDQUOT': return 'the disk quota is used up (EDQUOT)'
     case 'NO_FREE_SPACE': return 'less than 1 GiB is free on the disk'
     case 'EROFS': return 'the disk is read-only (EROFS)'
+    case 'UNAVAILABLE': return 'the store of files is unavailable'
     case 'EACCES':
     case 'EPERM': return `there is no permission to write (${code})`
     default: return `the disk reported an error (${code})`
@@ -43,6 +44,7 @@ function remedyOf (code: string, folder: string): string {
     case 'NO_FREE_SPACE':
     case 'EDQUOT': return `Free space under ${folder}`
     case 'EROFS': return `Make ${folder} writable`
+    case 'UNAVAILABLE': return 'Find the reason with svc doctor'
     case 'EACCES':
     case 'EPERM': return `Give the server's user permission to write under ${folder}`
     default: return `Check ${folder} and its disk`

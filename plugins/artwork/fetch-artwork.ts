@@ -4,7 +4,7 @@ import PQueue from 'p-queue'
 import { BADGE_FOLDER, badgeStem } from '../resources/badges.ts'
 import type { Rom, StoredMedia } from '../roms/entities.ts'
 import type { AttemptArtwork } from './attempt-artwork.ts'
-import type { ArtworkFiles } from './files.ts'
+import type { ArtworkFiles, IsPresent } from './files.ts'
 import type { ArtworkFile } from './origins.ts'
 import type { StoredArtwork } from './rows.ts'
 
@@ -33,19 +33,19 @@ const toPiece = ({ providers, library_id: library }: ArtworkSubject, kind: Media
   ({ kind, url, provider: providers.get(url) ?? null, library_id: library })
 
 /** Downloads files for a ROM, each by an attempt that may fail alone. */
-interface Downloads { files: ArtworkFiles, attempt: AttemptArtwork }
+interface Downloads { files: ArtworkFiles, attempt: AttemptArtwork, isPresent: IsPresent }
 
 async function fetchCover (downloads: Downloads, subject: ArtworkSubject, folder: string): Promise<CoverPaths> {
   const stored = { large: subject.path_cover_large ?? null, small: subject.path_cover_small ?? null }
   const { url_cover: url } = subject
-  if (!isSet(url) || await downloads.files.isPresent(stored.large)) return stored
+  if (!isSet(url) || await downloads.isPresent(stored.large)) return stored
   const none: CoverPaths = { large: null, small: null }
   return await downloads.attempt(subject, 'cover', () => downloads.files.downloadCover(toPiece(subject, 'cover', url), coverStems(folder)), none)
 }
 
 async function fetchScreenshots (downloads: Downloads, subject: ArtworkSubject, folder: string): Promise<string[]> {
   const { url_screenshots: urls, path_screenshots: stored } = subject
-  if (stored.length > 0 && (await Promise.all(stored.map(downloads.files.isPresent))).every(Boolean)) return stored
+  if (stored.length > 0 && (await Promise.all(stored.map(downloads.isPresent))).every(Boolean)) return stored
   const paths = await Promise.all(urls.map((url, index) =>
     downloads.attempt(subject, 'screenshot', () =>
       downloads.files.downloadImage(toPiece(subject, 'screenshot', url), `${folder}/screenshots/${index}`), null)))
@@ -54,7 +54,7 @@ async function fetchScreenshots (downloads: Downloads, subject: ArtworkSubject, 
 
 async function fetchManual (downloads: Downloads, subject: ArtworkSubject, folder: string): Promise<string | null> {
   const { url_manual: url, path_manual: stored } = subject
-  if (!isSet(url) || await downloads.files.isPresent(stored)) return stored ?? null
+  if (!isSet(url) || await downloads.isPresent(stored)) return stored ?? null
   const piece = toPiece(subject, 'manual', url)
   return await downloads.attempt(subject, 'manual', () => downloads.files.downloadDocument(piece, `${folder}/manual/${subject.id}.pdf`), null)
 }
@@ -62,7 +62,7 @@ async function fetchManual (downloads: Downloads, subject: ArtworkSubject, folde
 async function fetchMedium (
   downloads: Downloads, subject: ArtworkSubject, folder: string, [kind, { url, path }]: [MediaKind, StoredMedia]
 ): Promise<StoredMedia> {
-  if (await downloads.files.isPresent(path)) return { url, path }
+  if (await downloads.isPresent(path)) return { url, path }
   const stem = `${folder}/${kind}/${kind}`
   const piece = toPiece(subject, kind, url)
   const download = () => FILM_KINDS.includes(kind) ? downloads.files.downloadFilm(piece, `${stem}.mp4`) : downloads.files.downloadImage(piece, stem)
@@ -82,7 +82,7 @@ async function fetchBadge (
   const stem = badgeStem(url)
   if (stem === null) return null
   const stored = subject.badges.find((name) => badgeStem(name) === stem)
-  if (stored !== undefined && await downloads.files.isPresent(`${folder}/${stored}`)) return stored
+  if (stored !== undefined && await downloads.isPresent(`${folder}/${stored}`)) return stored
   const piece = toPiece(subject, 'badge', url)
   const path = await downloads.attempt(subject, 'badge', () => downloads.files.downloadImage(piece, `${folder}/${stem}`), null)
   return path === null ? null : basename(path)
@@ -101,8 +101,9 @@ async function fetchBadges (downloads: Downloads, subject: ArtworkSubject, folde
  * @returns the paths of all artwork of the ROM
  */
 export async function fetchArtwork (
-  downloads: Downloads, subject: ArtworkSubject, folder: string
+  { files, attempt }: Omit<Downloads, 'isPresent'>, subject: ArtworkSubject, folder: string
 ): Promise<StoredArtwork> {
+  const downloads: Downloads = { files, attempt, isPresent: files.checkPresence(folder) }
   const [cover, screenshots, manual, media, badges] = await Promise.all([
     fetchCover(downloads, subject, folder),
     fetchScreenshots(downloads, subject, folder),

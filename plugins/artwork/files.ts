@@ -1,7 +1,11 @@
-import { glob, mkdir, open, readdir, rename, rm, writeFile } from 'node:fs/promises'
-import { basename, dirname, extname, join } from 'node:path'
-import { createSmallCover, openImage } from '../resources/image.ts'
+import { open, rm } from 'node:fs/promises'
+import { extname, join, posix } from 'node:path'
 import { isNotFoundError } from '../../core/files/fs-error.ts'
+import { deleteFolder } from '../../core/store/move-object.ts'
+import type { StoreWriter } from '../../core/store/store-writer.ts'
+import type { Store } from '../../core/store/store.ts'
+import { createSmallCover, openImage } from '../resources/image.ts'
+import { RESOURCES, resourceKey } from '../resources/resource-key.ts'
 import { ArtworkError, onDisk } from './failures.ts'
 import type { Origins, ArtworkFile } from './origins.ts'
 import type { Staging } from './staging.ts'
@@ -9,7 +13,16 @@ import type { Staging } from './staging.ts'
 const IMAGE_EXTENSIONS: Record<string, string> = { jpeg: 'jpg', png: 'png', webp: 'webp', gif: 'gif', heif: 'avif' }
 const HEAD_BYTES = 1_024
 
-interface Services { origins: Origins, resourcesDir: string, staging: Staging }
+interface PublisherServices {
+  store: Store
+  /** The writer that fits the value of the content. */
+  writer: StoreWriter
+}
+
+interface Services extends PublisherServices { origins: Origins, staging: Staging }
+
+/** True if the file of a stored path exists. A file that cannot be checked counts as existing. */
+export type IsPresent = (path: string | null | undefined) => Promise<boolean>
 
 /** Paths of a cover in the resources folder, without extensions. */
 export interface CoverStems { large: string, small: string }
@@ -51,71 +64,86 @@ async function checkFilm (file: string): Promise<void> {
   if (!isFilm) throw new ArtworkError('it is not a video')
 }
 
-/**
- * Moves a complete file to its final path in the resources folder. The file replaces `<stem>.*`, so a picture of
- * another format leaves no second file.
- */
-async function publishFile (resourcesDir: string, part: string, path: string): Promise<string> {
-  const target = join(resourcesDir, path)
-  const stem = basename(path, extname(path))
-  await onDisk(async () => {
-    await mkdir(dirname(target), { recursive: true })
-    await rename(part, target)
-    const twins = (await readdir(dirname(target))).filter((name) =>
-      name !== basename(path) && basename(name, extname(name)) === stem)
-    for (const twin of twins) await rm(join(dirname(target), twin), { force: true })
-  })
-  return path
+/** Returns the keys of the objects in a folder of the resources folder, and in its folders. */
+async function listKeys (store: Store, folder: string): Promise<string[]> {
+  const keys: string[] = []
+  for await (const { key } of store.list(resourceKey(folder))) keys.push(key)
+  return keys
 }
 
-/** Creates access to the stored artwork, by paths in the resources folder. */
-function createStoredFiles (resourcesDir: string) {
-  return {
-    /** True if the file of a stored path exists. A file that cannot be checked counts as existing. */
-    async isPresent (path: string | null | undefined): Promise<boolean> {
-      if (path === null || path === undefined || path === '') return false
-      try {
-        await (await open(join(resourcesDir, path))).close()
-        return true
-      } catch (err) {
-        return !isNotFoundError(err)
-      }
-    },
+/** Returns the check for a store on this machine. */
+const checkDisk = (resourcesDir: string): IsPresent => async (path) => {
+  if (path === null || path === undefined || path === '') return false
+  try {
+    await (await open(join(resourcesDir, path))).close()
+    return true
+  } catch (err) {
+    return !isNotFoundError(err)
+  }
+}
 
-    async remove (paths: readonly string[]): Promise<void> {
-      for (const path of paths) await rm(join(resourcesDir, path), { force: true })
-    },
+/** Returns the check for files of one folder of a bucket. One list replaces the requests for all of its files. */
+function checkBucket (store: Store, folder: string): IsPresent {
+  let listed: Promise<ReadonlySet<string> | null> | undefined
+  return async (path) => {
+    if (path === null || path === undefined || path === '') return false
+    listed ??= listKeys(store, folder).then((keys) => new Set(keys), () => null)
+    const keys = await listed
+    if (keys === null || keys.has(resourceKey(path))) return true
+    if (path.startsWith(`${folder}/`)) return false
+    return await store.stat(resourceKey(path)).then((facts) => facts !== null, () => true)
+  }
+}
+
+/** Returns the check for the files of one ROM. */
+export const checkPresence = (store: Store, folder: string): IsPresent =>
+  store.folder === null ? checkBucket(store, folder) : checkDisk(join(store.folder, RESOURCES))
+
+/** Creates access to the stored artwork, by paths in the resources folder. */
+function createStoredFiles (store: Store) {
+  return {
+    checkPresence: (folder: string): IsPresent => checkPresence(store, folder),
+
+    remove: (paths: readonly string[]): Promise<void> => store.delete(paths.map(resourceKey)),
 
     /** Deletes all files of one ROM, except some paths. */
     async deleteExcept (folder: string, keptPaths: readonly string[]): Promise<void> {
-      const path = join(resourcesDir, folder)
-      if (keptPaths.length === 0) return await rm(path, { recursive: true, force: true })
-      const keptFiles = new Set(keptPaths.map((one) => join(resourcesDir, one)))
-      for await (const file of glob(join(path, '*', '*'))) if (!keptFiles.has(file)) await rm(file, { recursive: true })
+      if (keptPaths.length === 0) return await deleteFolder(store, resourceKey(folder))
+      const keptKeys = new Set(keptPaths.map(resourceKey))
+      await store.delete((await listKeys(store, folder)).filter((key) => !keptKeys.has(key)))
     }
   }
 }
 
 /** Publishes complete files of the staging folder, which are on the same disk and are moved. */
-export function createPublisher ({ resourcesDir, staging }: Omit<Services, 'origins'>) {
-  async function publishSmall (content: Buffer, path: string): Promise<string> {
-    const part = await onDisk(staging.next)
-    try {
-      await onDisk(() => writeFile(part, content))
-      return await publishFile(resourcesDir, part, path)
-    } finally {
-      await rm(part, { force: true })
-    }
+export function createPublisher ({ store, writer }: PublisherServices) {
+  /** Deletes `<stem>.*` besides a published file, so a picture of another format leaves no second file. */
+  async function deleteTwins (path: string): Promise<void> {
+    const { dir, base, name: stem } = posix.parse(path)
+    const { objects } = await store.listNames(resourceKey(dir))
+    const twins = objects.filter((name) => name !== base && posix.parse(name).name === stem)
+    await store.delete(twins.map((name) => resourceKey(`${dir}/${name}`)))
   }
+
+  /** Gives content its final path in the resources folder. */
+  async function publish (path: string, write: (key: string) => Promise<void>): Promise<string> {
+    await onDisk(async () => {
+      await write(resourceKey(path))
+      await deleteTwins(path)
+    })
+    return path
+  }
+
+  const publishFile = (part: string, path: string) => publish(path, (key) => writer.move(part, key))
 
   async function publishCover (part: string, stems: CoverStems) {
     const { extension, height } = await readImage(part)
     const content = await createSmallCover(part, extension, height)
-    const small = await publishSmall(content, `${stems.small}.${extension}`)
+    const small = await publish(`${stems.small}.${extension}`, (key) => writer.put(content, key))
     try {
-      return { large: await publishFile(resourcesDir, part, `${stems.large}.${extension}`), small }
+      return { large: await publishFile(part, `${stems.large}.${extension}`), small }
     } catch (err) {
-      await rm(join(resourcesDir, small), { force: true })
+      await store.delete([resourceKey(small)])
       throw err
     }
   }
@@ -127,26 +155,28 @@ export function createPublisher ({ resourcesDir, staging }: Omit<Services, 'orig
     /** @param stem path in the resources folder, without extension @returns the path with extension */
     async publishImage (part: string, stem: string): Promise<string> {
       const { extension } = await readImage(part)
-      return await publishFile(resourcesDir, part, `${stem}.${extension}`)
+      return await publishFile(part, `${stem}.${extension}`)
     },
 
     /** @throws ArtworkError for a file that is no film */
     async publishFilm (part: string, path: string): Promise<string> {
       await checkFilm(part)
-      return await publishFile(resourcesDir, part, path)
+      return await publishFile(part, path)
     },
 
     /** @throws ArtworkError for a PDF by name that is none by content */
     async publishDocument (part: string, path: string): Promise<string> {
       if (extname(path) === '.pdf') await checkDocument(part)
-      return await publishFile(resourcesDir, part, path)
+      return await publishFile(part, path)
     }
   }
 }
 
-/** Stores pictures, documents and films in the resources folder. Each is complete before it gets its final name. */
-export function createArtworkFiles ({ origins, resourcesDir, staging }: Services) {
-  const { publishCover, publishDocument, publishFilm, publishImage } = createPublisher({ resourcesDir, staging })
+export type ArtworkPublisher = ReturnType<typeof createPublisher>
+
+/** Stores pictures, documents and films. Each is complete before it gets its final name. */
+export function createArtworkFiles ({ origins, staging, store, writer }: Services) {
+  const { publishCover, publishDocument, publishFilm, publishImage } = createPublisher({ store, writer })
 
   /** Downloads to a temporary name. That file is deleted at the end unless `store` moved it. */
   async function downloadAndStore<T> (
@@ -162,7 +192,7 @@ export function createArtworkFiles ({ origins, resourcesDir, staging }: Services
   }
 
   return {
-    ...createStoredFiles(resourcesDir),
+    ...createStoredFiles(store),
 
     /**
      * @param stem path in the resources folder, without extension

@@ -3,6 +3,7 @@ import { basename, join } from 'node:path'
 import type { Db } from '../../core/database/db.ts'
 import { requireFreeSpace } from '../../core/files/free-space.ts'
 import { errorCode } from '../../core/files/fs-error.ts'
+import { UNFINISHED } from '../resources/resource-key.ts'
 import { selectOtherRunning } from './rows.ts'
 
 /** Prefix of the staging folders of edits, which are short and have no task. */
@@ -11,7 +12,6 @@ const EDIT_MAX_MS = 60 * 60_000
 
 /** Separates the task from the worker in the name of a helper's folder. */
 const HELPER_MARK = '~'
-const FOLDER = '.unfinished'
 /** Maximum size of a staged file, from a form or a download of `core/http`. */
 export const ARTWORK_MAX_BYTES = 64 * 1024 ** 2
 
@@ -29,13 +29,13 @@ async function isEdited (path: string): Promise<boolean> {
 }
 
 /**
- * Creates the staging folder of a scan, beside the finished artwork. Each scan has its own folder, so files of a killed
- * process are distinguished from files that another scan is writing. So has each worker that helps with a scan.
+ * Creates the staging folder of a scan in the resources folder of this machine. Each scan has its own folder, so files of
+ * a killed process are distinguished from files that another scan is writing. So has each worker that helps with a scan.
  *
  * @param helper names a worker that helps; null for the worker of the task
  */
 export function createStaging (db: Db, resourcesDir: string, taskId: string, helper: string | null = null) {
-  const all = join(resourcesDir, FOLDER)
+  const all = join(resourcesDir, UNFINISHED)
   const taskFolder = join(all, helper === null ? taskId : `${taskId}${HELPER_MARK}${helper}`)
   let count = 0
 
@@ -46,6 +46,9 @@ export function createStaging (db: Db, resourcesDir: string, taskId: string, hel
   }
 
   return {
+    /** The folder, which `next` creates. */
+    folder: taskFolder,
+
     /** Deletes files of finished scans, and of an earlier worker of this scan. */
     async clear (): Promise<void> {
       const names = await listFolder(all)

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { createReadStream, createWriteStream } from 'node:fs'
-import { access, mkdir, readdir, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
@@ -10,14 +10,20 @@ import { ApiError, badRequest } from '../../core/errors.ts'
 import { errorCode } from '../../core/files/fs-error.ts'
 import { requireFreeSpace } from '../../core/files/free-space.ts'
 import { type DownloadingClient, FileWriteError } from '../../core/http/client.ts'
+import { deleteFolder } from '../../core/store/move-object.ts'
+import { createSyncedWriter } from '../../core/store/store-writer.ts'
+import type { Store } from '../../core/store/store.ts'
 import { readPicture } from '../assets/check-picture.ts'
 import { createSmallCover, openImage } from '../resources/image.ts'
+import { resourceKey, resourcesDirOf } from '../resources/resource-key.ts'
 
 /** Maximum size of a downloaded picture. */
 export const COVER_MAX_BYTES = 64 * 1024 ** 2
 const FETCH_TIMEOUT_MS = 30_000
 const HEAD_BYTES = 64
 const EXTENSIONS = new Set(['png', 'jpg', 'webp', 'gif'])
+/** The folder of the pictures in the resources folder. */
+const FOLDER = 'collections'
 const INCOMING = '.incoming'
 /** Age at which an unfinished upload is deleted; no upload takes longer. */
 const INCOMING_MAX_MS = 24 * 60 * 60_000
@@ -61,26 +67,24 @@ interface VerifiedPicture { part: string, small: Buffer, extension: string }
 
 /** Moves a picture and its small copy to their final names, and deletes former pictures. */
 async function publishCover (
-  resources: string, collectionId: number, { part, small, extension }: VerifiedPicture
+  store: Store, collectionId: number, { part, small, extension }: VerifiedPicture
 ): Promise<CoverPaths> {
-  const folder = `collections/${collectionId}/cover`
+  const folder = `${FOLDER}/${collectionId}/cover`
   const names = { large: `big.${extension}`, small: `small.${extension}` }
-  await mkdir(join(resources, folder), { recursive: true })
-  await writeFile(`${part}.small`, small)
-  await rename(`${part}.small`, join(resources, folder, names.small))
-  await rename(part, join(resources, folder, names.large))
+  const keyOf = (name: string) => resourceKey(`${folder}/${name}`)
+  const writer = createSyncedWriter(store)
+  await writer.put(small, keyOf(names.small))
+  await writer.move(part, keyOf(names.large))
   // Delete former pictures of another format.
   const kept = Object.values(names)
-  const twins = (await readdir(join(resources, folder))).filter((name) => !kept.includes(name))
-  for (const twin of twins) await rm(join(resources, folder, twin), { force: true })
+  const { objects } = await store.listNames(resourceKey(folder))
+  await store.delete(objects.filter((name) => !kept.includes(name)).map(keyOf))
   return { path_cover_large: `${folder}/${names.large}`, path_cover_small: `${folder}/${names.small}` }
 }
 
-/** Creates the store of the pictures of collections, in the resources folder. */
-export function createCovers (config: Config, http: DownloadingClient) {
-  const resources = join(config.data_dir, 'resources')
-  const all = join(resources, 'collections')
-  const incoming = join(all, INCOMING)
+/** Creates the access to the pictures of collections. */
+export function createCovers (config: Config, store: Store, http: DownloadingClient) {
+  const incoming = join(resourcesDirOf(config), FOLDER, INCOMING)
 
   /** Writes a picture to a temporary name and verifies it there. A refused picture is deleted. */
   async function stage (name: string, write: (path: string) => Promise<unknown>): Promise<StagedCover> {
@@ -95,7 +99,7 @@ export function createCovers (config: Config, http: DownloadingClient) {
         throw badRequest(`The cover '${name}' cannot be read (${err instanceof Error ? err.message.slice(0, 200) : String(err)})`)
       })
       return {
-        publish: (id) => publishCover(resources, id, { part, small, extension }),
+        publish: (id) => publishCover(store, id, { part, small, extension }),
         discard: () => rm(part, { force: true })
       }
     } catch (err) {
@@ -123,16 +127,19 @@ export function createCovers (config: Config, http: DownloadingClient) {
       }
     })),
 
-    /** True if the file of a stored path still exists. */
+    /** True if the file of a stored path still exists. @throws ApiError UNAVAILABLE */
     async isPresent (path: string | null): Promise<boolean> {
       if (path === null) return false
-      return await access(join(resources, path)).then(() => true, (err: unknown) => !isAbsent(err))
+      return await store.stat(resourceKey(path)) !== null
     },
 
-    delete: (id: number): Promise<void> => rm(join(all, String(id)), { recursive: true, force: true }),
+    delete: (id: number): Promise<void> => deleteFolder(store, resourceKey(`${FOLDER}/${id}`)),
 
     /** Lists the ids of collections that have a folder. */
-    listFolders: async (): Promise<number[]> => (await listFolder(all)).filter((name) => /^\d{1,9}$/.test(name)).map(Number),
+    async listFolders (): Promise<number[]> {
+      const { folders } = await store.listNames(resourceKey(FOLDER))
+      return folders.filter((name) => /^\d{1,9}$/.test(name)).map(Number)
+    },
 
     /** Deletes the files of uploads that never finished. */
     async sweep (): Promise<void> {

@@ -19,7 +19,7 @@ const plugin: FeaturePlugin<CollectionParts> = async (app, { config, role }) => 
   const http = createHttpClient({ name: 'covers', userAgent: USER_AGENT, log: app.log })
   app.addHook('onClose', () => http.close())
   app.resources.guardCollections(hasVisibleCollection)
-  const covers = createCovers(config, http)
+  const covers = createCovers(config, app.store, http)
   const collections = createCollections(app, covers)
   app.decorate('collections', { setPicture: collections.setPicture })
   app.decorateRequest('cover', null)

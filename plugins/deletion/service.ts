@@ -79,7 +79,7 @@ async function removeEmptied (
 }
 
 export function createDeletion (app: FastifyInstance, config: Config) {
-  const artwork = createArtworkFolders(config.data_dir)
+  const artwork = createArtworkFolders(app.store)
 
   async function deleteBatch (
     context: Context, ids: readonly number[], withFiles: ReadonlySet<number>, disposal: Disposal

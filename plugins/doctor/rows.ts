@@ -16,21 +16,48 @@ export async function selectFacts (pool: pg.Pool): Promise<DatabaseFacts> {
   return rows[0] ?? { version: 0, max_connections: 0, now_ms: 0 }
 }
 
-/** A file that a row names, with its size if the row has it. */
-export interface NamedFile { path: string, size: number | null }
+/** A file of the store that a row names, with its size if the row has it. */
+export interface NamedFile { key: string, size: number | null }
 
-/** The files below the assets folder that rows name. */
-const NAMED_FILES = `select * from (select disk_path as path, file_size_bytes::float8 as size from assets
+/** The uploads that rows name. */
+const NAMED_FILES = `select 'assets/' || path as key, size from (select disk_path as path, file_size_bytes::float8 as size from assets
   union all select disk_path, file_size_bytes::float8 from asset_versions
   union all select disk_path, file_size_bytes::float8 from webdav_files where disk_path is not null
   union all select f->>'disk_path', (f->>'file_size_bytes')::float8
     from deleted_accounts, jsonb_array_elements(assets || versions) as f
   union all select avatar_path, null from users where avatar_path <> '') as named`
 
-/** Selects the files that rows name. @param limit number of random ones; null for all */
+/** Selects the uploads that rows name. @param limit number of random ones; null for all */
 export async function selectNamedFiles (client: pg.ClientBase | pg.Pool, limit: number | null): Promise<NamedFile[]> {
   const order = limit === null ? '' : 'order by random() limit $1'
   return (await client.query<NamedFile>(`${NAMED_FILES} ${order}`, limit === null ? [] : [limit])).rows
+}
+
+/** The paths of all artwork and manuals of a ROM `r`, in the resources folder. */
+const PATHS_OF_ROM = `array[r.path_cover_large, r.path_cover_small, r.path_manual] || r.path_screenshots
+  || array(select m.value ->> 'path' from jsonb_each(r.media) m)
+  || array(select 'roms/' || r.platform_id || '/' || r.id || '/retroachievements/badges/' || badge from unnest(r.badges) badge)
+  || array(select f.track_meta ->> 'cover_path' from rom_files f where f.rom_id = r.id and f.track_meta is not null)`
+
+const toArtwork = (paths: string) => `select 'resources/' || path as key, null::float8 as size from ${paths} where path <> ''`
+const ARTWORK_OF = `${toArtwork(`roms r, unnest(${PATHS_OF_ROM}) as path`)} and r.platform_id = $1`
+
+/** Selects the artwork of a platform; for null, that of collections. */
+export async function selectArtwork (pool: pg.Pool, platformId: number | null): Promise<NamedFile[]> {
+  const { rows } = platformId === null
+    ? await pool.query<NamedFile>(toArtwork('collections c, unnest(array[c.path_cover_large, c.path_cover_small]) as path'))
+    : await pool.query<NamedFile>(ARTWORK_OF, [platformId])
+  return rows
+}
+
+/** Selects some artwork of random ROMs. */
+export async function selectSomeArtwork (pool: pg.Pool, limit: number): Promise<NamedFile[]> {
+  const some = `(select id from roms order by random() limit $1) picked join roms r using (id), unnest(${PATHS_OF_ROM}) as path`
+  return (await pool.query<NamedFile>(`${toArtwork(some)} order by random() limit $1`, [limit])).rows
+}
+
+export async function selectPlatformIds (pool: pg.Pool): Promise<number[]> {
+  return (await pool.query<{ id: number }>('select id from platforms order by id')).rows.map(({ id }) => id)
 }
 
 /** Reads the identity of the data directory that belongs to the database; null before the first start. */

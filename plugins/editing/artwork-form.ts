@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import { open } from 'node:fs/promises'
-import { join } from 'node:path'
 import type { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Config } from '../../core/config/config.ts'
 import { ApiError, badRequest } from '../../core/errors.ts'
 import { readPicture } from '../assets/check-picture.ts'
 import { ARTWORK_MAX_BYTES, EDIT_PREFIX, createStaging } from '../artwork/staging.ts'
+import { resourcesDirOf } from '../resources/resource-key.ts'
 
 const FIELD_MAX_BYTES = 256 * 1024
 const LIMITS = { files: 1, fields: 200, fieldSize: FIELD_MAX_BYTES, parts: 201, fileSize: ARTWORK_MAX_BYTES }
@@ -46,7 +46,7 @@ async function writeTo (path: string, content: Readable) {
 
 /** Converts a multipart form to the shape of an urlencoded one. Its picture is on disk before a handler runs. */
 export function createArtworkForms (app: FastifyInstance, config: Config) {
-  const resourcesDir = join(config.data_dir, 'resources')
+  const resourcesDir = resourcesDirOf(config)
 
   async function stage (request: FastifyRequest, name: string, content: PartStream): Promise<void> {
     const staging = createStaging(app.db, resourcesDir, `${EDIT_PREFIX}${randomUUID()}`)

@@ -1,4 +1,5 @@
 import { ApiError, badRequest } from '../../core/errors.ts'
+import { ArtworkStoreError } from '../artwork/failures.ts'
 import type { LookupRom } from '../matching/stored-rows.ts'
 import type { EditCall } from './edit-call.ts'
 import type { CoverPaths, Pictures } from './pictures.ts'
@@ -20,6 +21,7 @@ async function publishUpload (path: string, pictures: Pictures): Promise<CoverPa
   try {
     return await pictures.publishCover(path)
   } catch (err) {
+    if (err instanceof ArtworkStoreError) throw err.cause
     if (err instanceof ApiError || !(err instanceof Error)) throw err
     throw badRequest(`The artwork cannot be used: ${err.message}; send another picture`)
   }

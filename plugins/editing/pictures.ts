@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto'
-import { readdir, rm } from 'node:fs/promises'
-import { basename, join } from 'node:path'
+import { basename } from 'node:path'
 import type { FastifyInstance } from 'fastify'
 import type { Logger } from 'pino'
 import type { Config } from '../../core/config/config.ts'
 import { badRequest } from '../../core/errors.ts'
 import { AddressRefusedError } from '../../core/http/addresses.ts'
 import type { CallScope } from '../../core/loader/calls/call-scope.ts'
+import { createSyncedWriter } from '../../core/store/store-writer.ts'
 import { artworkFolder, createArtwork } from '../artwork/artwork.ts'
 import { createArtworkClient } from '../artwork/client.ts'
 import { ArtworkStoreError } from '../artwork/failures.ts'
@@ -15,6 +15,7 @@ import { createOrigins, findProvidersOfUrls, listBadges } from '../artwork/origi
 import { EDIT_PREFIX, createStaging } from '../artwork/staging.ts'
 import type { ProviderMatches } from '../matching/matches.ts'
 import type { RomForLookup } from '../matching/rom-for-lookup.ts'
+import { resourceKey, resourcesDirOf } from '../resources/resource-key.ts'
 
 export interface CoverPaths { large: string | null, small: string | null }
 
@@ -60,7 +61,8 @@ export function createPictures (app: FastifyInstance, config: Config, subject: P
   const { rom, matches, scope } = subject
   const { providers } = app.registry
   const log = app.log as Logger
-  const resourcesDir = join(config.data_dir, 'resources')
+  const { store } = app
+  const resourcesDir = resourcesDirOf(config)
   const task = `${EDIT_PREFIX}${randomUUID()}`
   const http = createArtworkClient(app, config, log)
   const origins = createOrigins({
@@ -70,8 +72,10 @@ export function createPictures (app: FastifyInstance, config: Config, subject: P
     providers,
     scope
   })
-  const files = createArtworkFiles({ origins, resourcesDir, staging: createStaging(app.db, resourcesDir, task) })
-  const services = { origins, db: app.db, log, resourcesDir, task }
+  const files = createArtworkFiles({
+    origins, store, staging: createStaging(app.db, resourcesDir, task), writer: createSyncedWriter(store)
+  })
+  const services = { origins, db: app.db, log, store, resourcesDir, task }
   const artwork = createArtwork({ ...services, write: (_folder, work) => work(app.db) }, scope.signal)
   const providersByUrl = findProvidersOfUrls(matches, providers)
   const folder = artworkFolder(rom.platform.id, rom.rom.id)
@@ -95,9 +99,10 @@ export function createPictures (app: FastifyInstance, config: Config, subject: P
     /** Deletes covers of people that no row refers to any more. */
     async deleteUnusedCovers (inUse: readonly (string | null | undefined)[]): Promise<void> {
       const usedNames = new Set(inUse.map((path) => basename(path ?? '')))
-      const names = await readdir(join(resourcesDir, folder, 'cover')).catch(() => [])
-      const unused = names.filter((name) => name.startsWith(OWN_PREFIX) && !usedNames.has(name))
-      for (const name of unused) await rm(join(resourcesDir, folder, 'cover', name), { force: true })
+      const covers = resourceKey(`${folder}/cover`)
+      const { objects } = await store.listNames(covers)
+      const unused = objects.filter((name) => name.startsWith(OWN_PREFIX) && !usedNames.has(name))
+      await store.delete(unused.map((name) => `${covers}/${name}`))
     },
 
     /** Deletes all files of the ROM, except one path. */

@@ -90,7 +90,8 @@ export function createExports (app: FastifyInstance, config: Config) {
     for (const platform of platforms) {
       for (const library of await findLibrariesWithPlatform(libraries, platform)) {
         const { files, errors } = await withPlatformLock(app.databaseUrl, platform.id, signal, (running) =>
-          exportPlatform({ platform, ...library, config, db: app.db, cache, signal: running }, wanted, folders))
+          exportPlatform(
+            { platform, ...library, config, store: app.store, db: app.db, cache, signal: running }, wanted, folders))
         logOutcome(log, { files, errors })
         outcome.files.push(...files)
         outcome.errors.push(...errors)

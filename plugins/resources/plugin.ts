@@ -19,7 +19,7 @@ declare module 'fastify' {
 
 const plugin: FeaturePlugin = async (app, { config, role }) => {
   app.decorate('files', files)
-  app.decorate('resources', createResources(config, app.secrets))
+  app.decorate('resources', createResources(config, app.secrets, app.store))
   const webp = defineWebp(app, config)
   app.tasks.define(webp)
   if (role === 'worker' && webp.enabled) app.addHook('onReady', () => app.tasks.startByItself(webp.name))

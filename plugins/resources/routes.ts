@@ -37,9 +37,9 @@ const routes: Routes = async (app) => {
             requireScope(caller, 'roms.read')
             await app.resources.checkVisible({ db: request.db, caller }, resource)
           }
-          const handle = await app.resources.open(resource)
+          const object = await app.resources.open(resource)
           const cacheControl = cacheControlOf(request.url, resource)
-          return await app.files.send(request, reply, { handle, type: resource.type, cacheControl })
+          return await app.files.sendObject(request, reply, { object, type: resource.type, cacheControl })
         }
       })
     }

@@ -1,15 +1,15 @@
-import type { FileHandle } from 'node:fs/promises'
-import { join } from 'node:path'
 import { MEDIA_KINDS } from '@svc/plugin-sdk'
 import type { Context } from '../../core/access/context.ts'
 import type { Config } from '../../core/config/config.ts'
 import { notFound } from '../../core/errors.ts'
-import { isNothingThere, openInside } from '../../core/files/safe-path.ts'
+import { openIfPresent } from '../../core/store/open-object.ts'
+import type { Store, StoredObject } from '../../core/store/store.ts'
 import type { Secrets } from '../../core/access/secrets.ts'
 import { resourcesConfig } from './config.ts'
 import { type Addresses, createAddresses, readPath } from './addresses.ts'
 import { BADGE_FOLDER } from './badges.ts'
 import { mediaTypeOf } from './media-types.ts'
+import { resourceKey } from './resource-key.ts'
 
 const MEDIA_FOLDERS = ['cover', 'screenshots', 'manual', 'soundtracks', BADGE_FOLDER, ...MEDIA_KINDS]
 const NAME = '[^/.][^/]*'
@@ -34,8 +34,7 @@ export interface Resource {
 /** Checks if a caller may see the ROM or collection with this id, which comes from an address. */
 type IsVisible = (context: Context, id: string) => Promise<boolean>
 
-export function createResources (config: Config, secrets: Secrets) {
-  const folder = join(config.data_dir, 'resources')
+export function createResources (config: Config, secrets: Secrets, store: Store) {
   const isPublic = resourcesConfig.of(config).public
   const plain = createAddresses(null)
   let isRomVisible: IsVisible = async () => false
@@ -80,17 +79,14 @@ export function createResources (config: Config, secrets: Secrets) {
     },
 
     /**
-     * Opens a picture, film or document; the caller closes the handle.
+     * Opens a picture, film or document; the caller closes it.
      *
-     * @throws ApiError NOT_FOUND if it does not exist
+     * @throws ApiError NOT_FOUND if it does not exist, UNAVAILABLE
      */
-    async open ({ path }: Resource): Promise<FileHandle> {
-      try {
-        return await openInside(folder, path)
-      } catch (err) {
-        if (isNothingThere(err)) throw notFound('Resource not found')
-        throw err
-      }
+    async open ({ path }: Resource): Promise<StoredObject> {
+      const object = await openIfPresent(store, resourceKey(path))
+      if (object === null) throw notFound('Resource not found')
+      return object
     }
   }
 }

@@ -1,10 +1,13 @@
-import { rename, rm } from 'node:fs/promises'
-import { basename, dirname, extname, join } from 'node:path'
+import { randomUUID } from 'node:crypto'
+import { basename, extname } from 'node:path'
 import type { FastifyRequest } from 'fastify'
 import { requireGrant } from '../../core/access/auth.ts'
 import { type Context, contextOf } from '../../core/access/context.ts'
 import { badRequest, notFound } from '../../core/errors.ts'
+import { createSyncedWriter } from '../../core/store/store-writer.ts'
 import { artworkFolder } from '../artwork/artwork.ts'
+import { EDIT_PREFIX, createStaging } from '../artwork/staging.ts'
+import { resourceKey } from '../resources/resource-key.ts'
 import { MANUAL } from './kinds.ts'
 import { writeManual } from './rows.ts'
 import type { RomFileServices } from './services.ts'
@@ -24,23 +27,28 @@ export async function addManual (
   const rom = await findTarget(context, id)
   if (rom.path_manual !== null && rom.path_manual !== '') requireGrant(context.caller, 'roms', 'delete')
   const path = `${artworkFolder(rom.platform_id, id)}/manual/${id}${extname(name).toLowerCase()}`
-  const arrived = await receive(request, readGivenName(request), dirname(join(resourcesDir, path)))
-  await rename(arrived.path, join(resourcesDir, path))
+  const staging = createStaging(app.db, resourcesDir, `${EDIT_PREFIX}${randomUUID()}`)
+  try {
+    const arrived = await receive(request, readGivenName(request), staging.folder)
+    await createSyncedWriter(app.store).move(arrived.path, resourceKey(path))
+  } finally {
+    await staging.remove()
+  }
   await writeManual(app.db, id, path)
   if (rom.path_manual !== null && basename(rom.path_manual) !== basename(path)) {
-    await rm(join(resourcesDir, rom.path_manual), { force: true })
+    await app.store.delete([resourceKey(rom.path_manual)])
   }
   await app.editing.announce(id)
 }
 
 /** @throws ApiError NOT_FOUND if the ROM has no manual */
 export async function removeManual (
-  { app, resourcesDir }: RomFileServices, context: Context, id: number
+  { app }: RomFileServices, context: Context, id: number
 ): Promise<void> {
   const { path_manual: path } = await findTarget(context, id)
   if (path === null || path === '') throw notFound('No manual found for this ROM')
   await writeManual(app.db, id, null)
-  await rm(join(resourcesDir, path), { force: true })
+  await app.store.delete([resourceKey(path)])
   await app.editing.announce(id)
 }
 

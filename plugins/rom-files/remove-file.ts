@@ -1,8 +1,7 @@
-import { rm } from 'node:fs/promises'
-import { join } from 'node:path'
 import type { Context } from '../../core/access/context.ts'
 import type { Db } from '../../core/database/db.ts'
 import { notFound } from '../../core/errors.ts'
+import { resourceKey } from '../resources/resource-key.ts'
 import type { FileKind } from './kinds.ts'
 import { type FoundFile, type TargetRom, deleteFile, selectFilesOf } from './rows.ts'
 import type { RomFileServices } from './services.ts'
@@ -26,7 +25,7 @@ async function findFile (
 
 /** Removes a file from the library and its row, and announces the ROM's change. */
 export async function removeFile (
-  { app, resourcesDir }: RomFileServices, rom: TargetRom, file: FoundFile, { isPermanent, userId }: Removal
+  { app }: RomFileServices, rom: TargetRom, file: FoundFile, { isPermanent, userId }: Removal
 ): Promise<void> {
   const disposal = app.trash.open(isPermanent, userId)
   const trashId = await disposal.storeFile(file.id)
@@ -39,7 +38,7 @@ export async function removeFile (
   if (!await deleteFile(app.db, rom, file, isMoved)) throw movedError()
   await disposal.finish()
   const cover = file.track_meta?.cover_path ?? null
-  if (cover !== null) await rm(join(resourcesDir, cover), { force: true })
+  if (cover !== null) await app.store.delete([resourceKey(cover)])
   await app.editing.announce(rom.id)
 }
 

@@ -45,7 +45,7 @@ const plugin: FeaturePlugin = async (app, { config, role }) => {
   app.decorate('scans', createScans(app, config))
   describeScans(app)
   listenForScans(app)
-  const definitions = [defineRescan, defineCleanupResources, defineCleanupMissing].map((define) => define(app, config))
+  const definitions = [defineRescan(app, config), defineCleanupResources(app, config), defineCleanupMissing(app)]
   for (const definition of definitions) app.tasks.define(definition)
   if (role !== 'worker') return
   app.addHook('onReady', () => app.scans.helper.listen())

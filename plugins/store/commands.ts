@@ -7,8 +7,8 @@ The command copies what is missing or older in the target and deletes nothing, s
 bucket come from AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY.`
 
 export function addStoreCommands (program: Command, features: Features): void {
-  const store = program.command('store').description('move uploads between the data directory and a bucket')
-  store.command('copy').description('copy all uploads between the store of the settings and another one')
+  const store = program.command('store').description('move uploads and artwork between the data directory and a bucket')
+  store.command('copy').description('copy all uploads and artwork between the store of the settings and another one')
     .option('--to <url>', 'copy from the store of the settings to this bucket, such as s3://bucket/prefix')
     .option('--from <url>', 'copy from this bucket to the store of the settings')
     .addHelpText('after', HELP)

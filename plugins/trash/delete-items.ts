@@ -1,7 +1,6 @@
 import { rm } from 'node:fs/promises'
 import type { FastifyInstance } from 'fastify'
 import type { Context } from '../../core/access/context.ts'
-import type { Config } from '../../core/config/config.ts'
 import { inTransaction } from '../../core/database/transaction.ts'
 import { createArtworkFolders } from '../artwork/folders.ts'
 import type { BulkResult } from '../firmware/schemas.ts'
@@ -11,8 +10,8 @@ import { openLibrary, removeEmptied, removeItem } from './trash-folders.ts'
 import { PAGE, forEachItem, itemNotFound } from './trashed-items.ts'
 
 /** Creates the permanent deletion of items of the trash. */
-export function createItemDeletion (app: FastifyInstance, config: Config) {
-  const artwork = createArtworkFolders(config.data_dir)
+export function createItemDeletion (app: FastifyInstance) {
+  const artwork = createArtworkFolders(app.store)
 
   async function dropArtwork (roms: readonly { rom_id: number, platform_id: number }[]): Promise<void> {
     for (const { rom_id: rom, platform_id: platform } of roms) await artwork.remove(platform, rom)

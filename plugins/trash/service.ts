@@ -13,7 +13,7 @@ import { toTrashView } from './views.ts'
 export function createTrash (app: FastifyInstance, config: Config) {
   const { keep_days: keepDays } = trashConfig.of(config)
   return {
-    ...createItemDeletion(app, config),
+    ...createItemDeletion(app),
 
     /**
      * Opens a disposal of library files.

@@ -7,7 +7,7 @@ import type { Features } from '../../../core/feature.ts'
 import { isPresent } from '../../../core/files/safe-path.ts'
 import { createFsStore } from '../../../core/store/fs-store.ts'
 import { createStore } from '../../../core/store/create-store.ts'
-import { STORE_FOLDERS } from '../../../core/store/store.ts'
+import { type Store, STORE_FOLDERS } from '../../../core/store/store.ts'
 import { lockDataDir } from '../../../core/supervisor/lock.ts'
 import type { ArchiveEnd, Manifest } from '../archive/manifest.ts'
 import { readArchive } from '../archive/read-archive.ts'
@@ -124,8 +124,14 @@ async function fill (job: RestoreJob, newDir: string, url: string): Promise<Arch
   })
 }
 
-/** Copies the pictures of the same installation. Those of another installation belong to other ROMs. */
-async function moveArtwork (dataDir: string, newDir: string, identity: string | null): Promise<void> {
+/**
+ * Copies the pictures of the same installation. Those of another installation belong to other ROMs. Pictures in a
+ * bucket stay there.
+ */
+async function moveArtwork (dataDir: string, newDir: string, { store, identity }: {
+  store: Store, identity: string | null
+}): Promise<void> {
+  if (store.folder === null) return
   if (identity === null || await readIdentity(dataDir) !== identity) return
   await copyMissing(join(dataDir, 'resources'), join(newDir, 'resources'))
 }
@@ -137,7 +143,7 @@ async function stageFolders (newDir: string, { identity }: Manifest): Promise<vo
 
 /**
  * Uploads the staged files of a store on another machine. They become part of the new state with its rows; until then
- * nothing names them, because contents never change under their key.
+ * nothing names them, because contents of uploads never change under their key. Pictures and manuals may.
  */
 async function publishStaged (job: RestoreJob, config: Config, newDir: string): Promise<void> {
   const store = createStore(config)
@@ -159,7 +165,7 @@ async function stageAll (job: RestoreJob, config: Config, manifest: Manifest, st
     const migrated = await migrateRestored(target.url)
     if (!job.continuesWork) await withClient(target.url, stopTasks)
     if (manifest.holds === 'everything') {
-      await moveArtwork(job.dataDir, newDir, manifest.identity)
+      await moveArtwork(job.dataDir, newDir, { store: createStore(config), identity: manifest.identity })
       await publishStaged(job, config, newDir)
     }
     await target.stop()

@@ -8,8 +8,8 @@ import { copyObject } from '../../../core/store/move-object.ts'
 import { type Store, STORE_FOLDERS } from '../../../core/store/store.ts'
 import { openWith } from '../seal-secrets.ts'
 
-/** Avatars, the only objects whose content changes under their key. */
-const REPLACED = /\/profile\/[^/]+$/
+/** Avatars, pictures and manuals, whose content changes under their key. */
+const REPLACED = /^resources\/|\/profile\/[^/]+$/
 
 /** Secrets in the data directory itself. */
 export const SECRET_FILES = ['secret.key', 'config.yml'] as const

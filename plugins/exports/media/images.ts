@@ -1,9 +1,9 @@
-import type { FileHandle } from 'node:fs/promises'
 import type { Sharp } from 'sharp'
 import { openImage } from '../../resources/image.ts'
 
 const JPEG_QUALITY = 90
-const HEAD_BYTES = 16
+/** Number of bytes that identify the type of a picture. */
+export const HEAD_BYTES = 16
 
 const SIGNATURES: readonly [type: ImageType, offset: number, bytes: string][] = [
   ['png', 0, '\x89PNG\r\n\x1a\n'],
@@ -18,10 +18,9 @@ const SIGNATURES: readonly [type: ImageType, offset: number, bytes: string][] = 
 /** The type of a picture by its content, not by its name: one that every frontend shows, or one to convert. */
 export type ImageType = 'png' | 'jpg' | 'other'
 
-/** Returns null if the content is no picture of a type that is stored here. */
-export async function readImageType (handle: FileHandle): Promise<ImageType | null> {
-  const { buffer, bytesRead } = await handle.read(Buffer.alloc(HEAD_BYTES), 0, HEAD_BYTES, 0)
-  const head = buffer.toString('latin1', 0, bytesRead)
+/** Returns null if the first bytes are of no picture of a type that is stored here. */
+export function readImageType (start: Buffer): ImageType | null {
+  const head = start.toString('latin1', 0, HEAD_BYTES)
   return SIGNATURES.find(([, offset, bytes]) => head.startsWith(bytes, offset))?.[0] ?? null
 }
 

@@ -1,13 +1,14 @@
 import { mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import type { Readable } from 'node:stream'
 import { requireFreeSpace } from '../../../core/files/free-space.ts'
 import { errorCode } from '../../../core/files/fs-error.ts'
 import { isPresent, resolveInside } from '../../../core/files/safe-path.ts'
 import { linkOrCopy } from '../files/link-or-copy.ts'
 import { temporaryPath } from '../text-file.ts'
 
-/** The content of a medium: a file, or bytes that result from a conversion. */
-export type Content = { file: string } | { bytes: Buffer }
+/** The content of a medium: a file, an object on another machine, or bytes that result from a conversion. */
+export type Content = { file: string } | { bytes: Buffer } | { size: number, read: () => Readable }
 
 /** A folder of media beside the ROMs. Its first file creates it. */
 export interface MediaFolder {
@@ -50,8 +51,9 @@ export async function publishFile (
   try {
     if ('file' in content) await linkOrCopy(content.file, temporary)
     else {
-      await requireFreeSpace(folder.real, content.bytes.length)
-      await writeFile(temporary, content.bytes, { flag: 'wx' })
+      const [size, data] = 'bytes' in content ? [content.bytes.length, content.bytes] : [content.size, content.read()]
+      await requireFreeSpace(folder.real, size)
+      await writeFile(temporary, data, { flag: 'wx' })
     }
     await rename(temporary, target)
   } finally {

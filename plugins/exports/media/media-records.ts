@@ -2,11 +2,15 @@ import type { Stats } from 'node:fs'
 import type { Cache } from '@svc/plugin-sdk'
 import type { PlatformInLibrary } from '../rows.ts'
 
-/** A file in the resources folder, in one state of its content. */
+/** A file of the store, in one state of its content. */
 export interface MediaSource {
   /** Relative to the resources folder. */
   path: string
-  stats: Stats
+  size: number
+  /** Milliseconds since 1970, with the precision of the store. */
+  time: number
+  /** The file on disk, to which a medium may be linked; null if it is on another machine. */
+  file: Pick<Stats, 'ino' | 'dev'> | null
 }
 
 /** Size and time in milliseconds of a published file, and the source that it was made of. */
@@ -23,7 +27,7 @@ export interface MediaRecords {
   save (): Promise<void>
 }
 
-const identify = ({ path, stats }: MediaSource) => `${path}|${stats.size}|${stats.mtimeMs}`
+const identify = ({ path, size, time }: MediaSource) => `${path}|${size}|${time}`
 
 /** Loads the records of one platform in one library. Paths are relative to the platform's folder. */
 export async function loadMediaRecords (

@@ -36,7 +36,7 @@ export interface MediaWriter {
 const ERRORS_MAX = 100
 
 /** Creates the writer of one platform's media for one export. */
-export function createMediaWriter ({ root, resourcesDir, folders, records }: MediaOptions): MediaWriter {
+export function createMediaWriter ({ root, store, folders, records }: MediaOptions): MediaWriter {
   const opened = new Map<string, Promise<MediaFolder | null>>()
   /** Two ROMs that differ only in their extension share one name. It belongs to the first that has such a medium. */
   const claims = new Map<string, Promise<MediumFile | null>>()
@@ -62,7 +62,7 @@ export function createMediaWriter ({ root, resourcesDir, folders, records }: Med
       const source = draft.sources.get(kind)
       if (folder === null || source === undefined) continue
       try {
-        const name = await publishMedium({ resourcesDir, records }, folder, { kind, stem: base, path: source })
+        const name = await publishMedium({ store, records }, folder, { kind, stem: base, path: source })
         if (name !== null) return { kind, path: posix.join(folder.path, name) }
       } catch (err) {
         if (isDiskFull(err)) throw err

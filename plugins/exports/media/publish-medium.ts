@@ -1,14 +1,15 @@
 import { lstat, rm } from 'node:fs/promises'
 import { join, posix } from 'node:path'
 import type { MediaKind } from '@svc/plugin-sdk'
+import type { Store } from '../../../core/store/store.ts'
 import { exportFailed } from '../errors.ts'
 import { describeWriteError, isDiskFull, isNotWritable } from '../files/fs-reason.ts'
 import { type MediaFolder, publishFile } from './media-folder.ts'
 import type { MediaRecords, MediaSource } from './media-records.ts'
-import { extensionsOf, findSource, readContent } from './media-source.ts'
+import { type MediumContent, extensionsOf, findSource, withContent } from './media-source.ts'
 
 export interface MediaServices {
-  resourcesDir: string
+  store: Store
   records: MediaRecords
 }
 
@@ -27,7 +28,7 @@ async function mayStay (
 ): Promise<boolean> {
   const path = posix.join(folder.path, name)
   const found = await lstat(join(folder.real, name))
-  if (found.ino === source.stats.ino && found.dev === source.stats.dev) {
+  if (found.ino === source.file?.ino && found.dev === source.file.dev) {
     if (!records.isUnchanged(path, found) || !records.isFromSource(path, source)) records.set(path, found, source)
     return true
   }
@@ -38,12 +39,14 @@ async function mayStay (
   return true
 }
 
+/** A medium whose state is known. */
+type KnownMedium = Pick<Medium, 'kind' | 'stem'> & { source: MediaSource }
+
 /** Writes a medium, and deletes its predecessors. @param stale names that the medium had or may have */
 async function writeMedium (
-  { resourcesDir, records }: MediaServices, folder: MediaFolder,
-  { kind, stem, source }: Pick<Medium, 'kind' | 'stem'> & { source: MediaSource }, stale: readonly string[]
+  { records }: MediaServices, folder: MediaFolder,
+  { stem, source, content, extension }: KnownMedium & MediumContent, stale: readonly string[]
 ): Promise<string> {
-  const { content, extension } = await readContent(resourcesDir, kind, source)
   const name = stem + extension
   try {
     if (!await publishFile(folder, name, content, stale.includes(name))) return name
@@ -69,10 +72,12 @@ async function writeMedium (
 export async function publishMedium (
   services: MediaServices, folder: MediaFolder, { kind, stem, path }: Medium
 ): Promise<string | null> {
-  const source = await findSource(services.resourcesDir, path)
+  const source = await findSource(services.store, path)
   const names = extensionsOf(kind).map((extension) => stem + extension).filter((name) => folder.names.has(name))
   for (const name of names) {
     if (await mayStay(folder, name, source, services.records)) return name
   }
-  return folder.isClosed ? null : await writeMedium(services, folder, { kind, stem, source }, names)
+  if (folder.isClosed) return null
+  return await withContent(services.store, kind, source, (content) =>
+    writeMedium(services, folder, { kind, stem, source, ...content }, names))
 }

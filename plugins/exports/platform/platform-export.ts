@@ -8,6 +8,7 @@ import { ApiError } from '../../../core/errors.ts'
 import { realLibraryDirectory, reasonOf } from '../../library/directory.ts'
 import { errorCode } from '../../../core/files/fs-error.ts'
 import { isInside, safeName, safeRelativePath } from '../../../core/files/safe-path.ts'
+import type { Store } from '../../../core/store/store.ts'
 import type { LibraryRoot } from '../../library/roots.ts'
 import { type Structure, platformRoot, romsPath } from '../../library/structure.ts'
 import { readPreferences } from '../../../core/loader/context.ts'
@@ -31,6 +32,7 @@ export interface PlatformExport {
   root: LibraryRoot
   structure: Structure
   config: Config
+  store: Store
   db: Db
   /** The cache that records which media the server wrote. */
   cache: Cache
@@ -125,13 +127,12 @@ export async function exportPlatform (
 
 /** Reads the games of a platform, and publishes their media. */
 async function prepare (
-  { platform, root: libraryRoot, structure, config, db, cache, signal }: PlatformExport, folders: MediaFolders
+  { platform, root: libraryRoot, structure, store, db, cache, signal }: PlatformExport, folders: MediaFolders
 ): Promise<Library> {
   const location = { platform_id: platform.id, library_id: libraryRoot.id }
   const root = await openPlatformFolder(libraryRoot, structure, platform)
   const records = await loadMediaRecords(cache, location)
-  const resourcesDir = join(config.data_dir, 'resources')
-  const mediaWriter = createMediaWriter({ root, resourcesDir, folders, records })
+  const mediaWriter = createMediaWriter({ root, store, folders, records })
   const library: Library = { root, games: [], skipped: [], media_errors: mediaWriter.errors }
   try {
     for await (const page of readGames(db, location, romsPath(structure, platform.fs_slug))) {

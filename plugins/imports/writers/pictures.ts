@@ -1,11 +1,13 @@
 import { ApiError } from '../../../core/errors.ts'
-import { join } from 'node:path'
 import type { Readable } from 'node:stream'
 import type { Db } from '../../../core/database/db.ts'
 import { inTransaction } from '../../../core/database/transaction.ts'
+import { createSyncedWriter } from '../../../core/store/store-writer.ts'
 import { ArtworkError } from '../../artwork/failures.ts'
+import { createPublisher } from '../../artwork/files.ts'
 import { createStaging } from '../../artwork/staging.ts'
 import { hasPicture } from '../../collections/import-rows.ts'
+import { resourcesDirOf } from '../../resources/resource-key.ts'
 import { setFirstAvatar } from '../../users/import-rows.ts'
 import { User } from '../../users/entities.ts'
 import { FileAbsentError, type ImportRecord, type Importer, type Skipped } from '../contract.ts'
@@ -45,9 +47,10 @@ function listPictures ({ id, cover, manual, screenshots, media }: ImportRecord<'
 /** Creates the import of pictures and manuals that people added. Those of providers come again with a scan. */
 export function createPictureWriter (importer: Pick<Importer, 'open'>, services: ImportServices, taskId: string) {
   const { app, isDryRun, source } = services
-  const staging = createStaging(app.db, join(services.config.data_dir, 'resources'), taskId)
-  const roms = createRomPictures(services, staging)
-  const media = createRomMedia(services, staging)
+  const staging = createStaging(app.db, resourcesDirOf(services.config), taskId)
+  const publisher = createPublisher({ store: app.store, writer: createSyncedWriter(app.store) })
+  const roms = createRomPictures(services, staging, publisher)
+  const media = createRomMedia(services, staging, publisher)
 
   async function storeAvatar (db: Db, picture: Picture, content: Readable): Promise<string | null> {
     const chunks: Buffer[] = []

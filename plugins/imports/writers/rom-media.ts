@@ -1,14 +1,13 @@
 import { randomUUID } from 'node:crypto'
-import { rm } from 'node:fs/promises'
-import { join } from 'node:path'
 import type { Readable } from 'node:stream'
 import type { Db } from '../../../core/database/db.ts'
 import { inTransaction } from '../../../core/database/transaction.ts'
 import { artworkFolder } from '../../artwork/artwork.ts'
 import { FILM_KINDS } from '../../artwork/fetch-artwork.ts'
-import { createPublisher } from '../../artwork/files.ts'
+import type { ArtworkPublisher } from '../../artwork/files.ts'
 import { addFirstScreenshot, setFirstMedium } from '../../artwork/rows.ts'
 import type { Staging } from '../../artwork/staging.ts'
+import { resourceKey } from '../../resources/resource-key.ts'
 import { selectPlaces } from '../../roms/import-rows.ts'
 import { HAS_ONE, type Picture, rememberPicture, withPart } from './picture.ts'
 import type { ImportServices } from './writer.ts'
@@ -17,10 +16,9 @@ import type { ImportServices } from './writer.ts'
 export const MEDIUM = 'rom_medium_'
 
 /** Creates the import of screenshots and other media of ROMs. A provider that has some of a kind replaces them. */
-export function createRomMedia ({ config, source }: ImportServices, staging: Staging) {
-  const resourcesDir = join(config.data_dir, 'resources')
-  const publisher = createPublisher({ resourcesDir, staging })
-
+export function createRomMedia (
+  { app, config, source }: ImportServices, staging: Staging, publisher: ArtworkPublisher
+) {
   /** Publishes a file below the folder of a ROM, then names it in its row. */
   async function store (
     db: Db, picture: Picture, publish: (folder: string) => Promise<string>,
@@ -35,7 +33,7 @@ export function createRomMedia ({ config, source }: ImportServices, staging: Sta
       return written
     })
     if (isWritten) return null
-    await rm(join(resourcesDir, path), { force: true })
+    await app.store.delete([resourceKey(path)])
     return HAS_ONE
   }
 

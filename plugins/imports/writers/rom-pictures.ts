@@ -1,11 +1,10 @@
-import { rm } from 'node:fs/promises'
 import { randomUUID } from 'node:crypto'
-import { extname, join } from 'node:path'
+import { extname } from 'node:path'
 import type { Readable } from 'node:stream'
 import type { Db } from '../../../core/database/db.ts'
 import { inTransaction } from '../../../core/database/transaction.ts'
 import { artworkFolder } from '../../artwork/artwork.ts'
-import { createPublisher } from '../../artwork/files.ts'
+import type { ArtworkPublisher } from '../../artwork/files.ts'
 import type { Staging } from '../../artwork/staging.ts'
 import { applyEdit } from '../../editing/apply-edit.ts'
 import { writeMatches } from '../../matching/match-rows.ts'
@@ -13,6 +12,7 @@ import { readPriorities } from '../../matching/merge-matches.ts'
 import { isIdentified } from '../../matching/matches.ts'
 import { loadStoredRoms } from '../../matching/stored-rows.ts'
 import { MANUAL } from '../../rom-files/kinds.ts'
+import { resourceKey } from '../../resources/resource-key.ts'
 import { writeManual } from '../../rom-files/rows.ts'
 import { selectPlaces } from '../../roms/import-rows.ts'
 import { HAS_ONE, type Picture, rememberPicture, withPart } from './picture.ts'
@@ -21,10 +21,10 @@ import type { ImportServices } from './writer.ts'
 const ROM_GONE = 'its ROM was deleted meanwhile'
 
 /** Creates the import of covers and manuals of ROMs, which become field locks as uploads by people do. */
-export function createRomPictures ({ app, config, source }: ImportServices, staging: Staging) {
+export function createRomPictures (
+  { app, config, source }: ImportServices, staging: Staging, publisher: ArtworkPublisher
+) {
   const { providers } = app.registry
-  const resourcesDir = join(config.data_dir, 'resources')
-  const publisher = createPublisher({ resourcesDir, staging })
 
   async function storeCover (db: Db, picture: Picture, content: Readable): Promise<string | null> {
     const id = picture.newId
@@ -48,7 +48,7 @@ export function createRomPictures ({ app, config, source }: ImportServices, stag
       return written.length > 0
     })
     if (isWritten) return null
-    for (const path of [cover.large, cover.small]) await rm(join(resourcesDir, path), { force: true })
+    await app.store.delete([cover.large, cover.small].map(resourceKey))
     return 'another person changed the ROM at the same moment; import again'
   }
 

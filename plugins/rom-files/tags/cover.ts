@@ -1,11 +1,21 @@
-import { randomUUID } from 'node:crypto'
-import { mkdir, rename, rm, writeFile } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { createFastWriter } from '../../../core/store/store-writer.ts'
+import type { Store } from '../../../core/store/store.ts'
 import { openImage } from '../../resources/image.ts'
+import { resourceKey } from '../../resources/resource-key.ts'
 import type { Picture } from './protocol.ts'
 
 const COVER_PIXELS = 600
 const FORMATS = { jpg: 'jpeg', png: 'png' } as const
+
+/** Returns null if the content is not a picture, because some files declare one that they do not contain. */
+async function encode (content: Picture['content'], extension: Picture['extension']): Promise<Buffer | null> {
+  try {
+    const size = { width: COVER_PIXELS, height: COVER_PIXELS, fit: 'inside', withoutEnlargement: true } as const
+    return await (await openImage(content)).resize(size).toFormat(FORMATS[extension]).toBuffer()
+  } catch {
+    return null
+  }
+}
 
 /**
  * Stores the picture of a file. The picture is encoded again, so no other data in it reaches a browser.
@@ -14,22 +24,11 @@ const FORMATS = { jpg: 'jpeg', png: 'png' } as const
  * @returns the path with extension; null if the content is not a picture
  */
 export async function storeCover (
-  { content, extension }: Picture, resourcesDir: string, stem: string
+  { content, extension }: Picture, store: Store, stem: string
 ): Promise<string | null> {
+  const picture = await encode(content, extension)
+  if (picture === null) return null
   const path = `${stem}.${extension}`
-  const target = join(resourcesDir, path)
-  const part = join(dirname(target), `.${randomUUID()}.part`)
-  try {
-    const image = await openImage(content)
-    const size = { width: COVER_PIXELS, height: COVER_PIXELS, fit: 'inside', withoutEnlargement: true } as const
-    const picture = await image.resize(size).toFormat(FORMATS[extension]).toBuffer()
-    await mkdir(dirname(target), { recursive: true })
-    await writeFile(part, picture)
-    await rename(part, target)
-    return path
-  } catch {
-    // Some files declare a picture that they do not contain.
-    await rm(part, { force: true })
-    return null
-  }
+  await createFastWriter(store).put(picture, resourceKey(path))
+  return path
 }

@@ -1,10 +1,9 @@
-import { type FileHandle, rm } from 'node:fs/promises'
-import { join } from 'node:path'
 import type { FastifyInstance } from 'fastify'
-import type { Config } from '../../../core/config/config.ts'
 import { ApiError } from '../../../core/errors.ts'
+import type { Store } from '../../../core/store/store.ts'
 import { openStoredFile } from '../../roms/stored-files.ts'
 import { artworkFolder } from '../../artwork/artwork.ts'
+import { resourceKey } from '../../resources/resource-key.ts'
 import { storeCover } from './cover.ts'
 import type { TagReader } from './reader.ts'
 import { type TaggedFile, type UntaggedFile, findUntagged, selectUntagged, writeTags } from './tag-rows.ts'
@@ -12,12 +11,12 @@ import { type TaggedFile, type UntaggedFile, findUntagged, selectUntagged, write
 /** Number of files per write. */
 const BATCH = 50
 
-interface TaggerServices { library: FastifyInstance['library'], resourcesDir: string, reader: TagReader }
+interface TaggerServices { library: FastifyInstance['library'], store: Store, reader: TagReader }
 
-/** Returns null for a file that cannot be opened now; a later run tries it again. */
-async function open ({ library }: TaggerServices, file: UntaggedFile): Promise<FileHandle | null> {
+/** Returns null if the library or the store does not work now; a later run tries it again. */
+async function orNull<T> (work: () => Promise<T>): Promise<T | null> {
   try {
-    return await openStoredFile(library, file)
+    return await work()
   } catch (err) {
     if (err instanceof ApiError || (err instanceof Error && 'syscall' in err)) return null
     throw err
@@ -25,7 +24,7 @@ async function open ({ library }: TaggerServices, file: UntaggedFile): Promise<F
 }
 
 async function read (services: TaggerServices, file: UntaggedFile): Promise<TaggedFile | null> {
-  const handle = await open(services, file)
+  const handle = await orNull(() => openStoredFile(services.library, file))
   if (handle === null) return null
   const answer = await services.reader.read(handle, file.file_name)
   const { id, rom_id: rom, platform_id: platform, last_modified: changed } = file
@@ -33,31 +32,29 @@ async function read (services: TaggerServices, file: UntaggedFile): Promise<Tagg
   if (answer === null) return { ...fileRef, track_meta: null }
   const { tags, picture } = answer
   const stem = `${artworkFolder(platform, rom)}/soundtracks/${id}`
-  const cover = picture === null ? null : await storeCover(picture, services.resourcesDir, stem)
-  return { ...fileRef, track_meta: { ...tags, cover_path: cover } }
+  if (picture === null) return { ...fileRef, track_meta: { ...tags, cover_path: null } }
+  return await orNull(async () =>
+    ({ ...fileRef, track_meta: { ...tags, cover_path: await storeCover(picture, services.store, stem) } }))
 }
-
-const remove = (resourcesDir: string, path: string) => rm(join(resourcesDir, path), { force: true })
 
 /**
  * Deletes obsolete covers. For a written file that is the former cover. For a skipped file it is the new one, because
  * the file is read again or was deleted.
  */
 async function removeCovers (
-  resourcesDir: string, files: readonly UntaggedFile[], tagged: readonly TaggedFile[], writtenIds: ReadonlySet<number>
+  store: Store, files: readonly UntaggedFile[], tagged: readonly TaggedFile[], writtenIds: ReadonlySet<number>
 ): Promise<void> {
   const former = new Map(files.map(({ id, cover_path: path }) => [id, path]))
   for (const { id, track_meta: meta } of tagged) {
     const [before, now] = [former.get(id) ?? null, meta?.cover_path ?? null]
-    if (!writtenIds.has(id) && now !== null) await remove(resourcesDir, now)
-    else if (writtenIds.has(id) && before !== null && before !== now) await remove(resourcesDir, before)
+    if (!writtenIds.has(id) && now !== null) await store.delete([resourceKey(now)])
+    else if (writtenIds.has(id) && before !== null && before !== now) await store.delete([resourceKey(before)])
   }
 }
 
 /** Reads and stores the tags of soundtracks, with the embedded cover. */
-export function createTagger ({ db, library }: FastifyInstance, config: Config, reader: TagReader) {
-  const resourcesDir = join(config.data_dir, 'resources')
-  const services = { library, resourcesDir, reader }
+export function createTagger ({ db, library, store }: FastifyInstance, reader: TagReader) {
+  const services = { library, store, reader }
 
   async function tag (files: readonly UntaggedFile[], signal?: AbortSignal): Promise<void> {
     const tagged: TaggedFile[] = []
@@ -66,7 +63,7 @@ export function createTagger ({ db, library }: FastifyInstance, config: Config, 
       const taggedFile = await read(services, file)
       if (taggedFile !== null) tagged.push(taggedFile)
     }
-    await removeCovers(resourcesDir, files, tagged, await writeTags(db, tagged))
+    await removeCovers(store, files, tagged, await writeTags(db, tagged))
   }
 
   return {

@@ -1,7 +1,6 @@
 import { join } from 'node:path'
 import { type Static, Type } from '@sinclair/typebox'
 import type { FastifyInstance } from 'fastify'
-import type { Config } from '../../../core/config/config.ts'
 import { isAbsent } from '../../../core/files/fs-error.ts'
 import { findReadable } from '../../library/find-readable.ts'
 import { Rom } from '../../roms/entities.ts'
@@ -17,8 +16,8 @@ const ArgumentsSchema = Type.Object({
 /**
  * Deletes the rows and artwork of ROMs that scans found missing. Data that users added stays until the files are back.
  */
-export function defineCleanupMissing (app: FastifyInstance, config: Config): TaskDefinition {
-  const folders = createArtworkFolders(config.data_dir)
+export function defineCleanupMissing (app: FastifyInstance): TaskDefinition {
+  const folders = createArtworkFolders(app.store)
 
   async function deleteOne (rom: MissingRom): Promise<void> {
     await app.db.em.nativeDelete(Rom, { id: rom.id, missing_from_fs: true })

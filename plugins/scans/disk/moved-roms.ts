@@ -1,9 +1,11 @@
-import { mkdir, rename } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import type { Db } from '../../../core/database/db.ts'
 import { LibraryUnreadableError, folderInode } from '../../library/directory.ts'
-import { errorCode, isAbsent } from '../../../core/files/fs-error.ts'
+import { isAbsent } from '../../../core/files/fs-error.ts'
+import { moveFolder } from '../../../core/store/move-object.ts'
+import type { Store } from '../../../core/store/store.ts'
 import { artworkFolder } from '../../artwork/artwork.ts'
+import { resourceKey } from '../../resources/resource-key.ts'
 import { digestOf } from './missing-roms.ts'
 import { type LocatedHashes, type PlatformFolderRef, listElsewhere } from '../rom-rows.ts'
 import type { RomRow } from '../rom-write-rows.ts'
@@ -12,7 +14,7 @@ interface MoveServices {
   db: Db
   /** Returns the folder of a library; undefined if the library cannot be read: then none of its ROMs counts as gone. */
   findLibraryDir: (libraryId: number) => string | undefined
-  resourcesDir: string
+  store: Store
 }
 
 /**
@@ -27,7 +29,7 @@ export interface MovedRoms {
   claim (rows: readonly RomRow[], platform: PlatformFolderRef): Promise<void>
 }
 
-export function createMovedRoms ({ db, findLibraryDir, resourcesDir }: MoveServices): MovedRoms {
+export function createMovedRoms ({ db, findLibraryDir, store }: MoveServices): MovedRoms {
   const claimed = new Set<number>()
 
   /** True if the file of a ROM is gone. A file on a disk that is not mounted is not gone. */
@@ -57,13 +59,8 @@ export function createMovedRoms ({ db, findLibraryDir, resourcesDir }: MoveServi
    */
   async function moveArtwork (rom: LocatedHashes, platformId: number): Promise<void> {
     if (rom.platform_id === platformId) return
-    const target = join(resourcesDir, artworkFolder(platformId, rom.id))
-    await mkdir(dirname(target), { recursive: true })
-    try {
-      await rename(join(resourcesDir, artworkFolder(rom.platform_id, rom.id)), target)
-    } catch (err) {
-      if (!['ENOENT', 'ENOTEMPTY', 'EEXIST'].includes(errorCode(err))) throw err
-    }
+    const keyOf = (platform: number) => resourceKey(artworkFolder(platform, rom.id))
+    await moveFolder(store, keyOf(rom.platform_id), keyOf(platformId))
   }
 
   return {

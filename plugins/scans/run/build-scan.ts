@@ -1,4 +1,3 @@
-import { join } from 'node:path'
 import { createArtwork } from '../../artwork/artwork.ts'
 import { createArtworkClient } from '../../artwork/client.ts'
 import { createOrigins } from '../../artwork/origins.ts'
@@ -18,14 +17,13 @@ import type { ScannedPlatform } from '../../matching/sdk-rom.ts'
 import { createTitles } from '../../matching/titles.ts'
 import { writeMisses } from '../../matching/explanation-rows.ts'
 import { writeMatches } from '../../matching/match-rows.ts'
+import { resourcesDirOf } from '../../resources/resource-key.ts'
 import { createRebuild } from '../store/rebuild-roms.ts'
 import { createTableStatistics } from '../store/statistics-rows.ts'
 import { createStoreBatch } from '../store/store-batch.ts'
 import { createPlatformScan } from './scan-platform.ts'
 import type { ScanContext } from './scan-context.ts'
 import type { UnfinishedRoms } from './unfinished-rows.ts'
-
-const resourcesOf = ({ config }: ScanContext) => join(config.data_dir, 'resources')
 
 /** Fetches the artwork of a scan, and drops artwork of ROMs that are scanned from scratch. */
 export function createScanArtwork (shared: ScanContext) {
@@ -39,7 +37,8 @@ export function createScanArtwork (shared: ScanContext) {
     db: app.db,
     write: (folder, work) => parts.write([folder], work),
     log,
-    resourcesDir: resourcesOf(shared),
+    store: app.store,
+    resourcesDir: resourcesDirOf(config),
     task,
     helper: role === 'helper' ? parts.holder.token : null
   }, signal)
@@ -117,7 +116,7 @@ export function createDiskScan (
       rebuild: createRebuild({
         choice, statistics, parts, announcer, dropArtwork: artwork.deleteOf,
         removeArtwork: artwork.remove,
-        moves: createMovedRoms({ db, findLibraryDir: dirOf, resourcesDir: resourcesOf(shared) })
+        moves: createMovedRoms({ db, findLibraryDir: dirOf, store: app.store })
       }),
       identify: identification.add,
       parts, announcer, signal

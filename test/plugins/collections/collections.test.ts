@@ -596,7 +596,7 @@ t.test('a cover is downloaded from its URL once', async (t) => {
     server.close()
   })
   const { test, alice } = await start(t)
-  const covers = createCovers(test.config, http)
+  const covers = createCovers(test.config, test.app.store, http)
   const collections = createCollections(test.app, covers)
   const { id } = await alice.make('A')
   const caller = { id: (await alice.get<{ id: number }>('/api/users/me')).id, access: ADMIN_ACCESS } as Caller

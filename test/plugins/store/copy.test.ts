@@ -16,17 +16,23 @@ const FILES = new Map([
   ...Array.from({ length: 20 }, (_one, index) => [`assets/users/a/saves/snes/1/${index} – Spiel.srm`, `save ${index}`] as const),
   ['assets/users/a/profile/avatar.png', 'a picture'],
   ['assets/lost/2026-01-01/users/b/saves/x', ''],
+  ['resources/roms/1/7/cover/big.png', 'a cover'],
+  ['resources/roms/1/7/retroachievements/badges/1.png', 'a badge'],
+  ['resources/roms/2/8/manual/8.pdf', 'a manual'],
+  ['resources/collections/3/cover/small.png', 'a small cover'],
   ['assets/users/a/states/snes/1/large.state', 'x'.repeat(9 * 1024 ** 2)]
 ])
 
 async function fill (folder: string): Promise<void> {
-  for (const [key, content] of [...FILES, ['assets/users/a/incoming/half.part', 'half'] as const]) {
+  const unfinished = ['assets/users/a/incoming/half.part', 'resources/.unfinished/edit-1/1.part', 'resources/collections/.incoming/1.part',
+    'resources/roms/1/7/cover/.1.part']
+  for (const [key, content] of [...FILES, ...unfinished.map((path) => [path, 'half'] as const)]) {
     await mkdir(dirname(join(folder, key)), { recursive: true })
     await writeFile(join(folder, key), content)
   }
 }
 
-t.test('uploads are copied to a bucket and back, each as often as needed', async (t) => {
+t.test('uploads and artwork are copied to a bucket and back, each as often as needed', async (t) => {
   const server = await startS3Server(t)
   const data = makeFolder(t, { data: {}, other: {} })
   const [source, target] = [createFsStore(join(data, 'data')), createS3Store(readStoreAddress(server.url, SETTINGS))]
@@ -42,7 +48,7 @@ t.test('uploads are copied to a bucket and back, each as often as needed', async
   const back = createFsStore(join(data, 'other'))
   t.match(await copyStore(target, back, running, ignore), { copied: FILES.size })
   for (const [key, content] of FILES) {
-    t.equal(await readFile(join(data, 'other', key), 'utf8') === (key.endsWith('.png') ? 'b picture' : content), true, key)
+    t.equal(await readFile(join(data, 'other', key), 'utf8') === (key.endsWith('avatar.png') ? 'b picture' : content), true, key)
   }
 })
 
