@@ -4,7 +4,7 @@ import { readLines } from '../../core/log.ts'
 import { ADMIN_ROOM } from '../../core/sockets/sockets.ts'
 import { Budget } from './budget.ts'
 import './events.ts'
-import { addLines } from './rows.ts'
+import { addLines, hasSeveralHosts } from './rows.ts'
 import { LINES_MAX, type LogEntry } from './schemas.ts'
 import { toLogView } from './views.ts'
 import { LineBuffer } from './line-buffer.ts'
@@ -17,6 +17,8 @@ const WAITING_MAX_BYTES = 4 * 1024 ** 2
 const PAUSE_MS = 100
 /** The pause during a flood, and after the database failed. */
 const LONG_PAUSE_MS = 1_000
+/** Interval between two counts of the hosts. */
+const HOSTS_MS = 10_000
 
 const toNotice = (count: number, ts = Date.now()): LogEntry => ({
   ts,
@@ -36,15 +38,26 @@ export function forwardLines (app: FastifyInstance): void {
   let forwarding: Promise<void> | null = null
   let forwardedAt = -Infinity
   let pauseMs = PAUSE_MS
+  let counted = { hasSeveral: false, at: -Infinity }
+
+  /** True if lines name their host, because there are several. */
+  async function namesHost (): Promise<boolean> {
+    if (performance.now() - counted.at > HOSTS_MS) {
+      counted = { hasSeveral: await hasSeveralHosts(app.db), at: performance.now() }
+    }
+    return counted.hasSeveral
+  }
 
   async function forward (): Promise<void> {
     const { lines, dropped } = waiting.takeNewest(budget.remaining)
     budget.spend(lines.length)
-    const entries = lines.flatMap((line) => toLogView(line) ?? [])
-    // The notice replaces lines that are older than the entries.
-    if (dropped > 0) entries.unshift(toNotice(dropped, entries[0]?.ts))
+    const entries: LogEntry[] = []
     pauseMs = dropped > 0 ? LONG_PAUSE_MS : PAUSE_MS
     try {
+      const hasHost = await namesHost()
+      entries.push(...lines.flatMap((line) => toLogView(line, hasHost) ?? []))
+      // The notice replaces lines that are older than the entries.
+      if (dropped > 0) entries.unshift(toNotice(dropped, entries[0]?.ts))
       await addLines(app.db, entries)
     } catch {
       waiting.leaveOut(lines.length + dropped)

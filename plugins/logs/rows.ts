@@ -1,6 +1,13 @@
 import { sql } from 'kysely'
 import type { Db } from '../../core/database/db.ts'
+import { ALIVE_WORKERS } from '../../core/jobs/workers.ts'
 import { LINES_MAX, type LogEntry } from './schemas.ts'
+
+/** True if processes of more than one host use the database. */
+export async function hasSeveralHosts (db: Db): Promise<boolean> {
+  const { rows: [counted] } = await db.query<{ count: number }>(`select count(distinct w.host_id)::int as count from ${ALIVE_WORKERS}`)
+  return (counted?.count ?? 0) > 1
+}
 
 /** Stores lines in their order, and deletes the oldest lines above the limit. */
 export async function addLines (db: Db, entries: readonly LogEntry[]): Promise<void> {

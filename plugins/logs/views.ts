@@ -14,6 +14,8 @@ const OWN_FIELDS = new Set(['level', 'time', 'pid', 'hostname', 'name', 'msg', '
 const levelOf = (level: unknown): LogEntry['level'] =>
   typeof level === 'number' ? LOG_LEVELS[Math.min(Math.max(Math.floor(level / 10) - 2, 0), LOG_LEVELS.length - 1)] ?? 'INFO' : 'INFO'
 
+const HOST_FIELD = 'hostname'
+
 const toText = (value: unknown) => typeof value === 'string' ? value : JSON.stringify(value) ?? ''
 
 /** Describes an error by its name and message. Only the log itself has the stack. */
@@ -23,8 +25,8 @@ function describeError (err: unknown): string[] {
   return [[type, message].filter((part) => typeof part === 'string' && part !== '').join(': ')]
 }
 
-function toMessage (fields: Readonly<Record<string, unknown>>): string {
-  const others = Object.entries(fields).filter(([name]) => !OWN_FIELDS.has(name))
+function toMessage (fields: Readonly<Record<string, unknown>>, hasHost: boolean): string {
+  const others = Object.entries(fields).filter(([name]) => !OWN_FIELDS.has(name) || (hasHost && name === HOST_FIELD))
     .map(([name, value]) => `${name}=${toText(value)}`)
   const [text, ...error] = [fields.msg, ...describeError(fields.err)].map(toText)
   return [[text, ...error].filter((part) => part !== '' && part !== undefined).join(': '), ...others].join(' ')
@@ -39,8 +41,12 @@ function toStorable (text: string): string {
   return `${bytes.toString('utf8', 0, MESSAGE_MAX_BYTES).replace(/\uFFFD+$/, '')}${CUT}`
 }
 
-/** Returns the wire form of a logger's line; null if the line cannot be parsed. */
-export function toLogView (line: string): LogEntry | null {
+/**
+ * Returns the wire form of a logger's line; null if the line cannot be parsed.
+ *
+ * @param hasHost true if the message names the host
+ */
+export function toLogView (line: string, hasHost = false): LogEntry | null {
   try {
     const fields = JSON.parse(line) as Record<string, unknown>
     const { time, level, plugin, name } = fields
@@ -48,7 +54,7 @@ export function toLogView (line: string): LogEntry | null {
       ts: typeof time === 'number' ? Math.trunc(time) : Date.now(),
       level: levelOf(level),
       module: toStorable(toText(plugin ?? name ?? 'svc').toLowerCase()).slice(0, MODULE_MAX).toWellFormed(),
-      message: toStorable(maskText(stripVTControlCharacters(toMessage(fields))))
+      message: toStorable(maskText(stripVTControlCharacters(toMessage(fields, hasHost))))
     }
   } catch {
     return null
