@@ -27,6 +27,17 @@ const toNotice = (count: number, ts = Date.now()): LogEntry => ({
   message: `${count} lines were skipped here, because there were too many at once; the log of the process has them`
 })
 
+/** Creates the question whether lines name their host, because there are several. */
+function createHostQuestion (app: FastifyInstance): () => Promise<boolean> {
+  let counted = { hasSeveral: false, at: -Infinity }
+  return async () => {
+    if (performance.now() - counted.at > HOSTS_MS) {
+      counted = { hasSeveral: await hasSeveralHosts(app.db), at: performance.now() }
+    }
+    return counted.hasSeveral
+  }
+}
+
 /**
  * Forwards the log lines of this process to administrators. Logging code never waits. Errors in this function are not
  * logged, because they would be forwarded in turn, endlessly.
@@ -38,15 +49,7 @@ export function forwardLines (app: FastifyInstance): void {
   let forwarding: Promise<void> | null = null
   let forwardedAt = -Infinity
   let pauseMs = PAUSE_MS
-  let counted = { hasSeveral: false, at: -Infinity }
-
-  /** True if lines name their host, because there are several. */
-  async function namesHost (): Promise<boolean> {
-    if (performance.now() - counted.at > HOSTS_MS) {
-      counted = { hasSeveral: await hasSeveralHosts(app.db), at: performance.now() }
-    }
-    return counted.hasSeveral
-  }
+  const namesHost = createHostQuestion(app)
 
   async function forward (): Promise<void> {
     const { lines, dropped } = waiting.takeNewest(budget.remaining)
