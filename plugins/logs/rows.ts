@@ -3,9 +3,9 @@ import type { Db } from '../../core/database/db.ts'
 import { ALIVE_WORKERS } from '../../core/jobs/workers.ts'
 import { LINES_MAX, type LogEntry } from './schemas.ts'
 
-/** True if processes of more than one host use the database. */
+/** True if hosts of more than one name use the database. Lines name hosts, so equal names would distinguish nothing. */
 export async function hasSeveralHosts (db: Db): Promise<boolean> {
-  const { rows: [counted] } = await db.query<{ count: number }>(`select count(distinct w.host_id)::int as count from ${ALIVE_WORKERS}`)
+  const { rows: [counted] } = await db.query<{ count: number }>(`select count(distinct w.host_name)::int as count from ${ALIVE_WORKERS}`)
   return (counted?.count ?? 0) > 1
 }
 
