@@ -8,6 +8,7 @@ import { createLogger, passLine } from '../../../core/log.ts'
 import { ADMIN_ROOM, SIGNED_IN_ROOM } from '../../../core/sockets/sockets.ts'
 import type { App } from '../../../core/typebox.ts'
 import { features } from '../../../plugins/index.ts'
+import { hasSeveralHosts } from '../../../plugins/logs/rows.ts'
 import { toLogView } from '../../../plugins/logs/views.ts'
 import { LineBuffer } from '../../../plugins/logs/line-buffer.ts'
 import { buildTestApp } from '../../support.ts'
@@ -177,6 +178,16 @@ t.test('waiting lines are bounded in number and size, and dropped ones counted o
     }
     return waiting.isEmpty
   }), { numRuns: 50 })
+})
+
+t.test('a line names its host if hosts of several names use the database', async (t) => {
+  const line = JSON.stringify({ level: 30, msg: 'begun', hostname: 'scanner' })
+  t.match([false, true].map((hasHost) => toLogView(line, hasHost)?.message), ['begun', 'begun hostname=scanner'])
+  t.notOk(await hasSeveralHosts(app.db))
+  const rename = (from: string) => app.pg.query(`update workers set host_name = ${from} where id = $1`, [other.workers.id])
+  await rename("host_name || '-2'")
+  t.teardown(() => rename('left(host_name, -2)'))
+  t.ok(await hasSeveralHosts(app.db))
 })
 
 t.test('any line is cut to a size that fits, or dropped', async () => {
