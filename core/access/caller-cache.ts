@@ -1,3 +1,4 @@
+import { databaseNow } from '../database/clock.ts'
 import { createLruCache } from '../lru-cache.ts'
 import type { Caller } from './auth.ts'
 
@@ -21,7 +22,7 @@ export interface CallerCache {
 }
 
 /** Creates a cache of callers by credential, because apps send many requests in a row with the same one. */
-export function createCallerCache (now: () => number = Date.now): CallerCache {
+export function createCallerCache (now: () => number = databaseNow): CallerCache {
   const create = () => createLruCache<string, { caller: Caller, until: number }>({ max: ENTRIES_MAX })
   let cache = create()
 

@@ -1,5 +1,6 @@
 import { p } from '@mikro-orm/core'
 import { type RawBuilder, sql } from 'kysely'
+import { databaseDate } from './clock.ts'
 
 /**
  * Column types that all entities share. Times have milliseconds, so that a time that a client sends back compares
@@ -14,8 +15,8 @@ export const columns = {
   sortedText: () => p.text().collation('C'),
   texts: () => p.array().columnType('text[]').default([]),
   time: () => p.datetime(3),
-  createdAt: () => p.datetime(3).onCreate(() => new Date()).defaultRaw('now()'),
-  updatedAt: () => p.datetime(3).onCreate(() => new Date()).onUpdate(() => new Date()).defaultRaw('now()'),
+  createdAt: () => p.datetime(3).onCreate(() => databaseDate()).defaultRaw('now()'),
+  updatedAt: () => p.datetime(3).onCreate(() => databaseDate()).onUpdate(() => databaseDate()).defaultRaw('now()'),
   flag: (value = false) => p.boolean().default(value)
 }
 

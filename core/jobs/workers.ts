@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
 import pg from 'pg'
+import { storeClockDifference } from '../database/clock.ts'
 import { REQUEST_LIMITS } from '../database/database.ts'
 import { ApiError, StartError } from '../errors.ts'
 import type { Host } from '../host.ts'
@@ -150,9 +151,11 @@ export default fp<WorkersOptions>(async (app, { url, role, isSupervised, host })
   }
 
   async function storeHeartbeat (): Promise<void> {
-    await session.query(`update workers set seen_at = now(),
-      clock_ahead_ms = greatest(least($2 - extract(epoch from clock_timestamp()) * 1000, 2000000000), -2000000000) where id = $1`,
-    [id, Date.now()])
+    const before = Date.now()
+    const { rows: [measured] } = await session.query<{ now: number }>(`update workers set seen_at = now(),
+      clock_ahead_ms = greatest(least($2 - extract(epoch from clock_timestamp()) * 1000, 2000000000), -2000000000) where id = $1
+      returning extract(epoch from clock_timestamp())::float8 * 1000 as now`, [id, before])
+    if (measured !== undefined) storeClockDifference({ before, database: measured.now, after: Date.now() })
   }
 
   app.decorate('workers', {

@@ -29,8 +29,9 @@ async function isEdited (path: string): Promise<boolean> {
 }
 
 /**
- * Creates the staging folder of a scan in the resources folder of this machine. Each scan has its own folder, so files of
- * a killed process are distinguished from files that another scan is writing. So has each worker that helps with a scan.
+ * Creates the staging folder of a scan in the resources folder of this machine. Each scan has its own folder, so files
+ * of a killed process are distinguished from files that another scan is writing. So has each worker that helps with a
+ * scan.
  *
  * @param helper names a worker that helps; null for the worker of the task
  */

@@ -1,5 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
+import { databaseDate, databaseNow } from '../../core/database/clock.ts'
 import type { Secrets } from '../../core/access/secrets.ts'
 
 const ISSUER = 'svc:oauth'
@@ -33,8 +34,8 @@ export function createJwts (secrets: Secrets) {
       return await new SignJWT({ ...claims, type })
         .setProtectedHeader({ alg: ALGORITHM, typ: 'JWT' })
         .setIssuer(ISSUER)
-        .setIssuedAt()
-        .setExpirationTime(Math.floor(Date.now() / 1_000) + lifetimeSeconds)
+        .setIssuedAt(Math.floor(databaseNow() / 1_000))
+        .setExpirationTime(Math.floor(databaseNow() / 1_000) + lifetimeSeconds)
         .sign(keyFor(type))
     },
 
@@ -42,7 +43,9 @@ export function createJwts (secrets: Secrets) {
     async read (type: JwtType, token: string): Promise<Claims | null> {
       const { errors, jwtVerify } = await import('jose')
       try {
-        const { payload } = await jwtVerify(token, keyFor(type), { issuer: ISSUER, algorithms: [ALGORITHM] })
+        const { payload } = await jwtVerify(token, keyFor(type), {
+          issuer: ISSUER, algorithms: [ALGORITHM], currentDate: databaseDate()
+        })
         return Value.Check(ClaimsSchema, payload) && payload.type === type ? payload : null
       } catch (err) {
         // A token that fails verification proves nothing, whatever the reason.

@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { type Caller, callerOf } from '../../core/access/auth.ts'
 import type { CallerCache } from '../../core/access/caller-cache.ts'
 import type { Config } from '../../core/config/config.ts'
+import { databaseDate, databaseNow } from '../../core/database/clock.ts'
 import type { Db } from '../../core/database/db.ts'
 import { forbidden, notFound } from '../../core/errors.ts'
 import { type SessionEnds, clearSession, createSessionEnds } from './sessions/end-session.ts'
@@ -17,12 +18,12 @@ const FRESH_MS = 5 * 60_000
 async function hasJustSignedIn (db: Db, { credential, session_id: id }: Caller): Promise<boolean> {
   if (credential === 'basic') return true
   if (id === null) return false
-  return await db.em.count(Session, { id, created_at: { $gt: new Date(Date.now() - FRESH_MS) } }) > 0
+  return await db.em.count(Session, { id, created_at: { $gt: new Date(databaseNow() - FRESH_MS) } }) > 0
 }
 
 /** Deletes expired sessions and one-time tokens. */
 async function dropExpired (db: Db): Promise<void> {
-  const isExpired = { expires_at: { $lt: new Date() } }
+  const isExpired = { expires_at: { $lt: databaseDate() } }
   await db.em.nativeDelete(Session, isExpired)
   await db.em.nativeDelete(OneTimeToken, isExpired)
 }
@@ -58,7 +59,7 @@ export function createSessions (app: FastifyInstance, config: Config, callerCach
 function createOwnSessions (app: FastifyInstance, config: Config, { end, endAll }: SessionEnds) {
   return {
     list: async (db: Db, { id }: Caller): Promise<Session[]> => await db.em.find(Session,
-      { user: id, expires_at: { $gt: new Date() } }, { populate: ['device'], orderBy: { seen_at: 'desc', id: 'desc' } }),
+      { user: id, expires_at: { $gt: databaseDate() } }, { populate: ['device'], orderBy: { seen_at: 'desc', id: 'desc' } }),
 
     /** Ends one of the caller's own sessions. @throws ApiError NOT_FOUND if the session is not the caller's. */
     async revoke (request: FastifyRequest, reply: FastifyReply, id: number): Promise<void> {

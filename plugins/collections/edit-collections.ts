@@ -1,6 +1,7 @@
 import type { Readable } from 'node:stream'
 import type { FastifyInstance } from 'fastify'
 import type { Context } from '../../core/access/context.ts'
+import { databaseDate } from '../../core/database/clock.ts'
 import type { Db } from '../../core/database/db.ts'
 import { inTransaction } from '../../core/database/transaction.ts'
 import { User } from '../users/entities.ts'
@@ -86,7 +87,7 @@ export function createCollectionEdits (app: FastifyInstance, covers: Covers) {
           ...(isPublic === undefined ? {} : { is_public: isPublic }),
           ...(urlCover === undefined ? {} : { url_cover: urlCover === '' ? null : urlCover }),
           ...(removesCover ? { path_cover_large: null, path_cover_small: null } : {}),
-          updated_at: new Date()
+          updated_at: databaseDate()
         })
         await restrictMembers({ db: tx, caller }, id, romIds)
         await insertMembers({ db: tx, caller }, id, romIds)

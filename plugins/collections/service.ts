@@ -1,4 +1,5 @@
 import type { FastifyInstance } from 'fastify'
+import { databaseDate } from '../../core/database/clock.ts'
 import { requireGrant } from '../../core/access/auth.ts'
 import type { Context } from '../../core/access/context.ts'
 import type { AnyCaller } from '../platforms/visibility.ts'
@@ -24,7 +25,7 @@ export function createCollections (app: FastifyInstance, covers: Covers) {
     let changed = 0
     await lockCollection(db, id, async (tx, collection) => {
       changed = await work({ db: tx, caller }, id, toRomIds(romIds))
-      if (changed > 0) tx.em.assign(collection, { updated_at: new Date() })
+      if (changed > 0) tx.em.assign(collection, { updated_at: databaseDate() })
     })
     if (changed > 0) announceChange(app, { kind: 'plain', id, user_id: caller.id, change: 'changed' }, isPublic)
     return await getCollection(context, id, app.resources.marked)

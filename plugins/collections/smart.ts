@@ -1,4 +1,5 @@
 import type { FastifyInstance } from 'fastify'
+import { databaseDate } from '../../core/database/clock.ts'
 import { requireGrant } from '../../core/access/auth.ts'
 import type { Context } from '../../core/access/context.ts'
 import type { AnyCaller } from '../platforms/visibility.ts'
@@ -95,7 +96,7 @@ export function createSmartCollections (app: FastifyInstance) {
         ...(description === undefined ? {} : { description }),
         ...(text === undefined ? {} : { filter_criteria: readCriteriaText(text) }),
         ...(isPublic === undefined ? {} : { is_public: isPublic }),
-        updated_at: new Date()
+        updated_at: databaseDate()
       }
       await withName(name, () => db.em.nativeUpdate(SmartCollection, { id }, changes))
       announceChange(app, { kind: 'smart', id, user_id: caller.id, change: 'changed' }, wasPublic || isPublic === true)

@@ -1,4 +1,5 @@
 import type { FastifyInstance } from 'fastify'
+import { databaseDate } from '../../core/database/clock.ts'
 import type { Context } from '../../core/access/context.ts'
 import { CachedText } from '../../core/web/cached-text.ts'
 import { createLibraryCache } from '../library-versions/library-cache.ts'
@@ -69,7 +70,7 @@ export function createVirtualCollections (app: FastifyInstance) {
     lists.get(versions, { caller: callerKey(caller), of: 'list' }, async () => {
       const isShared = await seesAllAges(shortReads, caller)
       const index = await getIndex(versions, isShared ? null : caller)
-      return { ...isShared ? await withoutHidden(index, caller) : index, time: new Date() }
+      return { ...isShared ? await withoutHidden(index, caller) : index, time: databaseDate() }
     })
 
   async function selectRows (

@@ -1,4 +1,5 @@
 import { QueryOrder } from '@mikro-orm/core'
+import { databaseDate } from '../../core/database/clock.ts'
 import type { Db } from '../../core/database/db.ts'
 import { inTransaction } from '../../core/database/transaction.ts'
 import { User } from '../users/entities.ts'
@@ -61,11 +62,11 @@ export async function findBrowserDevice (
     await lockUser(tx, userId)
     const existing = await tx.em.findOne(Device, { user: userId, ip_address: ip, platform: PLATFORM }, { orderBy: { id: 'asc' } })
     if (existing !== null) {
-      existing.last_seen = new Date()
+      existing.last_seen = databaseDate()
       return existing
     }
     const { name, version } = describeBrowser(userAgent)
-    const browser = { name, client_version: version, ip_address: ip, last_seen: new Date() }
+    const browser = { name, client_version: version, ip_address: ip, last_seen: databaseDate() }
     if (await hasAllDevices(tx, userId)) {
       const oldest = await tx.em.findOne(Device, { user: userId, platform: PLATFORM, client: 'web' }, {
         orderBy: { last_seen: QueryOrder.ASC_NULLS_FIRST, id: 'asc' }

@@ -1,5 +1,6 @@
 import type { Caller } from '../../core/access/auth.ts'
 import type { Secrets } from '../../core/access/secrets.ts'
+import { databaseDate } from '../../core/database/clock.ts'
 import type { Db } from '../../core/database/db.ts'
 import { ApiError } from '../../core/errors.ts'
 import { toStorable } from '../../core/database/json.ts'
@@ -59,7 +60,7 @@ async function refreshDevice (tx: Db, device: Device, input: RegisterDevice): Pr
     throw new ApiError('CONFLICT', `This device is already registered as '${device.device_id}'; use that id, or send allow_duplicate`,
       { fields: { error: 'device_exists', device_id: device.device_id } })
   }
-  device.last_seen = new Date()
+  device.last_seen = databaseDate()
   if (input.capabilities) device.capabilities = toStorable(input.capabilities)
   // The lookup prefers the identifier, which means that no other device of the user has it.
   device.client_device_identifier ??= readIdentifier(input)
@@ -84,7 +85,7 @@ async function findOrAdd (
     ...trust,
     client_device_identifier: isTaken ? null : identifier,
     is_numbered: isNumbered(input),
-    user: tx.em.getReference(User, caller.id), last_seen: new Date()
+    user: tx.em.getReference(User, caller.id), last_seen: databaseDate()
   })
   await tx.em.persist(device).flush()
   return { device, isNew: true }

@@ -1,6 +1,7 @@
 import { LockMode, UniqueConstraintViolationException } from '@mikro-orm/core'
 import { requireGrant } from '../../core/access/auth.ts'
 import type { Context } from '../../core/access/context.ts'
+import { databaseDate } from '../../core/database/clock.ts'
 import type { Db } from '../../core/database/db.ts'
 import { inTransaction } from '../../core/database/transaction.ts'
 import { badRequest, forbidden, notFound } from '../../core/errors.ts'
@@ -97,7 +98,7 @@ export const playlists = {
       ...(typeof given.is_public === 'boolean' ? { is_public: given.is_public } : {})
     }
     await withName(given.name, () => change(context, id, async (tx, playlist) => {
-      if (Object.keys(fields).length > 0) tx.em.assign(playlist, { ...fields, updated_at: new Date() })
+      if (Object.keys(fields).length > 0) tx.em.assign(playlist, { ...fields, updated_at: databaseDate() })
     }))
     return await get(context, id)
   },
@@ -115,7 +116,7 @@ export const playlists = {
     change(context, id, async (tx, playlist) => {
       await requireTracks({ db: tx, caller: context.caller }, given)
       const added = await insertEntries(tx, id, withoutRepeats(given))
-      if (added > 0) tx.em.assign(playlist, { updated_at: new Date() })
+      if (added > 0) tx.em.assign(playlist, { updated_at: databaseDate() })
       return added
     }),
 
@@ -127,7 +128,7 @@ export const playlists = {
   remove: (context: Context, id: number, given: readonly number[]): Promise<number> =>
     change(context, id, async (tx, playlist) => {
       const removed = await deleteEntries(tx, id, await findEntries({ db: tx, caller: context.caller }, id, given))
-      if (removed > 0) tx.em.assign(playlist, { updated_at: new Date() })
+      if (removed > 0) tx.em.assign(playlist, { updated_at: databaseDate() })
       return removed
     }),
 
@@ -141,6 +142,6 @@ export const playlists = {
       const ids = await findEntries({ db: tx, caller: context.caller }, id, given)
       if (ids.length < withoutRepeats(given).length) throw badRequest('Payload contains tracks that are not in the playlist')
       await orderEntries(tx, id, ids)
-      tx.em.assign(playlist, { updated_at: new Date() })
+      tx.em.assign(playlist, { updated_at: databaseDate() })
     })
 }

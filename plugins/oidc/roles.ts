@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { databaseDate } from '../../core/database/clock.ts'
 import type { Db } from '../../core/database/db.ts'
 import { inTransaction } from '../../core/database/transaction.ts'
 import { isLastAdmin } from '../users/rows.ts'
@@ -9,7 +10,7 @@ import type { ClaimedRole } from './identity.ts'
 async function storeRole (db: Db, userId: number, role: User['role']): Promise<boolean> {
   return await inTransaction(db, async (tx) => {
     if (role !== 'admin' && await isLastAdmin(tx, userId)) return false
-    await tx.em.nativeUpdate(User, { id: userId }, { role, updated_at: new Date() })
+    await tx.em.nativeUpdate(User, { id: userId }, { role, updated_at: databaseDate() })
     return true
   })
 }

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { type Static, Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 import type { FastifyInstance } from 'fastify'
+import { databaseNow } from '../../core/database/clock.ts'
 import { sha256 } from '../../core/access/secrets.ts'
 import { insertSpentAttempt } from './rows.ts'
 
@@ -25,7 +26,7 @@ const random = () => randomBytes(32).toString('base64url')
 export function createAttempts (app: FastifyInstance) {
   return {
     begin: (): Attempt => ({
-      state: random(), nonce: random(), code_verifier: random(), ends_at: Date.now() + ATTEMPT_SECONDS * 1_000
+      state: random(), nonce: random(), code_verifier: random(), ends_at: databaseNow() + ATTEMPT_SECONDS * 1_000
     }),
 
     seal: (attempt: Attempt): string => app.secrets.seal(PURPOSE, JSON.stringify(attempt)),
@@ -34,7 +35,7 @@ export function createAttempts (app: FastifyInstance) {
     open (cookie: string): Attempt | null {
       const text = app.secrets.open(PURPOSE, cookie)
       const attempt: unknown = text === null ? null : JSON.parse(text)
-      return Value.Check(AttemptSchema, attempt) && attempt.ends_at > Date.now() ? attempt : null
+      return Value.Check(AttemptSchema, attempt) && attempt.ends_at > databaseNow() ? attempt : null
     },
 
     /** Uses up an attempt. @returns true if it was unused */

@@ -2,6 +2,7 @@ import { PLATFORMS } from '@svc/plugin-sdk'
 import type { FastifyInstance } from 'fastify'
 import type { Context } from '../../core/access/context.ts'
 import type { Config } from '../../core/config/config.ts'
+import { databaseDate } from '../../core/database/clock.ts'
 import type { Db } from '../../core/database/db.ts'
 import { notFound } from '../../core/errors.ts'
 import { selectFirmware } from '../firmware/rows.ts'
@@ -61,7 +62,7 @@ export function createPlatformLists (app: FastifyInstance, config: Config) {
     async listSupported (context: Context<AnyCaller>): Promise<PlatformView[]> {
       const { db } = context
       const stored = Map.groupBy(await toViews(db, await select(context)), (view) => view.slug)
-      const now = new Date()
+      const now = databaseDate()
       return PLATFORMS.map((facts) => {
         const views = stored.get(facts.slug) ?? []
         return views.find((view) => view.fs_slug === facts.slug) ?? views[0] ??
@@ -72,7 +73,7 @@ export function createPlatformLists (app: FastifyInstance, config: Config) {
     /** Lists folders that no scan has read yet. */
     async listUnscanned (db: Db): Promise<PlatformView[]> {
       const known = new Set((await db.em.find(Platform, {}, { fields: ['fs_slug'] })).map((platform) => platform.fs_slug))
-      const [now, system] = [new Date(), systemConfig.of(config)]
+      const [now, system] = [databaseDate(), systemConfig.of(config)]
       return (await folders.list()).filter((folder) => !known.has(folder)).map((folder) => {
         const { facts, ...names } = resolvePlatform(folder, system)
         return toSyntheticView({ ...names, fs_slug: folder }, facts, now, providers)

@@ -1,4 +1,5 @@
 import type { FastifyInstance } from 'fastify'
+import { databaseNow } from '../../core/database/clock.ts'
 import type { Db } from '../../core/database/db.ts'
 import { inTransaction } from '../../core/database/transaction.ts'
 import { ID_MAX } from '../../core/typebox.ts'
@@ -25,7 +26,7 @@ interface Candidate extends NewSession {
 }
 
 function findFault ({ end }: PlayEntry): string | null {
-  if (end.getTime() <= Date.now() + FUTURE_MAX_MS) return null
+  if (end.getTime() <= databaseNow() + FUTURE_MAX_MS) return null
   return `The end '${end.toISOString()}' is in the future; set the clock of the device`
 }
 

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
+import { databaseDate } from '../../core/database/clock.ts'
 import { type EndListener, type Runner, TaskHandedOver } from './definitions.ts'
 import { Task } from './entities.ts'
 import { claimTask, requeueTask } from './rows.ts'
@@ -103,7 +104,7 @@ export class TaskRuns {
   async #end (id: string, worker: string, status: Task['status'], error: string | null): Promise<void> {
     const db = this.#app.db
     const ended = await db.em.nativeUpdate(Task, { id, status: 'started', worker_id: worker }, {
-      status, error: error?.replaceAll('\0', '') ?? null, ended_at: new Date(), end_pending: true, worker_id: this.#app.workers.id
+      status, error: error?.replaceAll('\0', '') ?? null, ended_at: databaseDate(), end_pending: true, worker_id: this.#app.workers.id
     })
     if (ended === 1) await this.#follow(await db.em.findOneOrFail(Task, { id }))
   }

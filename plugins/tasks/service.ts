@@ -3,6 +3,7 @@ import { UniqueConstraintViolationException } from '@mikro-orm/core'
 import { Value } from '@sinclair/typebox/value'
 import type { FastifyInstance } from 'fastify'
 import type { Config } from '../../core/config/config.ts'
+import { databaseNow } from '../../core/database/clock.ts'
 import type { Db } from '../../core/database/db.ts'
 import { conflict, notFound } from '../../core/errors.ts'
 import { tasksConfig } from './config.ts'
@@ -49,12 +50,12 @@ async function recoverTasks (app: FastifyInstance, config: Config, runs: TaskRun
     await app.jobs.send(queueOf(task), { task_id: task.id }, { id: task.id, priority: priorityOf(task) })
   }
   const seconds = Math.max(tasksConfig.of(config).result_ttl_seconds, KEPT_SECONDS)
-  await db.em.nativeDelete(Task, { ended_at: { $lt: new Date(Date.now() - seconds * 1_000) } })
+  await db.em.nativeDelete(Task, { ended_at: { $lt: new Date(databaseNow() - seconds * 1_000) } })
 }
 
 /** Lists running, waiting, finished and failed tasks, newest first. */
 async function listRuns (config: Config, db: Db): Promise<Task[]> {
-  const since = new Date(Date.now() - tasksConfig.of(config).result_ttl_seconds * 1_000)
+  const since = new Date(databaseNow() - tasksConfig.of(config).result_ttl_seconds * 1_000)
   const tasks = await db.em.find(Task, {
     $or: [{ status: ['queued', 'started'] }, { status: ['finished', 'failed'], ended_at: { $gt: since } }]
   })

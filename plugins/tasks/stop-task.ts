@@ -1,3 +1,4 @@
+import { databaseDate } from '../../core/database/clock.ts'
 import type { Db } from '../../core/database/db.ts'
 import { conflict, notFound } from '../../core/errors.ts'
 import { readUuid } from '../../core/web/reference.ts'
@@ -19,7 +20,7 @@ export async function getTask (db: Db, id: string): Promise<Task> {
 export async function stopTask (db: Db, id: string): Promise<void> {
   const { id: uuid } = await getTask(db, id)
   const dropped = await db.em.nativeUpdate(Task, { id: uuid, status: ['queued', 'scheduled'] },
-    { status: 'canceled', ended_at: new Date() })
+    { status: 'canceled', ended_at: databaseDate() })
   if (dropped === 1) return
   const updated = await db.em.nativeUpdate(Task, { id: uuid, status: 'started' }, { cancel_requested: true })
   if (updated === 0) throw conflict(`Task '${id}' has already ended`)
@@ -33,7 +34,7 @@ export async function stopTask (db: Db, id: string): Promise<void> {
 export async function stopTasksOf (db: Db, type: Task['type']): Promise<number> {
   const dropped = await db.em.nativeUpdate(Task,
     { type, $or: [{ task_key: null, status: 'queued' }, { status: 'scheduled' }] },
-    { status: 'canceled', ended_at: new Date() })
+    { status: 'canceled', ended_at: databaseDate() })
   const updated = await db.em.nativeUpdate(Task, { type, task_key: null, status: 'started' }, { cancel_requested: true })
   return dropped + updated
 }

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { databaseNow } from '../../core/database/clock.ts'
 import type { Config } from '../../core/config/config.ts'
 import { tokenPrefixes } from '../../core/access/names.ts'
 import type { Lifetime } from './schemas.ts'
@@ -14,5 +15,5 @@ export const createRawToken = (config: Config) => tokenPrefixes(config)[0] + ran
 /** Returns the expiry of a token created now; null for never. */
 export function expiryOf (lifetime: Lifetime | null | undefined): Date | null {
   const span = LIFETIME_MS[lifetime ?? 'never']
-  return span === null ? null : new Date(Date.now() + span)
+  return span === null ? null : new Date(databaseNow() + span)
 }

@@ -1,4 +1,5 @@
 import type { FastifyInstance } from 'fastify'
+import { databaseNow } from '../../core/database/clock.ts'
 import type { AuthScheme, Caller, RequestCredentials } from '../../core/access/auth.ts'
 import type { CachedCaller, CallerCache } from '../../core/access/caller-cache.ts'
 import type { Config } from '../../core/config/config.ts'
@@ -15,7 +16,7 @@ export function createTokenScheme (app: FastifyInstance, config: Config, callerC
 
   async function touch (token: LiveToken): Promise<void> {
     const { id, last_used_at: lastUsed, user_id: userId, device_id: deviceId } = token
-    if (Date.now() - (lastUsed ?? 0) <= TOUCH_AFTER_MS) return
+    if (databaseNow() - (lastUsed ?? 0) <= TOUCH_AFTER_MS) return
     await storeTokenUse(app.db, id, userId)
     if (deviceId !== null) await app.devices.touch(app.db, deviceId)
   }

@@ -1,6 +1,7 @@
 import { hostname } from 'node:os'
 import fastify from 'fastify'
 import t, { type Test } from 'tap'
+import { databaseNow, storeClockDifference } from '../../core/database/clock.ts'
 import database from '../../core/database/database.ts'
 import { type Host, createHostId } from '../../core/host.ts'
 import workers, { type Role } from '../../core/jobs/workers.ts'
@@ -21,6 +22,20 @@ async function start (
   await app.ready()
   return app
 }
+
+t.test('times follow the clock of the database from a second of difference', (t) => {
+  const now = Date.now()
+  const measure = (aheadMs: number, tookMs = 10) => {
+    storeClockDifference({ before: now, database: now + tookMs / 2 - aheadMs, after: now + tookMs })
+    return Math.round((Date.now() - databaseNow()) / 1_000) * 1_000
+  }
+  t.teardown(() => { measure(0) })
+  t.equal(measure(300_000), 300_000)
+  t.equal(measure(-4_000), -4_000)
+  t.equal(measure(90_000, 2_000), -4_000, 'a slow measurement is ignored')
+  t.equal(measure(400), 0, 'a small difference is an error of the measurement')
+  t.end()
+})
 
 t.test('requireScanWorker waits only under a supervisor', async (t) => {
   const url = await createTestDatabase(t)

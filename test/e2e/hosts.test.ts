@@ -1,5 +1,5 @@
 import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { hostname, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
 import { type Socket, io } from 'socket.io-client'
@@ -10,11 +10,15 @@ import { type Peer, connectPeer, roomData } from '../plugins/netplay/support.ts'
 import { createTestDatabase } from '../support.ts'
 import { until } from '../until.ts'
 import { startRoundRobin } from './round-robin.ts'
-import { type Command, START_MS, createUsedDataDir, listChildren, runSvc, settings, tryFetch } from './server.ts'
+import {
+  type Command, START_MS, createUsedDataDir, listChildren, runSvc, runSvcAhead, settings, tryFetch
+} from './server.ts'
 
-// Two hosts on one database: the first with two web workers and a scan worker, the second a lone web worker.
+// Two hosts on one database: the first with two web workers and a scan worker, the second a lone web worker, whose clock
+// is five minutes ahead.
 
 const PASSWORD = 'a long password'
+const AHEAD_MS = 300_000
 const path = '/ws/socket.io'
 const SVC_DATABASE_URL = await createTestDatabase(t)
 
@@ -33,7 +37,8 @@ const settingsOf = async (dataDir: string, address: string) => settings(dataDir,
   SVC_DATABASE_URL,
   SVC_AUTH_SECRET_KEY: 'one key of all hosts',
   SVC_ADMIN_USERNAME: 'chief',
-  SVC_ADMIN_PASSWORD: PASSWORD
+  SVC_ADMIN_PASSWORD: PASSWORD,
+  SVC_METRICS: 'true'
 })
 
 interface Host { command: Command, url: string }
@@ -48,7 +53,7 @@ async function startWhole (): Promise<Host> {
 
 async function startWeb (): Promise<Host> {
   const dataDir = createDataDir()
-  const command = runSvc(t, ['web'], await settingsOf(dataDir, '127.0.0.3'))
+  const command = runSvcAhead(t, AHEAD_MS, ['web'], await settingsOf(dataDir, '127.0.0.3'))
   const [, url = ''] = await until(() => /"url":"([^"]+)"/.exec(command.output()), 'the second host', { ...command, ms: START_MS })
   return { command, url }
 }
@@ -150,7 +155,90 @@ t.test('administrators read the log of one host on the other', async (t) => {
   await fetch(`${second.url}/api/login`, { method: 'POST', headers: { authorization } })
   const { cookie } = await signIn(first.url)
   const lines = async () => await (await fetch(`${first.url}/api/logs?limit=200`, { headers: { cookie } })).text()
-  t.ok(await until(async () => (await lines()).includes('username=stranger'), 'the line of the other host', first.command))
+  const line = await until(async () => (await lines()).split('"message"').find((text) => text.includes('username=stranger')),
+    'the line of the other host', first.command)
+  t.ok(line.includes(`hostname=${hostname()}`), line)
+})
+
+/** Sends a request to a host as the administrator. */
+async function ask<T> ({ url }: Host, method: string, route: string, body?: object | FormData): Promise<T> {
+  const isForm = body instanceof FormData
+  const answer = await fetch(`${url}${route}`, {
+    method,
+    headers: {
+      authorization: `Basic ${Buffer.from(`chief:${PASSWORD}`).toString('base64')}`,
+      ...(body === undefined || isForm ? {} : { 'content-type': 'application/json' })
+    },
+    ...(body === undefined ? {} : { body: isForm ? body : JSON.stringify(body) })
+  })
+  const text = await answer.text()
+  if (!answer.ok) throw new Error(`${method} ${route}: ${answer.status} ${text}`)
+  return JSON.parse(text) as T
+}
+
+/** Adds a ROM with the id 7. */
+async function addRom (): Promise<void> {
+  const database = new pg.Client({ connectionString: SVC_DATABASE_URL })
+  await database.connect()
+  await database.query("insert into platforms (id, slug, fs_slug, name) values (1, 'snes', 'snes', 'SNES')")
+  await database.query(`insert into roms (id, platform_id, fs_name, fs_path, fs_name_no_tags, fs_name_no_ext)
+    values (7, 1, 'Kart.sfc', 'roms/snes', 'Kart', 'Kart')`)
+  await database.end()
+}
+
+const createDevice = (host: Host, name: string) => ask<{ device_id: string }>(host, 'POST', '/api/devices', { name })
+
+t.test('people on one host see who plays on the other', async (t) => {
+  await addRom()
+  const { cookie } = await signIn(first.url)
+  const socket = await connect({ transports: ['websocket'], cookie, url: first.url })
+  const updates: { rom_id: number }[] = []
+  socket.on('activity:update', (entry: { rom_id: number }) => { updates.push(entry) })
+  const { device_id: device } = await createDevice(second, 'Deck')
+  await ask(second, 'POST', '/api/activity/heartbeat', { rom_id: 7, device_id: device })
+  await until(() => updates.length > 0, 'the event on the other host', first.command)
+  t.match(updates, [{ rom_id: 7 }])
+  t.match(await ask(first, 'GET', '/api/activity'), [{ rom_id: 7, username: 'chief' }])
+})
+
+t.test('hosts whose clocks are five minutes apart agree about times', async (t) => {
+  const { device_id: device } = await createDevice(first, 'Phone')
+  const saves: { id: number, updated_at: string }[] = []
+  for (const host of [second, first]) {
+    const form = new FormData()
+    form.append('saveFile', new File([`save ${saves.length}`], `Game ${saves.length}.srm`))
+    saves.push(await ask(host, 'POST', `/api/saves?rom_id=7&slot=${saves.length}`, form))
+  }
+  const times = saves.map(({ updated_at: time }) => Date.parse(time))
+  t.ok(times.every((time) => Math.abs(time - Date.now()) < 60_000), times.join())
+  t.ok((times[0] ?? 0) <= (times[1] ?? 0) + 2_000, 'later writes have later times')
+  const negotiate = async (host: Host, changedMs: number) => (await ask<{ operations: object[] }>(host, 'POST', '/api/sync/negotiate', {
+    device_id: device,
+    saves: saves.map((_save, index) => ({
+      rom_id: 7, file_name: `Game ${index}.srm`, slot: String(index), emulator: null, updated_at: new Date(changedMs).toISOString(), file_size_bytes: 3
+    }))
+  })).operations
+  for (const [changedMs, action] of [[Date.now() + 120_000, 'upload'], [Date.now() - 120_000, 'download']] as const) {
+    const [here, there] = [await negotiate(first, changedMs), await negotiate(second, changedMs)]
+    t.match(here, [{ action }, { action }])
+    t.same(here, there)
+  }
+  const { id } = await ask<{ id: number }>(second, 'POST', '/api/client-tokens', { name: 'Phone', scopes: ['me.read'] })
+  for (const [from, to] of [[first, second], [second, first]] as const) {
+    const { code } = await ask<{ code: string }>(from, 'POST', `/api/client-tokens/${id}/pair`)
+    t.match(await ask(to, 'POST', '/api/client-tokens/exchange', { code }), { raw_token: String }, 'a code of one minute')
+  }
+})
+
+t.test('each host measures its own processes and sockets', async (t) => {
+  const read = async ({ url }: Host) => await (await fetch(`${url}/metrics`, {
+    headers: { authorization: `Basic ${Buffer.from(`chief:${PASSWORD}`).toString('base64')}` }
+  })).text()
+  const [here, there] = [await read(first), await read(second)]
+  const listProcesses = (text: string) => [...new Set([...text.matchAll(/process="([^"]+)"/g)].map(([, name]) => name))].sort()
+  t.same(listProcesses(here), ['scan worker', 'supervisor', 'web worker 1', 'web worker 2'])
+  t.same(listProcesses(there), ['web'])
+  for (const text of [here, there]) t.ok(/^svc_sockets\{endpoint="\/ws\/socket.io",namespace="\/"\} \d/m.test(text))
 })
 
 /** Returns the names of the open rooms of a game, as a host lists them. */
@@ -164,12 +252,6 @@ const parent = t
 let guest: Peer | null = null
 
 t.test('people on different hosts play together', async (t) => {
-  const database = new pg.Client({ connectionString: SVC_DATABASE_URL })
-  await database.connect()
-  await database.query("insert into platforms (id, slug, fs_slug, name) values (1, 'snes', 'snes', 'SNES')")
-  await database.query(`insert into roms (id, platform_id, fs_name, fs_path, fs_name_no_tags, fs_name_no_ext)
-    values (7, 1, 'Kart.sfc', 'roms/snes', 'Kart', 'Kart')`)
-  await database.end()
   const [{ cookie }, there] = [await signIn(first.url), await signIn(second.url)]
   const owner = await connectPeer(parent, second.url, there.cookie)
   guest = await connectPeer(parent, first.url, cookie)

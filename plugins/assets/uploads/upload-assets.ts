@@ -1,4 +1,5 @@
 import type { FastifyInstance } from 'fastify'
+import { databaseDate } from '../../../core/database/clock.ts'
 import type { Context } from '../../../core/access/context.ts'
 import type { Config } from '../../../core/config/config.ts'
 import type { StagedFile } from '../asset-files.ts'
@@ -53,7 +54,7 @@ export function createUploads (app: FastifyInstance, config: Config, services: A
         if (picture !== null) await thumbnails.store(writing, asset, rom, picture)
         return asset
       })
-      await app.roms.storeLastPlayed(db, caller.id, rom.id, new Date())
+      await app.roms.storeLastPlayed(db, caller.id, rom.id, databaseDate())
       await devices.count(context, acting, input.session_id, asset.file_name)
       return asset.id
     }

@@ -1,5 +1,6 @@
 import { ForeignKeyConstraintViolationException } from '@mikro-orm/core'
 import type { FastifyBaseLogger } from 'fastify'
+import { databaseDate } from '../../../core/database/clock.ts'
 import type { Db } from '../../../core/database/db.ts'
 import { conflict } from '../../../core/errors.ts'
 import type { Files, StagedFile } from '../asset-files.ts'
@@ -48,7 +49,7 @@ export function createWriteRunner (log: FastifyBaseLogger, files: Files) {
         await lockLineages(tx, lineages)
         return await work({
           tx,
-          now: new Date(),
+          now: databaseDate(),
           lock: async (...others) => { await lockLineages(tx, others) },
           async publish (file, folder, fileName) {
             const path = await file.publish(folder, fileName)

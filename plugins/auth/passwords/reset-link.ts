@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { FastifyInstance } from 'fastify'
 import { sha256 } from '../../../core/access/secrets.ts'
+import { databaseDate, databaseNow } from '../../../core/database/clock.ts'
 import type { Db } from '../../../core/database/db.ts'
 import { User } from '../../users/entities.ts'
 import { OneTimeToken } from '../entities.ts'
@@ -22,14 +23,14 @@ async function createLink (db: Db, jwts: Jwts, user: User, base: string): Promis
     purpose: 'reset',
     user: user.id,
     data: { email: user.email },
-    expires_at: new Date(Date.now() + LIFETIME_SECONDS * 1_000)
+    expires_at: new Date(databaseNow() + LIFETIME_SECONDS * 1_000)
   })
   const token = await jwts.sign('reset', { sub: user.username, jti }, LIFETIME_SECONDS)
   return `${base}${RESET_PATH}?token=${token}`
 }
 
 async function hasLinks (db: Db, user: User): Promise<boolean> {
-  const live = { user: user.id, purpose: 'reset', expires_at: { $gt: new Date() } } as const
+  const live = { user: user.id, purpose: 'reset', expires_at: { $gt: databaseDate() } } as const
   return await db.em.count(OneTimeToken, live) >= LIVE_LINKS_MAX
 }
 

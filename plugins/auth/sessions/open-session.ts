@@ -3,6 +3,7 @@ import { LockMode } from '@mikro-orm/core'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { sha256 } from '../../../core/access/secrets.ts'
 import type { Config } from '../../../core/config/config.ts'
+import { databaseNow } from '../../../core/database/clock.ts'
 import type { Db } from '../../../core/database/db.ts'
 import { inTransaction } from '../../../core/database/transaction.ts'
 import { ApiError } from '../../../core/errors.ts'
@@ -43,7 +44,7 @@ export async function openSession (
       user_agent: (request.headers['user-agent'] ?? '').slice(0, USER_AGENT_MAX),
       address: request.ip,
       id_token: idToken === undefined ? null : app.secrets.seal(ID_TOKEN_PURPOSE, idToken),
-      expires_at: new Date(Date.now() + Math.min(idleSeconds, absoluteSeconds) * 1_000)
+      expires_at: new Date(databaseNow() + Math.min(idleSeconds, absoluteSeconds) * 1_000)
     })
     await storeSignIn(tx, user.id)
     return { session_id: session, device_id: device?.id ?? null }

@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { databaseNow } from '../../../core/database/clock.ts'
 import type { AuthScheme, Caller, RequestCredentials } from '../../../core/access/auth.ts'
 import type { CachedCaller, CallerCache } from '../../../core/access/caller-cache.ts'
 import { sha256 } from '../../../core/access/secrets.ts'
@@ -25,7 +26,7 @@ export function createSessionScheme (app: FastifyInstance, config: Config, calle
     const caller = await app.permissions.toCaller(user, {
       credential: 'session', session_id: session.id, device_id: session.device_id
     })
-    if (Date.now() - session.seen_at > renewAfterMs) due.add(caller)
+    if (databaseNow() - session.seen_at > renewAfterMs) due.add(caller)
     return { caller, expires_at: session.expires_at }
   }
 

@@ -3,6 +3,7 @@ import { LockMode } from '@mikro-orm/core'
 import type { FastifyInstance } from 'fastify'
 import type { AuthScheme, Caller, RequestCredentials } from '../../../core/access/auth.ts'
 import type { Config } from '../../../core/config/config.ts'
+import { databaseNow } from '../../../core/database/clock.ts'
 import type { Db } from '../../../core/database/db.ts'
 import { inTransaction } from '../../../core/database/transaction.ts'
 import { ApiError, badRequest, forbidden } from '../../../core/errors.ts'
@@ -82,7 +83,7 @@ async function issue ({ app, config, jwts }: OauthServices, db: Db, { user, scop
     user: user.id,
     data: { sid },
     // The row also represents the access token, so it lasts as long as the longer of the two.
-    expires_at: new Date(Date.now() + Math.max(accessSeconds, refreshSeconds) * 1_000)
+    expires_at: new Date(databaseNow() + Math.max(accessSeconds, refreshSeconds) * 1_000)
   })
   return {
     access_token: await jwts.sign('access', claims, accessSeconds),

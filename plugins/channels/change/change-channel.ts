@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import { type Caller, isAdministrator } from '../../../core/access/auth.ts'
 import type { Context } from '../../../core/access/context.ts'
+import { databaseDate } from '../../../core/database/clock.ts'
 import type { Db } from '../../../core/database/db.ts'
 import { inTransaction } from '../../../core/database/transaction.ts'
 import { badRequest } from '../../../core/errors.ts'
@@ -100,7 +101,7 @@ export function createChanges (services: ChangeServices) {
       ...(isSwitched ? { enabled, ...(enabled ? { consecutive_failures: 0 } : {}) } : {})
     }
     await inTransaction(db, async (tx) => {
-      await tx.em.nativeUpdate(NotificationChannel, { id }, { ...changes, updated_at: new Date() })
+      await tx.em.nativeUpdate(NotificationChannel, { id }, { ...changes, updated_at: databaseDate() })
       // Waiting deliveries are obsolete after a change of the destination or after the channel was switched.
       if (isSwitched || 'confirmed' in changes) await tx.em.nativeDelete(ChannelDelivery, { channel: id })
     })

@@ -1,5 +1,6 @@
 import { randomInt } from 'node:crypto'
 import type { FastifyInstance } from 'fastify'
+import { databaseNow } from '../../../core/database/clock.ts'
 import type { Caller } from '../../../core/access/auth.ts'
 import { badRequest } from '../../../core/errors.ts'
 import { isEqualSecret } from '../../../core/access/secrets.ts'
@@ -53,7 +54,8 @@ export function createCodes (app: FastifyInstance, calls: Calls) {
         if (isRefused) await throttle.clear(keys)
         throw isInvalid ? badRequest(message) : codeNotSent(`The code could not be sent: ${message}`)
       }
-      return { code_hash: hash(userId, target, code), code_expires_at: new Date(Date.now() + VALID_MS), code_tries: 0 }
+      const expiresAt = new Date(databaseNow() + VALID_MS)
+      return { code_hash: hash(userId, target, code), code_expires_at: expiresAt, code_tries: 0 }
     },
 
     /**

@@ -1,4 +1,5 @@
 import type { Context } from '../../../core/access/context.ts'
+import { databaseDate } from '../../../core/database/clock.ts'
 import { inTransaction } from '../../../core/database/transaction.ts'
 import { badRequest } from '../../../core/errors.ts'
 import { Rom, RomUser } from '../entities.ts'
@@ -25,7 +26,7 @@ export async function writeMarks (
   if (updateLastPlayed && removeLastPlayed) {
     throw badRequest('update_last_played and remove_last_played contradict each other; send one of them')
   }
-  const played = updateLastPlayed ? { last_played: new Date() } : removeLastPlayed ? { last_played: null } : {}
+  const played = updateLastPlayed ? { last_played: databaseDate() } : removeLastPlayed ? { last_played: null } : {}
   await inTransaction(db, async (tx) => {
     await tx.query('insert into rom_users (rom_id, user_id) values ($1, $2) on conflict (rom_id, user_id) do nothing',
       [romId, caller.id])

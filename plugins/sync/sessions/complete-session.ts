@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { LockMode } from '@mikro-orm/postgresql'
 import type { FastifyInstance } from 'fastify'
+import { databaseDate } from '../../../core/database/clock.ts'
 import type { Db } from '../../../core/database/db.ts'
 import { inTransaction } from '../../../core/database/transaction.ts'
 import { badRequest } from '../../../core/errors.ts'
@@ -80,7 +81,7 @@ export function createCompletion (app: FastifyInstance, publish: PublishSync) {
     await app.devices.touch(tx, session.device.id)
     if (isWhole(session, body)) await confirmDownloads(tx, session.device.id, session.downloads)
     const ingested = await ingest(tx, session, body.play_sessions)
-    const now = new Date()
+    const now = databaseDate()
     await tx.em.nativeUpdate(SyncSession, { id: session.id }, {
       ...countsOf(body), status: 'COMPLETED', error_message: null, completed_at: now, updated_at: now,
       completed_with: completedWith, downloads: []

@@ -4,6 +4,7 @@ import type { FastifyInstance } from 'fastify'
 import type { Caller } from '../../../core/access/auth.ts'
 import type { Context } from '../../../core/access/context.ts'
 import type { Config } from '../../../core/config/config.ts'
+import { databaseDate, databaseNow } from '../../../core/database/clock.ts'
 import type { Db } from '../../../core/database/db.ts'
 import { ApiError, forbidden, notFound } from '../../../core/errors.ts'
 import { isScope } from '../../../core/access/scopes.ts'
@@ -26,7 +27,7 @@ const REQUEST_SECONDS = 600
 /** Time after the answer in which a late poll still receives it. */
 const ANSWER_SECONDS = 60
 
-const inSeconds = (seconds: number) => new Date(Date.now() + seconds * 1_000)
+const inSeconds = (seconds: number) => new Date(databaseNow() + seconds * 1_000)
 
 /**
  * Returns the scopes to approve. @throws ApiError FORBIDDEN for none, or for one that was not requested or that the
@@ -44,7 +45,7 @@ function checkScopes (caller: Caller, approved: readonly string[], request: Devi
 async function findRequest (app: FastifyInstance, db: Db, userCode: string): Promise<DeviceAuthorization> {
   const code = readCode(userCode)
   const row = await db.em.findOne(DeviceAuthorization, {
-    user_code_hash: app.secrets.sign('user-code', code), expires_at: { $gt: new Date() }
+    user_code_hash: app.secrets.sign('user-code', code), expires_at: { $gt: databaseDate() }
   })
   if (row === null) throw notFound(`No device waits with the code '${code}'; compare it with the code on the device`)
   return row
@@ -139,7 +140,7 @@ export function createAuthorizations (app: FastifyInstance, config: Config) {
     },
 
     async dropExpired (): Promise<void> {
-      await app.db.em.nativeDelete(DeviceAuthorization, { expires_at: { $lt: new Date() } })
+      await app.db.em.nativeDelete(DeviceAuthorization, { expires_at: { $lt: databaseDate() } })
     }
   }
 }

@@ -1,5 +1,6 @@
 import { LockMode } from '@mikro-orm/core'
 import type { FastifyInstance } from 'fastify'
+import { databaseDate } from '../../../core/database/clock.ts'
 import type { Db } from '../../../core/database/db.ts'
 import { badRequest } from '../../../core/errors.ts'
 import { sha256 } from '../../../core/access/secrets.ts'
@@ -42,12 +43,12 @@ export function createPolls (app: FastifyInstance) {
 
   async function answerPoll (tx: Db, deviceCode: string): Promise<DeviceAuthToken | Refusal> {
     const row = await tx.em.findOne(DeviceAuthorization, {
-      device_code_hash: sha256(deviceCode), expires_at: { $gt: new Date() }
+      device_code_hash: sha256(deviceCode), expires_at: { $gt: databaseDate() }
     }, { lockMode: LockMode.PESSIMISTIC_WRITE })
     if (row === null) return 'expired_token'
     if (row.status === 'denied') return 'access_denied'
     if (row.status === 'approved') return await issueToken(tx, row)
-    const now = new Date()
+    const now = databaseDate()
     if (row.polled_at && now.getTime() - row.polled_at.getTime() < EARLY_MS) return 'slow_down'
     row.polled_at = now
     return 'authorization_pending'

@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import type { Context } from '../../../core/access/context.ts'
+import { databaseDate, databaseNow } from '../../../core/database/clock.ts'
 import type { Db } from '../../../core/database/db.ts'
 import { badRequest, forbidden, notFound } from '../../../core/errors.ts'
 import { inTransaction } from '../../../core/database/transaction.ts'
@@ -42,10 +43,10 @@ async function replaceCode (
 ): Promise<void> {
   const { db: tx } = context
   const { name, expires_at: expiry } = await tokens.lockOwn(context, id)
-  if (expiry && expiry < new Date()) throw badRequest(`Client token '${name}' has expired; create a new one`)
+  if (expiry && expiry < databaseDate()) throw badRequest(`Client token '${name}' has expired; create a new one`)
   await tx.em.nativeDelete(PairingCode, { token: id })
   await tx.em.insert(PairingCode, {
-    code_hash: hashOf(app, code), token: id, expires_at: new Date(Date.now() + CODE_SECONDS * 1_000)
+    code_hash: hashOf(app, code), token: id, expires_at: new Date(databaseNow() + CODE_SECONDS * 1_000)
   })
 }
 
@@ -65,7 +66,8 @@ export function createPairing (app: FastifyInstance, tokens: Tokens) {
     /** @throws ApiError NOT_FOUND unless the code is still unused. */
     async checkWaiting (db: Db, code: string, address: string): Promise<void> {
       await throttle.countUse(quotas.pairingStatus(address))
-      const waiting = await db.em.count(PairingCode, { code_hash: hashOf(app, code), expires_at: { $gt: new Date() } })
+      const live = { code_hash: hashOf(app, code), expires_at: { $gt: databaseDate() } }
+      const waiting = await db.em.count(PairingCode, live)
       if (waiting === 0) throw invalidCode()
     },
 
@@ -82,7 +84,7 @@ export function createPairing (app: FastifyInstance, tokens: Tokens) {
     },
 
     async dropExpired (): Promise<void> {
-      await app.db.em.nativeDelete(PairingCode, { expires_at: { $lt: new Date() } })
+      await app.db.em.nativeDelete(PairingCode, { expires_at: { $lt: databaseDate() } })
     }
   }
 }

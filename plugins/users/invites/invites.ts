@@ -5,6 +5,7 @@ import type { FastifyInstance } from 'fastify'
 import type { Caller } from '../../../core/access/auth.ts'
 import type { Context } from '../../../core/access/context.ts'
 import { type Config, shareableBaseUrl } from '../../../core/config/config.ts'
+import { databaseNow } from '../../../core/database/clock.ts'
 import type { Db } from '../../../core/database/db.ts'
 import { badRequest } from '../../../core/errors.ts'
 import { scopesOf } from '../../../core/access/grants.ts'
@@ -74,7 +75,7 @@ export function createInvites (app: FastifyInstance, config: Config) {
           purpose: 'invite',
           user: caller?.id ?? null,
           data: { role } satisfies InviteData,
-          expires_at: new Date(Date.now() + seconds * 1_000)
+          expires_at: new Date(databaseNow() + seconds * 1_000)
         })
       })
       await app.audit.record({ event: 'user.invited', user: caller, address, details: { role, seconds } })

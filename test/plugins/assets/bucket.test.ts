@@ -256,7 +256,13 @@ async function scan (type = 'quick'): Promise<void> {
   await waitForTask(reply.json<{ task_id: string }>().task_id)
 }
 
-interface Cartridge { id: number, platform_id: number, path_cover_large: string, path_cover_small: string, path_manual: string | null }
+interface Cartridge {
+  id: number
+  platform_id: number
+  path_cover_large: string
+  path_cover_small: string
+  path_manual: string | null
+}
 
 /** Scans a cartridge that is its own cover. */
 async function addCartridge (): Promise<Cartridge & { name: string, reload (): Promise<Cartridge> }> {
