@@ -48,6 +48,13 @@ export const REQUEST_LIMITS = {
   // The database itself reports the limits above; this one applies when it no longer responds.
   query_timeout: 9_000
 }
+
+/**
+ * Options of connections that stay open. The system checks idle ones after this time, and every second from then on, so
+ * that the loss of a machine is noticed within 15 seconds: uv_tcp_keepalive of libuv.
+ */
+export const KEEP_ALIVE = { keepAlive: true, keepAliveInitialDelayMillis: 5_000 }
+
 export interface DatabaseOptions {
   url: string
   /** The address of the database itself if `url` may be a pooler; default `url`. */
@@ -85,7 +92,7 @@ function driverOptions ({ url, directUrl = url, limits, application }: DatabaseO
 /** Creates a pool, which connects on demand. @param onLost gets the errors of connections that break */
 function createPool (options: DatabaseOptions, onLost: (err: Error) => void = () => {}): pg.Pool {
   const { url, poolSize } = options
-  const pool = new pg.Pool({ ...driverOptions(options), connectionString: url, max: poolSize, keepAlive: true })
+  const pool = new pg.Pool({ ...driverOptions(options), connectionString: url, max: poolSize, ...KEEP_ALIVE })
   // A connection that breaks while in use also fails the running statement; without listeners the error would end the
   // process.
   pool.on('error', onLost)
@@ -121,6 +128,12 @@ export async function listExecuted (db: Queryable): Promise<string[]> {
   return (await db.query<{ name: string }>('select name from migrations order by id')).rows.map(({ name }) => name)
 }
 
+/** True if this connection can write; false on a standby that is not promoted yet. */
+export async function isWritable (client: pg.Client): Promise<boolean> {
+  const { rows: [row] } = await client.query<{ transaction_read_only: string }>('show transaction_read_only')
+  return row?.transaction_read_only === 'off'
+}
+
 /** The PostgreSQL channel that tells every process that the schema changed. */
 export const SCHEMA_CHANNEL = 'svc_schema'
 
@@ -129,7 +142,8 @@ export const SCHEMA_CHANNEL = 'svc_schema'
  * at once: one migrates, the others wait.
  *
  * @returns the migrations that were executed
- * @throws StartError if the server is older than PostgreSQL 15, cannot be reached, or knows newer migrations.
+ * @throws StartError if the server is older than PostgreSQL 15, cannot be reached, can only be read, or knows
+ * newer migrations.
  */
 export async function migrate (options: MigrationOptions): Promise<string[]> {
   const client = new pg.Client({ connectionString: options.url })
@@ -147,6 +161,10 @@ export async function migrate (options: MigrationOptions): Promise<string[]> {
     if (version < 150_000) {
       throw new StartError(`The database is PostgreSQL ${Math.floor(version / 10_000)}; version 15 or later is needed. ` +
         'Point SVC_DATABASE_URL at one, or unset it to use the embedded database.')
+    }
+    if (!await isWritable(client)) {
+      throw new StartError('The database can only be read, because it is a standby or its server allows no writes. Promote the standby ' +
+        '(select pg_promote()), or set SVC_DATABASE_URL to the address of the primary.')
     }
     await client.query('select pg_advisory_lock($1)', [MIGRATION_LOCK])
     const applied = await migrateFrom(await listExecuted(client), options)

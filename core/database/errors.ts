@@ -13,8 +13,11 @@ export const OUT_OF_TIME = 'OUT_OF_TIME'
  * request may.
  */
 const TOO_LONG = new Set(['55P03', '57014', '25P03', '25P04', OUT_OF_TIME])
-/** too_many_connections; then the codes of a shutdown, a crash, and the recovery after it. */
-const UNAVAILABLE = new Set(['53300', '57P01', '57P02', '57P03', 'ECONNREFUSED', 'ECONNRESET', 'EPIPE'])
+/**
+ * too_many_connections; the codes of a shutdown, a crash, and the recovery after it; read_only_sql_transaction of a
+ * standby that is not promoted yet.
+ */
+const UNAVAILABLE = new Set(['53300', '57P01', '57P02', '57P03', '25006', 'ECONNREFUSED', 'ECONNRESET', 'EPIPE'])
 /** connection_exception, the class of the codes that begin with it. */
 const CONNECTION_CLASS = '08'
 /** Messages of the driver without a code: a connection broke, or none was available in time. */

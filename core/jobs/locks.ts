@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type pg from 'pg'
-import type { Db } from '../database/db.ts'
+import type { Db, Queryable } from '../database/db.ts'
 
 /** Advisory locks of this process's database session. They are released the moment the process dies. */
 export interface Locks {
@@ -26,14 +25,14 @@ const WORK_CLASS = 736_415
 const ALONE_CLASS = 736_416
 
 /** Takes an advisory lock unless another session holds it. @returns true if this session holds the lock */
-export async function tryLock (session: pg.Client, lockClass: number, key: string): Promise<boolean> {
+export async function tryLock (session: Queryable, lockClass: number, key: string): Promise<boolean> {
   const { rows } = await session.query<{ locked: boolean }>(
     'select pg_try_advisory_lock($1, hashtext($2)) as locked', [lockClass, key])
   return rows[0]?.locked === true
 }
 
 /** @param app reads the locks of all processes, over other connections than the session's */
-export function createLocks (session: pg.Client, app: { readonly db: Db }, workerId: string): Locks {
+export function createLocks (session: Queryable, app: { readonly db: Db }, workerId: string): Locks {
   const duties = new Set<string>()
   return {
     async claim (duty) {

@@ -3,12 +3,14 @@ import { hostname } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
+import PQueue from 'p-queue'
 import pg from 'pg'
-import { storeClockDifference } from '../database/clock.ts'
-import { REQUEST_LIMITS } from '../database/database.ts'
+import { KEEP_ALIVE, REQUEST_LIMITS, isWritable } from '../database/database.ts'
+import type { Queryable } from '../database/db.ts'
 import { ApiError, StartError } from '../errors.ts'
 import type { Host } from '../host.ts'
 import { VERSION } from '../version.ts'
+import { SILENT_SECONDS, createHeartbeat } from './heartbeat.ts'
 import { createHostAddresses } from './host-addresses.ts'
 import { type Locks, createLocks, tryLock } from './locks.ts'
 
@@ -48,7 +50,6 @@ declare module 'fastify' {
 }
 
 const { connectionTimeoutMillis: CONNECT_MS } = REQUEST_LIMITS
-const HEARTBEAT_MS = 2_000
 const FINISH_MS = 5_000
 const RETRY_MS = 200
 /** The longest start of a scan worker, on a slow machine. */
@@ -56,8 +57,6 @@ const WORKER_START_MS = 15_000
 const NO_SCAN_WORKER = 'No scan worker is running. Start one with svc worker, or the whole server with svc start.'
 /** EX_TEMPFAIL of sysexits.h: it may work later. */
 const TEMPORARY = 75
-/** A process that holds its lock but was silent for this long counts as hung. */
-const SILENT_SECONDS = 20
 /** First half of the advisory locks that live processes hold: an arbitrary number reserved for this server. */
 const LOCK_CLASS = 736_413
 /**
@@ -70,19 +69,34 @@ export const ALIVE_WORKERS = `workers w join pg_locks l on l.locktype = 'advisor
   and w.seen_at > now() - interval '${SILENT_SECONDS} seconds'`
 const ALIVE = `select w.id, w.host_id, w.address from ${ALIVE_WORKERS}`
 
-/** Waits until a database accepts connections, however long it takes. */
+/** True if a database accepts connections and writes. */
+async function isReady (url: string): Promise<boolean> {
+  const client = new pg.Client({
+    connectionString: url, connectionTimeoutMillis: CONNECT_MS, query_timeout: CONNECT_MS
+  })
+  client.on('error', () => { /* the next attempt reports it */ })
+  try {
+    await client.connect()
+    return await isWritable(client)
+  } catch {
+    return false
+  } finally {
+    // Not awaited, because the end of a connection that no longer answers takes minutes.
+    client.end().catch(() => { /* it was never open */ })
+  }
+}
+
+/** Waits until a database accepts connections and writes, however long it takes. */
 async function waitForDatabase (url: string): Promise<void> {
-  for (;;) {
-    const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: CONNECT_MS })
-    client.on('error', () => { /* the next attempt reports it */ })
-    try {
-      await client.connect()
-      await client.end()
-      return
-    } catch {
-      // The database is down, or still recovering.
-      await sleep(RETRY_MS)
-    }
+  while (!await isReady(url)) await sleep(RETRY_MS)
+}
+
+/** Runs one statement after the other on a connection, which the driver does not do for its users. */
+function queueStatements (client: pg.Client): Queryable {
+  const statements = new PQueue({ concurrency: 1 })
+  return {
+    query: <Row extends object>(text: string, values?: unknown[]) =>
+      statements.add(() => client.query<Row>(text, values))
   }
 }
 
@@ -120,16 +134,16 @@ async function requireScanWorker (app: FastifyInstance, isSupervised: boolean): 
 
 export default fp<WorkersOptions>(async (app, { url, role, isSupervised, host }) => {
   const id = `${hostname()}:${process.pid}:${randomUUID()}`
-  const session = new pg.Client({
-    connectionString: url, application_name: `svc-${role}`, keepAlive: true,
+  const client = new pg.Client({
+    connectionString: url, application_name: `svc-${role}`, ...KEEP_ALIVE,
     connectionTimeoutMillis: CONNECT_MS
   })
+  const session = queueStatements(client)
   let isConnected = false
   let isClosing = false
   let isRestarting = false
-  let timer: NodeJS.Timeout | undefined
 
-  session.on('error', restart)
+  client.on('error', restart)
 
   function restart (err: Error): void {
     if (isClosing || isRestarting) return
@@ -150,13 +164,16 @@ export default fp<WorkersOptions>(async (app, { url, role, isSupervised, host })
     }).finally(() => { process.exit(TEMPORARY) })
   }
 
-  async function storeHeartbeat (): Promise<void> {
-    const before = Date.now()
-    const { rows: [measured] } = await session.query<{ now: number }>(`update workers set seen_at = now(),
-      clock_ahead_ms = greatest(least($2 - extract(epoch from clock_timestamp()) * 1000, 2000000000), -2000000000) where id = $1
-      returning extract(epoch from clock_timestamp())::float8 * 1000 as now`, [id, before])
-    if (measured !== undefined) storeClockDifference({ before, database: measured.now, after: Date.now() })
-  }
+  const heartbeat = createHeartbeat({
+    session,
+    id,
+    log: app.log,
+    onSilence (err) {
+      // The statement of the end would wait for an answer, too.
+      isConnected = false
+      restart(err)
+    }
+  })
 
   app.decorate('workers', {
     id,
@@ -168,32 +185,29 @@ export default fp<WorkersOptions>(async (app, { url, role, isSupervised, host })
     listAlive: async () => (await app.db.query<{ id: string }>(ALIVE)).rows.map((row) => row.id),
     ...createLocks(session, app, id),
     listen: async (channel: string, listener: (payload: string) => void) => {
-      session.on('notification', (notice) => { if (notice.channel === channel) listener(notice.payload ?? '') })
-      await session.query(`listen ${session.escapeIdentifier(channel)}`)
+      client.on('notification', (notice) => { if (notice.channel === channel) listener(notice.payload ?? '') })
+      await session.query(`listen ${client.escapeIdentifier(channel)}`)
     }
   })
 
   app.addHook('onReady', async () => {
-    await session.connect()
+    await client.connect()
     isConnected = true
     if (!await tryLock(session, LOCK_CLASS, id)) throw new StartError('Another process has the same identity; start again.')
     await session.query("delete from workers where seen_at < now() - interval '1 day'")
     await session.query('insert into workers (id, role, host_id, host_name, release, address) values ($1, $2, $3, $4, $5, $6)',
       [id, role, host.id, hostname(), VERSION, host.address])
-    await storeHeartbeat()
-    timer = setInterval(() => {
-      storeHeartbeat().catch((err: unknown) => { app.log.error({ err }, 'the heartbeat of the process could not be stored') })
-    }, HEARTBEAT_MS)
+    await heartbeat.start()
   })
 
   app.addHook('onClose', async () => {
     isClosing = true
-    clearInterval(timer)
+    heartbeat.stop()
     // A session that failed before was never connected, and a statement would wait for a connection for ever.
     if (!isConnected) return
     await session.query('delete from workers where id = $1', [id]).catch((err: unknown) => {
       app.log.debug({ err }, 'the row of the process could not be deleted; its lock is released nevertheless')
     })
-    await session.end()
+    await client.end()
   })
 }, { name: 'workers', fastify: '5.x', dependencies: ['database'] })

@@ -5,6 +5,7 @@ import database, { migrate, openOrm } from '../../core/database/database.ts'
 import { watchPool } from '../../core/database/pool.ts'
 import { limitRequests } from '../../core/database/request-time.ts'
 import { StartError } from '../../core/errors.ts'
+import errorHandler from '../../core/web/error-handler.ts'
 import { features } from '../../plugins/index.ts'
 import { createTestDatabase } from '../support.ts'
 import { until } from '../until.ts'
@@ -61,6 +62,23 @@ t.test('a database of a newer release is not changed', async (t) => {
 t.test('an unreachable database is reported with its remedy', async (t) => {
   await t.rejects(migrate(optionsOf('postgres://svc@127.0.0.1:1/svc')),
     { constructor: StartError, message: /cannot be reached: .*Check SVC_DATABASE_URL/ })
+})
+
+t.test('a database that can only be read is refused, and requests end in 503', async (t) => {
+  const url = await createTestDatabase(t)
+  const client = await connect(t, url)
+  const name = client.escapeIdentifier(new URL(url).pathname.slice(1))
+  await client.query(`alter database ${name} set default_transaction_read_only = on`)
+  t.teardown(() => client.query(`alter database ${name} reset default_transaction_read_only`))
+  await t.rejects(migrate(optionsOf(url)), { constructor: StartError, message: /can only be read.*select pg_promote/ })
+
+  const app = fastify()
+  await app.register(errorHandler)
+  await app.register(database, optionsOf(url))
+  t.teardown(() => app.close())
+  app.get('/', async (request) => (await request.db.query('delete from workers')).rowCount)
+  const answer = await app.inject('/')
+  t.match([answer.statusCode, answer.headers['retry-after']], [503, '2'])
 })
 
 t.test('every request has its own unit of work', async (t) => {
