@@ -46,7 +46,7 @@ export async function startRoundRobin (t: Pick<Test, 'teardown'>, urls: readonly
       }).on('error', () => { response.destroy() })
       response.once('close', () => { sent.destroy() })
       request.pipe(sent)
-    }, () => { response.writeHead(503).end() })
+    }, () => { response.writeHead(503, { 'retry-after': '2' }).end() })
   })
   server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
     socket.on('error', () => {})

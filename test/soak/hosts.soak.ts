@@ -6,31 +6,44 @@ import t from 'tap'
 import { startRoundRobin } from '../e2e/round-robin.ts'
 import { type Command, createUsedDataDir, runSvc, settings } from '../e2e/server.ts'
 import { freePort } from '../free-port.ts'
+import { withConnection } from '../plugins/migrations/support.ts'
 import { createTestDatabase } from '../support.ts'
 import { until } from '../until.ts'
-import { WAIT_MS } from './server.ts'
+import { ADMIN, AUTHORIZATION, WAIT_MS } from './server.ts'
+import { startVisitors } from './visitors.ts'
 
-// Many sockets on two web hosts behind round robin without stickiness, one of which is killed.
+// Many sockets on two web hosts behind round robin without stickiness, and people who write, while one host is killed.
 
 const SOCKETS = Number(process.env.SOAK_SOCKETS ?? 1_000)
 const BATCH = 50
 const RETURN_MS = 10_000
-const ADMIN = { SVC_ADMIN_USERNAME: 'chief', SVC_ADMIN_PASSWORD: 'a long password' }
-const AUTHORIZATION = `Basic ${Buffer.from(`${ADMIN.SVC_ADMIN_USERNAME}:${ADMIN.SVC_ADMIN_PASSWORD}`).toString('base64')}`
+const SEED = Number(process.env.SOAK_SEED ?? Date.now() % 1_000_000)
+const ROMS = [1, 2, 3, 4]
 const SVC_DATABASE_URL = await createTestDatabase(t)
+const dataDir = mkdtempSync(join(tmpdir(), 'svc-host-'))
+t.teardown(() => { rmSync(dataDir, { recursive: true, force: true }) })
+createUsedDataDir(dataDir)
+t.comment(`SOAK_SEED=${SEED} SOAK_SOCKETS=${SOCKETS}`)
 
 interface Host { command: Command, url: string }
 
 async function startHost (address: string): Promise<Host> {
-  const dataDir = mkdtempSync(join(tmpdir(), 'svc-host-'))
-  t.teardown(() => { rmSync(dataDir, { recursive: true, force: true }) })
-  createUsedDataDir(dataDir)
   const command = runSvc(t, ['web'], settings(dataDir, {
-    ...ADMIN, SVC_HOST: address, SVC_INTERNAL_ADDRESS: `${address}:${await freePort()}`, SVC_DATABASE_URL, SVC_AUTH_SECRET_KEY: 'one key of all hosts'
+    ...ADMIN,
+    SVC_HOST: address,
+    SVC_INTERNAL_ADDRESS: `${address}:${await freePort()}`,
+    SVC_DATABASE_URL,
+    SVC_AUTH_SECRET_KEY: 'one key of all hosts'
   }))
   const [, url = ''] = await until(() => /"url":"([^"]+)"/.exec(command.output()), `the host at ${address}`, { ...command, ms: WAIT_MS })
   return { command, url }
 }
+
+const addRoms = () => withConnection(SVC_DATABASE_URL, async (client) => {
+  await client.query("insert into platforms (id, slug, fs_slug, name) values (1, 'snes', 'snes', 'SNES')")
+  await client.query(`insert into roms (id, platform_id, fs_name, fs_path, fs_name_no_tags, fs_name_no_ext)
+    select id, 1, 'Game ' || id || '.sfc', 'roms/snes', 'Game ' || id, 'Game ' || id from unnest($1::int[]) as given (id)`, [ROMS])
+})
 
 const hostOf = ({ io: { engine } }: Socket) => String(Reflect.get(engine, 'id')).split('-')[0]
 
@@ -53,6 +66,13 @@ t.test(`${SOCKETS} sockets, half of them polling, are back within ${RETURN_MS / 
   const [one] = sockets.map(hostOf)
   t.ok(counts(one) > SOCKETS / 4 && counts(one) < SOCKETS * 3 / 4, `${counts(one)} sockets are on one host`)
 
+  await addRoms()
+  const visitors = startVisitors({ url: proxy.url, seed: SEED, visitors: ROMS.length, roms: ROMS })
+  const writeMore = async () => {
+    const before = visitors.written()
+    await until(() => visitors.written() > before + ROMS.length, 'saves', { ...first.command, ms: WAIT_MS })
+  }
+  await writeMore()
   let lost = 0
   for (const socket of sockets) socket.on('disconnect', () => { lost++ })
   second.command.child.kill('SIGKILL')
@@ -66,4 +86,8 @@ t.test(`${SOCKETS} sockets, half of them polling, are back within ${RETURN_MS / 
   const tookMs = Math.round(performance.now() - endedAt)
   t.ok(tookMs < RETURN_MS, `${lost} sockets were lost, all are back after ${tookMs} ms`)
   t.comment(`${lost} sockets were lost, all are back after ${tookMs} ms`)
+  await writeMore()
+  await visitors.finish()
+  t.same(visitors.ledger.findings, [])
+  t.comment(`${visitors.written()} saves were acknowledged; answers ${JSON.stringify(visitors.ledger.answers)}`)
 })
