@@ -10,7 +10,6 @@ import { until } from '../until.ts'
 
 /** A data directory without a server. The test run prepares the stripped code of a first start there. */
 export const USED_DATA_DIR = join(SERVER_DIR, 'node_modules', '.cache', 'svc-used')
-const SCRIPT = join(SERVER_DIR, 'core', 'svc.js')
 const SHIFT_CLOCK = new URL('shift-clock.js', import.meta.url).href
 
 export interface Ended { code: number | null, signal: NodeJS.Signals | null, output: string }
@@ -38,9 +37,10 @@ export function createUsedDataDir (dataDir: string): string {
   return dataDir
 }
 
-/** Runs `svc` as a person would, without the settings of the test run. */
-export const runSvc = (t: Pick<TapTest, 'teardown'>, args: string[], env: Record<string, string>): Command =>
-  run(t, process.execPath, [SCRIPT, ...args], env)
+/** Runs `svc` as a person would, without the settings of the test run. @param home the folder of another release */
+export const runSvc = (
+  t: Pick<TapTest, 'teardown'>, args: string[], env: Record<string, string>, home = SERVER_DIR
+): Command => run(t, process.execPath, [join(home, 'core', 'svc.js'), ...args], env)
 
 /**
  * Runs `svc` on a machine whose clock is ahead. The program `env` sets NODE_OPTIONS, because the test runner replaces
@@ -49,7 +49,7 @@ export const runSvc = (t: Pick<TapTest, 'teardown'>, args: string[], env: Record
 export const runSvcAhead = (
   t: Pick<TapTest, 'teardown'>, aheadMs: number, args: string[], env: Record<string, string>
 ): Command => run(t, 'env', [
-  `NODE_OPTIONS=--import=${SHIFT_CLOCK}`, `TEST_CLOCK_SHIFT_MS=${aheadMs}`, process.execPath, SCRIPT, ...args
+  `NODE_OPTIONS=--import=${SHIFT_CLOCK}`, `TEST_CLOCK_SHIFT_MS=${aheadMs}`, process.execPath, join(SERVER_DIR, 'core', 'svc.js'), ...args
 ], env)
 
 /** Runs npm in the folder of the server. */

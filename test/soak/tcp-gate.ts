@@ -7,36 +7,59 @@ export interface Gate {
   port: number
   /** Ends all connections and refuses new ones. */
   close (): void
-  open (): void
+  /** Passes on nothing from now on and accepts new connections silently, as a machine without power does. */
+  stall (): void
+  /** Lets new connections through, to this port if it is given. Stalled connections stay stalled. */
+  open (port?: number): void
 }
 
 /** Starts a proxy in front of a server on this machine. */
 export async function startGate (t: Pick<Test, 'teardown'>, targetPort: number, address = '127.0.0.1'): Promise<Gate> {
   const sockets = new Set<Socket>()
-  let isOpen = true
+  /** Their other ends do not learn of their end. */
+  const stalled = new WeakSet<Socket>()
+  let state: 'open' | 'stalled' | 'closed' = 'open'
+  let port = targetPort
+  const hold = (socket: Socket) => {
+    sockets.add(socket)
+    socket.on('error', () => {}).on('close', () => { sockets.delete(socket) })
+  }
   const server = createServer((client) => {
-    if (!isOpen) {
+    if (state === 'closed') {
       client.destroy()
       return
     }
-    const upstream = connect(targetPort, address)
+    if (state === 'stalled') {
+      hold(client.pause())
+      return
+    }
+    const upstream = connect(port, address)
     for (const [one, other] of [[client, upstream], [upstream, client]] as const) {
-      sockets.add(one)
-      one.on('error', () => { other.destroy() }).on('close', () => {
-        sockets.delete(one)
-        other.destroy()
-      })
+      hold(one)
+      one.on('close', () => { if (!stalled.has(one)) other.destroy() })
       one.pipe(other)
     }
   })
   await once(server.listen(0, '127.0.0.1'), 'listening')
   const close = () => {
-    isOpen = false
+    state = 'closed'
     for (const socket of sockets) socket.destroy()
+  }
+  const stall = () => {
+    state = 'stalled'
+    for (const socket of sockets) stalled.add(socket.unpipe().pause())
   }
   t.teardown(() => {
     close()
     server.close()
   })
-  return { port: (server.address() as AddressInfo).port, close, open: () => { isOpen = true } }
+  return {
+    port: (server.address() as AddressInfo).port,
+    close,
+    stall,
+    open (newPort) {
+      state = 'open'
+      port = newPort ?? port
+    }
+  }
 }

@@ -1,0 +1,120 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type Socket, io } from 'socket.io-client'
+import t, { type Test } from 'tap'
+import { until } from '../until.ts'
+import { type Cluster, startCluster } from './cluster.ts'
+import { type Pair, startPair } from './postgres-pair.ts'
+import { createRandom } from './random.ts'
+import { WAIT_MS } from './server.ts'
+import { type Visitors, startVisitors } from './visitors.ts'
+
+// Two web hosts and a scan worker behind HAProxy, on PostgreSQL with a synchronous standby that takes over.
+
+const ROUNDS = Number(process.env.SOAK_ROUNDS ?? 2)
+const SEED = Number(process.env.SOAK_SEED ?? Date.now() % 1_000_000)
+const VISITORS = 6
+const SOCKETS = 12
+const PLATFORMS = ['snes', 'nes', 'gb']
+/** Files of each platform in each round, so that a scan takes seconds. */
+const FILES = 400
+/**
+ * The longest times that requests and sockets may fail, by the way in which the primary ends. A process notices after 20
+ * seconds that a machine without power does not answer.
+ */
+const OUTAGE_MS = { kill: 30_000, vanish: 60_000 }
+/** The longest time for which the standby gets nothing before the primary ends. */
+const PARTED_MAX_MS = 2_000
+const WAYS = ['kill', 'vanish'] as const
+
+const random = createRandom(SEED)
+const folder = await mkdtemp(join(tmpdir(), 'svc-standby-'))
+t.teardown(() => rm(folder, { recursive: true, force: true }))
+const library = join(folder, 'library')
+t.comment(`SOAK_SEED=${SEED} SOAK_ROUNDS=${ROUNDS}`)
+
+async function addFiles (round: number): Promise<void> {
+  for (const platform of PLATFORMS) {
+    await mkdir(join(library, 'roms', platform), { recursive: true })
+    for (let file = 0; file < FILES; file++) {
+      await writeFile(join(library, 'roms', platform, `Game ${round}-${file}.rom`), `${platform} ${round}-${file}`)
+    }
+  }
+}
+
+function connectSockets (t: Test, url: string): Socket[] {
+  const sockets = Array.from({ length: SOCKETS }, (_none, index) => io(url, {
+    path: '/ws/socket.io', transports: [index % 2 === 0 ? 'polling' : 'websocket'], forceNew: true, reconnectionDelayMax: 1_000
+  }))
+  t.teardown(() => { for (const socket of sockets) socket.disconnect() })
+  return sockets
+}
+
+interface Running { pair: Pair, cluster: Cluster, visitors: Visitors }
+
+/** Fails the primary while everything works, and promotes the standby. */
+async function failOver (t: Test, { pair, cluster, visitors }: Running, way: typeof WAYS[number]): Promise<void> {
+  const { output } = cluster
+  const sockets = connectSockets(t, cluster.url)
+  const areConnected = () => sockets.every(({ connected }) => connected)
+  await until(areConnected, 'the sockets', { output, ms: WAIT_MS })
+  let lost = 0
+  let lostAt = Infinity
+  for (const socket of sockets) {
+    socket.on('disconnect', () => {
+      lost++
+      lostAt = Math.min(lostAt, performance.now())
+    })
+  }
+  const starts = cluster.hosts.map((host) => host.starts())
+  const scan = await cluster.startScan()
+  await sleep(random() * 3_000)
+  const before = visitors.written()
+  const failedAt = performance.now()
+  await pair.fail(way, random() * PARTED_MAX_MS)
+  await sleep(random() * 3_000)
+  await pair.promote()
+  const promotedAt = performance.now()
+  await until(() => visitors.written() > before + VISITORS, 'saves after the failover', { output, ms: WAIT_MS })
+  const savedAt = performance.now()
+  // Every process of the cluster lost its session, and is started again.
+  const areRestarted = () => cluster.hosts.every((host, index) => host.starts() > (starts[index] ?? 0))
+  await until(areRestarted, 'new processes', { output, ms: WAIT_MS })
+  await until(() => lost >= SOCKETS && areConnected(), 'all sockets again', { output, ms: WAIT_MS })
+  const connectedAt = performance.now()
+  await cluster.waitForScan(t, scan)
+  const seconds = (since: number, until: number) => ((until - since) / 1_000).toFixed(1)
+  t.comment(`${way}: promoted after ${seconds(failedAt, promotedAt)} s, saves ${seconds(promotedAt, savedAt)} s later, all sockets ` +
+    `${seconds(promotedAt, connectedAt)} s later after ${seconds(lostAt, connectedAt)} s, the scan ended ${seconds(promotedAt, performance.now())} s later`)
+  t.ok(connectedAt - lostAt < OUTAGE_MS[way], 'sockets are back in time')
+  for (const socket of sockets) socket.disconnect()
+}
+
+t.test('a promoted standby has every acknowledged save, and the cluster recovers', async (t) => {
+  const pair = await startPair(t, folder)
+  await addFiles(0)
+  const cluster = await startCluster(t, { folder, library, databaseUrl: pair.url })
+  await cluster.waitForScan(t, await cluster.startScan())
+  const roms = await pair.query<{ id: number }>(`select id from roms order by id limit ${VISITORS}`)
+  for (let round = 1; round <= ROUNDS; round++) {
+    const way = WAYS[round % 2] ?? 'kill'
+    await t.test(`round ${round}: ${way}`, async (t) => {
+      await addFiles(round)
+      const visitors = startVisitors({ url: cluster.url, seed: SEED + round, visitors: VISITORS, roms: roms.map(({ id }) => id) })
+      await until(() => visitors.written() > VISITORS * 3, 'saves', { output: cluster.output, ms: WAIT_MS })
+      await failOver(t, { pair, cluster, visitors }, way)
+      await visitors.finish()
+      t.same(visitors.ledger.findings, [])
+      t.comment(`${visitors.written()} saves were acknowledged; answers ${JSON.stringify(visitors.ledger.answers)}; ` +
+        `the longest wait took ${visitors.longestMs()} ms`)
+      t.ok(visitors.longestMs() < OUTAGE_MS[way], `requests failed for ${visitors.longestMs()} ms`)
+      const [count] = await pair.query<{ roms: number }>(
+        "select count(*)::int as roms from roms where not missing_from_fs and sha1_hash <> ''")
+      t.equal(count?.roms, PLATFORMS.length * FILES * (round + 1), 'each file is stored once, with its hash')
+      await pair.addStandby()
+    })
+  }
+  for (const host of cluster.hosts) await host.stop()
+})
