@@ -60,10 +60,10 @@ function summarise (loads: readonly Measured[]): Measured {
 const describe = ({ perSecond, p50, p99, processorMs }: Measured) =>
   `${perSecond.toFixed(0)}/s, p50 ${p50.toFixed(1)}, p99 ${p99.toFixed(1)} ms, processor ${processorMs.toFixed(2)} ms`
 
-async function measure ({ url, listPids }: Program, order: Omit<LoadOrder, 'url'>, signal: AbortSignal): Promise<Measured> {
+async function measure ({ url, listPids }: Program, order: Omit<LoadOrder, 'urls'>, signal: AbortSignal): Promise<Measured> {
   const readSeconds = async () => (await listPids()).reduce((sum, pid) => sum + (readProcessorSeconds(pid) ?? NaN), 0)
   const before = await readSeconds()
-  const { requests, ...load } = await runProgram<Load>('load.ts', { ...order, url } satisfies LoadOrder, signal)
+  const { requests, ...load } = await runProgram<Load>('load.ts', { ...order, urls: [url] } satisfies LoadOrder, signal)
   return { ...load, processorMs: (await readSeconds() - before) * 1_000 / requests }
 }
 

@@ -1,20 +1,13 @@
-import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
-import pg from 'pg'
+import { join } from 'node:path'
 import { Pool } from 'undici'
-import { SCOPES } from '../../core/access/scopes.ts'
-import { sha256 } from '../../core/access/secrets.ts'
-import { migrate } from '../../core/database/database.ts'
-import { startEmbeddedPostgres } from '../../core/postgres/embedded.ts'
-import { features } from '../../plugins/index.ts'
 import { virtualId } from '../../plugins/roms/virtual-collections.ts'
 import { runSvc, settings, waitUntilListening } from '../e2e/server.ts'
-import { superuserUrl } from '../superuser.ts'
 import { startGuard } from './guard.ts'
+import { OTHER_TOKEN, TOKEN, openLibraryDatabase } from './library-database.ts'
 import { type BenchOptions, createBench, onlyRows } from './options.ts'
 import { type Measurement, report } from './report.ts'
-import { seedLibrary } from './seed-library.ts'
 
 /** Measures lists as the library grows: one request at a time, first without a cache and then again and again. */
 const [USUAL, LARGE, MILLION] = [46_000, 200_000, 1_000_000]
@@ -28,9 +21,6 @@ const LIBRARY_MS = 600_000
 const GROWTH_MAX = 2
 const P50_MAX_MS = 50
 const FILTERED_MAX = 3
-const TOKEN = 'svc_bench_lists'
-/** The token of a user without marks, who is no administrator. */
-const OTHER_TOKEN = 'svc_bench_lists_other'
 
 interface Options extends BenchOptions { only: RegExp, million?: boolean, filters?: boolean, keep?: string }
 
@@ -41,7 +31,6 @@ const options = createBench('lists', 'measures lists as the library grows')
   .option('--keep <folder>', 'where databases stay, to be looked at and measured again')
   .parse().opts<Options>()
 const [isFiltered, isMillion] = [options.filters === true, options.million === true]
-const kept = options.keep
 /** Shows progress beside the result. */
 const say = (text: string) => { console.error(text) }
 
@@ -136,35 +125,6 @@ async function timeRow (pool: Pool, row: Row, change: () => Promise<unknown>): P
   return { first, p50: median(others), bytes }
 }
 
-/** Collections for the rows that filter by one. */
-const COLLECTIONS = `insert into collections (user_id, name, is_favorite) values (1, 'Favourites', true);
-  insert into collection_roms (collection_id, rom_id) select 1, id from roms where id % 100 = 0;
-  insert into smart_collections (user_id, name, filter_criteria) values (1, 'Zero', '{"franchises": ["Zero"]}')`
-
-async function fill (client: pg.ClientBase, roms: number): Promise<void> {
-  const { rows: [user, other] } = await client.query<{ id: number }>(
-    "insert into users (username, role) values ('bench', 'admin'), ('other', 'user') returning id")
-  for (const [owner, token] of [[user, TOKEN], [other, OTHER_TOKEN]] as const) {
-    await client.query(`insert into client_tokens (user_id, name, token_hash, scopes, last_used_at)
-      values ($1, 'bench', $2, $3, now() + interval '1 day')`, [owner?.id, sha256(token), SCOPES])
-  }
-  await seedLibrary(client, roms, user?.id ?? 1, (done) => { say(`${roms} ROMs: ${done}`) })
-  await client.query(COLLECTIONS)
-}
-
-interface Place { dataDir: string, isFilled: boolean, setFilled (): void }
-
-/** Returns the location of a library's database: in the benchmark's folder, or in the kept one. */
-function placeOf (folder: string, roms: number): Place {
-  const home = kept === undefined ? folder : join(resolve(kept), String(roms))
-  const [dataDir, filled] = [join(home, 'db'), join(home, 'filled')]
-  const isFilled = existsSync(filled)
-  // An incomplete library is built again.
-  if (!isFilled) rmSync(dataDir, { recursive: true, force: true })
-  mkdirSync(home, { recursive: true })
-  return { dataDir, isFilled, setFilled: () => { writeFileSync(filled, '') } }
-}
-
 /** @param change changes a ROM of the library */
 async function timeRows (
   pool: Pool, rows: readonly Row[], roms: number, change: () => Promise<unknown>
@@ -190,16 +150,10 @@ async function measure (roms: number, rows: readonly Row[]): Promise<Map<string,
   const ends: Ends = [() => { rmSync(folder, { recursive: true, force: true }) }, () => { guard.stop() }]
   try {
     guard.watch({ pids: [], folder })
-    const { dataDir, isFilled, setFilled } = placeOf(folder, roms)
-    const database = await startEmbeddedPostgres({ dataDir, log: () => {}, settings: { fsync: 'off' } })
+    const database = await openLibraryDatabase({
+      roms, folder, kept: options.keep, say, onStart: (pid) => { guard.watch({ pids: [pid], folder }) }
+    })
     ends.unshift(() => database.stop())
-    guard.watch({ pids: [database.pid], folder })
-    await migrate({ url: database.url, poolSize: 1, ...await features.loadTables() })
-    const client = new pg.Client({ connectionString: superuserUrl(dataDir, database.url) })
-    await client.connect()
-    ends.unshift(() => client.end())
-    if (!isFilled) await fill(client, roms)
-    setFilled()
     const data = join(folder, 'data')
     mkdirSync(join(data, 'library'), { recursive: true })
     const server = runSvc({ teardown: (end) => { if (end !== undefined) ends.unshift(end) } }, ['start'], settings(data, {
@@ -209,7 +163,7 @@ async function measure (roms: number, rows: readonly Row[]): Promise<Map<string,
     const pool = new Pool((await waitUntilListening(server, data, START_MS)).url, { connections: 1 })
     ends.unshift(() => pool.close())
     return await timeRows(pool, rows.filter(({ name }) => options.only.test(name)), roms,
-      () => client.query('update roms set summary = summary where id = 1 + floor(random() * $1)::int', [roms]))
+      () => database.client.query('update roms set summary = summary where id = 1 + floor(random() * $1)::int', [roms]))
   } finally {
     for (const end of ends) await end()
   }

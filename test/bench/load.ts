@@ -3,7 +3,8 @@ import { answer } from './process.ts'
 
 /** Requests addresses on a number of connections, for a time, after a number of warm-ups. */
 export interface LoadOrder {
-  url: string
+  /** The connections are spread over these addresses. */
+  urls: readonly string[]
   /** `{n}` in it stands for a number from 1 to `distinct`, another one for each request. */
   path: string
   distinct: number
@@ -43,24 +44,27 @@ async function ask (pool: Pool, order: LoadOrder): Promise<number> {
 }
 
 async function load (order: LoadOrder): Promise<Load> {
-  const pool = new Pool(order.url, { connections: order.connections, pipelining: 1 })
+  const pools = order.urls.map((url) => new Pool(url, { connections: order.connections, pipelining: 1 }))
   const times: number[] = []
-  const onEach = (work: () => Promise<void>) => Promise.all(Array.from({ length: order.connections }, work))
-  const bytes = await ask(pool, order)
+  const shares = Array.from({ length: Math.ceil(order.connections / pools.length) }, () => pools).flat()
+    .slice(0, order.connections)
+  const onEach = (work: (pool: Pool) => Promise<void>) => Promise.all(shares.map(work))
+  let bytes = 0
+  for (const pool of pools) bytes = await ask(pool, order)
   let left = order.warmUps
-  await onEach(async () => { while (left-- > 0) await ask(pool, order) })
+  await onEach(async (pool) => { while (left-- > 0) await ask(pool, order) })
   const started = performance.now()
   const end = started + order.seconds * 1_000
-  await onEach(async () => {
+  await onEach(async (pool) => {
     for (let before = performance.now(); before < end; before = performance.now()) {
       await ask(pool, order)
       times.push(performance.now() - before)
     }
   })
   const seconds = (performance.now() - started) / 1_000
-  await pool.close()
+  for (const pool of pools) await pool.close()
   times.sort((a, b) => a - b)
-  const requests = 1 + order.warmUps + times.length
+  const requests = pools.length + order.warmUps + times.length
   return { perSecond: times.length / seconds, p50: at(times, 0.5), p99: at(times, 0.99), bytes, requests }
 }
 
