@@ -1,5 +1,5 @@
 import { mkdtempSync, rmSync } from 'node:fs'
-import { hostname, tmpdir } from 'node:os'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
 import { type Socket, io } from 'socket.io-client'
@@ -155,9 +155,7 @@ t.test('administrators read the log of one host on the other', async (t) => {
   await fetch(`${second.url}/api/login`, { method: 'POST', headers: { authorization } })
   const { cookie } = await signIn(first.url)
   const lines = async () => await (await fetch(`${first.url}/api/logs?limit=200`, { headers: { cookie } })).text()
-  const line = await until(async () => (await lines()).split('"message"').find((text) => text.includes('username=stranger')),
-    'the line of the other host', first.command)
-  t.ok(line.includes(`hostname=${hostname()}`), line)
+  t.ok(await until(async () => (await lines()).includes('username=stranger'), 'the line of the other host', first.command))
 })
 
 /** Sends a request to a host as the administrator. */

@@ -37,7 +37,9 @@ async function addFiles (): Promise<void> {
 }
 
 /** Upgrades all hosts one after the other while visitors write and read. */
-async function upgrade (t: Test, { url, hosts, output }: Cluster, release: string, roms: readonly number[]): Promise<void> {
+async function upgrade (
+  t: Test, { url, hosts, output }: Cluster, release: string, roms: readonly number[]
+): Promise<void> {
   const visitors = startVisitors({ url, seed: SEED, visitors: VISITORS, roms })
   const writeMore = (count: number) => {
     const before = visitors.written()

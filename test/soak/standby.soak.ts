@@ -21,8 +21,8 @@ const PLATFORMS = ['snes', 'nes', 'gb']
 /** Files of each platform in each round, so that a scan takes seconds. */
 const FILES = 400
 /**
- * The longest times that requests and sockets may fail, by the way in which the primary ends. A process notices after 20
- * seconds that a machine without power does not answer.
+ * The longest times that requests and sockets may fail, by the way in which the primary ends. A process notices after
+ * 20 seconds that a machine without power does not answer.
  */
 const OUTAGE_MS = { kill: 30_000, vanish: 60_000 }
 /** The longest time for which the standby gets nothing before the primary ends. */
@@ -97,12 +97,13 @@ t.test('a promoted standby has every acknowledged save, and the cluster recovers
   await addFiles(0)
   const cluster = await startCluster(t, { folder, library, databaseUrl: pair.url })
   await cluster.waitForScan(t, await cluster.startScan())
-  const roms = await pair.query<{ id: number }>(`select id from roms order by id limit ${VISITORS}`)
+  const rows = await pair.query<{ id: number }>(`select id from roms order by id limit ${VISITORS}`)
+  const roms = rows.map(({ id }) => id)
   for (let round = 1; round <= ROUNDS; round++) {
     const way = WAYS[round % 2] ?? 'kill'
     await t.test(`round ${round}: ${way}`, async (t) => {
       await addFiles(round)
-      const visitors = startVisitors({ url: cluster.url, seed: SEED + round, visitors: VISITORS, roms: roms.map(({ id }) => id) })
+      const visitors = startVisitors({ url: cluster.url, seed: SEED + round, visitors: VISITORS, roms })
       await until(() => visitors.written() > VISITORS * 3, 'saves', { output: cluster.output, ms: WAIT_MS })
       await failOver(t, { pair, cluster, visitors }, way)
       await visitors.finish()
