@@ -14,7 +14,7 @@ import {
   type Command, START_MS, createUsedDataDir, listChildren, runSvc, runSvcAhead, settings, tryFetch
 } from './server.ts'
 
-// Two hosts on one database: the first with two web workers and a scan worker, the second a lone web worker, whose clock
+// Two hosts on one database: the first with two web workers and a scan worker, the second a lone web worker. Its clock
 // is five minutes ahead.
 
 const PASSWORD = 'a long password'
