@@ -3,9 +3,11 @@ import { App } from './app.tsx'
 import { followGamepads } from './gamepad/gamepad.ts'
 import { loadLanguage } from './i18n/language.ts'
 import { loadTheme } from './theme.ts'
+import { keepFocus } from './ui/keep-focus.ts'
 
 loadTheme()
 followGamepads()
+keepFocus()
 const root = document.getElementById('app')
 if (root === null) throw new Error('The page has no element #app')
 // A language that cannot be loaded must not keep people out.

@@ -14,13 +14,24 @@ const classOf = ({ kind, isSmall, isWide }: Look, isIcon = false): string => [
   'button', kind && `button-${kind}`, isSmall && 'button-small', isWide && 'button-wide', isIcon && 'button-icon'
 ].filter(Boolean).join(' ')
 
-type ButtonProps = Look & Omit<ButtonHTMLAttributes, keyof Look> & { isBusy?: boolean }
+interface ButtonProps extends Look, Omit<ButtonHTMLAttributes, keyof Look> {
+  /** True while its work runs. */
+  isBusy?: boolean
+  /** True while a press has no effect, for a button that people press several times. */
+  isBlocked?: boolean
+}
+
+const refuse = (event: Event): void => { event.preventDefault() }
+
+/** Returns the attributes of a button without effect. Unlike a disabled one it keeps the focus of the keyboard. */
+const block = (isBlocked: boolean) => isBlocked ? { 'aria-disabled': true, onClick: refuse } : {}
 
 /** A button; while it is busy it shows that and cannot be pressed again. */
-export function Button ({ kind, isSmall, isWide, icon, isBusy = false, children, type = 'button', disabled, ...rest }: ButtonProps) {
+export function Button (props: ButtonProps) {
+  const { kind, isSmall, isWide, icon, isBusy = false, isBlocked = false, children, type = 'button', ...rest } = props
   return (
     <button
-      {...rest} type={type} disabled={isBusy || disabled} aria-busy={isBusy}
+      {...rest} {...block(isBusy || isBlocked)} type={type} aria-busy={isBusy}
       class={classOf({ kind, isSmall, isWide })}
     >
       {isBusy ? <span class='spinner' /> : icon && <Icon node={icon} />}
@@ -33,10 +44,10 @@ type IconButtonProps = Omit<ButtonProps, 'children' | 'icon'> & { icon: IconNode
 
 /** A button with only an icon, whose label is its name and its tooltip. */
 export function IconButton (props: IconButtonProps) {
-  const { kind = 'quiet', isSmall, icon, label, isBusy = false, type = 'button', disabled, ...rest } = props
+  const { kind = 'quiet', isSmall, icon, label, isBusy = false, isBlocked = false, type = 'button', ...rest } = props
   return (
     <button
-      {...rest} type={type} disabled={isBusy || disabled} aria-label={label} title={label}
+      {...rest} {...block(isBusy || isBlocked)} type={type} aria-label={label} title={label}
       class={classOf({ kind, isSmall }, true)}
     >
       {isBusy ? <span class='spinner' /> : <Icon node={icon} />}

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact'
-import { useEffect, useId, useRef } from 'preact/hooks'
+import { useEffect, useId, useLayoutEffect, useRef } from 'preact/hooks'
 import x from 'lucide/dist/esm/icons/x.mjs'
 import { texts } from '../i18n/language.ts'
 import { IconButton } from './button.tsx'
@@ -17,18 +17,25 @@ interface DialogProps {
   foot?: ComponentChildren
 }
 
-/** A modal dialog. Escape and a click beside it close it. */
+/** A modal dialog. Escape and a click beside it close it. The control that had the focus before gets it back. */
 export function Dialog ({ title, isOpen, onClose, isLarge = false, isFull = false, children, foot }: DialogProps) {
   const dialog = useRef<HTMLDialogElement>(null)
+  const isGone = useRef(false)
   const id = useId()
   useEffect(() => {
     if (isOpen) dialog.current?.showModal()
     else dialog.current?.close()
   }, [isOpen])
+  // A browser gives the focus back only if the dialog closes before it leaves the page.
+  useLayoutEffect(() => () => {
+    isGone.current = true
+    dialog.current?.close()
+  }, [])
   useFirstFocus(dialog, isOpen)
   return (
     <dialog
-      ref={dialog} class={`dialog ${isFull ? 'dialog-full' : isLarge ? 'dialog-large' : ''}`} aria-labelledby={id} onClose={onClose}
+      ref={dialog} class={`dialog ${isFull ? 'dialog-full' : isLarge ? 'dialog-large' : ''}`} aria-labelledby={id}
+      onClose={() => { if (!isGone.current) onClose() }}
       onClick={({ target, currentTarget }) => { if (target === currentTarget) onClose() }}
     >
       {isOpen && (

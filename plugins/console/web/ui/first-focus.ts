@@ -1,12 +1,14 @@
 import { useEffect } from 'preact/hooks'
 
-const CONTROLS = 'input:not([type=hidden]), select, textarea, button, a[href], [tabindex="0"]'
+const CONTROLS = 'input:not([type=hidden]), select, textarea, button, a[href], summary, [tabindex="0"]'
+
+/** Lists the controls of an element in the order of Tab, hidden ones included. */
+export const listControls = (element: ParentNode): HTMLElement[] =>
+  [...element.querySelectorAll<HTMLElement>(CONTROLS)].filter((control) => !control.matches(':disabled, [tabindex="-1"]'))
 
 /** Finds the control that a person wants first: in the content of a dialog, else among its buttons. */
 export function findFirstControl (dialog: ParentNode): HTMLElement | null {
-  const inBody = [...dialog.querySelectorAll<HTMLElement>(`.dialog-body :is(${CONTROLS})`)]
-  const inFoot = [...dialog.querySelectorAll<HTMLElement>(`.dialog-foot :is(${CONTROLS})`)]
-  return [...inBody, ...inFoot].find((control) => !control.matches(':disabled, [tabindex="-1"]') && control.checkVisibility()) ?? null
+  return [...dialog.querySelectorAll('.dialog-body, .dialog-foot')].flatMap(listControls).find((control) => control.checkVisibility()) ?? null
 }
 
 /**

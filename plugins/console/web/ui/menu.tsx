@@ -24,10 +24,15 @@ interface MenuProps {
 
 /** A menu that a button opens, by pointer, arrows and first letters. */
 export function Menu ({ entries, children }: MenuProps) {
+  const id = useId()
+  const trigger = `${id}-trigger`
   const service = useMachine(machine.machine, {
-    id: useId(),
+    id,
+    ids: { trigger },
     positioning: { placement: 'bottom-end', gutter: 6 },
     onSelect: ({ value }) => {
+      // The entry leaves the page. A dialog that it opens gives the focus back to the button.
+      document.getElementById(trigger)?.focus()
       for (const entry of entries) if (entry !== null && typeof entry !== 'string' && entry.id === value) entry.onSelect()
     }
   })

@@ -33,7 +33,7 @@ function Favourite ({ rom }: { rom: DetailedRom }) {
     <span class='rom-heart' data-on={isFavourite ? '' : undefined}>
       <IconButton
         icon={heart}
-        disabled={!isReady}
+        isBlocked={!isReady}
         isBusy={isBusy}
         aria-pressed={isFavourite}
         label={isFavourite ? actions.unfavourite : actions.favourite}

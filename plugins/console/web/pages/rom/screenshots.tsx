@@ -18,7 +18,7 @@ interface LightboxProps {
   onClose: () => void
 }
 
-/** One picture in full size. Arrows and swipes show others; Escape closes. */
+/** One picture in full size. Arrows and swipes show others; Escape closes, which gives the focus back. */
 function Lightbox ({ pictures, shown, onShow, onClose }: LightboxProps) {
   const {
     common,
@@ -44,7 +44,7 @@ function Lightbox ({ pictures, shown, onShow, onClose }: LightboxProps) {
         else if (key === 'ArrowRight') move(1)
       }}
       onClick={({ target, currentTarget }) => {
-        if (target === currentTarget) onClose()
+        if (target === currentTarget) currentTarget.close()
       }}
       onTouchStart={({ touches }) => {
         touched.current = touches[0]?.clientX ?? null
@@ -80,7 +80,7 @@ function Lightbox ({ pictures, shown, onShow, onClose }: LightboxProps) {
         )}
       </div>
       <div class='lightbox-close'>
-        <IconButton icon={x} label={common.close} onClick={onClose} />
+        <IconButton icon={x} label={common.close} onClick={() => { dialog.current?.close() }} />
       </div>
     </dialog>
   )
@@ -90,7 +90,6 @@ function Lightbox ({ pictures, shown, onShow, onClose }: LightboxProps) {
 export function Screenshots ({ rom }: { rom: DetailedRom }) {
   const { media: words } = texts().rom
   const [shown, setShown] = useState<number | null>(null)
-  const opener = useRef<HTMLButtonElement | null>(null)
   const own = rom.user_screenshots.filter(
     ({ missing_from_fs: isMissing, is_gallery: isGallery }) => isGallery && !isMissing
   )
@@ -105,8 +104,7 @@ export function Screenshots ({ rom }: { rom: DetailedRom }) {
             type='button'
             class='rom-shot'
             aria-label={words.open(index + 1)}
-            onClick={({ currentTarget }) => {
-              opener.current = currentTarget
+            onClick={() => {
               setShown(index)
             }}
           >
@@ -121,7 +119,6 @@ export function Screenshots ({ rom }: { rom: DetailedRom }) {
           onShow={setShown}
           onClose={() => {
             setShown(null)
-            opener.current?.focus()
           }}
         />
       )}

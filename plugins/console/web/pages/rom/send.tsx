@@ -107,7 +107,7 @@ function DeviceRow ({
           <Button
             isSmall
             isBusy={isBusy}
-            disabled={LIVE.includes(request?.status ?? '')}
+            isBlocked={LIVE.includes(request?.status ?? '')}
             aria-label={words.sendLabel(name)}
             onClick={start}
           >

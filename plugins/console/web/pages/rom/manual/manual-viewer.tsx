@@ -121,8 +121,8 @@ function Pages ({ manual, first, address }: PagesProps) {
   return (
     <div class='manual'>
       <div class='manual-tools' role='group' aria-label={words.tools}>
-        <IconButton icon={up} label={words.previous} disabled={current === 1} onClick={() => { run('previous') }} />
-        <IconButton icon={down} label={words.next} disabled={current === manual.pages} onClick={() => { run('next') }} />
+        <IconButton icon={up} label={words.previous} isBlocked={current === 1} onClick={() => { run('previous') }} />
+        <IconButton icon={down} label={words.next} isBlocked={current === manual.pages} onClick={() => { run('next') }} />
         <span class='number' role='status'>{words.pageOf(current, manual.pages)}</span>
         <IconButton icon={minus} label={words.smaller} onClick={() => { run('smaller') }} />
         <IconButton icon={plus} label={words.larger} onClick={() => { run('larger') }} />
