@@ -4,10 +4,8 @@ import { useEffect, useState } from 'preact/hooks'
 import { texts } from '../i18n/language.ts'
 import { Icon } from '../ui/icon.tsx'
 import { tellFailure } from '../ui/toast.tsx'
+import { isTyping } from '../ui/typing.ts'
 import type { PaletteProps } from './search/palette.tsx'
-
-const isTyping = (target: EventTarget | null) =>
-  target instanceof HTMLElement && (target.isContentEditable || /^(input|select|textarea)$/i.test(target.tagName))
 
 const isShortcut = (event: KeyboardEvent): boolean =>
   (event.key === '/' && !isTyping(event.target)) || (event.key.toLowerCase() === 'k' && (event.ctrlKey || event.metaKey) && !event.shiftKey)
