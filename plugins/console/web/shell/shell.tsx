@@ -32,9 +32,14 @@ export function Shell ({ user }: { user: User }) {
     if (!isFirst.current && readPlace() === null) main.current?.focus({ preventScroll: true })
     isFirst.current = false
   }, [path])
+  /** Moves the focus without a navigation, which would lose the query of the address. */
+  const skip = (event: Event): void => {
+    event.preventDefault()
+    main.current?.focus()
+  }
   return (
     <div class='shell'>
-      <a class='button shell-skip' href={`${addressOf(path)}#main`} target='_top'>{texts().common.skip}</a>
+      <a class='button shell-skip' href={`${addressOf(path)}#main`} target='_top' onClick={skip}>{texts().common.skip}</a>
       <Navigation />
       <div>
         <header class='shell-bar'>

@@ -30,14 +30,24 @@ const SECTIONS: readonly Section[] = [
   { path: 'account/channels', name: 'channels', icon: bell, content: Channels }
 ]
 
+/**
+ * Scrolls to the link of the current section, because on phones the sections are wider than the screen. The function of
+ * browsers for that would let the next Tab begin at the link.
+ */
+function showCurrent (nav: HTMLElement): void {
+  const link = nav.querySelector('[aria-current]')?.getBoundingClientRect()
+  if (link === undefined) return
+  const { left, right } = nav.getBoundingClientRect()
+  nav.scrollBy({ left: Math.min(0, link.left - left) + Math.max(0, link.right - right) })
+}
+
 /** The settings of one's own account, in sections with addresses of their own. */
 export default function Account ({ section }: { section?: string }) {
   const { account } = texts()
   const current = SECTIONS.find(({ path }) => path === (section === undefined ? 'account' : `account/${section}`))
   useTitle(current === undefined ? undefined : account.sections[current.name])
   const nav = useRef<HTMLElement>(null)
-  // On phones the sections are wider than the screen.
-  useEffect(() => { nav.current?.querySelector('[aria-current]')?.scrollIntoView({ block: 'nearest' }) }, [section])
+  useEffect(() => { if (nav.current !== null) showCurrent(nav.current) }, [section])
   const own = accountOf()
   if (current === undefined) return <NotFound />
   if (own === null || isGuest(own)) return <Forbidden />

@@ -3,7 +3,7 @@ import sparkles from 'lucide/dist/esm/icons/sparkles.mjs'
 import search from 'lucide/dist/esm/icons/search.mjs'
 import x from 'lucide/dist/esm/icons/x.mjs'
 import type { ComponentChildren } from 'preact'
-import { useState } from 'preact/hooks'
+import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import type { Collection } from '../../api/collections.ts'
 import { holds } from '../../api/session.ts'
 import { texts } from '../../i18n/language.ts'
@@ -33,6 +33,29 @@ interface GameListProps {
   empty?: ComponentChildren
   /** The order if the address names none. */
   usual?: UsualOrder
+}
+
+/** The filters beside a list. They get the focus when they open, and give it back to their button. */
+function Filters ({ onClose, children }: { onClose: () => void, children: ComponentChildren }) {
+  const { common, list } = texts()
+  const box = useRef<HTMLElement>(null)
+  useLayoutEffect(() => {
+    const { activeElement: opener } = document
+    box.current?.focus({ preventScroll: true })
+    return () => {
+      const hasFocus = box.current?.contains(document.activeElement) === true
+      if (hasFocus && opener instanceof HTMLElement) opener.focus()
+    }
+  }, [])
+  return (
+    <aside
+      ref={box} class='filters' aria-label={list.filters} tabIndex={-1}
+      onKeyDown={({ key }) => { if (key === 'Escape') onClose() }}
+    >
+      <div class='filters-head'><h2>{list.filters}</h2><IconButton isSmall icon={x} label={common.close} onClick={onClose} /></div>
+      {children}
+    </aside>
+  )
 }
 
 /** A page with a list of ROMs: head, tools, filters, and the ROMs themselves. The address holds everything chosen. */
@@ -76,11 +99,10 @@ export function GameList ({ title, scope, collection, head, empty, usual = ALL_G
           />
         </div>
         {isOpen && isWide && (
-          <aside class='filters' aria-label={list.filters}>
-            <div class='filters-head'><h2>{list.filters}</h2><IconButton isSmall icon={x} label={common.close} onClick={() => { setOpen(false) }} /></div>
+          <Filters onClose={() => { setOpen(false) }}>
             {filters}
             {save}
-          </aside>
+          </Filters>
         )}
       </div>
       {!isWide && (

@@ -106,7 +106,7 @@ export function Games ({ label, query, collection, empty, onCount }: GamesProps)
       {ids.size > 0 && (
         <SelectionBar
           ids={[...ids]} count={count} collection={collection} onAll={() => { keys.onAll() }}
-          onEnd={() => { selection.clear() }}
+          onEnd={() => { selection.clear() }} onLeave={() => { handle.current?.focus() }}
         />
       )}
     </>

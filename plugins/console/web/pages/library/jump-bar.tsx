@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import { texts } from '../../i18n/language.ts'
 import type { Rom } from '../../ui/cover.tsx'
 import { loadAt } from './game-pages.ts'
@@ -59,9 +59,26 @@ export function useJumps (query: ListQuery, count: number, letters: Readonly<Rec
 
 interface JumpBarProps { jumps: readonly Jump[], onJump: (jump: Jump) => void }
 
-/** Letters or years beside a list. A pointer may slide over them. */
+const STEPS: Readonly<Record<string, (index: number, count: number) => number>> = {
+  ArrowDown: (index, count) => Math.min(count - 1, index + 1),
+  ArrowUp: (index) => Math.max(0, index - 1),
+  Home: () => 0,
+  End: (_index, count) => count - 1
+}
+
+/** Letters or years beside a list. A pointer may slide over them. Tab stops once; arrows, Home and End move. */
 export function JumpBar ({ jumps, onJump }: JumpBarProps) {
   const { list } = texts()
+  const bar = useRef<HTMLDivElement>(null)
+  const [chosen, setChosen] = useState(0)
+  const current = Math.min(chosen, jumps.length - 1)
+  const handleKey = (event: KeyboardEvent): void => {
+    const target = STEPS[event.key]?.(current, jumps.length)
+    if (target === undefined || event.ctrlKey || event.metaKey || event.altKey) return
+    event.preventDefault()
+    setChosen(target)
+    bar.current?.querySelectorAll<HTMLElement>('[data-jump]')[target]?.focus()
+  }
   const slide = (event: PointerEvent): void => {
     if (event.buttons !== 1) return
     const label = document.elementFromPoint(event.clientX, event.clientY)?.closest<HTMLElement>('[data-jump]')?.dataset.jump
@@ -69,9 +86,12 @@ export function JumpBar ({ jumps, onJump }: JumpBarProps) {
     if (jump?.at !== undefined) onJump(jump)
   }
   return (
-    <div class='jump-bar' role='group' aria-label={list.jump} onPointerMove={slide}>
-      {jumps.map((jump) => (
-        <button key={jump.label} type='button' data-jump={jump.label} aria-label={list.jumpTo(jump.label)} onClick={() => { onJump(jump) }}>
+    <div ref={bar} class='jump-bar' role='toolbar' aria-orientation='vertical' aria-label={list.jump} onPointerMove={slide} onKeyDown={handleKey}>
+      {jumps.map((jump, index) => (
+        <button
+          key={jump.label} type='button' data-jump={jump.label} tabIndex={index === current ? 0 : -1} aria-label={list.jumpTo(jump.label)}
+          onClick={() => { setChosen(index); onJump(jump) }}
+        >
           {jump.label}
         </button>
       ))}

@@ -4,7 +4,7 @@ import { type Geometry, type GridOptions, type Range, follow, layOut, move, rang
 import { readPlace, storePlace } from './stored-position.ts'
 
 /** Commands for a grid from outside. */
-export interface GridHandle { jump: (index: number) => void }
+export interface GridHandle { jump: (index: number) => void, focus: () => void }
 
 /** The selected cells of a grid: Space, Shift with arrows, Ctrl-A and Escape change them. */
 export interface GridSelection {
@@ -212,7 +212,8 @@ export function Grid (props: GridProps) {
       jump (index) {
         setActive(index)
         show(Math.min(Math.floor(index / columns) * rowHeight, Math.max(0, geometry.height - viewport)))
-      }
+      },
+      focus () { element.current?.focus({ preventScroll: true }) }
     }
   }
 

@@ -11,7 +11,7 @@ import checks from 'lucide/dist/esm/icons/square-check-big.mjs'
 import trashIcon from 'lucide/dist/esm/icons/trash.mjs'
 import wand from 'lucide/dist/esm/icons/wand-sparkles.mjs'
 import x from 'lucide/dist/esm/icons/x.mjs'
-import { useState } from 'preact/hooks'
+import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import type { Collection } from '../../../api/collections.ts'
 import { useActions } from '../../../api/permissions.ts'
 import { holds } from '../../../api/session.ts'
@@ -42,6 +42,8 @@ interface SelectionBarProps {
   collection?: Collection | undefined
   onAll: () => void
   onEnd: () => void
+  /** Called when the bar, which has the focus, leaves the page. */
+  onLeave: () => void
 }
 
 interface QuestionsProps {
@@ -76,7 +78,7 @@ function Questions ({ open, count, names, onClose, onTrash, onRematch }: Questio
 }
 
 /** What can be done with the selected ROMs. */
-export function SelectionBar ({ ids, count, collection, onAll, onEnd }: SelectionBarProps) {
+export function SelectionBar ({ ids, count, collection, onAll, onEnd, onLeave }: SelectionBarProps) {
   const { list, list: { selection: words, done } } = texts()
   const actions = useActions()
   const [open, setOpen] = useState<Open>(null)
@@ -85,6 +87,8 @@ export function SelectionBar ({ ids, count, collection, onAll, onEnd }: Selectio
   const [failed, setFailed] = useState<BulkOutcome['failed']>([])
   const isBusy = progress !== null
   const isNarrow = useMedia('(max-width: 40rem)')
+  const bar = useRef<HTMLDivElement>(null)
+  useLayoutEffect(() => () => { if (bar.current?.contains(document.activeElement) === true) onLeave() }, [])
 
   /** Runs work on all selected ROMs. Those that failed stay to be read. */
   function run (work: () => Promise<BulkOutcome | void>): void {
@@ -134,14 +138,14 @@ export function SelectionBar ({ ids, count, collection, onAll, onEnd }: Selectio
   ]
   const close = () => { setOpen(null) }
   return (
-    <div class='selection-bar' role='toolbar' aria-label={words.title}>
+    <div ref={bar} class='selection-bar' role='toolbar' aria-label={words.title}>
       <IconButton icon={x} label={words.end} onClick={onEnd} />
       <strong class='selection-count number' role='status'>
         {isBusy ? list.working(progress, ids.length) : words.count(ids.length)}
       </strong>
       {isBusy && <progress class='selection-progress' value={progress} max={ids.length} aria-label={words.title} />}
       <span class='selection-space' />
-      {isPartial && !isNarrow && <IconButton icon={checks} label={words.all} disabled={isBusy} onClick={onAll} />}
+      {isPartial && !isNarrow && <IconButton icon={checks} label={words.all} isBlocked={isBusy} onClick={onAll} />}
       {mayCollect && <BarButton icon={heart} label={words.favorite} isBusy={isBusy} onClick={favorite} />}
       {mayCollect && <BarButton icon={folderPlus} label={words.collect} isBusy={isBusy} onClick={() => { setOpen('collect') }} />}
       {mayCollect && collection !== undefined && (
@@ -154,8 +158,8 @@ export function SelectionBar ({ ids, count, collection, onAll, onEnd }: Selectio
         <BarButton icon={download} label={words.download} isBusy={isBusy} onClick={startDownload} />
       )}
       {more.length > 0 && (
-        <Menu entries={more}>
-          {(trigger) => <IconButton {...trigger} type='button' icon={ellipsis} label={words.more} disabled={isBusy} />}
+        <Menu entries={more.map((entry) => isBusy && entry !== null && typeof entry !== 'string' ? { ...entry, isDisabled: true } : entry)}>
+          {(trigger) => <IconButton {...trigger} type='button' icon={ellipsis} label={words.more} />}
         </Menu>
       )}
       {open === 'collect' && <CollectDialog ids={ids} onClose={close} />}
@@ -176,5 +180,5 @@ interface BarButtonProps { icon: Parameters<typeof Button>[0]['icon'], label: st
 
 /** A button of the bar, which shows only its icon where space is short. */
 const BarButton = ({ icon, label, isBusy, onClick }: BarButtonProps) => (
-  <Button kind='quiet' icon={icon} disabled={isBusy} title={label} onClick={onClick}><span class='selection-label'>{label}</span></Button>
+  <Button kind='quiet' icon={icon} isBlocked={isBusy} title={label} onClick={onClick}><span class='selection-label'>{label}</span></Button>
 )
