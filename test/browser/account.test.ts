@@ -27,7 +27,7 @@ t.test('a person starts the server, signs in elsewhere and connects apps', async
 
 /** From the first page to covers, without a pointer. */
 async function startFirst (t: Test, journey: Journey, count: number): Promise<void> {
-  const { page, see, checkAccessibility } = journey
+  const { page, see, press, checkAccessibility } = journey
   const type = (text: string) => page.keyboard.type(text)
   async function tab (): Promise<void> {
     await page.keyboard.press('Tab')
@@ -52,38 +52,31 @@ async function startFirst (t: Test, journey: Journey, count: number): Promise<vo
   await see('Where are your games?', 'h1')
   await see('Super Nintendo Entertainment System', '.folder')
   await checkAccessibility('library step')
-  await page.focus('.setup-foot .button-primary')
-  await page.keyboard.press('Enter')
+  await press('Next: ')
   await see('Covers and texts', 'h1')
   await see('gamelist.xml', '.provider')
-  await page.focus('.provider .button')
-  await page.keyboard.press('Enter')
+  await press('Test gamelist.xml')
   await see('It answers.', '.provider')
   await checkAccessibility('providers step')
   await setUpProvider(t, journey)
-  await page.focus('.setup-foot .button-primary')
-  await page.keyboard.press('Enter')
+  await press('Next: ')
   await see('Ready when you are.')
-  await page.focus('.panel .button-primary')
-  await page.keyboard.press('Enter')
+  await press('Start the scan')
   await page.waitForSelector('.found img[data-loaded]')
   await see(`Done: ${count} games`, '.scan-words')
   t.equal((await page.$$('.found .game')).length, count, 'every game appears')
   await checkAccessibility('scan step')
-  await page.focus('.panel .button-primary')
-  await page.keyboard.press('Enter')
+  await press('To the library')
   await page.waitForSelector('.grid img[data-loaded]')
 }
 
 /** Switches a provider on with the address of a server of one's own, which works at the second try. */
-async function setUpProvider (t: Test, { page, see, checkAccessibility }: Journey): Promise<void> {
+async function setUpProvider (t: Test, { page, see, press, checkAccessibility }: Journey): Promise<void> {
   let status = 503
   const server = createServer(({ url }, response) => { response.writeHead(url?.endsWith('/HealthCheck') === true ? status : 404).end() })
   await new Promise<void>((resolve) => { server.listen(0, '127.0.0.1', resolve) })
   t.teardown(() => { server.close() })
-  const settings = '.provider [aria-label="Settings of Hasheous"]'
-  await page.focus(settings)
-  await page.keyboard.press('Enter')
+  await press('Settings of Hasheous')
   const address = await page.waitForSelector('dialog[open] input::-p-aria([name="Base url"])')
   await address?.evaluate((input) => { (input as HTMLInputElement).select() })
   await address?.type(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)
@@ -94,8 +87,7 @@ async function setUpProvider (t: Test, { page, see, checkAccessibility }: Journe
   await checkAccessibility('settings of a provider')
   t.equal(await page.$eval('dialog[open] input[type=password]', (input) => input.getAttribute('placeholder')), 'Stored. Type to replace it.')
   status = 200
-  await page.focus('dialog[open] .form .button-primary')
-  await page.keyboard.press('Enter')
+  await press('Save and test')
   await see('Hasheous works.', '.toast')
   await page.waitForFunction(() => document.querySelector('.provider [aria-label="Test Hasheous"]') !== null)
 }
@@ -138,12 +130,11 @@ async function interruptUpload (t: Test, libraryDir: string, { page, open, see }
 }
 
 async function createToken (t: Test, { app }: TestApp, journey: Journey): Promise<void> {
-  const { page, open, see, click, fill, checkAccessibility } = journey
+  const { page, open, see, press, checkAccessibility } = journey
   await open('account/tokens')
-  await click('Create a token')
-  await page.waitForSelector('dialog input')
-  await fill('Name', 'Handheld')
-  await page.focus('dialog input[required]')
+  await press('Create a token')
+  await page.waitForSelector('dialog input:focus')
+  await page.keyboard.type('Handheld')
   await page.keyboard.press('Enter')
   await page.waitForSelector('.qr')
   const token = await page.$eval('.input-code', (input) => (input as HTMLInputElement).value)
@@ -151,17 +142,18 @@ async function createToken (t: Test, { app }: TestApp, journey: Journey): Promis
   const call = async (path: string) => (await app.inject({ url: path, headers: { authorization: `Bearer ${token}` } })).statusCode
   t.equal(await call('/api/roms'), 200)
   t.equal(await call('/api/logs'), 403, 'logs are outside of its rights')
-  await click('I have it')
+  await press('I have it')
   await see('Handheld', '.row')
-  await click('Revoke Handheld')
+  await press('Revoke Handheld')
   await page.waitForSelector('dialog[open] .button-danger')
-  await page.click('dialog[open] .button-danger')
+  await press('Revoke')
   await see('No tokens')
+  await page.waitForFunction(() => document.activeElement?.innerText === 'Create a token')
   t.equal(await call('/api/roms'), 401)
 }
 
 async function pairDevice (t: Test, { app }: TestApp, journey: Journey): Promise<void> {
-  const { page, open, see, checkAccessibility } = journey
+  const { open, see, press, checkAccessibility } = journey
   const begin = async () => (await app.inject({
     method: 'POST',
     url: '/api/auth/device/init',
@@ -172,34 +164,34 @@ async function pairDevice (t: Test, { app }: TestApp, journey: Journey): Promise
   await see('Pocket <i>', 'h2')
   await see('Store your saves', 'form')
   await checkAccessibility('pairing')
-  await page.focus('form [type=submit]')
-  await page.keyboard.press('Enter')
+  await press('Approve')
   await see('Connected')
   const polled = await app.inject({ method: 'POST', url: '/api/auth/device/token', payload: { device_code: code } })
   t.same(polled.json<{ scopes: string[] }>().scopes.toSorted(), ['assets.write', 'roms.read'])
 }
 
 async function signOutElsewhere (journey: Journey): Promise<void> {
-  const { page, open, see, openOther, signIn, click } = journey
+  const { page, open, see, openOther, signIn, press } = journey
   const other = await openOther()
   await signIn('ana', PASSWORD, other)
   await open('account/security')
   await see('This browser', '.row')
-  await click('Sign out everywhere else')
+  await page.bringToFront()
+  await press('Sign out everywhere else')
   await page.waitForSelector('dialog[open] .button-danger')
-  await page.click('dialog[open] .button-danger')
+  await press('Sign out everywhere else')
   await see('Welcome back', 'h1', other)
   await page.waitForFunction(() => document.querySelectorAll('.rows .row').length === 1)
   await see('This browser', '.row')
   await open('notifications')
   await see('Scan finished', '.note')
-  await click('Mark all as read')
+  await press('Mark all as read')
   await page.waitForSelector('.bell-count', { hidden: true })
 }
 
 /** An invited person sees nothing that administers the server. */
 async function inviteViewer (t: Test, { app }: TestApp, journey: Journey): Promise<void> {
-  const { page, openOther, see, fill, click } = journey
+  const { page, openOther, see, fill, press } = journey
   const invite = await app.inject({
     method: 'POST', url: '/api/users/invite-link?role=user', headers: { authorization: `Basic ${btoa(`ana:${PASSWORD}`)}` }
   })
@@ -212,11 +204,10 @@ async function inviteViewer (t: Test, { app }: TestApp, journey: Journey): Promi
   await fill('Username', 'ben', viewer)
   await fill('Password', PASSWORD, viewer)
   await fill('Password again', PASSWORD, viewer)
-  await click('Create account', viewer)
-  await viewer.waitForSelector('.shell')
   await viewer.bringToFront()
-  await viewer.focus('.shell-actions > button')
-  await viewer.keyboard.press('Enter')
+  await press('Create account', 'Enter', viewer)
+  await viewer.waitForSelector('.shell')
+  await press('Account: ben', 'Enter', viewer)
   await viewer.waitForSelector('.menu')
   const menu = await viewer.$eval('.menu', (element) => (element as HTMLElement).innerText)
   t.match(menu, 'Account')

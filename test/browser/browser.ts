@@ -43,6 +43,50 @@ const fill = (page: Page, label: string, value: string) => page.locator(`input::
 /** Clicks the control with a name, as screen readers announce it. */
 const click = (page: Page, name: string) => page.locator(`::-p-aria([name="${name}"])`).click()
 
+/** The stops of Tab after which a control counts as unreachable. */
+const STOPS_MAX = 80
+
+/** Returns the name of a control as people read it. It runs within pages. */
+const NAME_OF = `((control) => (control.getAttribute('aria-label') ?? control.labels?.[0]?.innerText ?? control.innerText)
+  .replaceAll(/\\s+/g, ' ').trim())`
+/** Returns the control with the focus: its name, and whether people see that it has the focus. */
+const READ_FOCUS = `(() => {
+  const { activeElement: control } = document
+  const isRinged = (part) => {
+    const { outlineStyle, boxShadow } = getComputedStyle(part)
+    return outlineStyle !== 'none' || (part.matches('input, select, textarea') && boxShadow !== 'none')
+  }
+  return control === document.body
+    ? { name: '', isSeen: false }
+    : { name: ${NAME_OF}(control), isSeen: control.checkVisibility() && [control, ...control.querySelectorAll('*')].some(isRinged) }
+})()`
+
+/**
+ * Moves the focus by Tab to the first control whose name begins with a text. The search begins where the focus is.
+ * Fails if Tab does not get there, or if nobody would see the focus.
+ */
+export async function reach (page: Page, name: string): Promise<void> {
+  await page.waitForFunction(`[...document.querySelectorAll('a, button, summary, input, [tabindex]')]
+    .some((control) => control.checkVisibility() && ${NAME_OF}(control).startsWith(${JSON.stringify(name)}))`)
+  const passed: string[] = []
+  for (let stops = 0; stops < STOPS_MAX; stops++) {
+    const focus = await page.evaluate(READ_FOCUS) as { name: string, isSeen: boolean }
+    if (focus.name.startsWith(name)) {
+      if (focus.isSeen) return
+      throw new Error(`Nobody sees that “${focus.name}” has the focus`)
+    }
+    passed.push(focus.name)
+    await page.keyboard.press('Tab')
+  }
+  throw new Error(`Tab does not reach “${name}”, only: ${passed.join(' | ')}`)
+}
+
+/** Moves the focus by Tab to the control whose name begins with a text, and presses a key there. */
+export async function pressOn (page: Page, name: string, key: 'Enter' | 'Space' = 'Enter'): Promise<void> {
+  await reach(page, name)
+  await page.keyboard.press(key)
+}
+
 /** Signs in on the page that asks for it. */
 export async function signIn (page: Page, username: string, password: string): Promise<void> {
   await fill(page, 'Username', username)
@@ -74,6 +118,8 @@ export interface Journey {
   see: (text: string, selector?: string, page?: Page) => Promise<void>
   /** Clicks the control with a name, as screen readers announce it. */
   click: (name: string, page?: Page) => Promise<void>
+  /** Moves to the control with a name by Tab, and presses it by a key. */
+  press: (name: string, key?: 'Enter' | 'Space', page?: Page) => Promise<void>
   /** Fills the field with a label. */
   fill: (label: string, value: string, page?: Page) => Promise<void>
   signIn: (username: string, password: string, page?: Page) => Promise<void>
@@ -139,6 +185,7 @@ async function createJourney (t: Test, browser: Browser, address: string, proble
     page,
     openOther,
     click: (name, where = page) => click(where, name),
+    press: (name, key = 'Enter', where = page) => pressOn(where, name, key),
     fill: (label, value, where = page) => fill(where, label, value),
     signIn: (username, password, where = page) => signIn(where, username, password),
     async open (view) {

@@ -2,7 +2,7 @@ import type { Page } from 'puppeteer-core'
 import t from 'tap'
 import { createForm } from '../plugins/assets/support.ts'
 import { until } from '../until.ts'
-import { DESKTOP, examine, startBrowser } from './browser.ts'
+import { DESKTOP, examine, pressOn as press, startBrowser } from './browser.ts'
 import { MARKUP_NAME, buildGameLibrary } from './game-library.ts'
 import { makePdf } from './pdf.ts'
 
@@ -40,10 +40,6 @@ async function signIn (name: string): Promise<Page> {
   return page
 }
 
-/** Clicks the control with an accessible name. */
-const press = async (page: Page, name: string) => {
-  await page.locator(`::-p-aria([name="${name}"][role="button"])`).click()
-}
 const fill = async (page: Page, name: string, value: string) => {
   await page.locator(`::-p-aria([name="${name}"])`).fill(value)
 }
@@ -71,8 +67,7 @@ t.test('an edit with a lock stays after a scan until somebody unlocks it', async
   await page.waitForFunction(() => document.querySelector('h1')?.textContent === 'Chrono Harbor')
   t.same(await examine(page), [])
   // By keyboard alone: the menu, its first entry, and the form.
-  await page.focus('[aria-haspopup=menu][aria-label="More actions"]')
-  await page.keyboard.press('Enter')
+  await press(page, 'More actions')
   await page.waitForSelector('.menu')
   await page.keyboard.press('Home')
   await page.keyboard.press('Enter')
@@ -134,7 +129,7 @@ t.test('a game without a match is found by a search, and refused again', async (
   await page.goto(`${url}/roms/${tales}`)
   await sees(page, 'Not identified yet')
   t.same(await examine(page), [])
-  await page.locator('::-p-aria([name="Find a match"])').click()
+  await press(page, 'Find a match')
   await page.waitForSelector('.candidate h3')
   t.same(await examine(page), [])
   await press(page, 'This is it: Harbor Tales')
@@ -156,13 +151,16 @@ t.test('a conflict is resolved by keeping both, and a former save is restored an
   await sees(page, 'Both are kept')
   await until(async () => (await read(harbor)).user_saves.every(({ conflict_of: original }) => original === null), 'no conflict is left')
   t.equal((await read(harbor)).user_saves.length, 2)
+  await page.waitForFunction(() => document.activeElement?.innerText === 'Upload a save')
   const shaOf = async () => (await read(harbor)).user_saves.find(({ id }) => id === save)?.sha1
   const second = await shaOf()
   await press(page, 'Older versions of Harbor.srm')
-  await page.locator('.save-versions .button:not(.button-quiet)').click()
+  await press(page, 'Restore Harbor.srm')
   await sees(page, 'is restored')
   t.not(await shaOf(), second)
-  await press(page, 'Undo')
+  await page.keyboard.down('Control')
+  await page.keyboard.press('z')
+  await page.keyboard.up('Control')
   await until(async () => (await shaOf()) === second, 'the save is as before')
 })
 

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { type TestApp, buildTestApp } from '../support.ts'
 import { until } from '../until.ts'
-import { type Journey, runJourney } from './browser.ts'
+import { type Journey, reach, runJourney } from './browser.ts'
 import { LIST_PROVIDER, makeLibrary } from './library.ts'
 
 const MARKUP = '<img src=x onerror=alert(1)> & co'
@@ -23,8 +23,8 @@ t.test('lists are filtered, selected and collected by keyboard', async (t) => {
 
 async function takeSteps (t: Test, test: TestApp, journey: Journey): Promise<void> {
   const { app, admin } = test
-  const { page, open, see, click, signIn, openOther, checkAccessibility } = journey
-  const press = async (...keys: string[]) => { for (const key of keys) await page.keyboard.press(key as 'Enter') }
+  const { page, open, see, press, signIn, openOther, checkAccessibility } = journey
+  const type = async (...keys: string[]) => { for (const key of keys) await page.keyboard.press(key as 'Enter') }
   const total = (count: number, where = page) => see(`${count} game${count === 1 ? '' : 's'}`, '.library-title', where)
   await signIn('admin', 'a password')
   await see('Hello, admin', 'h1')
@@ -33,23 +33,25 @@ async function takeSteps (t: Test, test: TestApp, journey: Journey): Promise<voi
   await open('roms')
   await total(31)
   await see(MARKUP, '.game-name')
-  await page.focus('.list-search input')
+  await reach(page, 'Search in this list')
   await page.keyboard.type('a')
   await page.waitForFunction(() => location.search.includes('search=a'))
-  await page.locator('.list-tools [aria-expanded]').click()
-  await page.locator('.flag-chip').click()
+  await press('Filters')
+  await press('Favourites')
   await see('Favourites', '.chip')
   await total(0)
-  await page.locator('.flag-chip').click()
+  await type('Enter')
   await see('No favourites', '.chip')
-  await page.locator('summary::-p-text(Region)').click()
-  await page.locator('.filter-value::-p-text(Europe)').click()
+  await press('Region')
+  await press('Europe', 'Space')
   await page.waitForFunction(() => document.querySelectorAll('.chip').length === 2)
   await page.waitForSelector('.grid .game-name')
   const before = { url: page.url(), count: await page.$eval('.library-title [role=status]', (element) => element.textContent) }
   await checkAccessibility('filters')
   await page.reload()
   await page.waitForFunction((count) => document.querySelector('.library-title [role=status]')?.textContent === count, {}, before.count)
+  await press('Skip to the content')
+  await page.waitForSelector('main:focus')
   t.equal(page.url(), before.url)
   t.equal(await page.$$eval('.chip', ({ length }) => length), 2)
 
@@ -57,44 +59,40 @@ async function takeSteps (t: Test, test: TestApp, journey: Journey): Promise<voi
   await open('roms')
   await total(31)
   await page.waitForSelector('.grid .game-name')
-  await page.focus('.grid')
-  await press('Space')
+  await reach(page, 'All games')
+  await type('Space')
   await page.keyboard.down('Shift')
-  await press('ArrowRight')
+  await type('ArrowRight')
   await page.keyboard.up('Shift')
   await see('2 selected', '.selection-count')
   await checkAccessibility('selection')
-  await page.focus('.selection-bar [title="Favourite"]')
-  await press('Enter')
+  await press('Favourite')
   await see('2 games are favourites now.', '.toast')
   // The animation of the toast moves it up.
   await page.waitForFunction(`document.querySelector('.toast').getBoundingClientRect().bottom <=
     document.querySelector('.selection-bar').getBoundingClientRect().top`)
   await page.waitForFunction(() => document.querySelectorAll('.grid [aria-label="Favourite"]').length === 2)
-  await page.focus('.selection-bar [title="Add to collection"]')
-  await press('Enter')
-  await page.waitForSelector('dialog[open] .collect-new input')
-  await page.focus('.collect-new input')
+  await press('Add to collection')
+  await page.waitForSelector('dialog[open] .collect-new input:focus')
   await page.keyboard.type(MARKUP)
-  await press('Enter')
+  await type('Enter')
   await see(`2 games added to ${MARKUP}.`, '.toast')
-  await page.focus('.grid')
-  await press('Escape')
+  await press('End selection')
+  await page.waitForSelector('.grid:focus')
   await page.waitForFunction(() => document.querySelector('.selection-bar') === null)
   await page.keyboard.down('Control')
-  await press('a')
+  await type('a')
   await page.keyboard.up('Control')
   await see('31 selected', '.selection-count')
-  await press('Escape')
+  await type('Escape')
 
   // The list form by keyboard: to a game and back.
-  await page.focus('.segment[aria-label=List]')
-  await press('Enter')
+  await press('List')
   await page.waitForSelector('.game-row-title')
-  await page.focus('.grid')
-  await press('ArrowDown', 'ArrowDown')
+  await reach(page, 'All games')
+  await type('ArrowDown', 'ArrowDown')
   const third = await page.$eval('[data-active] .game-row-title', ({ textContent }) => textContent)
-  await press('Enter')
+  await type('Enter')
   await see(third, 'h1')
   await page.goBack()
   await page.waitForSelector('.grid:focus [data-active] .game-row-title')
@@ -104,22 +102,23 @@ async function takeSteps (t: Test, test: TestApp, journey: Journey): Promise<voi
   // A smart collection counts while its filters change.
   await open('collections')
   await see(MARKUP, '.collection-name')
-  await click('New smart collection')
+  await press('New smart collection')
   await see('31 games fit', '.smart-count')
-  await page.locator('.dialog .flag-chip').click()
+  await page.waitForSelector('.dialog input[required]:focus')
+  await page.keyboard.type('My best')
+  await press('Favourites')
   await see('2 games fit', '.smart-count')
-  await page.locator('.dialog input[required]').fill('My best')
-  await press('Enter')
+  await press('Create')
   await see('My best', 'h1')
   await total(2)
 
   // The search opens anywhere, and leads to the library.
-  await press('/')
+  await type('/')
   await page.waitForSelector('.palette-input:focus')
   await page.keyboard.type('img')
   await see(MARKUP, '.palette-option')
   await checkAccessibility('search')
-  await press('Enter')
+  await type('Enter')
   await see(MARKUP, 'h1')
 
   // A viewer sees no ROM that is hidden from them, and nothing administrative.
@@ -142,9 +141,9 @@ async function takeSteps (t: Test, test: TestApp, journey: Journey): Promise<voi
   await total(30, other)
   await other.waitForSelector('.grid .game-name')
   t.notMatch(await other.$eval('main', (element) => element.innerText), /onerror/)
-  await other.focus('.grid')
+  await reach(other, 'All games')
   await other.keyboard.press('Space')
-  await other.locator('::-p-aria([name="More actions"])').click()
+  await press('More actions', 'Enter', other)
   await see('Hide from my lists', '.menu', other)
   t.notMatch(await other.$eval('.menu', (element) => element.textContent), /trash|Rescan|Match/i)
 }

@@ -2,7 +2,7 @@ import t, { type Test } from 'tap'
 import { ENTRANCE_PATHS, type EntrancePath, VIEW_PATHS, type ViewPath } from '../../plugins/console/web/view-paths.ts'
 import { createForm } from '../plugins/assets/support.ts'
 import { type TestApp, buildTestApp } from '../support.ts'
-import { type Journey, runJourney } from './browser.ts'
+import { type Journey, reach, runJourney } from './browser.ts'
 import { LIST_PROVIDER, makeLibrary } from './library.ts'
 
 t.test('covers appear while a scan runs, and a sign-out elsewhere ends the session', async (t) => {
@@ -31,7 +31,7 @@ async function takeSteps (t: Test, test: TestApp, journey: Journey): Promise<voi
   t.same(shown.toSorted(), [...names].toSorted())
 
   // By keyboard alone: to a game and back, where the grid is as before.
-  await page.focus('.grid')
+  await reach(page, 'All games')
   await page.keyboard.press('ArrowRight')
   const second = await page.$eval('.grid [data-active] .game-name', ({ textContent }) => textContent)
   await page.keyboard.press('Enter')
@@ -107,9 +107,9 @@ async function visitAll (t: Test, test: TestApp, { page, open, checkAccessibilit
 
 t.test('below a base path sign-in, navigation and sockets work', async (t) => {
   const test = await buildTestApp(t, { env: { SVC_BASE_URL: 'http://127.0.0.1/games' } })
-  await runJourney(t, test, async ({ page, see, click, signIn }) => {
+  await runJourney(t, test, async ({ page, see, press, signIn }) => {
     await signIn('admin', 'a password')
-    await click('Platforms')
+    await press('Platforms')
     await see('Your library is empty')
     t.equal(new URL(page.url()).pathname, '/games/platforms')
     await page.reload()
