@@ -89,6 +89,11 @@ export function createScans (app: FastifyInstance, config: Config) {
       type: 'quick', library_ids: [place.library_id], platforms: [place.id], platform_fs_slugs: [], roms_ids: [], fs_names: names
     }, true, userId),
 
+    /** Queues a lookup of ROMs at the providers that know them; the scan waits if there is no worker. */
+    lookUpRoms: (ids: readonly number[], userId: number | null): Promise<Task> => queue({
+      type: 'update', platforms: [], platform_fs_slugs: [], roms_ids: [...ids]
+    }, true, userId),
+
     /** Drops queued scans and stops the running one; it ends with `scan:done`. */
     stop: () => app.tasks.stop('scan')
   }

@@ -5,7 +5,8 @@ import { conflict } from '../../core/errors.ts'
 import type { BulkResult } from '../firmware/schemas.ts'
 import type { AnyCaller } from '../platforms/visibility.ts'
 import {
-  type TrashedItem, deleteItems, deleteRom, isPlatformListed, lockItem, restoreRomRows, selectFileTarget, selectItems
+  type TrashedItem, deleteItems, deleteRom, isPlatformListed, lockItem, restoreRomRows, selectFileTarget, selectItems,
+  selectWithoutCover
 } from './rows.ts'
 import { isBack, openLibrary, removeEmptied, restoreFile } from './trash-folders.ts'
 import { PAGE, forEachItem, itemNotFound } from './trashed-items.ts'
@@ -64,7 +65,7 @@ async function findRomName ({ db }: Services, item: TrashedItem): Promise<string
   return (await selectFileTarget(db, item.rom_id))?.fs_name ?? item.file_name
 }
 
-/** Scans restored entries, with one scan for each folder. */
+/** Scans restored entries, with one scan for each folder, and looks ROMs up again that lost their cover. */
 async function scanRestored (app: Services, items: readonly TrashedItem[], userId: number | null): Promise<void> {
   const byFolder = Map.groupBy(items, ({ platform_id: platform, library_id: library }) => `${platform} ${library}`)
   for (const group of byFolder.values()) {
@@ -74,6 +75,8 @@ async function scanRestored (app: Services, items: readonly TrashedItem[], userI
     await app.scans.scanEntries({ id: first.platform_id, library_id: first.library_id }, [...new Set(names)], userId)
   }
   const ids = [...new Set(items.map((item) => item.rom_id))]
+  const coverless = await selectWithoutCover(app.db, ids)
+  if (coverless.length > 0) await app.scans.lookUpRoms(coverless, userId)
   for (let start = 0; start < ids.length; start += PAGE) await app.editing.announce(...ids.slice(start, start + PAGE))
 }
 

@@ -175,6 +175,17 @@ export async function restoreRomRows (tx: Db, itemId: number, romId: number): Pr
   return true
 }
 
+/**
+ * Selects the ROMs that lost their cover because they were deleted during a scan from scratch, which drops covers
+ * first.
+ */
+export async function selectWithoutCover (db: Db, ids: readonly number[]): Promise<number[]> {
+  const { rows } = await db.query<{ id: number }>(`select r.id from roms r
+    where r.id = any($1::int[]) and r.url_cover is null and r.path_cover_large is null and not r.own_fields && '{url_cover}'
+      and exists (select from rom_matches m where m.rom_id = r.id and m.match @? '$.media[*] ? (@.kind == "cover")')`, [ids])
+  return rows.map(({ id }) => id)
+}
+
 export async function deleteRom (tx: Db, romId: number): Promise<void> {
   await tx.query('delete from roms where id = $1', [romId])
 }

@@ -7,6 +7,7 @@ import { startServer } from '../../core/http/server.ts'
 import type { PluginPackage } from '../../../core/loader/packages/packages.ts'
 import { SERVER_DIR } from '../../../core/server-dir.ts'
 import { resetScripts, scriptOf } from '../fixtures/script.ts'
+import { until } from '../../until.ts'
 import { buildScanTest } from './support.ts'
 
 const picture = (width: number, height: number, format: 'png' | 'jpeg' = 'png') =>
@@ -212,4 +213,29 @@ t.test('media of a community provider come only from hosts of its manifest', asy
     { plugin: 'svc-provider-leaky', host: 'leak.example', reason: /svc\.hosts/ }
   ], 'one warning for four URLs')
   t.match(problems(status), [/2 artwork files.*'leak\.example'.*svc\.hosts/], 'redirects')
+})
+
+t.test('a ROM that is trashed during its rematch comes back with its cover', async (t) => {
+  const media = [{ kind: 'cover' as const, url: `${server.url}/cover.png` }]
+  const { folder, stored } = await scanOne(media)
+  t.not(stored.path_cover_large, null)
+  const [asked, answer] = [Promise.withResolvers<void>(), Promise.withResolvers<null>()]
+  pictures.identify = async () => {
+    asked.resolve()
+    return await answer.promise
+  }
+  const rematch = await test.start({ type: 'complete', roms_ids: [stored.id] })
+  await asked.promise
+  const call = (method: 'GET' | 'POST', url: string, payload: object = {}) => test.app.inject({
+    method, url, headers: test.admin, ...(method === 'POST' ? { payload } : {})
+  })
+  await call('POST', '/api/roms/delete', { roms: [stored.id], delete_from_fs: [stored.id] })
+  answer.resolve(null)
+  await test.finished(rematch)
+  pictures.identify = () => ({ id: 'p', media })
+  const { items } = (await call('GET', '/api/trash')).json<{ items: { id: number, rom_id: number }[] }>()
+  const item = items.find(({ rom_id: id }) => id === stored.id)
+  t.match((await call('POST', '/api/trash/restore', { items: [item?.id] })).json(), { successful_items: 1 })
+  const cover = await until(async () => (await rom(folder, 'Game.bin')).path_cover_large, 'the cover')
+  t.equal(await exists(cover), true)
 })
