@@ -1,10 +1,14 @@
 import type { FastifyInstance } from 'fastify'
 import type { Config } from '../../core/config/config.ts'
 import { createPathMask } from '../../core/config/path-mask.ts'
-import { type ScanStats, createStats } from '../scans/schemas.ts'
+import { type ScanPayload, type ScanStats, createStats } from '../scans/schemas.ts'
 import type { Task } from '../tasks/entities.ts'
 import { User } from '../users/entities.ts'
 import type { NotificationRequest } from './service.ts'
+
+/** True for a scan of some games or files only. */
+const isNarrow = ({ roms_ids: ids = [], fs_names: names }: Partial<ScanPayload>): boolean =>
+  ids.length > 0 || names !== undefined
 
 /** Returns the recipients: the user who started the task, or administrators for tasks of a schedule or the watcher. */
 const listenersOf = ({ user_id: userId }: Task): NotificationRequest['to'] => typeof userId === 'number' ? [userId] : 'admins'
@@ -14,7 +18,9 @@ function noticeOfScan (task: Task, error: string): NotificationRequest | null {
   const to = listenersOf(task)
   if (status === 'failed') return { kind: 'scan_failed', to, data: { error } }
   const data = { ...createStats(), ...task.meta.scan_stats as Partial<ScanStats> }
-  const isSilent = typeof userId !== 'number' && data.new_roms === 0 && data.new_platforms === 0
+  // A person who scans some games sees the result on their pages.
+  const isUnasked = typeof userId !== 'number' || isNarrow(task.payload)
+  const isSilent = isUnasked && data.new_roms === 0 && data.new_platforms === 0
   return status === 'finished' && !isSilent ? { kind: 'scan_completed', to, data } : null
 }
 

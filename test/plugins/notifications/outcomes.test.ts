@@ -78,6 +78,14 @@ t.test('the user who started a scan gets one notification, also on the open page
   t.same(await toldOf(2), [['admin', 'scan_completed'], ['admin', 'scan_completed']], 'a person is told although nothing is new')
 })
 
+t.test('a scan of chosen games notifies nobody unless it fails', async (t) => {
+  const [{ id } = { id: 0 }] = await sql<{ id: number }>("select id from roms where fs_name = 'A.sfc'")
+  t.equal((await scan({ roms_ids: [id], apis: [] })).status, 'finished')
+  await put({ 'roms/snes/Later.sfc': 'later' })
+  await scan({ apis: [] })
+  t.same(await toldOf(1), [['admin', 'scan_completed']], 'but of the next one')
+})
+
 t.test('administrators are notified of an automatic scan that found games', async (t) => {
   await test.finished(await scanUnasked())
   await put({ 'roms/snes/C.sfc': 'c' })
