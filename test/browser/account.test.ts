@@ -11,11 +11,13 @@ import { LIST_PROVIDER, makeLibrary } from './library.ts'
 
 const HASHEOUS = listPluginPackages('').filter(({ name }) => name === '@svc/provider-hasheous')
 const PASSWORD = 'seven green lanterns'
+const PROVIDER_PASSWORD = 'hunter2'
 
 t.test('a person starts the server, signs in elsewhere and connects apps', async (t) => {
   const test = await buildTestApp(t, { worker: true, packages: [...LIST_PROVIDER, ...HASHEOUS], withoutAdmin: true })
   const games = await makeLibrary(test.libraryDir, 18)
   await runJourney(t, test, async (journey) => {
+    journey.secrets.push(PASSWORD, PROVIDER_PASSWORD)
     await startFirst(t, journey, games.length)
     await dropFile(t, test, journey)
     await createToken(t, test, journey)
@@ -81,7 +83,7 @@ async function setUpProvider (t: Test, { page, see, press, checkAccessibility }:
   await address?.evaluate((input) => { (input as HTMLInputElement).select() })
   await address?.type(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)
   await page.locator('dialog[open] .check input').click()
-  await page.locator('dialog[open] input[type=password]').fill('hunter2')
+  await page.locator('dialog[open] input[type=password]').fill(PROVIDER_PASSWORD)
   await page.keyboard.press('Enter')
   await see('does not answer', 'dialog[open]')
   await checkAccessibility('settings of a provider')
@@ -138,6 +140,7 @@ async function createToken (t: Test, { app }: TestApp, journey: Journey): Promis
   await page.keyboard.press('Enter')
   await page.waitForSelector('.qr')
   const token = await page.$eval('.input-code', (input) => (input as HTMLInputElement).value)
+  journey.secrets.push(token)
   await checkAccessibility('token')
   const call = async (path: string) => (await app.inject({ url: path, headers: { authorization: `Bearer ${token}` } })).statusCode
   t.equal(await call('/api/roms'), 200)

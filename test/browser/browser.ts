@@ -95,8 +95,15 @@ export async function signIn (page: Page, username: string, password: string): P
   await page.waitForSelector('.shell')
 }
 
-/** Collects everything that a page must not do: errors, refusals by its policy and requests to other hosts. */
-function watch (page: Page, address: string, problems: string[]): void {
+/**
+ * Collects everything that a page must not do: errors, refusals by its policy, requests to other hosts, and dialogs of
+ * the browser, which markup in a name would open.
+ */
+export function watch (page: Page, address: string, problems: string[]): void {
+  page.on('dialog', (dialog) => {
+    problems.push(`dialog: ${dialog.message()}`)
+    void dialog.dismiss()
+  })
   page.on('console', (message) => {
     if (message.type() === 'error' && !EXPECTED.test(message.text())) problems.push(`console: ${message.text()}`)
   })
@@ -107,9 +114,35 @@ function watch (page: Page, address: string, problems: string[]): void {
   })
 }
 
+/** Everything that scripts of a page can read: storage, cookies and the page itself. It runs within pages. */
+const READABLE = `(async () => ({
+  stored: JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie, await indexedDB.databases(), await caches.keys()]),
+  shown: document.documentElement.outerHTML
+}))()`
+/** Tries to write markup as a script would whose text came from outside. It runs within pages. */
+const WRITE_MARKUP = `(() => {
+  try {
+    document.createElement('div').innerHTML = '<b>bold</b>'
+    return 'written'
+  } catch (err) {
+    return err.name
+  }
+})()`
+
+/** Checks that scripts of a page can read no session and no secret, and that Trusted Types refuse markup. */
+export async function checkSecrecy (t: Test, page: Page, secrets: readonly string[]): Promise<void> {
+  const { stored, shown } = await page.evaluate(READABLE) as { stored: string, shown: string }
+  const sessions = (await page.browserContext().cookies()).filter(({ httpOnly }) => httpOnly).map(({ value }) => value)
+  const readable = [...sessions, ...secrets].filter((secret) => stored.includes(secret))
+  t.same([...readable, ...sessions.filter((session) => shown.includes(session))], [], 'scripts can read no secret')
+  t.equal(await page.evaluate(WRITE_MARKUP), 'TypeError', 'scripts can write no markup')
+}
+
 /** A person with a browser in front of a real server. */
 export interface Journey {
   page: Page
+  /** Passwords and tokens, which no page may store. */
+  secrets: string[]
   /** Opens another browser, without the session of the first. */
   openOther: () => Promise<Page>
   /** Opens a view by its path below the base URL. */
@@ -167,8 +200,10 @@ export async function runJourney (t: Test, { app }: TestApp, steps: (journey: Jo
   t.teardown(() => browser.close())
   const origin = await app.listen({ port: 0, host: '127.0.0.1' })
   const problems: string[] = []
-  await steps(await createJourney(t, browser, `${origin}${path}`, problems))
+  const journey = await createJourney(t, browser, `${origin}${path}`, problems)
+  await steps(journey)
   t.same(problems, [], 'the pages make no errors and ask no foreign host')
+  await checkSecrecy(t, journey.page, journey.secrets)
 }
 
 /** @param address the start page, without a slash at its end */
@@ -181,13 +216,18 @@ async function createJourney (t: Test, browser: Browser, address: string, proble
     return page
   }
   const page = await openOther()
+  const secrets: string[] = []
   return {
     page,
+    secrets,
     openOther,
     click: (name, where = page) => click(where, name),
     press: (name, key = 'Enter', where = page) => pressOn(where, name, key),
     fill: (label, value, where = page) => fill(where, label, value),
-    signIn: (username, password, where = page) => signIn(where, username, password),
+    async signIn (username, password, where = page) {
+      secrets.push(password)
+      await signIn(where, username, password)
+    },
     async open (view) {
       await page.goto(`${address}/${view}`)
     },

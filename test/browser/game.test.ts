@@ -2,7 +2,7 @@ import type { Page } from 'puppeteer-core'
 import t from 'tap'
 import { createForm } from '../plugins/assets/support.ts'
 import { until } from '../until.ts'
-import { DESKTOP, examine, pressOn as press, startBrowser } from './browser.ts'
+import { DESKTOP, checkSecrecy, examine, pressOn as press, startBrowser, watch } from './browser.ts'
 import { MARKUP_NAME, buildGameLibrary } from './game-library.ts'
 import { makePdf } from './pdf.ts'
 
@@ -22,16 +22,7 @@ async function signIn (name: string): Promise<Page> {
   if (page === undefined) throw new Error('The browser opened no page')
   await page.setViewport(DESKTOP)
   page.setDefaultTimeout(10_000)
-  page.on('pageerror', (err) => {
-    problems.push(String(err))
-  })
-  page.on('console', (message) => {
-    if (/Content Security Policy|TrustedScript/.test(message.text())) problems.push(message.text())
-  })
-  page.on('dialog', (dialog) => {
-    problems.push(`dialog ${dialog.message()}`)
-    void dialog.dismiss()
-  })
+  watch(page, url, problems)
   await page.goto(url)
   await page.locator('input[name=username]').fill(name)
   await page.locator('input[name=password]').fill('a password')
@@ -240,5 +231,6 @@ t.test('a name full of markup is text, and a viewer sees nothing to edit', async
   t.notMatch(await viewer.$eval('.menu', (menu) => menu.textContent), /Edit|Match|trash/)
   await viewer.goto(`${url}/roms/${id}/edit`)
   await sees(viewer, 'This page is not for you')
-  t.same(problems, [], 'no error and nothing that the policy refused')
+  t.same(problems, [], 'no error, nothing that the policy refused, and no foreign host')
+  for (const one of [page, viewer]) await checkSecrecy(t, one, ['a password'])
 })

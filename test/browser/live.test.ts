@@ -1,3 +1,5 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import t, { type Test } from 'tap'
 import { ENTRANCE_PATHS, type EntrancePath, VIEW_PATHS, type ViewPath } from '../../plugins/console/web/view-paths.ts'
 import { createForm } from '../plugins/assets/support.ts'
@@ -41,6 +43,7 @@ async function takeSteps (t: Test, test: TestApp, journey: Journey): Promise<voi
   await page.goBack()
   await page.waitForSelector('.grid')
   await visitAll(t, test, journey)
+  await visitForeign(t, test, journey)
 
   // The account ends all its other sessions in another browser.
   const other = await openOther()
@@ -55,6 +58,37 @@ async function takeSteps (t: Test, test: TestApp, journey: Journey): Promise<voi
   t.equal(new URL(page.url()).pathname, '/roms', 'the next sign-in leads back')
   await signIn('admin', 'a password')
   await page.waitForSelector('.grid')
+}
+
+/**
+ * A person who is signed in opens a page of somebody else on another port of this machine. Browsers send the cookie
+ * with its requests, because the site of both is the same.
+ */
+async function visitForeign (t: Test, { app, admin }: TestApp, { page }: Journey): Promise<void> {
+  const { origin } = new URL(page.url())
+  const foreign = createServer((_request, response) => {
+    response.writeHead(200, { 'content-type': 'text/html' }).end(`<!doctype html><form method="post" action="${origin}/api/collections"
+      enctype="multipart/form-data"><input name="name" value="Stolen"></form>`)
+  })
+  await new Promise<void>((resolve) => { foreign.listen(0, '127.0.0.1', resolve) })
+  t.teardown(() => { foreign.close() })
+  const address = `http://127.0.0.1:${(foreign.address() as AddressInfo).port}`
+  const tab = await page.browserContext().newPage()
+  await tab.goto(address)
+  const [reply] = await Promise.all([tab.waitForNavigation(), tab.evaluate("document.querySelector('form').submit()")])
+  t.equal(reply?.status(), 403)
+  t.match(await reply?.json(), { detail: /^CSRF token missing/ }, 'the browser sent the cookie')
+  await tab.goto(address)
+  const outcomes = await tab.evaluate(`Promise.all([
+    fetch('${origin}/api/users/me', { credentials: 'include' }),
+    fetch('${origin}/api/sessions', { method: 'DELETE', credentials: 'include' }),
+    fetch('${origin}/api/collections', { method: 'POST', mode: 'no-cors', credentials: 'include', body: new URLSearchParams({ name: 'Stolen' }) })
+  ].map((reply) => reply.then(({ type }) => type, () => 'refused')))`)
+  t.same(outcomes, ['refused', 'refused', 'refused'], 'the page reads nothing')
+  const { body } = await app.inject({ url: '/api/collections', headers: admin })
+  t.notMatch(body, 'Stolen', 'the page changes nothing')
+  await tab.close()
+  await page.bringToFront()
 }
 
 /** Returns addresses of each view, so that a new one cannot be forgotten. */

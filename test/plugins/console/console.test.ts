@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import t from 'tap'
 import { SHIPPED_DIR, findBundle } from '../../../plugins/console/bundle/bundle.ts'
+import { ENTRANCE_PATHS, VIEW_PATHS } from '../../../plugins/console/web/view-paths.ts'
 import { createConsole } from '../../../plugins/console/service.ts'
 import { type TestApp, buildTestApp, shareTestApp } from '../../support.ts'
 
@@ -80,7 +81,12 @@ t.test('browsers see on the sign-in page why the OpenID provider signed nobody i
 })
 
 t.test('the policy of the page allows only files of this server', async (t) => {
-  const reply = await open(await fresh(t), '/')
+  const test = await fresh(t)
+  const reply = await open(test, '/')
+  for (const view of [...VIEW_PATHS, ...ENTRANCE_PATHS, 'any/where']) {
+    const { headers } = await open(test, `/${view.replaceAll(/:(\w+)\??/g, '1')}`)
+    t.equal(headers['content-security-policy'], reply.headers['content-security-policy'], view)
+  }
   const policy = String(reply.headers['content-security-policy'])
   t.match(policy, "default-src 'none'")
   t.match(policy, "require-trusted-types-for 'script'")
