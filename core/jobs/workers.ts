@@ -193,6 +193,8 @@ export default fp<WorkersOptions>(async (app, { url, role, isSupervised, host })
   app.addHook('onReady', async () => {
     await client.connect()
     isConnected = true
+    // The rows of processes need not survive a crash, and a heartbeat must not wait for a standby that is away.
+    await session.query('set synchronous_commit to off')
     if (!await tryLock(session, LOCK_CLASS, id)) throw new StartError('Another process has the same identity; start again.')
     await session.query("delete from workers where seen_at < now() - interval '1 day'")
     await session.query('insert into workers (id, role, host_id, host_name, release, address) values ($1, $2, $3, $4, $5, $6)',
