@@ -2,7 +2,6 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { copyFile, lchown, mkdir, readdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import type { Test } from 'tap'
 import { type Account, type Binaries, locateBinaries, undefinedIf } from '../../core/postgres/binaries.ts'
@@ -33,12 +32,10 @@ export interface Pair {
   url: string
   /** Runs a statement as the superuser on the primary. */
   query<Row extends object> (text: string): Promise<Row[]>
-  /**
-   * Ends the primary. First it sends the standby nothing for a while, so that a commit which does not wait is lost.
-   *
-   * @param how `kill` resets its connections; `vanish` leaves them without an answer
-   */
-  fail (how: 'kill' | 'vanish', partedMs: number): Promise<void>
+  /** Lets the primary send nothing to the standby. @returns a function that lets it send again */
+  part (): Promise<() => void>
+  /** Ends the primary. @param how `kill` resets its connections; `vanish` leaves them without an answer */
+  fail (how: 'kill' | 'vanish'): Promise<void>
   /** Makes the standby the primary, at the same address. */
   promote (): Promise<void>
   /** Copies the primary to the folder of the other server, which becomes its synchronous standby. */
@@ -141,11 +138,13 @@ export async function startPair (t: Pick<Test, 'teardown'>, folder: string): Pro
     url: serverUrl.href,
     query: (text) => ask(primary, text),
     addStandby,
-    async fail (how, partedMs) {
+    async part () {
       const [sender] = await ask<{ pid: number }>(primary, 'select pid from pg_stat_replication')
       if (sender === undefined) throw new Error('There is no standby')
       process.kill(sender.pid, 'SIGSTOP')
-      await sleep(partedMs)
+      return () => { process.kill(sender.pid, 'SIGCONT') }
+    },
+    async fail (how) {
       if (how === 'kill') gate.close()
       else gate.stall()
       await killNode(primary)

@@ -4,11 +4,12 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Socket, io } from 'socket.io-client'
 import t, { type Test } from 'tap'
+import { tryFetch } from '../e2e/server.ts'
 import { until } from '../until.ts'
 import { type Cluster, startCluster } from './cluster.ts'
 import { type Pair, startPair } from './postgres-pair.ts'
 import { createRandom } from './random.ts'
-import { WAIT_MS } from './server.ts'
+import { AUTHORIZATION, WAIT_MS } from './server.ts'
 import { type Visitors, startVisitors } from './visitors.ts'
 
 // Two web hosts and a scan worker behind HAProxy, on PostgreSQL with a synchronous standby that takes over.
@@ -25,6 +26,8 @@ const FILES = 400
  * 20 seconds that a machine without power does not answer.
  */
 const OUTAGE_MS = { kill: 30_000, vanish: 60_000 }
+/** The time for which the standby is away, longer than a process waits for an answer of its database. */
+const AWAY_MS = 30_000
 /** The longest time for which the standby gets nothing before the primary ends. */
 const PARTED_MAX_MS = 2_000
 const WAYS = ['kill', 'vanish'] as const
@@ -73,7 +76,10 @@ async function failOver (t: Test, { pair, cluster, visitors }: Running, way: typ
   await sleep(random() * 3_000)
   const before = visitors.written()
   const failedAt = performance.now()
-  await pair.fail(way, random() * PARTED_MAX_MS)
+  // A commit that does not wait for the standby would be lost.
+  await pair.part()
+  await sleep(random() * PARTED_MAX_MS)
+  await pair.fail(way)
   await sleep(random() * 3_000)
   await pair.promote()
   const promotedAt = performance.now()
@@ -92,6 +98,23 @@ async function failOver (t: Test, { pair, cluster, visitors }: Running, way: typ
   for (const socket of sockets) socket.disconnect()
 }
 
+/** Parts the standby for longer than a process waits for its database, while visitors write. */
+async function partStandby (t: Test, { pair, cluster, visitors }: Running): Promise<void> {
+  const starts = cluster.hosts.map((host) => host.starts())
+  const join = await pair.part()
+  const partedAt = performance.now()
+  const statuses: (number | undefined)[] = []
+  while (performance.now() < partedAt + AWAY_MS) {
+    statuses.push((await tryFetch(`${cluster.url}/api/roms?limit=5`, { headers: { authorization: AUTHORIZATION } }))?.status)
+    await sleep(200)
+  }
+  t.same(statuses.filter((status) => status !== 200), [], 'reads go on without the standby')
+  const before = visitors.written()
+  join()
+  await until(() => visitors.written() > before + VISITORS, 'saves with the standby', { output: cluster.output, ms: WAIT_MS })
+  t.same(cluster.hosts.map((host) => host.starts()), starts, 'no process ended')
+}
+
 t.test('a promoted standby has every acknowledged save, and the cluster recovers', async (t) => {
   const pair = await startPair(t, folder)
   await addFiles(0)
@@ -99,6 +122,14 @@ t.test('a promoted standby has every acknowledged save, and the cluster recovers
   await cluster.waitForScan(t, await cluster.startScan())
   const rows = await pair.query<{ id: number }>(`select id from roms order by id limit ${VISITORS}`)
   const roms = rows.map(({ id }) => id)
+  await t.test('while the standby is away, people read, and writes end in 503', async (t) => {
+    const visitors = startVisitors({ url: cluster.url, seed: SEED, visitors: VISITORS, roms })
+    await until(() => visitors.written() > VISITORS * 3, 'saves', { output: cluster.output, ms: WAIT_MS })
+    await partStandby(t, { pair, cluster, visitors })
+    await visitors.finish()
+    t.same(visitors.ledger.findings, [])
+    t.comment(`${visitors.written()} saves were acknowledged; answers ${JSON.stringify(visitors.ledger.answers)}`)
+  })
   for (let round = 1; round <= ROUNDS; round++) {
     const way = WAYS[round % 2] ?? 'kill'
     await t.test(`round ${round}: ${way}`, async (t) => {
