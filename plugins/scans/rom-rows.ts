@@ -9,6 +9,8 @@ export interface StoredRomSummary {
   is_identified: boolean
   /** True if this scan added the ROM, even if that was before its worker went down. */
   is_fresh: boolean
+  /** The number of its files if this scan added the ROM, else 0. */
+  fresh_files: number
   /** Keys of the providers that matched it. */
   providers: string[]
 }
@@ -41,6 +43,7 @@ export async function listKnown (
 ): Promise<StoredRomSummary[]> {
   const { rows } = await db.query<StoredRomSummary>(`select r.id, r.fs_name, r.missing_from_fs, r.is_identified,
       r.created_at >= $2 as is_fresh,
+      case when r.created_at >= $2 then (select count(*)::int from rom_files f where f.rom_id = r.id) else 0 end as fresh_files,
       array(select m.provider from rom_matches m where m.rom_id = r.id and m.match -> 'is_linked' is null) as providers
     from roms r where r.platform_id = $1 and r.library_id = $3`,
   [id, begunAt, library])

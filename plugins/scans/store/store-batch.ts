@@ -40,7 +40,10 @@ export function createStoreBatch ({ rebuild, identify, parts, announcer, signal 
     const returned = roms.filter((rom) => rom.missing_from_fs)
     if (returned.length > 0) await parts.write([platform], (db) => markMissing(db, returned, false))
     await announcer.roms(returned.map((rom) => rom.id), { is_new: false, is_identifying: false })
-    parts.of(platform).add({ scanned_roms: entries.length, new_roms: roms.filter((rom) => rom.is_fresh).length })
+    // A worker that lost this part may have stored ROMs without reporting them.
+    const fresh = roms.filter((rom) => rom.is_fresh)
+    const freshFiles = fresh.reduce((sum, rom) => sum + rom.fresh_files, 0)
+    parts.of(platform).add({ scanned_roms: entries.length, new_roms: fresh.length, new_files: freshFiles })
     return listDue(entries, unfinished)
   }
 

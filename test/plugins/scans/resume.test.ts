@@ -27,7 +27,7 @@ t.test('the next worker finishes an interrupted scan without doubling or skippin
     alpha.identify = () => ({ id: ++calls, name: `Found ${calls}` })
     worker = await startWorker(t, test, ['alpha'])
     const status = await test.finished(id)
-    t.match(status, { status: 'finished', meta: { scan_stats: { new_roms: 41, new_platforms: 2, scanned_roms: 41 } } }, type)
+    t.match(status, { status: 'finished', meta: { scan_stats: { new_roms: 41, new_files: 41, new_platforms: 2, scanned_roms: 41 } } }, type)
     const roms = [...await test.roms('snes'), ...await test.roms('zx')]
     t.equal(roms.length, 41, type)
     t.equal(roms.filter((rom) => rom.is_identified).length, 41, `${type}: ROMs stored by the first worker were looked up`)
