@@ -1,35 +1,52 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { createHash } from 'node:crypto'
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { readFile, readdir } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import pg from 'pg'
 import { type Socket, io } from 'socket.io-client'
 import t from 'tap'
 import { startRoundRobin } from '../e2e/round-robin.ts'
-import { type Command, createUsedDataDir, runSvc, settings } from '../e2e/server.ts'
+import { type Command, createUsedDataDir, runSvc, settings, tryFetch } from '../e2e/server.ts'
 import { freePort } from '../free-port.ts'
 import { withConnection } from '../plugins/migrations/support.ts'
 import { createTestDatabase } from '../support.ts'
 import { until } from '../until.ts'
+import { createRandom } from './random.ts'
 import { ADMIN, AUTHORIZATION, WAIT_MS } from './server.ts'
 import { startVisitors } from './visitors.ts'
 
-// Many sockets on two web hosts behind round robin without stickiness, and people who write, while one host is killed.
+// Two web hosts with data directories of their own, one of which is killed: many sockets behind round robin without
+// stickiness while people write, and uploads whose chunks alternate between the hosts.
 
 const SOCKETS = Number(process.env.SOAK_SOCKETS ?? 1_000)
 const BATCH = 50
 const RETURN_MS = 10_000
+const UPLOADS = Number(process.env.SOAK_ROUNDS ?? 5)
+const CHUNKS = 9
+const CHUNK_BYTES = 256 * 1024
+const COMPLETION_MS = 150
+const VISITORS = 4
 const SEED = Number(process.env.SOAK_SEED ?? Date.now() % 1_000_000)
-const ROMS = [1, 2, 3, 4]
 const SVC_DATABASE_URL = await createTestDatabase(t)
-const dataDir = mkdtempSync(join(tmpdir(), 'svc-host-'))
-t.teardown(() => { rmSync(dataDir, { recursive: true, force: true }) })
-createUsedDataDir(dataDir)
-t.comment(`SOAK_SEED=${SEED} SOAK_SOCKETS=${SOCKETS}`)
+const libraryDir = mkdtempSync(join(tmpdir(), 'svc-library-'))
+t.teardown(() => { rmSync(libraryDir, { recursive: true, force: true }) })
+t.comment(`SOAK_SEED=${SEED} SOAK_ROUNDS=${UPLOADS} SOAK_SOCKETS=${SOCKETS}`)
 
 interface Host { command: Command, url: string }
 
+/** Creates the data directory of one machine. */
+function createDataDir (): string {
+  const dataDir = mkdtempSync(join(tmpdir(), 'svc-host-'))
+  t.teardown(() => { rmSync(dataDir, { recursive: true, force: true }) })
+  return createUsedDataDir(dataDir)
+}
+
 async function startHost (address: string): Promise<Host> {
-  const command = runSvc(t, ['web'], settings(dataDir, {
+  const command = runSvc(t, ['web'], settings(createDataDir(), {
     ...ADMIN,
+    SVC_LIBRARY_DIR: libraryDir,
     SVC_HOST: address,
     SVC_INTERNAL_ADDRESS: `${address}:${await freePort()}`,
     SVC_DATABASE_URL,
@@ -39,10 +56,13 @@ async function startHost (address: string): Promise<Host> {
   return { command, url }
 }
 
+/** Adds a game for each visitor. @returns the ids */
 const addRoms = () => withConnection(SVC_DATABASE_URL, async (client) => {
-  await client.query("insert into platforms (id, slug, fs_slug, name) values (1, 'snes', 'snes', 'SNES')")
-  await client.query(`insert into roms (id, platform_id, fs_name, fs_path, fs_name_no_tags, fs_name_no_ext)
-    select id, 1, 'Game ' || id || '.sfc', 'roms/snes', 'Game ' || id, 'Game ' || id from unnest($1::int[]) as given (id)`, [ROMS])
+  await client.query("insert into platforms (slug, fs_slug, name) values ('snes', 'snes', 'SNES')")
+  const { rows } = await client.query<{ id: number }>(`insert into roms (platform_id, fs_name, fs_path, fs_name_no_tags, fs_name_no_ext)
+    select p.id, 'Game ' || n || '.sfc', 'roms/snes', 'Game ' || n, 'Game ' || n
+    from platforms p cross join generate_series(1, $1) n returning id`, [VISITORS])
+  return rows.map(({ id }) => id)
 })
 
 const hostOf = ({ io: { engine } }: Socket) => String(Reflect.get(engine, 'id')).split('-')[0]
@@ -66,11 +86,10 @@ t.test(`${SOCKETS} sockets, half of them polling, are back within ${RETURN_MS / 
   const [one] = sockets.map(hostOf)
   t.ok(counts(one) > SOCKETS / 4 && counts(one) < SOCKETS * 3 / 4, `${counts(one)} sockets are on one host`)
 
-  await addRoms()
-  const visitors = startVisitors({ url: proxy.url, seed: SEED, visitors: ROMS.length, roms: ROMS })
+  const visitors = startVisitors({ url: proxy.url, seed: SEED, visitors: VISITORS, roms: await addRoms() })
   const writeMore = async () => {
     const before = visitors.written()
-    await until(() => visitors.written() > before + ROMS.length, 'saves', { ...first.command, ms: WAIT_MS })
+    await until(() => visitors.written() > before + VISITORS, 'saves', { ...first.command, ms: WAIT_MS })
   }
   await writeMore()
   let lost = 0
@@ -90,4 +109,74 @@ t.test(`${SOCKETS} sockets, half of them polling, are back within ${RETURN_MS / 
   await visitors.finish()
   t.same(visitors.ledger.findings, [])
   t.comment(`${visitors.written()} saves were acknowledged; answers ${JSON.stringify(visitors.ledger.answers)}`)
+})
+
+/** Starts a scan worker on a third machine. */
+async function startWorker (): Promise<Command> {
+  const command = runSvc(t, ['worker'], settings(createDataDir(), {
+    SVC_LIBRARY_DIR: libraryDir, SVC_DATABASE_URL, SVC_AUTH_SECRET_KEY: 'one key of all hosts'
+  }))
+  await until(() => command.output().includes('is ready'), 'the scan worker', { ...command, ms: WAIT_MS })
+  return command
+}
+
+interface AskOptions { headers?: object, body?: Uint8Array<ArrayBuffer> }
+
+/** Repeats a request to a host until it answers without 5xx. */
+const ask = ({ url, command }: Host, method: string, path: string, { headers = {}, ...init }: AskOptions = {}) =>
+  until(async () => {
+    const answer = await tryFetch(`${url}${path}`, { method, headers: { authorization: AUTHORIZATION, ...headers }, ...init })
+    return answer !== null && answer.status < 500 && { status: answer.status, text: await answer.text() }
+  }, `${method} ${path}`, { ...command, ms: WAIT_MS })
+
+t.test('an upload whose chunks alternate between hosts is there once after the host that completes it died', async (t) => {
+  const random = createRandom(SEED)
+  const folder = join(libraryDir, 'roms', 'snes')
+  mkdirSync(folder, { recursive: true })
+  const worker = await startWorker()
+  const second = await startHost('127.0.0.5')
+  const client = new pg.Client({ connectionString: SVC_DATABASE_URL })
+  await client.connect()
+  t.teardown(() => client.end())
+  await client.query("insert into platforms (slug, fs_slug, name) values ('snes', 'snes', 'SNES') on conflict do nothing")
+  const { rows: [platform] } = await client.query<{ id: number }>("select id from platforms where fs_slug = 'snes'")
+  const sums = new Map<string, string>()
+  const answers: string[] = []
+  for (let round = 0; round < UPLOADS; round++) {
+    const first = await startHost('127.0.0.4')
+    const bytes = new Uint8Array(CHUNK_BYTES * CHUNKS - 17).map(() => Math.trunc(random() * 256))
+    const name = `Game ${round}.sfc`
+    sums.set(name, createHash('sha1').update(bytes).digest('hex'))
+    const { text } = await ask(first, 'POST', '/api/roms/upload/start', {
+      headers: {
+        'x-upload-platform': String(platform?.id), 'x-upload-filename': name, 'x-upload-total-size': String(bytes.length),
+        'x-upload-total-chunks': String(CHUNKS)
+      }
+    })
+    const { upload_id: id } = JSON.parse(text) as { upload_id: string }
+    for (let index = 0; index < CHUNKS; index++) {
+      const body = bytes.slice(index * CHUNK_BYTES, (index + 1) * CHUNK_BYTES)
+      const host = index % 2 === 0 ? first : second
+      t.equal((await ask(host, 'PUT', `/api/roms/upload/${id}`, { headers: { 'x-chunk-index': String(index) }, body })).status, 200)
+    }
+    const completing = tryFetch(`${first.url}/api/roms/upload/${id}/complete`, { method: 'POST', headers: { authorization: AUTHORIZATION } })
+    await sleep(random() * COMPLETION_MS)
+    first.command.child.kill('SIGKILL')
+    await first.command.ended
+    const died = (await completing)?.status ?? null
+    // 409 while the database still has the session of the killed host; 404 once an upload is complete.
+    const { status } = await until(async () => {
+      const answer = await ask(second, 'POST', `/api/roms/upload/${id}/complete`)
+      return answer.status !== 409 && answer
+    }, 'the completion on the other host', { ...second.command, ms: WAIT_MS })
+    answers.push(`${died} ${status}`)
+    t.ok(died === 201 ? status === 404 : [201, 404].includes(status), `${name}: ${answers.at(-1)}`)
+  }
+  t.comment(`answers of both hosts: ${answers.join(', ')}`)
+  const stored = async () => (await client.query<{ name: string, sha1: string }>(`select r.fs_name as name, f.sha1_hash as sha1
+    from roms r join rom_files f on f.rom_id = r.id where not r.missing_from_fs order by 1`)).rows
+  await until(async () => (await stored()).length === UPLOADS, 'the rows', { ...worker, ms: WAIT_MS })
+  t.same(await stored(), [...sums].map(([name, sha1]) => ({ name, sha1 })).sort((a, b) => a.name < b.name ? -1 : 1))
+  t.same((await readdir(folder)).sort(), [...sums.keys()].sort(), 'each file is there once, and nothing else')
+  for (const [name, sum] of sums) t.equal(createHash('sha1').update(await readFile(join(folder, name))).digest('hex'), sum)
 })
