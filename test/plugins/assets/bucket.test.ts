@@ -9,6 +9,7 @@ import { createClient, createForm, folderOf, listStored, md5Of, sha1Of, PNG, typ
 import { CREDENTIALS, startS3Server } from '../../core/store/s3-server.ts'
 import { addRom } from '../roms/support.ts'
 import { createRetroArch } from '../webdav/support.ts'
+import { sweepUnfinished } from '../../../plugins/resources/sweep-unfinished.ts'
 import { sweepIncoming } from '../../../plugins/assets/clean-up/sweep-incoming.ts'
 import { checkPresence } from '../../../plugins/artwork/files.ts'
 import { createBackup } from '../../../plugins/backup/write-backup.ts'
@@ -421,6 +422,20 @@ t.test('a host deletes old remains of its uploads at its start', async (t) => {
   }
   await sweepIncoming(base)
   t.same((await readdir(base, { recursive: true })).filter((path) => path.endsWith('.part')), [join('users', 'a', 'incoming', 'new.part')])
+})
+
+t.test('a host deletes old remains of artwork at its start', async (t) => {
+  const parts = ['.unfinished/edit-old/1.part', '.unfinished/edit-new/1.part', 'collections/.incoming/old.part', 'roms/1/2/cover/old.png']
+  const base = t.testdir({})
+  for (const path of parts) {
+    await mkdir(dirname(join(base, path)), { recursive: true })
+    await writeFile(join(base, path), '')
+  }
+  for (const path of ['.unfinished/edit-old', 'collections/.incoming/old.part', 'roms/1/2/cover/old.png']) await utimes(join(base, path), 1, 1)
+  await sweepUnfinished(base)
+  await sweepUnfinished(join(base, 'none'))
+  const left = (await readdir(base, { recursive: true, withFileTypes: true })).filter((entry) => entry.isFile())
+  t.same(left.map(({ name }) => name).sort(), ['1.part', 'old.png'])
 })
 
 t.test('clean-up sets unknown objects aside and restores missing ones', async (t) => {
