@@ -6,10 +6,11 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { type Command, runSvc } from '../e2e/server.ts'
-import { buildTestApp, createTestDatabase } from '../support.ts'
+import { buildTestApp, createTestDatabase, overTcp } from '../support.ts'
 import { until } from '../until.ts'
 import { createRandom } from './random.ts'
 import { WAIT_MS } from './server.ts'
+import { startGate } from './tcp-gate.ts'
 
 /** Folders of unknown platforms, which have no hash at RetroAchievements, so that each file is read once. */
 const FOLDERS = Array.from({ length: 20 }, (_none, index) => `machine-${index}`)
@@ -21,6 +22,7 @@ const SPEED = Number(process.env.SOAK_MB_PER_SECOND ?? 50) * 1e6
 const MIN_GAIN = 1.8
 /** A worker that took over a task of a dead one looks for it every 30 s. */
 const SCAN_MS = 300_000
+const PARTED_MS = 60_000
 const ROUNDS = Number(process.env.SOAK_ROUNDS ?? 5)
 const SEED = Number(process.env.SOAK_SEED ?? Date.now() % 1_000_000)
 
@@ -68,12 +70,12 @@ const test = await buildTestApp(t, { databaseUrl, env: { SVC_LIBRARY_DIR: librar
 let count = 0
 
 /** Starts a scan worker with a data directory of its own, as on another machine. */
-async function startWorker (t: Pick<Test, 'teardown'>): Promise<Command> {
+async function startWorker (t: Pick<Test, 'teardown'>, url = databaseUrl): Promise<Command> {
   const dataDir = join(folder, `worker-${++count}`)
   await mkdir(dataDir)
   await writeFile(join(dataDir, 'config.yml'), JSON.stringify({ scan: { hash_threads: 1 } }))
   const command = runSvc(t, ['worker'], {
-    SVC_DATA_DIR: dataDir, SVC_LIBRARY_DIR: libraryDir, SVC_DATABASE_URL: databaseUrl, SVC_LOG_LEVEL: 'info',
+    SVC_DATA_DIR: dataDir, SVC_LIBRARY_DIR: libraryDir, SVC_DATABASE_URL: url, SVC_LOG_LEVEL: 'info',
     SVC_AUTH_SECRET_KEY: 'a key for tests only', LD_PRELOAD: slowReads
   })
   await until(() => {
@@ -178,5 +180,73 @@ await t.test('kill -9 of one of two workers loses and duplicates nothing', async
     t.ok(again.every(([, times]) => times === 2), `${what}: no file is read three times`)
     t.comment(`${what}, ${again.length} of ${reads.size} files were read twice`)
     await stop(survivor)
+  }
+})
+
+/** Records who leases parts and who writes ROMs, by the port of the connection. */
+const TRACE = `
+  create table soak_trace (
+    at timestamptz not null default clock_timestamp(), port int default inet_client_port(), folder text not null, token uuid);
+  create function trace_write() returns trigger language plpgsql as $$ begin
+    insert into soak_trace (folder) values (regexp_replace(new.fs_path, '^.*/', '')); return null; end $$;
+  create function trace_lease() returns trigger language plpgsql as $$ begin
+    insert into soak_trace (folder, token) values (regexp_replace(new.folder, '^.*/', ''), new.token); return null; end $$;
+  create trigger trace_write after insert or update on roms for each row execute function trace_write();
+  create trigger trace_lease after update on scan_parts for each row
+    when (new.token is not null and new.token is distinct from old.token) execute function trace_lease()`
+
+interface Traced { at: Date, port: number, folder: string, token: string | null }
+
+/**
+ * Returns what is wrong with the trace of a folder: a lease too many, or a write of the worker that lost the lease.
+ *
+ * @param ports the ports of the parted worker
+ */
+function findWrong (folder: string, traced: readonly Traced[], ports: ReadonlySet<number>): string[] {
+  const leases = traced.filter(({ token }) => token !== null)
+  const [former, last] = [leases.at(-2), leases.at(-1)]
+  if (former === undefined || last === undefined) return []
+  const isLate = ({ at, port, token }: Traced) =>
+    token === null && at > last.at && ports.has(port) !== ports.has(last.port)
+  const late = traced.filter(isLate)
+  return [
+    ...leases.length > 2 ? [`${folder} was leased ${leases.length} times`] : [],
+    ...late.length > 0 ? [`${folder} was written ${late.length} times by the worker that lost it`] : []
+  ]
+}
+
+await t.test('a worker that is parted from the database for 60 s writes nothing when it is back', async (t) => {
+  await test.app.pg.query(TRACE)
+  const target = new URL(overTcp(databaseUrl))
+  for (const isLeader of [true, false]) {
+    await test.app.pg.query('truncate soak_trace')
+    const gate = await startGate(t, Number(target.port), target.hostname)
+    const through = new URL(target)
+    through.host = `127.0.0.1:${gate.port}`
+    const what = `the worker that ${isLeader ? 'leads' : 'helps'} was parted`
+    const first = await startWorker(t, isLeader ? through.href : databaseUrl)
+    const id = await startScan()
+    await until(async () => (await test.app.pg.query(HOLDERS)).rowCount === 1, 'the leader with a part', { ms: WAIT_MS })
+    const second = await startWorker(t, isLeader ? databaseUrl : through.href)
+    await until(async () => (await test.app.pg.query(HOLDERS)).rowCount === 2, 'two workers with a part', { ms: WAIT_MS })
+    await sleep(random() * 2_000)
+    gate.stall()
+    const [parted, other] = isLeader ? [first, second] : [second, first]
+    await sleep(PARTED_MS)
+    const { rows: [opened] } = await test.app.pg.query<{ now: Date }>('select clock_timestamp() as now')
+    gate.open()
+    const scan = await waitForEnd(id, other)
+    await check(t, scan, what)
+    // Everything that the worker sent meanwhile arrives now.
+    await sleep(5_000)
+    const { rows } = await test.app.pg.query<Traced>('select * from soak_trace order by at')
+    const wrong = [...Map.groupBy(rows, ({ folder }) => folder)]
+      .flatMap(([folder, traced]) => findWrong(folder, traced, gate.ports))
+    t.strictSame(wrong, [], `${what}: each part is leased again once, and its former holder writes nothing`)
+    const late = rows.filter(({ at, port, token }) => token === null && gate.ports.has(port) && at > (opened?.now ?? 0))
+    const leases = [...Map.groupBy(rows.filter(({ token }) => token !== null), ({ folder }) => folder).values()]
+    const again = leases.filter(({ length }) => length > 1)
+    t.ok(again.length > 0, `${what}: ${again.length} parts were leased again, ${late.length} writes came later`)
+    for (const command of [parted, other]) await stop(command)
   }
 })

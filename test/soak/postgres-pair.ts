@@ -146,7 +146,7 @@ export async function startPair (t: Pick<Test, 'teardown'>, folder: string): Pro
     },
     async fail (how) {
       if (how === 'kill') gate.close()
-      else gate.stall()
+      else gate.vanish()
       await killNode(primary)
     },
     async promote () {
