@@ -121,7 +121,7 @@ export async function pickId (db: Db, userId: number | null, condition: Conditio
 /** A ROM with the caller's own data. */
 export interface CallerRomRow {
   id: number
-  /** Version of the rows that form `rom`; differs as soon as any of them changes. */
+  /** Version of the rows that form `rom`, whose files count if requested; differs as soon as any of them changes. */
   stamp: string
   /** Null if the stamp equals the known one, or no ROM was requested. */
   rom: RomRow | null
@@ -150,12 +150,16 @@ export interface RomSelection {
 const MATCHES = sql`select m.provider, m.provider_id, m.match -> 'metadata' as metadata from rom_matches m where m.rom_id = i.id`
 const FILES = sql`select ${FILE_COLUMNS} from rom_files f where f.rom_id = i.id order by f.file_name, f.file_path`
 
+const FILE_VERSIONS = sql`(select array_agg(f.xmin) from rom_files f where f.rom_id = r.id)`
+
 /**
- * Every change of a row changes its `xmin`, the number of the transaction that wrote this version:
- * https://www.postgresql.org/docs/18/ddl-system-columns.html
+ * Returns the stamp of a ROM `r`. Every change of a row changes its `xmin`, the number of the transaction that wrote
+ * this version: https://www.postgresql.org/docs/18/ddl-system-columns.html
+ *
+ * @param files false for ROMs without files, because reading the rows of files costs two blocks for each ROM of a page
  */
-const STAMP = sql`concat_ws(' ', r.xmin, p.xmin, (select array_agg(m.xmin) from rom_matches m where m.rom_id = r.id),
-  (select array_agg(f.xmin) from rom_files f where f.rom_id = r.id), (select d.xmin from rom_dumps d where d.rom_id = r.id))`
+const stampOf = (files: boolean) => sql`concat_ws(' ', r.xmin, p.xmin, (select d.xmin from rom_dumps d where d.rom_id = r.id),
+  (select array_agg(m.xmin) from rom_matches m where m.rom_id = r.id), ${files ? FILE_VERSIONS : sql`null`})`
 
 /** Selects other ROMs of the same platform that one of the providers considers the same game. */
 const siblingsBy = (keys: readonly string[], caller: AnyCaller) => sql`
@@ -189,7 +193,7 @@ const selectCallerRoms = (
       exists (select 1 from notes n where n.rom_id = r.id and ${isReadable(caller?.id ?? null)}) as has_notes,
       exists (select 1 from assets where rom_id = i.id) as has_assets
     from ${romTables(caller?.id ?? null)} cross join lateral (select r.id, r.platform_id) i
-    cross join lateral (select ${STAMP} as stamp offset 0) s
+    cross join lateral (select ${stampOf(files)} as stamp offset 0) s
     where ${condition}`
 
 /** Loads complete ROMs in one statement. */

@@ -79,12 +79,20 @@ t.test('lists read data of all ROMs from an index, for callers with limits too',
   }
 })
 
+/** Counts the lookups in the indexes of a table. */
+const countLookups = async (table: string): Promise<number> => Number((await client.query<{ scans: string }>(
+  'select idx_scan as scans from pg_stat_user_tables where relname = $1', [table])).rows[0]?.scans)
+
 t.test('an order by provider ids uses an index instead of a lookup per ROM', async (t) => {
-  const select = "select idx_scan as scans from pg_stat_user_tables where relname = 'rom_matches'"
-  const countLookups = async () => Number((await client.query<{ scans: string }>(select)).rows[0]?.scans)
-  const before = await countLookups()
+  const before = await countLookups('rom_matches')
   t.equal(await scansOf(`roms?${BARE}&order_by=igdb_id`, { table: 'rom_matches' }), 0)
-  t.ok(await countLookups() - before < ROMS / 10)
+  t.ok(await countLookups('rom_matches') - before < ROMS / 10)
+})
+
+t.test('a page without files reads no rows of files', async (t) => {
+  const before = await countLookups('rom_files')
+  t.equal(await scansOf(`roms?${BARE}&offset=100`, { table: 'rom_files' }), 0)
+  t.equal(await countLookups('rom_files'), before)
 })
 
 t.test('groups and siblings are found without reading matches', async (t) => {

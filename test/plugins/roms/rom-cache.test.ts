@@ -39,7 +39,11 @@ t.test('a ROM is current after any change by any means', async (t) => {
   const id = await addRom(test, { fs_name: 'a.sfc', matches: { igdb: 1 } })
   const read = async () => {
     const { json, body } = await app.inject({ url: `/api/roms/${id}`, headers: admin })
-    t.same((await app.inject({ url: LIST, headers: admin })).json().items[0].summary, json().summary)
+    const pick = (rom: Record<string, unknown>) =>
+      ['summary', 'moby_id', 'platform_custom_name', 'igdb_metadata'].map((name) => rom[name])
+    for (const url of [LIST, '/api/roms']) {
+      t.same(pick((await app.inject({ url, headers: admin })).json().items[0]), pick(json()), url)
+    }
     return body
   }
   const changes = [
