@@ -24,6 +24,8 @@ const NO_INDEX = ListIndex.of(new Int32Array(), new Uint32Array())
 const NEAR_ROMS = 500
 /** ROMs that are read next, before the index of the whole list: some hundredths of a second. */
 const FAR_ROMS = 20_000
+/** The same for a list of as many ROMs, of which each takes ten times as long if the whole list is read. */
+const FARTHEST_ROMS = 60_000
 /** A list of fewer ROMs is read as a whole by an index of values, which takes some milliseconds too. */
 const FEW_ROMS = 2_000
 
@@ -51,10 +53,14 @@ async function selectPictures (
   }))
 }
 
-/** True if a walk to a page is likely to end soon, and reads fewer ROMs than the list has. */
-async function isWalkShort (db: Db, walk: Walk): Promise<boolean> {
+/**
+ * Walks to a page if the walk is likely to end soon, and reads fewer ROMs than the list has. Names that begin with the
+ * same word are adjacent, so ROMs may come late although many meet the condition.
+ */
+async function walkFar (db: Db, walk: Walk): Promise<number[] | null> {
   const { listed, walked } = await estimateList(db, walk)
-  return walked < FAR_ROMS / 2 && walked < listed
+  if (walked >= FAR_ROMS / 2 || walked >= listed) return null
+  return await walkToPage(db, walk, Math.max(FAR_ROMS, Math.min(listed, FARTHEST_ROMS)))
 }
 
 /** Returns the platform of a list of one platform, else null. */
@@ -90,8 +96,7 @@ export function createRomPages ({ config, extensions, builder, cache, estimates,
     const near = isNear ? await readNear(db, query, walk) : null
     if (near !== null) return { ids: near, index: NO_INDEX }
     const list = { caller, versions: await loadVersions(), query, condition, by }
-    const isFar = isNear && !cache.isQuick(list, order) && await isWalkShort(db, walk)
-    const far = isFar ? await walkToPage(db, walk, FAR_ROMS) : null
+    const far = isNear && !cache.isQuick(list, order) ? await walkFar(db, walk) : null
     if (far !== null) return { ids: far, index: NO_INDEX }
     const index = await cache.index(list, order)
     return { ids: index.slice(offset, limit), index }
