@@ -6,6 +6,7 @@ import { Platform } from '../platforms/entities.ts'
 import { User } from '../users/entities.ts'
 import type { GameFieldName } from './game-fields.ts'
 import { type ManualMetadata, type RomColumnName, type StoredMedia, romProperties } from './rom-columns.ts'
+import { searchedNames } from './searched-names.ts'
 
 export type { ManualMetadata, StoredMedia }
 
@@ -82,7 +83,7 @@ export const Rom = defineEntity({
     { properties: ['created_at'] },
     { properties: ['updated_at'] },
     ginIndex('roms_lists', LISTS.map((name) => `"${name}"`)),
-    ginIndex('roms_name_fs_name_trigrams', ['"name" gin_trgm_ops', '"fs_name" gin_trgm_ops']),
+    ginIndex('roms_names_trigrams', [`(${searchedNames()}) gin_trgm_ops`]),
     hashIndex('roms', 'ra_hash'),
     foldedIndex('fs_name'),
     foldedIndex('fs_name_no_ext')

@@ -9,6 +9,7 @@ import type { ListRomsQuery, ScopeQuery } from './list-query.ts'
 import { gameFieldsIn } from '../game-fields.ts'
 import type { RomProviders } from '../providers.ts'
 import { hasSibling, hasSiblings } from './siblings.ts'
+import { searchedNames } from '../searched-names.ts'
 import { VIRTUAL_TYPES, readVirtualId } from '../virtual-collections.ts'
 import { isCollectionVisible } from '../visibility.ts'
 
@@ -92,10 +93,14 @@ function hashesOf (hash: string): HashQuery {
 /** True if a word of a search is a hash, and so is compared with the hashes of files. */
 export const containsHash = (term: string): boolean => term.split(/[|\s]+/).some((word) => HASH.test(word))
 
+/** Only such words have trigrams. For others, the index is slower than the rows themselves. */
+const INDEXED_WORD = /[\p{L}\p{N}]{3}/u
+
 function matchesWord (word: string): Condition {
   const pattern = `%${escapeLike(word)}%`
-  if (!HASH.test(word)) return sql<boolean>`(r.name ilike ${pattern} or r.fs_name ilike ${pattern})`
-  const named = sql`select n.id from roms n where n.name ilike ${pattern} or n.fs_name ilike ${pattern}`
+  if (!INDEXED_WORD.test(word)) return sql<boolean>`(r.name ilike ${pattern} or r.fs_name ilike ${pattern})`
+  if (!HASH.test(word)) return sql<boolean>`(${sql.raw(searchedNames('r'))}) ilike ${pattern}`
+  const named = sql`select n.id from roms n where (${sql.raw(searchedNames('n'))}) ilike ${pattern}`
   return isAmong([named, ...idsByHash(hashesOf(word))])
 }
 

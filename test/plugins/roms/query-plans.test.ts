@@ -89,6 +89,16 @@ t.test('an order by provider ids uses an index instead of a lookup per ROM', asy
   t.ok(await countLookups('rom_matches') - before < ROMS / 10)
 })
 
+t.test('a search of several words reads the index of names once', async (t) => {
+  const select = "select idx_scan::int as scans from pg_stat_user_indexes where indexrelname = 'roms_names_trigrams'"
+  const countIndexScans = async () => (await client.query<{ scans: number }>(select)).rows[0]?.scans
+  const before = await countIndexScans()
+  t.equal(await scansOf(`roms?${BARE}&search_term=silver+tactics+2`), 0)
+  t.equal(await countIndexScans(), (before ?? NaN) + 1)
+  await scansOf('roms?search_term=%23q')
+  t.equal(await countIndexScans(), (before ?? NaN) + 1, 'the index has no words of two letters')
+})
+
 t.test('a page without files reads no rows of files', async (t) => {
   const before = await countLookups('rom_files')
   t.equal(await scansOf(`roms?${BARE}&offset=100`, { table: 'rom_files' }), 0)

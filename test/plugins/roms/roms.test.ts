@@ -140,6 +140,7 @@ t.test('a search finds every word in the name or file name, alternatives, and ha
   t.same(await names(test, { search_term: 'usa' }), ['Super Mario World (USA).sfc'])
   t.same(await names(test, { search_term: ' metroid | zero ' }), ['F-Zero.sfc', 'Super Metroid.sfc'])
   t.same(await names(test, { search_term: 'zelda' }), [])
+  t.same(await names(test, { search_term: 'worldsuper' }), [], 'a word is in one of the names')
   t.same(await names(test, { search_term: ' | ' }), await names(test, {}))
   t.same(await names(test, { search_term: '%' }), ['100%_Dash\\.sfc'], 'wildcards are text')
   t.same(await names(test, { search_term: 'dash\\' }), ['100%_Dash\\.sfc'])
