@@ -1,13 +1,11 @@
 import { satisfies } from 'semver'
+import type { LockedPackage, Lockfile } from './lockfile.ts'
 import { NODE_PACKAGES } from './node-programs.ts'
 
 /** The first Node version that runs core/svc.js, as in that file. */
 const NODE_MAJOR = 24
 /** npm skips an optional package if its own Node does not match the package's engines. */
 const OLDER_NODE = { node: `<${NODE_MAJOR}` }
-
-interface LockedPackage { version?: string, engines?: unknown }
-interface Lockfile { packages: Record<string, LockedPackage> }
 
 /** Returns the Node range of a package. A few old packages have a list, such as `["node >= 0.8.0"]`. */
 function nodeRangeOf ({ engines }: LockedPackage): string | undefined {

