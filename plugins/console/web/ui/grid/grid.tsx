@@ -168,6 +168,8 @@ function listRows ({ first, end }: Range, columns: number, count: number): Pick<
   })
 }
 
+const focusOn = ({ current }: { current: HTMLDivElement | null }): void => { current?.focus({ preventScroll: true }) }
+
 /** A grid of any number of cells, of which only the visible ones exist. Arrows, page keys and letters move in it. */
 export function Grid (props: GridProps) {
   const { label, count, cell, gap, heightOf, columns: fixed, children } = props
@@ -195,7 +197,7 @@ export function Grid (props: GridProps) {
     isRestored.current = true
     show(Math.min(former.above / columns * rowHeight, Math.max(0, geometry.height - viewport)))
     // A control that the person uses, such as the size of covers, keeps the focus.
-    if (document.activeElement?.matches('body, main') !== false) element.current?.focus({ preventScroll: true })
+    if (document.activeElement?.matches('body, main') !== false) focusOn(element)
   }, [columns, rowHeight, width === 0])
   firstVisible.current = Math.floor(top / rowHeight) * columns
 
@@ -213,7 +215,7 @@ export function Grid (props: GridProps) {
         setActive(index)
         show(Math.min(Math.floor(index / columns) * rowHeight, Math.max(0, geometry.height - viewport)))
       },
-      focus () { element.current?.focus({ preventScroll: true }) }
+      focus: () => { focusOn(element) }
     }
   }
 
@@ -232,10 +234,7 @@ export function Grid (props: GridProps) {
 
   function handleKey (event: KeyboardEvent): void {
     if (event.altKey || event.target !== element.current) return
-    if (selection !== undefined && select(selection, event, active)) {
-      event.preventDefault()
-      return
-    }
+    if (selection !== undefined && select(selection, event, active)) return event.preventDefault()
     if (event.ctrlKey || event.metaKey) return
     const target = move(geometry, event.key, active, count)
     if (target !== null) moveTo(target, event.shiftKey)
