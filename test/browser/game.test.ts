@@ -1,6 +1,8 @@
 import type { Page } from 'puppeteer-core'
 import t from 'tap'
 import { createForm } from '../plugins/assets/support.ts'
+import { pairDevice } from '../plugins/devices/support.ts'
+import { createCaller } from '../plugins/tokens/support.ts'
 import { until } from '../until.ts'
 import { DESKTOP, checkSecrecy, examine, pressOn as press, startBrowser, watch } from './browser.ts'
 import { MARKUP_NAME, buildGameLibrary } from './game-library.ts'
@@ -190,6 +192,29 @@ t.test('a manual is read page by page, by keyboard, and play time is drawn', asy
   await sees(page, 'Page 2 of 3')
   await page.keyboard.press('Escape')
   await page.waitForFunction(() => document.querySelector('.manual') === null)
+  t.same(problems, [])
+})
+
+t.test('a game is sent to a device, whose progress and result show', async (t) => {
+  const caller = createCaller(app, admin)
+  const device = await pairDevice(app, caller)
+  await caller.put(`/api/devices/${device.id}`, { name: 'Deck', capabilities: { remote_install: true } })
+  const installs = `/api/devices/${device.id}/installs`
+  await page.goto(`${url}/roms/${harbor}`)
+  await press(page, 'More actions')
+  await page.waitForSelector('.menu')
+  await page.keyboard.type('Se')
+  await page.waitForSelector('.menu-item[data-highlighted]::-p-text(Send to a device)')
+  await page.keyboard.press('Enter')
+  await press(page, 'Send to Deck')
+  await sees(page, 'Waits for the device')
+  const { body: [request] } = await device.calls.post(`${installs}/claim`) as unknown as { body: { id: string }[] }
+  await device.calls.put(`${installs}/${request?.id}/progress`, { percent: 42 })
+  await sees(page, 'Installing 42%')
+  await device.calls.put(`${installs}/${request?.id}`, { status: 'failed', reason: 'The card is full' })
+  await sees(page, 'The card is full')
+  await page.keyboard.press('Escape')
+  await page.waitForFunction(() => document.activeElement?.getAttribute('aria-label') === 'More actions')
   t.same(problems, [])
 })
 

@@ -1,8 +1,9 @@
 import monitor from 'lucide/dist/esm/icons/monitor-smartphone.mjs'
-import { useState } from 'preact/hooks'
+import { useEffect, useState } from 'preact/hooks'
 import { api, call } from '../../api/client.ts'
 import { cache, useResource } from '../../api/resource.ts'
 import type { components } from '../../api/schema.d.ts'
+import { onEvent } from '../../api/socket.ts'
 import { format, texts } from '../../i18n/language.ts'
 import { Button } from '../../ui/button.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
@@ -25,12 +26,16 @@ const KINDS = {
 const LIVE: readonly string[] = ['pending', 'taken']
 
 const installsKeyOf = (romId: number) => `installs ${romId}`
-const useInstalls = (romId: number) =>
-  useResource(
-    installsKeyOf(romId),
-    (signal) => call(api.GET('/api/roms/{id}/installs', { params: { path: { id: romId } }, signal })),
-    { 'install:updated': (request) => request.rom_id === romId }
-  )
+
+/** The requests that are on their way, and those that ended while somebody looks, which the server no longer lists. */
+function useInstalls (romId: number) {
+  const key = installsKeyOf(romId)
+  useEffect(() => onEvent('install:updated', (request) => {
+    if (request.rom_id !== romId) return
+    cache.set<InstallRequest[]>(key, (all = []) => [...all.filter(({ id }) => id !== request.id), request])
+  }), [romId])
+  return useResource(key, (signal) => call(api.GET('/api/roms/{id}/installs', { params: { path: { id: romId } }, signal })))
+}
 const useOnline = () =>
   useResource('devices online', (signal) => call(api.GET('/api/devices/online', { signal })), {
     'install:updated': true
@@ -90,11 +95,11 @@ function DeviceRow ({
         <span role='status'>
           <Badge kind={KINDS[request.status]}>
             {words.statuses[request.status]}
-            {request.percent !== null && ` ${format().percent(request.percent / 100)}`}
+            {request.status === 'taken' && request.percent !== null && ` ${format().percent(request.percent / 100)}`}
           </Badge>
         </span>
       )}
-      {request?.percent != null && (
+      {request?.status === 'taken' && request.percent !== null && (
         <progress class='rom-row-wide' max={100} value={request.percent} aria-label={words.progressOf(name)} />
       )}
       {request?.status === 'pending'
@@ -141,7 +146,7 @@ function Devices ({ romId }: { romId: number }) {
                 device={device}
                 romId={romId}
                 isOnline={online.includes(device.device_id)}
-                request={requests.find(({ device_id: id }) => id === device.device_id || id === device.number)}
+                request={requests.findLast(({ device_id: id }) => id === device.device_id || id === device.number)}
               />
             ))}
           </ul>
