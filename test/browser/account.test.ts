@@ -9,12 +9,13 @@ import { type Journey, runJourney } from './browser.ts'
 import { listPluginPackages } from '../../core/loader/packages/packages.ts'
 import { LIST_PROVIDER, makeLibrary } from './library.ts'
 
-const HASHEOUS = listPluginPackages('').filter(({ name }) => name === '@svc/provider-hasheous')
+const OWN = new Set(['@svc/provider-hasheous', '@svc/exporter-gamelist'])
+const PACKAGES = [...LIST_PROVIDER, ...listPluginPackages('').filter(({ name }) => OWN.has(name))]
 const PASSWORD = 'seven green lanterns'
 const PROVIDER_PASSWORD = 'hunter2'
 
 t.test('a person starts the server, signs in elsewhere and connects apps', async (t) => {
-  const test = await buildTestApp(t, { worker: true, packages: [...LIST_PROVIDER, ...HASHEOUS], withoutAdmin: true })
+  const test = await buildTestApp(t, { worker: true, packages: PACKAGES, withoutAdmin: true })
   const games = await makeLibrary(test.libraryDir, 18)
   await runJourney(t, test, async (journey) => {
     journey.secrets.push(PASSWORD, PROVIDER_PASSWORD)
@@ -61,6 +62,9 @@ async function startFirst (t: Test, journey: Journey, count: number): Promise<vo
   await see('It answers.', '.provider')
   await checkAccessibility('providers step')
   await setUpProvider(t, journey)
+  await press('Settings of EmulationStation')
+  await press('Save')
+  await see('are stored.', '.toast')
   await press('Next: ')
   await see('Ready when you are.')
   await press('Start the scan')

@@ -62,6 +62,8 @@ export const setup: Messages['setup'] = {
   providers: {
     title: 'Cover und Texte',
     text: 'Anbieter erkennen deine Spiele. Einige gehen sofort, andere brauchen ein kostenloses Konto. Du kannst sie später hinzufügen und neu scannen.',
+    others: 'Mails, Nachrichten und Exporte',
+    stored: (name: string) => `Die Einstellungen von ${name} sind gespeichert.`,
     groups: { ready: 'Funktionieren', account: 'Brauchen ein Konto', off: 'Frei, aber ausgeschaltet', failed: 'Funktionieren nicht' },
     states: { ready: 'An', account: 'Braucht Schlüssel', off: 'Aus', failed: 'Fehler' },
     does: DOES,

@@ -62,6 +62,8 @@ export const setup = {
   providers: {
     title: 'Covers and texts',
     text: 'Providers recognise your games. Some work at once; others need a free account. You can add them later and scan again.',
+    others: 'Mails, messages and exports',
+    stored: (name: string) => `The settings of ${name} are stored.`,
     groups: { ready: 'Working', account: 'Need an account', off: 'Free, but switched off', failed: 'Not working' },
     states: { ready: 'On', account: 'Needs a key', off: 'Off', failed: 'Failed' },
     does: DOES,

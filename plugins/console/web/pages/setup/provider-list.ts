@@ -22,9 +22,10 @@ const configOf = ({ kind, key }: Pick<Plugin, 'kind' | 'key'>, schemas: Schemas)
 const propertiesOf = (schema: Schemas): readonly (readonly [string, unknown])[] =>
   isRecord(schema.properties) ? Object.entries(schema.properties) : []
 
+export const hasFields = (schema: Schemas): boolean => propertiesOf(schema).length > 0
+
 /** True if a plugin has any settings. */
-export const hasSettings = (plugin: Pick<Plugin, 'kind' | 'key'>, schemas: Schemas): boolean =>
-  propertiesOf(configOf(plugin, schemas)).length > 0
+export const hasSettings = (plugin: Pick<Plugin, 'kind' | 'key'>, schemas: Schemas): boolean => hasFields(configOf(plugin, schemas))
 
 /**
  * Returns the schema of a form for the settings that an administrator may change: switches first, then the settings

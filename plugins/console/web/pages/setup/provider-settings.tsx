@@ -9,19 +9,21 @@ import { Dialog } from '../../ui/dialog.tsx'
 import { SchemaForm } from '../../ui/form/schema-form.tsx'
 import { Loaded, Notice, Skeleton } from '../../ui/state.tsx'
 import { tellSuccess } from '../../ui/toast.tsx'
-import { ACCOUNT_PAGES, type Plugin, editableSchema } from './provider-list.ts'
+import { ACCOUNT_PAGES, type Plugin, editableSchema, hasFields } from './provider-list.ts'
 
 type Settings = components['schemas']['PluginSettings']
 type Schemas = Readonly<Record<string, unknown>>
 
-const pathOf = ({ key }: Pick<Plugin, 'key'>) => ({ kind: 'provider' as const, key })
-const load = (plugin: Pick<Plugin, 'key'>, signal?: AbortSignal) =>
+type Named = Pick<Plugin, 'kind' | 'key'>
+const pathOf = ({ kind, key }: Named) => ({ kind: kind ?? 'provider', key })
+const keyOf = ({ kind, key }: Named) => `plugin settings ${kind ?? ''} ${key}`
+const load = (plugin: Named, signal?: AbortSignal) =>
   call(api.GET('/api/plugins/{kind}/{key}/settings', { params: { path: pathOf(plugin) }, signal }))
 
-/** Stores the settings of a provider, which apply at once. */
-async function store (plugin: Pick<Plugin, 'key'>, values: Schemas): Promise<void> {
+/** Stores the settings of a plugin, which apply at once. */
+async function store (plugin: Named, values: Schemas): Promise<void> {
   await call(api.PUT('/api/plugins/{kind}/{key}/settings', { params: { path: pathOf(plugin) }, body: values }))
-  cache.invalidate(`provider settings ${plugin.key}`)
+  cache.invalidate(keyOf(plugin))
 }
 
 /** Asks the server to call a provider now. @returns the reason why it does not answer, or null */
@@ -31,7 +33,7 @@ export async function testProvider ({ key }: Pick<Plugin, 'key'>): Promise<strin
 }
 
 /** Changes one setting of a provider and leaves the others. */
-export async function changeSetting (plugin: Pick<Plugin, 'key'>, name: string, value: unknown): Promise<void> {
+export async function changeSetting (plugin: Named, name: string, value: unknown): Promise<void> {
   const { values, fixed } = await load(plugin)
   const own = Object.entries(values).filter(([one]) => !Object.hasOwn(fixed, one))
   await store(plugin, { ...Object.fromEntries(own), [name]: value })
@@ -40,19 +42,20 @@ export async function changeSetting (plugin: Pick<Plugin, 'key'>, name: string, 
 
 interface FormProps { plugin: Plugin, schemas: Schemas, settings: Settings, onClose: () => void }
 
-/** The form of the settings that are not fixed by the operator. It tests the provider after each change. */
+/** The form of the settings that are not fixed by the operator. It tests a provider after each change. */
 function SettingsForm ({ plugin, schemas, settings, onClose }: FormProps) {
-  const { setup: { providers } } = texts()
+  const { common, setup: { providers } } = texts()
+  const isProvider = plugin.kind === 'provider'
   const [problem, setProblem] = useState<string | null>(null)
   const schema = useMemo(() => editableSchema(plugin, schemas, settings.fixed), [plugin, schemas, settings])
   const page = ACCOUNT_PAGES[plugin.key]
   async function submit (values: Schemas): Promise<void> {
     setProblem(null)
     await store(plugin, values)
-    const found = await testProvider(plugin)
+    const found = isProvider ? await testProvider(plugin) : null
     setProblem(found)
     if (found !== null) return
-    tellSuccess(providers.works(plugin.name))
+    tellSuccess(isProvider ? providers.works(plugin.name) : providers.stored(plugin.name))
     onClose()
   }
   return (
@@ -67,25 +70,27 @@ function SettingsForm ({ plugin, schemas, settings, onClose }: FormProps) {
           <ul>{Object.entries(settings.fixed).map(([name, source]) => <li key={name}><code>{source}</code></li>)}</ul>
         </div>
       )}
-      <SchemaForm
-        schema={schema} values={settings.values} stored={settings.stored_secrets} submit={providers.saveAndTest}
-        onSubmit={submit}
-      />
+      {hasFields(schema) && (
+        <SchemaForm
+          schema={schema} values={settings.values} stored={settings.stored_secrets} onSubmit={submit}
+          submit={isProvider ? providers.saveAndTest : common.save}
+        />
+      )}
     </div>
   )
 }
 
 interface DialogProps { plugin: Plugin, schemas: Schemas, onClose: () => void }
 
-/** Changes the settings of a provider. */
-export function ProviderDialog ({ plugin, schemas, onClose }: DialogProps) {
+/** Changes the settings of a plugin. */
+export function PluginDialog ({ plugin, schemas, onClose }: DialogProps) {
   const { setup: { providers } } = texts()
   // The list is loaded again only now, because a card that moves to another group closes its dialog.
   function close (): void {
     cache.invalidate('plugins')
     onClose()
   }
-  const settings = useResource(`provider settings ${plugin.key}`, (signal) => load(plugin, signal))
+  const settings = useResource(keyOf(plugin), (signal) => load(plugin, signal))
   return (
     <Dialog title={providers.settingsOf(plugin.name)} isOpen onClose={close}>
       <Loaded resource={settings} skeleton={<Skeleton height='14rem' />}>

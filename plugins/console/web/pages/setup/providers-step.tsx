@@ -7,14 +7,14 @@ import { Button } from '../../ui/button.tsx'
 import { Badge, Loaded, Skeleton } from '../../ui/state.tsx'
 import { usePluginSchemas } from '../account/plugin-schemas.ts'
 import { type Group, type Plugin, groupOf, hasSettings, switchOf } from './provider-list.ts'
-import { ProviderDialog, changeSetting, testProvider } from './provider-settings.tsx'
+import { PluginDialog, changeSetting, testProvider } from './provider-settings.tsx'
 
 type Schemas = Readonly<Record<string, unknown>>
 const BADGES = { ready: 'success', account: 'warning', off: undefined, failed: 'danger' } as const
 
 interface ActionsProps { plugin: Plugin, group: Group, schemas: Schemas }
 
-/** The buttons of a provider: test it, switch it on, or change its settings. */
+/** The buttons of a plugin: test a provider, switch it on, or change its settings. */
 function Actions ({ plugin, group, schemas }: ActionsProps) {
   const { setup: { providers } } = texts()
   const [isBusy, setBusy] = useState(false)
@@ -37,7 +37,7 @@ function Actions ({ plugin, group, schemas }: ActionsProps) {
   }
   return (
     <div class='cluster provider-actions'>
-      {group === 'ready' && (
+      {group === 'ready' && plugin.kind === 'provider' && (
         <Button
           isSmall isBusy={isBusy} aria-label={providers.testNamed(plugin.name)} onClick={() => { void run(test) }}
         >{providers.test}
@@ -58,12 +58,12 @@ function Actions ({ plugin, group, schemas }: ActionsProps) {
         </Button>
       )}
       <span role='status' class={outcome === null || outcome.isFine ? 'faint' : 'row-problem'}>{outcome?.text}</span>
-      {isOpen && <ProviderDialog plugin={plugin} schemas={schemas} onClose={() => { setOpen(false) }} />}
+      {isOpen && <PluginDialog plugin={plugin} schemas={schemas} onClose={() => { setOpen(false) }} />}
     </div>
   )
 }
 
-function ProviderCard ({ plugin, group, schemas }: ActionsProps) {
+function PluginCard ({ plugin, group, schemas }: ActionsProps) {
   const { setup: { providers } } = texts()
   const does = Object.hasOwn(providers.does, plugin.key) ? providers.does[plugin.key] : plugin.attribution
   return (
@@ -78,7 +78,25 @@ function ProviderCard ({ plugin, group, schemas }: ActionsProps) {
 
 const GROUPS: readonly Group[] = ['failed', 'ready', 'account', 'off']
 
-/** The metadata providers: those that work, and for each other what it needs. */
+/** The channels and exporters that have settings of the whole server. */
+function Others ({ plugins, schemas }: { plugins: readonly Plugin[], schemas: Schemas }) {
+  if (plugins.length === 0) return null
+  return (
+    <section class='stack'>
+      <h2>{texts().setup.providers.others}</h2>
+      <ul class='providers'>
+        {plugins.map((plugin) => (
+          <PluginCard
+            key={`${plugin.kind} ${plugin.key}`} plugin={plugin} schemas={schemas}
+            group={plugin.status === 'active' ? 'ready' : plugin.status === 'disabled' ? 'off' : 'failed'}
+          />
+        ))}
+      </ul>
+    </section>
+  )
+}
+
+/** The metadata providers: those that work, and for each other what it needs. Other plugins with settings follow. */
 export function ProvidersStep () {
   const { setup: { providers } } = texts()
   const plugins = useResource('plugins', (signal) => call(api.GET('/api/plugins', { signal })))
@@ -99,11 +117,12 @@ export function ProvidersStep () {
                   <h2>{providers.groups[group]}</h2>
                   <ul class='providers'>
                     {shown.filter((one) => one.group === group).map(({ plugin }) => (
-                      <ProviderCard key={plugin.key} plugin={plugin} group={group} schemas={schemas} />
+                      <PluginCard key={plugin.key} plugin={plugin} group={group} schemas={schemas} />
                     ))}
                   </ul>
                 </section>
               ))}
+              <Others plugins={all.filter((plugin) => plugin.kind !== 'provider' && hasSettings(plugin, schemas))} schemas={schemas} />
             </>
           )
         }}
