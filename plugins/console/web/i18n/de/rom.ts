@@ -309,6 +309,7 @@ export const rom: Messages['rom'] = {
     remove: 'Entfernen',
     removed: 'Das Cover wird beim Speichern entfernt.',
     chosen: 'Dieses Cover wird beim Speichern übernommen.',
+    broken: 'Dieses Bild lässt sich nicht laden. Prüfe seine Adresse.',
     reset: 'Jetziges Cover behalten',
     search: 'Suchen nach',
     searchSubmit: 'Suchen',

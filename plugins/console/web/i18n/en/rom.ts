@@ -309,6 +309,7 @@ export const rom = {
     remove: 'Remove',
     removed: 'The cover is removed when you save.',
     chosen: 'This cover is stored when you save.',
+    broken: 'This picture cannot be loaded. Check its address.',
     reset: 'Keep the present cover',
     search: 'Search for',
     searchSubmit: 'Search',

@@ -14,11 +14,13 @@ interface CoverFieldProps {
   onChoose: (cover: CoverChoice) => void
 }
 
-function Preview ({ rom, cover }: Pick<CoverFieldProps, 'rom' | 'cover'>) {
+interface PreviewProps extends Pick<CoverFieldProps, 'rom' | 'cover'> { onBroken: () => void }
+
+function Preview ({ rom, cover, onBroken }: PreviewProps) {
   if (cover.kind === 'url' || cover.kind === 'file') {
     return (
       <span class='cover'>
-        <img src={cover.preview} alt={texts().rom.cover.preview} data-loaded='' />
+        <img src={cover.preview} alt={texts().rom.cover.preview} data-loaded='' onError={onBroken} />
       </span>
     )
   }
@@ -35,11 +37,13 @@ function Preview ({ rom, cover }: Pick<CoverFieldProps, 'rom' | 'cover'>) {
 export function CoverField ({ rom, cover, isLocked, onChoose }: CoverFieldProps) {
   const { cover: words } = texts().rom
   const [isOpen, setOpen] = useState(false)
+  const [broken, setBroken] = useState<CoverChoice | null>(null)
+  const chosen = broken === cover ? words.broken : words.chosen
   const note =
-    cover.kind === 'remove' ? words.removed : cover.kind === 'none' || cover.kind === 'unlock' ? '' : words.chosen
+    cover.kind === 'remove' ? words.removed : cover.kind === 'none' || cover.kind === 'unlock' ? '' : chosen
   return (
     <div class='cover-field'>
-      <Preview rom={rom} cover={cover} />
+      <Preview rom={rom} cover={cover} onBroken={() => { setBroken(cover) }} />
       <Button
         isWide
         onClick={() => {
