@@ -86,6 +86,13 @@ async function takeSteps (t: Test, test: TestApp, journey: Journey): Promise<voi
   await see('31 selected', '.selection-count')
   await type('Escape')
 
+  // A page from right to left moves the other way.
+  await page.evaluate("document.documentElement.dir = 'rtl'")
+  await page.keyboard.press('Home')
+  await page.keyboard.press('ArrowLeft')
+  await page.waitForSelector('.grid-cell[data-index="1"][data-active]')
+  await page.evaluate("document.documentElement.dir = 'ltr'")
+
   // The list form by keyboard: to a game and back.
   await press('List')
   await page.waitForSelector('.game-row-title')

@@ -3,6 +3,7 @@ import { normalizeProps, useMachine } from '@zag-js/preact'
 import chevron from 'lucide/dist/esm/icons/chevron-down.mjs'
 import { useEffect, useId, useMemo, useState } from 'preact/hooks'
 import { texts } from '../i18n/language.ts'
+import { readDirection } from './direction.ts'
 import { Icon } from './icon.tsx'
 import { Portal } from './portal.tsx'
 
@@ -38,6 +39,7 @@ export function Combobox ({ label, hint, error, placeholder, options, value, onC
   useEffect(() => { if (value !== null) setTyped(labelOf(value)) }, [value, options])
   const service = useMachine(machine.machine, {
     id: useId(),
+    dir: readDirection(),
     collection: useMemo(() => machine.collection({ items: shown, itemToString: (option) => option.label }), [shown]),
     value: value === null ? [] : [value],
     inputValue: typed,

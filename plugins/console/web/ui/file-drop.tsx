@@ -4,6 +4,7 @@ import upload from 'lucide/dist/esm/icons/upload.mjs'
 import type { ComponentChildren } from 'preact'
 import { useId } from 'preact/hooks'
 import { texts } from '../i18n/language.ts'
+import { readDirection } from './direction.ts'
 import { Icon } from './icon.tsx'
 
 interface FileDropProps {
@@ -28,6 +29,7 @@ export function FileDrop (props: FileDropProps) {
   const { common } = texts()
   const service = useMachine(machine.machine, {
     id: useId(),
+    dir: readDirection(),
     accept: accept === undefined ? undefined : Object.fromEntries(accept.map((type) => [type, []])),
     maxFiles: isMultiple ? FILES_MAX : 1,
     disabled: isDisabled,

@@ -3,6 +3,7 @@ import { normalizeProps, useMachine } from '@zag-js/preact'
 import type { IconNode } from 'lucide'
 import type { ButtonHTMLAttributes, ComponentChildren } from 'preact'
 import { useId } from 'preact/hooks'
+import { readDirection } from './direction.ts'
 import { Icon } from './icon.tsx'
 import { Portal } from './portal.tsx'
 
@@ -29,6 +30,7 @@ export function Menu ({ entries, children }: MenuProps) {
   const service = useMachine(machine.machine, {
     id,
     ids: { trigger },
+    dir: readDirection(),
     positioning: { placement: 'bottom-end', gutter: 6 },
     onSelect: ({ value }) => {
       // The entry leaves the page. A dialog that it opens gives the focus back to the button.

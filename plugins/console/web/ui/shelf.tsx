@@ -4,6 +4,7 @@ import type { ComponentChildren } from 'preact'
 import { useEffect, useId, useRef, useState } from 'preact/hooks'
 import { texts } from '../i18n/language.ts'
 import { IconButton } from './button.tsx'
+import { readDirection, readKey } from './direction.ts'
 
 interface ShelfProps {
   title: string
@@ -61,9 +62,7 @@ export function Shelf ({ title, more, isWide = false, children }: ShelfProps) {
   useEffect(rove)
 
   function handleKey (event: KeyboardEvent): void {
-    const isReversed = document.documentElement.dir === 'rtl'
-    const key = isReversed ? { ArrowLeft: 'ArrowRight', ArrowRight: 'ArrowLeft' }[event.key] ?? event.key : event.key
-    const step = STEPS[key]
+    const step = STEPS[readKey(event)]
     if (step === undefined || row.current === null || event.ctrlKey || event.metaKey || event.altKey) return
     event.preventDefault()
     const targets = targetsOf(row.current)
@@ -81,8 +80,7 @@ export function Shelf ({ title, more, isWide = false, children }: ShelfProps) {
 
   const scroll = (direction: number) => {
     const { current } = row
-    const isReversed = document.documentElement.dir === 'rtl'
-    current?.scrollBy({ left: direction * (isReversed ? -1 : 1) * current.clientWidth * 0.85, behavior: 'smooth' })
+    current?.scrollBy({ left: direction * (readDirection() === 'rtl' ? -1 : 1) * current.clientWidth * 0.85, behavior: 'smooth' })
   }
   return (
     <section aria-labelledby={id}>

@@ -2,6 +2,7 @@ import { normalizeProps, useMachine } from '@zag-js/preact'
 import * as machine from '@zag-js/tabs'
 import type { ComponentChildren } from 'preact'
 import { useId } from 'preact/hooks'
+import { readDirection } from './direction.ts'
 
 interface Tab { id: string, label: string, content: () => ComponentChildren }
 
@@ -10,7 +11,7 @@ interface TabsProps { label: string, tabs: readonly Tab[], value: string, onChan
 /** Panels of which one is shown; only that one is rendered. */
 export function Tabs ({ label, tabs, value, onChange }: TabsProps) {
   const service = useMachine(machine.machine, {
-    id: useId(), value, onValueChange: (details) => { onChange(details.value) }
+    id: useId(), dir: readDirection(), value, onValueChange: (details) => { onChange(details.value) }
   })
   const api = machine.connect(service, normalizeProps)
   return (

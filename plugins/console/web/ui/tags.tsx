@@ -3,6 +3,7 @@ import * as machine from '@zag-js/tags-input'
 import x from 'lucide/dist/esm/icons/x.mjs'
 import { useId } from 'preact/hooks'
 import { texts } from '../i18n/language.ts'
+import { readDirection } from './direction.ts'
 import { Icon } from './icon.tsx'
 
 interface TagsProps {
@@ -19,6 +20,7 @@ interface TagsProps {
 export function Tags ({ label, hint, error, placeholder, values, onChange, max }: TagsProps) {
   const service = useMachine(machine.machine, {
     id: useId(),
+    dir: readDirection(),
     value: [...values],
     max,
     placeholder,

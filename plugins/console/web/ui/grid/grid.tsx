@@ -1,6 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useId, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { type Geometry, type GridOptions, type Range, follow, layOut, move, rangeOf, reveal, scrollOf } from './geometry.ts'
+import { readKey } from '../direction.ts'
 import { readPlace, storePlace } from './stored-position.ts'
 
 /** Commands for a grid from outside. */
@@ -236,7 +237,7 @@ export function Grid (props: GridProps) {
     if (event.altKey || event.target !== element.current) return
     if (selection !== undefined && select(selection, event, active)) return event.preventDefault()
     if (event.ctrlKey || event.metaKey) return
-    const target = move(geometry, event.key, active, count)
+    const target = move(geometry, readKey(event), active, count)
     if (target !== null) moveTo(target, event.shiftKey)
     else if (event.key === 'Enter') open(active)
     else if (event.key.length === 1 && /[\p{L}\p{N}]/u.test(event.key)) activate(findTyped(event.key) ?? active)
