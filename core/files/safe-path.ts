@@ -52,8 +52,11 @@ export function safeRelativePath (path: string): string {
  *
  * @throws {PathRefusedError} if the path is outside the folder, directly or through a symbolic link
  */
-export async function resolveInside (base: string, relativePath: string): Promise<string> {
-  const root = await realpath(base)
+export const resolveInside = async (base: string, relativePath: string): Promise<string> =>
+  await resolveBelow(await realpath(base), relativePath)
+
+/** @param root absolute, without symbolic links */
+async function resolveBelow (root: string, relativePath: string): Promise<string> {
   const target = resolve(root, safeRelativePath(relativePath))
   if (!isInside(root, target)) throw new PathRefusedError(relativePath, 'it is outside its folder')
   const real = await resolveExisting(target, relativePath)
@@ -70,7 +73,7 @@ export async function resolveInside (base: string, relativePath: string): Promis
  */
 export async function openInside (base: string, relativePath: string): Promise<FileHandle> {
   const root = await realpath(base)
-  const path = await resolveInside(root, relativePath)
+  const path = await resolveBelow(root, relativePath)
   // Without O_NONBLOCK, opening a named pipe would wait for someone to write to it.
   const handle = await open(path, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0))
   try {
