@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import type { Config } from '../../core/config/config.ts'
+import { databaseDate, databaseNow } from '../../core/database/clock.ts'
 import { formatDate } from '../../core/typebox.ts'
 import { userRoom } from '../../core/sockets/sockets.ts'
 import type { Broker } from './broker.ts'
@@ -21,7 +22,7 @@ const findContainer = (config: Config, { container }: SessionRow): UsableContain
 /** Stores the time that a game was played. */
 async function storePlayTime (app: FastifyInstance, session: SessionRow): Promise<void> {
   const { started_at: start, rom_id: romId, user_id: userId, device_id: deviceId } = session
-  const end = session.is_silent ? session.seen_at : Date.now()
+  const end = session.is_silent ? session.seen_at : databaseNow()
   if (start === null || romId === null || end - start < SECOND_MS) return
   try {
     await app.playSessions.ingest(app.db, {
@@ -44,7 +45,7 @@ export function createEndings (app: FastifyInstance, config: Config, broker: Bro
    * app.
    */
   async function notifyPlayer (session: SessionRow, ending: Ending): Promise<void> {
-    const termination = toTerminationView(session, ending, new Date())
+    const termination = toTerminationView(session, ending, databaseDate())
     await storeEnding(app.db, session.user_id, session.platform, termination)
     const { ended_by: endedBy, reason, ended_at: endedAt, rom_id: romId, rom_name: romName, desktop } = termination
     app.sockets.publish(userRoom(session.user_id), 'streaming:session-ended', {
