@@ -18,7 +18,7 @@ const CLIENTS = 4
 /** Saves of several parts take another way through the store. */
 const SIZES = [10, 100_000, 5 * 1024 ** 2, 9 * 1024 ** 2]
 const FAULTS: readonly ReturnType<Fault>[] = [
-  { status: 503, code: 'SlowDown' }, { status: 500, code: 'InternalError' }, 'cut', 'cut-body', 'lose-answer'
+  { status: 503, code: 'SlowDown' }, { status: 500, code: 'InternalError' }, 'cut', 'cut-body', 'lose-answer', 'hang'
 ]
 
 const random = createRandom(SEED)
