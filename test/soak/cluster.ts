@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import type { Test } from 'tap'
-import { createUsedDataDir, settings, tryFetch } from '../e2e/server.ts'
+import { type Command, createUsedDataDir, runSvc, settings, tryFetch } from '../e2e/server.ts'
 import { freePort } from '../free-port.ts'
 import { withConnection } from '../plugins/migrations/support.ts'
 import { until } from '../until.ts'
@@ -21,6 +21,8 @@ export interface Cluster {
   url: string
   /** The web hosts, then the scan worker. */
   hosts: readonly Host[]
+  /** Starts a web host beside the load balancer, which is not started again. */
+  startLone (): Promise<{ command: Command, url: string }>
   output (): string
   /** @returns the id of the task */
   startScan (): Promise<string>
@@ -48,9 +50,17 @@ export async function startCluster (t: Test, { folder, library, databaseUrl }: C
   hosts.push(await startHost(t, 'worker', env))
   const url = await startLoadBalancer(t, folder, addresses)
   const output = () => hosts.map((host) => host.command().output().slice(-5_000)).join('\n')
+
+  async function startLone () {
+    const command = runSvc(t, ['web'], { ...env, SVC_HOST: '127.0.0.4', SVC_INTERNAL_ADDRESS: `127.0.0.4:${await freePort()}` })
+    const [, url = ''] = await until(() => /"url":"([^"]+)"/.exec(command.output()), 'a lone host', { ...command, ms: WAIT_MS })
+    return { command, url }
+  }
+
   return {
     url,
     hosts,
+    startLone,
     output,
     startScan: () => until(async () => {
       const answer = await tryFetch(`${url}/api/tasks/scan`, {

@@ -1,13 +1,16 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import t, { type Test } from 'tap'
+import { tryFetch } from '../e2e/server.ts'
 import { createTestDatabase } from '../support.ts'
 import { until } from '../until.ts'
 import { withConnection } from '../plugins/migrations/support.ts'
 import { type Cluster, startCluster } from './cluster.ts'
+import { Ledger } from './ledger.ts'
 import { createRelease } from './release.ts'
-import { WAIT_MS } from './server.ts'
+import { AUTHORIZATION, WAIT_MS } from './server.ts'
 import { startVisitors } from './visitors.ts'
 
 // Two web hosts and a scan worker behind HAProxy, upgraded one after the other while people upload and read saves.
@@ -16,6 +19,7 @@ const SEED = Number(process.env.SOAK_SEED ?? Date.now() % 1_000_000)
 const VISITORS = 6
 const FILES = 50
 const OUTAGE_MS = 30_000
+const PAUSE_MS = 100
 /** Adds what the next release writes. The former release inserts rows without it. */
 const EXPAND = {
   name: '99990101000000-later',
@@ -37,9 +41,8 @@ async function addFiles (): Promise<void> {
 }
 
 /** Upgrades all hosts one after the other while visitors write and read. */
-async function upgrade (
-  t: Test, { url, hosts, output }: Cluster, release: string, roms: readonly number[]
-): Promise<void> {
+async function upgrade (t: Test, cluster: Cluster, release: string, roms: readonly number[]): Promise<void> {
+  const { url, hosts, output } = cluster
   const visitors = startVisitors({ url, seed: SEED, visitors: VISITORS, roms })
   const writeMore = (count: number) => {
     const before = visitors.written()
@@ -55,6 +58,25 @@ async function upgrade (
   t.ok(visitors.longestMs() < OUTAGE_MS, `requests failed for ${visitors.longestMs()} ms`)
   t.comment(`${visitors.written()} saves were acknowledged; answers ${JSON.stringify(visitors.ledger.answers)}; ` +
     `the longest wait took ${visitors.longestMs()} ms`)
+}
+
+/** Sends requests to a host that is too old for the contracted schema, until it ends. */
+async function watchForgotten (t: Test, { command, url }: Awaited<ReturnType<Cluster['startLone']>>): Promise<void> {
+  const ledger = new Ledger()
+  const readiness = new Set<number>()
+  while (command.child.exitCode === null) {
+    for (const path of ['/api/roms?limit=5', '/api/health/ready']) {
+      const answer = await tryFetch(`${url}${path}`, { headers: { authorization: AUTHORIZATION } })
+      const body = await answer?.text().catch(() => '') ?? ''
+      if (path.startsWith('/api/roms')) ledger.count(path, answer, body)
+      else if (answer !== null) readiness.add(answer.status)
+    }
+    await sleep(PAUSE_MS)
+  }
+  t.same(ledger.findings, [])
+  t.match(command.output(), /A newer release migrated the database \(\d+-contract-[^)]+\).*upgrade this host/)
+  t.same([...readiness], [200, 503], 'it is not ready before it ends')
+  t.comment(`the forgotten host answered ${JSON.stringify(ledger.answers)} and ended with ${command.child.exitCode}`)
 }
 
 t.test('hosts are upgraded one after the other without failing requests', async (t) => {
@@ -74,8 +96,11 @@ t.test('hosts are upgraded one after the other without failing requests', async 
     await upgrade(t, cluster, next, roms)
     t.same(await listLater(), [EXPAND.name])
   })
+  const forgotten = await cluster.startLone()
   await t.test('to a release that contracts the schema', async (t) => {
+    const retired = watchForgotten(t, forgotten)
     await upgrade(t, cluster, last, roms)
+    await retired
     t.same(await listLater(), [EXPAND.name, CONTRACT.name])
   })
   for (const host of cluster.hosts) await host.stop()
