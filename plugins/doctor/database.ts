@@ -67,6 +67,17 @@ async function examineIdentity (pool: pg.Pool, { config: { data_dir: dataDir } }
     'Point SVC_DATA_DIR and SVC_DATABASE_URL at a matching pair; to join these two from now on, run svc database adopt')]
 }
 
+function examineReplication ({ is_writable: isWritable, lacks_standby: lacksStandby }: DatabaseFacts): Finding[] {
+  if (!isWritable) {
+    return [fail(SUBJECT, 'The database can only be read, because it is a standby or its server allows no writes',
+      'Promote the standby (select pg_promote()), or set SVC_DATABASE_URL to the address of the primary')]
+  }
+  return lacksStandby
+    ? [fail(SUBJECT, 'Every write waits for a standby that is not connected (synchronous_standby_names)',
+        'Start the standby; to go on without it, run alter system set synchronous_standby_names = \'\' and select pg_reload_conf()')]
+    : []
+}
+
 function examineFacts ({ version, max_connections: max }: DatabaseFacts, { config }: CheckInput): Finding[] {
   if (version < VERSION_MIN) {
     return [fail(SUBJECT, `PostgreSQL ${majorOf(version)} is too old`,
@@ -91,7 +102,7 @@ export async function examineDatabase (
     const clock = examineClock(before, Date.now(), facts)
     const schema = examineSchema(await listExecuted(pool), input)
     const identity = schema.isCurrent ? await examineIdentity(pool, input) : []
-    const findings = [...examineFacts(facts, input), schema.finding, ...identity, clock]
+    const findings = [...examineFacts(facts, input), ...examineReplication(facts), schema.finding, ...identity, clock]
     return { isCurrent: schema.isCurrent, findings }
   } catch (err) {
     const remedy = input.config.database.url === undefined

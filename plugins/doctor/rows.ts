@@ -7,13 +7,21 @@ export interface DatabaseFacts {
   max_connections: number
   /** The clock of the database in milliseconds since 1970. */
   now_ms: number
+  /** False on a standby that is not promoted. */
+  is_writable: boolean
+  /** True if each write waits for a standby, and none is connected. */
+  lacks_standby: boolean
 }
 
 export async function selectFacts (pool: pg.Pool): Promise<DatabaseFacts> {
   const { rows } = await pool.query<DatabaseFacts>(`select current_setting('server_version_num')::int as version,
     current_setting('max_connections')::int as max_connections,
-    extract(epoch from clock_timestamp())::float8 * 1000 as now_ms`)
-  return rows[0] ?? { version: 0, max_connections: 0, now_ms: 0 }
+    extract(epoch from clock_timestamp())::float8 * 1000 as now_ms,
+    current_setting('transaction_read_only') = 'off' as is_writable,
+    current_setting('synchronous_standby_names') <> '' and not exists (select from pg_stat_replication
+      -- Null for a role that may not read it.
+      where sync_state is null or sync_state in ('sync', 'quorum')) as lacks_standby`)
+  return rows[0] ?? { version: 0, max_connections: 0, now_ms: 0, is_writable: false, lacks_standby: false }
 }
 
 /** A file of the store that a row names, with its size if the row has it. */

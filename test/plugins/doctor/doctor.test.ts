@@ -166,6 +166,14 @@ t.test('an unreachable database and one of a newer release are reported', async 
   t.match(examineCluster(patientOf(test)), { status: 'ok', message: /first start creates/ })
 })
 
+t.test('a database that can only be read is reported', async (t) => {
+  const test = await fresh(t)
+  const pool = new pg.Pool({ connectionString: test.databaseUrl, options: '-c default_transaction_read_only=on' })
+  const { findings } = await examineDatabase(pool, patientOf(test))
+  await pool.end()
+  t.match(findings.filter(({ status }) => status !== 'ok'), [{ status: 'fail', subject: 'database', remedy: /pg_promote/ }])
+})
+
 t.test('the mail server is checked, and gets a mail only if there is a recipient', async (t) => {
   const test = await fresh(t)
   const { mails, server, env } = await startMail()
