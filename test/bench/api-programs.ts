@@ -1,5 +1,6 @@
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
+import { mkdtempSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import pg from 'pg'
@@ -29,7 +30,7 @@ async function startBare (order: BareOrder, ends: Ends): Promise<Program> {
 }
 
 async function startServer (databaseUrl: string, workers: number, ends: Ends): Promise<Program> {
-  const folder = join(ends.folder, `of-${workers}`)
+  const folder = mkdtempSync(join(ends.folder, 'server-'))
   linkFiles(filesIn(ends), { libraryDir: join(folder, 'library'), dataDir: folder })
   const teardown = (end?: () => unknown) => { if (end !== undefined) ends.add(end) }
   const server = runSvc({ teardown }, ['start'], settings(folder, {
@@ -59,9 +60,21 @@ async function startDatabase (roms: number, ends: Ends): Promise<string> {
 
 export type ProgramName = 'one worker' | 'up to four workers' | 'the bare program'
 
-/** Returns a function that starts each measured program at its first use, on one database with this number of ROMs. */
-export async function createPrograms (roms: number, ends: Ends): Promise<(name: ProgramName) => Promise<Program>> {
+/** The measured programs, on one database. */
+export interface Programs {
+  /** Starts a program at its first use. */
+  find (name: ProgramName): Promise<Program>
+  /** Starts a server with one worker for this work alone. */
+  withNewServer<T> (work: (program: Program) => Promise<T>): Promise<T>
+  /** Changes any ROM, as a person would. */
+  change (): Promise<void>
+}
+
+/** Creates a database with this number of ROMs. */
+export async function createPrograms (roms: number, ends: Ends): Promise<Programs> {
   const url = await startDatabase(roms, ends)
+  const pool = new pg.Pool({ connectionString: url, max: 1 })
+  ends.add(() => pool.end())
   writeFiles(filesIn(ends))
   const started = createMemo()
   const start: Record<ProgramName, () => Promise<Program>> = {
@@ -69,5 +82,20 @@ export async function createPrograms (roms: number, ends: Ends): Promise<(name: 
     'up to four workers': () => startServer(url, 4, ends),
     'the bare program': () => startBare({ databaseUrl: url, folder: filesIn(ends) }, ends)
   }
-  return (name) => started(name, start[name])
+  return {
+    find: (name) => started(name, start[name]),
+
+    async withNewServer (work) {
+      const own: (() => unknown)[] = []
+      try {
+        return await work(await startServer(url, 1, { ...ends, add: (end) => { own.unshift(end) } }))
+      } finally {
+        for (const end of own) await end()
+      }
+    },
+
+    async change () {
+      await pool.query('update roms set summary = summary where id = 1 + floor(random() * $1)::int', [roms])
+    }
+  }
 }

@@ -13,6 +13,10 @@ export interface Row {
   of?: ProgramName
   /** The program for comparison. */
   beside: ProgramName
+  /** True if a server that was just started is measured in each round, without warm-ups. */
+  isCold?: boolean
+  /** True if a ROM changes ten times a second meanwhile. */
+  isChanging?: boolean
   /** The path for the bare program, if it differs. */
   barePath?: string
   isOpen?: boolean
@@ -49,6 +53,10 @@ export const ROWS: readonly Row[] = [
   { ...EACH_PAGE, name: 'list of 50, another each time', beside, least: 0.6 },
   { ...EACH_ROM, ...PERSON, name: 'one ROM, another each time, user with marks' },
   { ...EACH_PAGE, ...PERSON, name: 'list of 50, another each time, user with marks' },
+  { ...EACH_ROM, ...PERSON, name: 'one ROM, another each time, user with marks, during changes', isChanging: true },
+  { ...EACH_PAGE, ...PERSON, name: 'list of 50, another each time, user with marks, during changes', isChanging: true },
+  { ...EACH_ROM, ...PERSON, name: 'one ROM, another each time, user with marks, after a restart', isCold: true },
+  { ...EACH_PAGE, ...PERSON, name: 'list of 50, another each time, user with marks, after a restart', isCold: true },
   { name: 'list of 50 with sidecars, one platform', path: () => '/api/roms?limit=50&platform_ids=1', beside, barePath: LIST, least: 0.3 },
   { name: 'heartbeat with a token', path: () => '/api/heartbeat', beside, leastPerSecond: 5_000 },
   { name: 'download of 64 MiB', path: () => `/api/roms/${LARGE_ROM}/content/x`, ...LARGE },

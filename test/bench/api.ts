@@ -1,6 +1,7 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { InvalidArgumentError } from 'commander'
 import { PERSON_TOKEN, TOKEN } from './api-library.ts'
-import { type Program, type ProgramName, createPrograms } from './api-programs.ts'
+import { type Program, type Programs, createPrograms } from './api-programs.ts'
 import { ROWS, type Row } from './api-rows.ts'
 import { withEnds } from './cleanup.ts'
 import type { Load, LoadOrder } from './load.ts'
@@ -26,8 +27,6 @@ interface Measured extends Omit<Load, 'requests'> {
   /** Processor time of a request without the database: almost the same on a busy machine. */
   processorMs: number
 }
-
-type FindProgram = (name: ProgramName) => Promise<Program>
 
 function readNumber (text: string): number {
   const number = Number(text)
@@ -67,22 +66,45 @@ async function measure ({ url, listPids }: Program, order: Omit<LoadOrder, 'urls
   return { ...load, processorMs: (await readSeconds() - before) * 1_000 / requests }
 }
 
+const CHANGE_MS = 100
+
+/** Runs work while ROMs change. */
+async function duringChanges<T> ({ change }: Programs, work: () => Promise<T>): Promise<T> {
+  const end = new AbortController()
+  const changes = (async () => {
+    while (!end.signal.aborted) {
+      await change()
+      await sleep(CHANGE_MS)
+    }
+  })()
+  try {
+    return await work()
+  } finally {
+    end.abort()
+    await changes
+  }
+}
+
 /** Measures the server and the program for comparison in turns, so that other load on the machine affects both. */
 async function takeTurns (
-  row: Row, find: FindProgram, { roms, rounds, seconds, connections }: Options, signal: AbortSignal
+  row: Row, programs: Programs, { roms, rounds, seconds, connections }: Options, signal: AbortSignal
 ): Promise<[Measured, Measured]> {
-  const [own, other] = [await find(row.of ?? 'one worker'), await find(row.beside)]
+  const other = await programs.find(row.beside)
   const token = row.isPerson === true ? PERSON_TOKEN : TOKEN
   const order = { token: row.isOpen === true ? null : token, distinct: row.distinct?.(roms) ?? 1, connections, seconds }
   const loads: [Measured[], Measured[]] = [[], []]
   for (let round = 1; round <= rounds; round++) {
     const turnOf = async (program: Program, path: string) => {
       const { length } = await program.listPids()
-      const warmUps = round === 1 ? length * (row.warmUps ?? WARM_UPS) : 0
-      return await measure(program, { ...order, path, warmUps }, signal)
+      const warmUps = round === 1 && row.isCold !== true ? length * (row.warmUps ?? WARM_UPS) : 0
+      const run = () => measure(program, { ...order, path, warmUps }, signal)
+      return row.isChanging === true ? await duringChanges(programs, run) : await run()
     }
-    const one = await turnOf(own, row.path(Math.floor(roms / 2)))
-    const two = await turnOf(other, row.barePath ?? row.path(Math.floor(roms / 2)))
+    const path = row.path(Math.floor(roms / 2))
+    const one = row.isCold === true
+      ? await programs.withNewServer((program) => turnOf(program, path))
+      : await turnOf(await programs.find(row.of ?? 'one worker'), path)
+    const two = await turnOf(other, row.barePath ?? path)
     tell(`${row.name}, ${round} of ${rounds}: ${describe(one)}; ${row.beside} ${describe(two)}`)
     loads[0].push(one)
     loads[1].push(two)
@@ -111,10 +133,10 @@ function toMeasurement (row: Row, own: Measured, other: Measured): Measurement {
   }
 }
 
-async function measureRow (row: Row, find: FindProgram, options: Options): Promise<Measurement> {
+async function measureRow (row: Row, programs: Programs, options: Options): Promise<Measurement> {
   const signal = AbortSignal.timeout(options.rowSeconds * 1_000)
   try {
-    return toMeasurement(row, ...await takeTurns(row, find, options, signal))
+    return toMeasurement(row, ...await takeTurns(row, programs, options, signal))
   } catch (err) {
     const why = signal.aborted ? `it took longer than ${options.rowSeconds} s` : String(err)
     return { name: row.name, figures: {}, targets: [{ what: 'rows without a figure', is: 1, most: 0 }], notes: [why] }
@@ -125,8 +147,8 @@ const given = readOptions()
 const options = { ...given, roms: given.million === true ? MILLION : given.roms }
 await withEnds(async (ends) => {
   tell(`fills a database with ${options.roms} ROMs`)
-  const find = await createPrograms(options.roms, ends)
+  const programs = await createPrograms(options.roms, ends)
   for (const row of ROWS.filter(({ name }) => options.only.test(name))) {
-    report(await measureRow(row, find, options), options)
+    report(await measureRow(row, programs, options), options)
   }
 })
