@@ -12,6 +12,8 @@ import { readFilter } from '../lists/query-conditions.ts'
 const MAX_BYTES = 16 * 1024 ** 2
 /** Collections for which the last question is remembered. */
 const ASKED_MAX = 1_000
+/** The library must be unchanged for this time, because each change makes a collection that was read stale. */
+const UNCHANGED_MS = 1_000
 
 /** A filter may use all of them. */
 const KINDS: VersionKind[] = ['shown', 'marks', 'assets', 'collections']
@@ -31,17 +33,18 @@ function contains (numbers: Int32Array, wanted: number): boolean {
 
 /**
  * Caches the ROMs of a caller's own smart collections, because a page about one ROM names the collections that contain
- * it. A collection is read whole when it is asked for a second time and nothing has changed; until then the caller of
- * this cache asks about the one ROM.
+ * it. A collection is read whole when it is asked for again and nothing has changed for a second; until then the caller
+ * of this cache asks about the one ROM.
  */
 export function createSmartMembers (reads: LongReads, extensions: RomExtensions) {
   const members = createLibraryCache<Int32Array>({ maxBytes: MAX_BYTES, sizeOf: ({ byteLength }) => byteLength })
-  const asked = createLruCache<string, string>({ max: ASKED_MAX })
+  const asked = createLruCache<string, { version: string, since: number }>({ max: ASKED_MAX })
 
-  function isSecond ({ of }: CacheKey, { versions }: VersionSnapshot): boolean {
+  function isUnchanged ({ of }: CacheKey, { versions, at }: VersionSnapshot): boolean {
     const [key, version] = [JSON.stringify(of), JSON.stringify([...versions])]
-    if (asked.get(key) === version) return true
-    asked.set(key, version)
+    const last = asked.get(key)
+    if (last?.version === version) return at - last.since >= UNCHANGED_MS
+    asked.set(key, { version, since: at })
     return false
   }
 
@@ -53,7 +56,7 @@ export function createSmartMembers (reads: LongReads, extensions: RomExtensions)
       const key: CacheKey = { caller: callerKey(caller), of: [id, criteria], kinds: KINDS }
       const ids = members.find(versions, key)
       if (ids !== null) return contains(ids, romId)
-      if (isSecond(key, versions)) {
+      if (isUnchanged(key, versions)) {
         const condition = readFilter(extensions, criteria).condition(caller, false)
         const read = () => selectSortedIds(reads, caller?.id ?? null, condition)
         members.get(versions, key, read).catch(() => { /* the next question asks about its ROM, and tries again */ })
