@@ -80,9 +80,9 @@ async function * measure (options: Options, folder: string): AsyncGenerator<Meas
   }
   // A re-scan needs a first scan.
   if (parts.has('first') || parts.has('quick')) {
-    const [first, quick] = await measureScans(folder, library)
+    const [first, ...again] = await measureScans(folder, library)
     if (first !== undefined && parts.has('first')) yield first
-    if (quick !== undefined && parts.has('quick')) yield quick
+    if (parts.has('quick')) yield * again
   }
   if (parts.has('mixed')) {
     const [zips = 0, sevenZips = 0, several = 0] = [MIXED.zips, MIXED.sevenZips, MIXED.folders]

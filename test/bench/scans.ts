@@ -1,16 +1,19 @@
-import { mkdirSync } from 'node:fs'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Library, type LibraryOptions, buildLibrary } from './library.ts'
 import type { MinimalScanInput, MinimalScans } from './minimal-scan.ts'
 import { type Timing, runProgram } from './process.ts'
 import { CONCURRENCY, LATENCY_MS, PROVIDERS, installProviders, startProviderServers } from './providers.ts'
 import type { Measurement, Target } from './report.ts'
-import { type ScanMeasure, type ServerOptions, withServer } from './server.ts'
+import { type BenchServer, type ScanMeasure, type ServerOptions, withServer } from './server.ts'
 
 const FIRST_LEAST_ROMS_PER_SECOND = 3_300
 const QUICK_MOST_SECONDS = 3
 /** The targets of speed and time apply to a library of this size. */
 const TARGET_ROMS = 50_000
+/** The number of files that somebody adds to a scanned library, and the seconds until the list contains their ROMs. */
+const ADDED = 100
+const LISTED_MOST_SECONDS = 1
 const PEAK_MOST_MIB = 400
 /** The maximum for "well below one" round trip for each ROM. */
 const STATEMENTS_MOST_PER_ROM = 0.5
@@ -88,7 +91,20 @@ function describeQuick (measure: ScanMeasure, library: Library, minimal: Timing)
   }
 }
 
-/** Measures the first scan of a library and the quick one after it, on a server after its first start. */
+/** Adds files to one platform of a scanned library, and measures the time until a quick scan lists their ROMs. */
+async function measureAdded (server: BenchServer, library: Library): Promise<Measurement> {
+  const [platform = ''] = library.platforms
+  for (let file = 0; file < ADDED; file++) writeFileSync(join(library.dir, 'roms', platform, `An Added Game ${file}.nes`), `added ${file}`)
+  const seconds = await server.scanUntilListed({ type: 'quick', apis: [] }, library.roms + ADDED)
+  return {
+    name: `list of ${ADDED} new ROMs among ${library.roms}, by a quick scan`,
+    figures: {},
+    targets: [{ what: 'seconds until all are listed', is: seconds, most: LISTED_MOST_SECONDS }],
+    notes: []
+  }
+}
+
+/** Measures the first scan of a library, then quick ones without and with new files, on a server after its start. */
 export async function measureScans (folder: string, options: LibraryOptions): Promise<Measurement[]> {
   mkdirSync(folder, { recursive: true })
   const library = await buildLibrary(join(folder, 'library'), options)
@@ -100,7 +116,8 @@ export async function measureScans (folder: string, options: LibraryOptions): Pr
     check(first, library, { new_roms: library.roms, new_files: library.files })
     const quick = await server.scan({ type: 'quick', apis: [] })
     check(quick, library, { new_roms: 0, updated_roms: 0 })
-    return [describeFirst(first, library, minimal.first), describeQuick(quick, library, minimal.again)]
+    const added = await measureAdded(server, library)
+    return [describeFirst(first, library, minimal.first), describeQuick(quick, library, minimal.again), added]
   })
 }
 

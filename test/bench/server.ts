@@ -43,6 +43,8 @@ export interface ServerOptions {
 export interface BenchServer {
   databaseUrl: string
   scan (payload: object): Promise<ScanMeasure>
+  /** Starts a scan and returns the seconds until the list of all ROMs contains this many. */
+  scanUntilListed (payload: object, roms: number): Promise<number>
 }
 
 interface Ended extends Pick<ScanMeasure, 'seconds' | 'stats' | 'problems'> { status: string, error: string | null }
@@ -105,7 +107,13 @@ export async function withServer<T> (
     teardown(() => client.end())
     return await work({
       databaseUrl: database.url,
-      scan: async (payload) => await measureScan({ url, workerPid, client, server, listeners }, payload)
+      scan: async (payload) => await measureScan({ url, workerPid, client, server, listeners }, payload),
+      scanUntilListed: async (payload, roms) => {
+        const started = performance.now()
+        await until(() => requestScan(url, payload), 'a scan that is queued', server)
+        await until(async () => await countListed(url) === roms, `a list of ${roms} ROMs`, { ...server, ms: PATIENCE_MS })
+        return (performance.now() - started) / 1_000
+      }
     })
   } finally {
     for (const end of ends) await end()
@@ -124,6 +132,12 @@ async function requestScan (url: string, payload: object): Promise<string | null
   const id: unknown = Reflect.get(body ?? {}, 'task_id')
   if (typeof id !== 'string') throw new Error(`The scan was refused with ${answer.status}: ${JSON.stringify(body)}`)
   return id
+}
+
+/** Returns the total of the list of all ROMs. */
+async function countListed (url: string): Promise<unknown> {
+  const answer = await fetch(`${url}/api/roms?limit=1`, { headers: { authorization: AUTHORIZATION } })
+  return Reflect.get(await answer.json() as object, 'total')
 }
 
 async function readCounts (client: pg.Client) {
