@@ -5,6 +5,7 @@ import type { Queryable } from '../database/db.ts'
 const HEARTBEAT_MS = 2_000
 /** A process that holds its lock but was silent for this long counts as hung. */
 export const SILENT_SECONDS = 20
+const SILENT_MS = SILENT_SECONDS * 1_000
 
 interface HeartbeatOptions {
   session: Queryable
@@ -29,14 +30,19 @@ async function storeHeartbeat (session: Queryable, id: string): Promise<void> {
 /** Creates the heartbeat of a process, which tells the others that it works, and measures its clock. */
 export function createHeartbeat ({ session, id, log, onSilence }: HeartbeatOptions) {
   let timer: NodeJS.Timeout | undefined
-  /** The number of heartbeats that were due since the database answered one. */
+  /** The number of heartbeats that were due since the database answered one, and the time of the first. */
   let unanswered = 0
+  let askedAt = 0
+
+  /** True if the database is silent. After a pause of this process, answers wait to be read. */
+  const isSilent = () => unanswered > SILENT_MS / HEARTBEAT_MS && performance.now() - askedAt > SILENT_MS
 
   function beat (): void {
     if (unanswered++ > 0) {
-      if (unanswered > SILENT_SECONDS * 1_000 / HEARTBEAT_MS) onSilence(new Error(`The database did not answer for ${SILENT_SECONDS} s`))
+      if (isSilent()) onSilence(new Error(`The database did not answer for ${SILENT_SECONDS} s`))
       return
     }
+    askedAt = performance.now()
     storeHeartbeat(session, id).catch((err: unknown) => {
       log.error({ err }, 'the heartbeat of the process could not be stored')
     }).finally(() => { unanswered = 0 })
