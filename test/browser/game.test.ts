@@ -195,7 +195,7 @@ t.test('a manual is read page by page, by keyboard, and play time is drawn', asy
   t.same(problems, [])
 })
 
-t.test('a game is sent to a device, whose progress and result show', async (t) => {
+t.test('a game is sent to a device, whose progress and result show, and cancelled', async (t) => {
   const caller = createCaller(app, admin)
   const device = await pairDevice(app, caller)
   await caller.put(`/api/devices/${device.id}`, { name: 'Deck', capabilities: { remote_install: true } })
@@ -213,6 +213,12 @@ t.test('a game is sent to a device, whose progress and result show', async (t) =
   await sees(page, 'Installing 42%')
   await device.calls.put(`${installs}/${request?.id}`, { status: 'failed', reason: 'The card is full' })
   await sees(page, 'The card is full')
+  await press(page, 'Send to Deck')
+  await sees(page, 'Waits for the device')
+  await device.calls.post(`${installs}/claim`)
+  await sees(page, 'Installing')
+  await press(page, 'Cancel sending to Deck')
+  await sees(page, 'Cancelled')
   await page.keyboard.press('Escape')
   await page.waitForFunction(() => document.activeElement?.getAttribute('aria-label') === 'More actions')
   t.same(problems, [])

@@ -102,7 +102,7 @@ function DeviceRow ({
       {request?.status === 'taken' && request.percent !== null && (
         <progress class='rom-row-wide' max={100} value={request.percent} aria-label={words.progressOf(name)} />
       )}
-      {request?.status === 'pending'
+      {request !== undefined && LIVE.includes(request.status)
         ? (
           <Button isSmall isBusy={isBusy} aria-label={words.cancelLabel(name)} onClick={cancel(request.id)}>
             {words.cancel}
@@ -112,7 +112,6 @@ function DeviceRow ({
           <Button
             isSmall
             isBusy={isBusy}
-            isBlocked={LIVE.includes(request?.status ?? '')}
             aria-label={words.sendLabel(name)}
             onClick={start}
           >
