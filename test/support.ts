@@ -165,10 +165,15 @@ async function renew ({ name, shape, snapshots }: Made): Promise<boolean> {
   await endSessions(name)
   return await within(name, async (client) => {
     if ((await readShape(client)).shape !== shape) return false
-    const { rows: large } = await client.query<{ name: string, bytes: number }>(LARGE)
+    const listLarge = async () => (await client.query<{ name: string, bytes: number }>(LARGE)).rows
+    const large = await listLarge()
     if (large.reduce((sum, { bytes }) => sum + bytes, 0) > REUSED_BYTES_MAX) return false
     await emptyTables(client, KEPT_TABLES)
-    if (large.length > 0) await client.query(`vacuum (full) ${large.map(({ name }) => name).join()}`)
+    if (large.length > 0) {
+      await client.query(`vacuum (full) ${large.map(({ name }) => name).join()}`)
+      // Rows that an older transaction may still see remain.
+      if ((await listLarge()).length > 0) return false
+    }
     await client.query('delete from plugin_snapshots where fingerprint <> all($1)', [snapshots])
     await client.query("update plugin_snapshots set worker = null, reports = '[]'")
     await client.query(FORGET)
