@@ -171,7 +171,7 @@ async function renew ({ name, shape, snapshots }: Made): Promise<boolean> {
     await emptyTables(client, KEPT_TABLES)
     if (large.length > 0) {
       await client.query(`vacuum (full) ${large.map(({ name }) => name).join()}`)
-      // Rows that an older transaction may still see remain.
+      // Deleted rows remain while any database of the server has an older transaction.
       if ((await listLarge()).length > 0) return false
     }
     await client.query('delete from plugin_snapshots where fingerprint <> all($1)', [snapshots])
