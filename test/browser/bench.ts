@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { linkSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
@@ -8,7 +8,9 @@ import { startEmbeddedPostgres } from '../../core/postgres/embedded.ts'
 import { CACHE_DIR, SHIPPED_DIR, findBundle } from '../../plugins/console/bundle/bundle.ts'
 import { measureBundle } from '../../plugins/console/bundle/make-bundle.ts'
 import { features } from '../../plugins/index.ts'
+import { createSmallCover } from '../../plugins/resources/image.ts'
 import { DESKTOP, signIn, startBrowser } from './browser.ts'
+import { drawCover, inventGames } from './library.ts'
 import { runSvc, settings, waitUntilListening } from '../e2e/server.ts'
 import { superuserUrl } from '../superuser.ts'
 import { startGuard } from '../bench/guard.ts'
@@ -16,10 +18,14 @@ import { type BenchOptions, createBench } from '../bench/options.ts'
 import { type Measurement, type Target, report } from '../bench/report.ts'
 import { seedLibrary } from '../bench/seed-library.ts'
 
-/** Measures the web pages in a headless Chromium, on a real server with many ROMs. Their covers do not exist. */
+/** Measures the web pages in a headless Chromium, on a real server with many ROMs, of which the first have covers. */
 const ACCOUNT = { SVC_ADMIN_USERNAME: 'bench', SVC_ADMIN_PASSWORD: 'for figures only' }
 const SCROLLED = 5_000
 const ROUNDS = 10
+/** Different pictures, each the cover of many games. */
+const PICTURES = 60
+/** The height of a drawn cover, which decides the size of its small copy. */
+const COVER_PIXELS = 600
 const FIRST_MAX_BYTES = 120_000
 
 interface Options extends BenchOptions { roms: string }
@@ -104,11 +110,12 @@ async function measurePages (browser: Browser, url: string): Promise<{ figures: 
   const again = await timeLibrary(page, url)
   const jump = await timeJump(page)
   const frames = await countFrames(page, SCROLLED)
+  const pictures = await page.evaluate(() => performance.getEntriesByType('resource').filter(({ name }) => name.includes('/cover/')).length)
   const before = await readHeap(page)
   for (let round = 0; round < ROUNDS; round++) await countFrames(page, SCROLLED / 5)
   const growth = await readHeap(page) - before
   return {
-    figures: { 'first library page, empty caches of the server, ms': first, 'server time of the jump, ms': jump.server, 'heap, MiB': before },
+    figures: { 'first library page, empty caches of the server, ms': first, 'server time of the jump, ms': jump.server, 'heap, MiB': before, 'covers that were loaded': pictures },
     targets: [
       { what: 'largest contentful paint, empty cache of the browser', is: paint, most: 1_000, unit: ' ms' },
       { what: `library of ${roms} ROMs shows games`, is: again, most: 1_500, unit: ' ms' },
@@ -127,6 +134,24 @@ async function measureSizes (): Promise<Target> {
   const first = sizes.filter(({ file }) => [entry, styles, ...preloads].includes(file))
   const is = first.reduce((sum, { compressed }) => sum + compressed, 0)
   return { what: 'script and style of the first page', is, most: FIRST_MAX_BYTES, unit: ' bytes' }
+}
+
+/** Gives the games that are scrolled small covers, as a scan stores them. */
+async function addCovers (client: pg.Client, resources: string): Promise<void> {
+  mkdirSync(resources, { recursive: true })
+  const pictures = await Promise.all(inventGames(PICTURES).map(async ({ name }, index) => {
+    const path = join(resources, `${index}.png`)
+    writeFileSync(path, await drawCover(name, index))
+    writeFileSync(path, await createSmallCover(path, 'png', COVER_PIXELS))
+    return path
+  }))
+  const { rows } = await client.query<{ folder: string }>(`update roms r set path_cover_small = folder || '/small.png'
+    from (select id, 'roms/' || platform_id || '/' || id || '/cover' as folder from roms order by name_sort_key, id limit $1) first
+    where r.id = first.id returning folder`, [SCROLLED * 2])
+  for (const [index, { folder }] of rows.entries()) {
+    mkdirSync(join(resources, folder), { recursive: true })
+    linkSync(pictures[index % PICTURES] ?? '', join(resources, folder, 'small.png'))
+  }
 }
 
 /** Runs the work on a server with the library. */
@@ -151,6 +176,7 @@ async function withServer<Result> (work: (url: string) => Promise<Result>): Prom
     await client.connect()
     ends.unshift(() => client.end())
     await seedLibrary(client, roms, 1, (done) => { console.error(`${roms} ROMs: ${done}`) })
+    await addCovers(client, join(data, 'resources'))
     return await work(url)
   } finally {
     for (const end of ends) await end()
