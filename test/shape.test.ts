@@ -29,7 +29,7 @@ const LOCAL = /^(\.\.|core|plugins|providers|channels|exporters|sdk|examples|tes
 const isLocal = (target: string) => LOCAL.test(target)
 /** Files of core and of the features. */
 const SERVER_SOURCES = SOURCES.filter((path) => /^(core|plugins)\//.test(path))
-const isTest = (path: string) => /(^|\/)test\//.test(path) || path.endsWith('.test.ts')
+const isTest = (path: string) => /(^|\/)test\//.test(path) || /\.(test|soak)\.ts$/.test(path)
 /** A local file as a path from the root, else the name as written. */
 function toTarget (path: string, name: string): string {
   return name.startsWith('.') ? relative(SERVER_DIR, resolve(SERVER_DIR, dirname(path), name)).replaceAll(sep, '/') : name

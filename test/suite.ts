@@ -18,13 +18,16 @@ import { makeBundle } from '../plugins/console/bundle/make-bundle.ts'
 import { features } from '../plugins/index.ts'
 import { loadConfig } from './load-config.ts'
 import { USED_DATA_DIR } from './e2e/server.ts'
-import { writeGroups } from './grouped/write-groups.ts'
+import { listSoakFiles, listTestFiles, writeGroups } from './grouped/write-groups.ts'
 import { superuserUrl } from './superuser.ts'
 
 /**
  * Runs the suite on one embedded database server. Every test process creates its databases from a migrated template,
  * because processes run side by side.
  */
+
+/** The option that runs the long tests beside the features in place of the suite. */
+const SOAK = '--soak'
 
 /** Loaded before the modules that tap adds to the command line. */
 const NOTE_NOTHING = `--test-env=NODE_OPTIONS=${process.env.NODE_OPTIONS ?? ''} --import=./test/note-nothing.js`
@@ -110,11 +113,11 @@ try {
   await Promise.all([createTemplate(), loadLater(), stripCode(USED_DATA_DIR)])
   // All of the server is loaded by now.
   flushCompileCache()
-  const args = process.argv.slice(2)
+  const args = process.argv.slice(2).filter((arg) => arg !== SOAK)
   // Named files get a process each. Files of the whole suite share processes, because each process takes seconds.
   const isWhole = args.every((arg) => arg.startsWith('-'))
   await built
-  const files = isWhole ? writeGroups() : []
+  const files = isWhole ? writeGroups(process.argv.includes(SOAK) ? listSoakFiles() : listTestFiles()) : []
   process.exitCode = await runTap([NOTE_NOTHING, ...args, ...files], {
     SVC_TEST_DATABASE_URL: server.url, SVC_TEST_STRIPPED: strippedFlags(USED_DATA_DIR).join()
   })

@@ -57,7 +57,7 @@ function listTitles (source: ts.SourceFile): string[] {
 }
 
 t.test('test titles are short sentences', async (t) => {
-  const titles = [...parsed].filter(([path]) => path.endsWith('.test.ts')).flatMap(([, source]) => listTitles(source))
+  const titles = [...parsed].filter(([path]) => /\.(test|soak)\.ts$/.test(path)).flatMap(([, source]) => listTitles(source))
   const long = titles.filter((title) => title.length > TITLE_MAX_LENGTH)
   t.ok(titles.length > 1_000)
   t.ok(long.length <= LONG_TITLES_MAX, `${long.length} titles are longer than ${TITLE_MAX_LENGTH} characters, such as '${long[0]}'`)

@@ -23,12 +23,18 @@ interface TapSettings { include: string[], exclude: string[], jobs: number }
 
 const readSettings = () => parse(readFileSync(join(SERVER_DIR, '.taprc'), 'utf8')) as TapSettings
 
-/** Returns the names of all test files. */
+const listFiles = (include: string | string[], exclude: readonly string[]) =>
+  globSync(include, { cwd: SERVER_DIR, exclude: ['**/node_modules/**', ...exclude] })
+    .map((file) => file.replaceAll('\\', '/')).sort()
+
+/** Returns the names of the suite's files. */
 export function listTestFiles (): string[] {
   const { include, exclude } = readSettings()
-  return globSync(include, { cwd: SERVER_DIR, exclude: ['**/node_modules/**', ...exclude] })
-    .map((file) => file.replaceAll('\\', '/')).sort()
+  return listFiles(include, exclude)
 }
+
+/** Returns the names of the long tests beside those of the features; `test/soak` contains longer ones. */
+export const listSoakFiles = () => listFiles('test/**/*.soak.ts', ['test/soak/**'])
 
 /** Returns the order of the files: early ones alternate with others, and long ones come before short ones. */
 export function orderFiles (files: readonly string[]): string[] {
@@ -81,12 +87,12 @@ await runFiles(takeFiles(${JSON.stringify(queue, null, 2)}, import.meta.filename
 `
 
 /**
- * Writes programs for tap, each of which takes files of the suite until none is left. There are more programs than
+ * Writes programs for tap, each of which takes some of these files until none is left. There are more programs than
  * necessary, because one must always be free while files are left. @returns their names
  */
-export function writeGroups (): string[] {
+export function writeGroups (files: readonly string[]): string[] {
   rmSync(GROUPS, { recursive: true, force: true })
-  const queue = { folder: join(GROUPS, 'taken'), files: orderFiles(listTestFiles()) }
+  const queue = { folder: join(GROUPS, 'taken'), files: orderFiles(files) }
   mkdirSync(queue.folder, { recursive: true })
   const count = Math.ceil(queue.files.length / FILES_MAX) + readSettings().jobs
   return Array.from({ length: count }, (_, index) => {
