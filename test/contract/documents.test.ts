@@ -1,6 +1,5 @@
 import { readFileSync, readdirSync, writeFileSync } from 'node:fs'
 import { Parser } from '@asyncapi/parser'
-import { createConfig, lintFromString } from '@redocly/openapi-core'
 import t from 'tap'
 import { shareTestApp } from '../support.ts'
 import { type Document, type Surface, listBreaks, readSurface } from './surface.ts'
@@ -8,32 +7,8 @@ import { type Document, type Surface, listBreaks, readSurface } from './surface.
 const fresh = shareTestApp(t)
 const SURFACE = new URL('surface.json', import.meta.url)
 
-/** Runs `redocly lint` with its recommended rules. */
-async function lint (text: string, name: string): Promise<string[]> {
-  const config = await createConfig({
-    extends: ['recommended'],
-    // Apps call these paths. A fixed word comes before a parameter, so each address leads to one route.
-    rules: { 'no-ambiguous-paths': 'off' }
-  })
-  const problems = await lintFromString({ source: text, absoluteRef: name, config })
-  return problems.map(({ ruleId, message, location }) => `${ruleId} at ${location.map(({ pointer }) => pointer).join()}: ${message}`)
-}
-
 /** The severity of problems that make a document invalid. */
 const ERROR = 0
-
-/** Schemas of plugins describe forms, and no operation refers to them. */
-const OF_PLUGIN = /^no-unused-components at #\/components\/schemas\/(provider|channel|exporter)_\w+:/
-
-t.test('both documents pass the recommended rules of a linter', async (t) => {
-  const { app } = await fresh(t)
-  for (const name of ['openapi.json', 'asyncapi.json']) {
-    const { body } = await app.inject({ url: `/${name}` })
-    t.same((await lint(body, name)).filter((line) => !OF_PLUGIN.test(line)), [], name)
-  }
-  const problems = await lint('{"openapi":"3.1.0","info":{},"paths":{}}', 'broken.json')
-  t.match(problems.join(), 'The field `title` must be present', 'the linter sees what is wrong')
-})
 
 t.test('the document of events is valid for the AsyncAPI parser', async (t) => {
   const { app } = await fresh(t)

@@ -1,70 +1,7 @@
 import { once } from 'node:events'
-import { type IncomingMessage, type Server, createServer, request as sendRequest } from 'node:http'
-import { type AddressInfo, type Socket, connect } from 'node:net'
-import t, { type Test } from 'tap'
+import t from 'tap'
 import { createDrain } from '../../core/supervisor/drain.ts'
-import { until } from '../until.ts'
-
-/** Later than the end of any test. */
-const LATE_MS = 600_000
-
-/** Starts a server that answers a complete upload, and downloads without end. */
-async function startServer (t: Test): Promise<{ server: Server, port: number }> {
-  const server = createServer((request, response) => {
-    if (request.method === 'GET') response.write('beginning')
-    else request.resume().on('end', () => response.end('taken'))
-  })
-  await new Promise<void>((resolve) => { server.listen(0, '127.0.0.1', resolve) })
-  t.teardown(() => {
-    server.closeAllConnections()
-    server.close()
-  })
-  return { server, port: (server.address() as AddressInfo).port }
-}
-
-const closeOf = (server: Server) => () => new Promise<void>((resolve) => { server.close(() => { resolve() }) })
-
-function upload (port: number) {
-  const request = sendRequest({ port, host: '127.0.0.1', method: 'POST', headers: { 'content-length': 8 } })
-  request.write('half')
-  const ended = once(request, 'response').then(([response]: unknown[]) => (response as IncomingMessage).statusCode, () => null)
-  return { request, ended }
-}
-
-function open (port: number, text: string): { socket: Socket, ended: Promise<unknown> } {
-  const socket = connect(port, '127.0.0.1').on('error', () => { /* cut off */ })
-  socket.resume().write(text)
-  return { socket, ended: once(socket, 'close') }
-}
-
-const isRefused = (port: number) => new Promise<boolean>((resolve) => {
-  connect(port, '127.0.0.1').on('error', () => { resolve(true) }).on('connect', function (this: Socket) {
-    this.destroy()
-    resolve(false)
-  })
-})
-
-t.test('a drain finishes running uploads, cuts off downloads and refuses newcomers', async (t) => {
-  const { server, port } = await startServer(t)
-  const drain = createDrain(server, 1)
-  const heard: (string | undefined)[] = []
-  server.on('request', ({ method }) => { heard.push(method) })
-  const download = open(port, 'GET / HTTP/1.1\r\nHost: x\r\n\r\n')
-  const beginning = open(port, 'POST / HTTP/1.1\r\nHost:')
-  const { request, ended } = upload(port)
-  const count = () => new Promise<number>((resolve) => {
-    server.getConnections((_err, number) => { resolve(number) })
-  })
-  await until(async () => await count() === 3, 'three connections')
-  await until(async () => heard.includes('POST') && download.socket.bytesRead > 0, 'both requests')
-
-  const drained = drain(closeOf(server), LATE_MS)
-  await Promise.all([download.ended, beginning.ended])
-  await until(() => isRefused(port), 'a closed door')
-  request.end('rest')
-  t.equal(await ended, 200)
-  await drained
-})
+import { closeOf, startServer, upload } from './drain-support.ts'
 
 t.test('an upload that exceeds its time is cut off', async (t) => {
   const { server, port } = await startServer(t)

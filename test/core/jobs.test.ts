@@ -2,35 +2,16 @@ import { randomUUID } from 'node:crypto'
 import { once, EventEmitter } from 'node:events'
 import fastify from 'fastify'
 import pg from 'pg'
-import t, { type Test } from 'tap'
+import t from 'tap'
 import database from '../../core/database/database.ts'
 import { conflict } from '../../core/errors.ts'
 import { createHostId } from '../../core/host.ts'
-import errorHandler from '../../core/web/error-handler.ts'
-import jobs, { type Jobs } from '../../core/jobs/jobs.ts'
+import jobs from '../../core/jobs/jobs.ts'
 import workers from '../../core/jobs/workers.ts'
 import { features } from '../../plugins/index.ts'
 import { createTestDatabase } from '../support.ts'
 import { until } from '../until.ts'
-
-/** Longer than a busy machine needs for any of these tests. */
-const LONG_SECONDS = 60
-const LONG_MS = LONG_SECONDS * 1_000
-
-type Define = (jobs: Jobs) => void
-
-/** Starts one process with these queues. */
-async function start (t: Pick<Test, 'teardown'>, url: string, works: boolean, define: Define): Promise<Jobs & { close (): Promise<void> }> {
-  const app = fastify()
-  await app.register(errorHandler)
-  await app.register(database, { url, poolSize: 2, ...await features.loadTables() })
-  await app.register(workers, { url, role: works ? 'worker' : 'web', isSupervised: false, host: { id: createHostId(), address: null } })
-  await app.register(jobs, { url, runsJobs: works })
-  define(app.jobs)
-  t.teardown(() => app.close())
-  await app.ready()
-  return { ...app.jobs, close: () => app.close() }
-}
+import { LONG_MS, LONG_SECONDS, start, type Define } from './jobs-support.ts'
 
 t.test('a web server sends a request to the scan worker and gets its result', async (t) => {
   const url = await createTestDatabase(t)
@@ -57,16 +38,6 @@ t.test('a request gets the text of an expected error, and the id of a job with a
   await t.rejects(web.request('fails', {}, LONG_MS), {
     code: 'UNAVAILABLE', message: /^The scan worker failed; its log says why \(job [-0-9a-f]{36}\)$/
   })
-})
-
-t.test('two processes that send one job id at once both have it queued', async (t) => {
-  const url = await createTestDatabase(t)
-  const define = (jobs: Jobs) => { jobs.define('short', { concurrency: 1, timeoutSeconds: LONG_SECONDS, run: async () => null }) }
-  const [worker, web] = [await start(t, url, true, define), await start(t, url, false, define)]
-  for (let round = 0; round < 30; round++) {
-    const id = randomUUID()
-    t.same(await Promise.all([worker, web].map((jobs) => jobs.send('short', {}, { id }))), [id, id])
-  }
 })
 
 t.test('a process is busy while it runs a job', async (t) => {
@@ -104,23 +75,6 @@ t.test('without a worker a request times out and is canceled, but a job waits', 
   const ran = once(done, 'run')
   await start(t, url, true, define)
   t.same(await ran, [{ from: 'send' }], 'it was asked for later, and one job runs at a time')
-})
-
-t.test('a request whose worker was killed fails within seconds', async (t) => {
-  const url = await createTestDatabase(t)
-  const web = await start(t, url, false, (jobs) => {
-    jobs.define('lost', { concurrency: 1, timeoutSeconds: LONG_SECONDS, run: async () => null })
-  })
-  const client = new pg.Client({ connectionString: url })
-  await client.connect()
-  t.teardown(() => client.end())
-  const begun = performance.now()
-  const answer = t.rejects(web.request('lost', {}, LONG_MS), { code: 'UNAVAILABLE', message: /The scan worker ended before it answered/ })
-  // The state that a killed worker leaves: an active job, and no lock of its session.
-  await until(async () => (await client.query(
-    "update pgboss.job set state = 'active', started_on = now() where name = 'lost' and state = 'created'")).rowCount === 1, 'the job')
-  await answer
-  t.ok(performance.now() - begun < LONG_MS / 2)
 })
 
 t.test('other processes see that a worker runs a job', async (t) => {

@@ -1,10 +1,9 @@
 import { EventEmitter } from 'node:events'
-import type { AddressInfo } from 'node:net'
 import { setImmediate } from 'node:timers/promises'
 import { Type } from '@sinclair/typebox'
 import { pino } from 'pino'
 import type { Socket } from 'socket.io'
-import { type Socket as Client, io } from 'socket.io-client'
+import { type Socket as Client } from 'socket.io-client'
 import t, { type Test } from 'tap'
 import { buildApp } from '../../core/app.ts'
 import { AdapterPool } from '../../core/sockets/adapter-pool.ts'
@@ -14,48 +13,12 @@ import type { App } from '../../core/typebox.ts'
 import { features } from '../../plugins/index.ts'
 import { type TestApp, buildTestApp, createTestDatabase, shareTestApp } from '../support.ts'
 import { until } from '../until.ts'
+import { collect, connect, idOf, joined, listen, signIn } from './sockets-support.ts'
 
 const fresh = shareTestApp(t)
 
 declare module '../../core/sockets/sockets.ts' {
   interface ServerEvents { 'test:said': { text: string } }
-}
-
-interface ConnectOptions { cookie?: string, origin?: string, path?: string, transport?: 'websocket' | 'polling' }
-
-async function listen (app: App): Promise<string> {
-  if (app.server.listening) return `http://127.0.0.1:${(app.server.address() as AddressInfo).port}`
-  return await app.listen({ port: 0, host: '127.0.0.1' })
-}
-
-async function open (t: Pick<Test, 'teardown'>, app: App, options: ConnectOptions = {}): Promise<Client> {
-  const { cookie, origin, path = '/ws/socket.io', transport = 'websocket' } = options
-  const client = io(await listen(app), {
-    path,
-    transports: [transport],
-    reconnection: false,
-    forceNew: true,
-    extraHeaders: { ...(cookie === undefined ? {} : { cookie }), ...(origin === undefined ? {} : { origin }) }
-  })
-  t.teardown(() => { client.disconnect() })
-  return client
-}
-
-async function connect (t: Pick<Test, 'teardown'>, app: App, options: ConnectOptions = {}): Promise<Client> {
-  const client = await open(t, app, options)
-  await new Promise<void>((resolve, reject) => {
-    client.once('connect', resolve)
-    client.once('connect_error', reject)
-  })
-  return client
-}
-
-/** Signs in as one of the users of `createUser` and returns the session's cookie. */
-async function signIn (app: App, username: string): Promise<string> {
-  const authorization = `Basic ${Buffer.from(`${username}:a password`).toString('base64')}`
-  const reply = await app.inject({ method: 'POST', url: '/api/login', headers: { authorization } })
-  const session = reply.cookies.find(({ name }) => name === 'svc_session')
-  return `svc_session=${session?.value}`
 }
 
 const ActSchema = Type.Object({ rom_id: Type.Optional(Type.Integer()) }, { additionalProperties: false })
@@ -99,23 +62,6 @@ async function act (client: Client, ...payload: unknown[]): Promise<unknown[]> {
   client.emit('test:act', ...payload)
   return await answer
 }
-
-/** Collects all texts until the word `end`. */
-function collect (client: Client): Promise<string[]> {
-  const texts: string[] = []
-  return new Promise((resolve) => {
-    client.on('test:said', ({ text }: { text: string }) => {
-      if (text === 'end') resolve(texts)
-      else texts.push(text)
-    })
-  })
-}
-
-/** Waits for the join, which ends after the start. */
-const joined = (app: App, room: string) => until(() => app.sockets.main.sockets.adapter.rooms.has(room), `room ${room}`)
-
-const idOf = async (testApp: TestApp, username: string) =>
-  (await testApp.app.pg.query<{ id: number }>('select id from users where username = $1', [username])).rows[0]?.id ?? 0
 
 t.test('a guest connects and gets public events, but may not act', async (t) => {
   const { app } = await withAct(t)
@@ -228,40 +174,6 @@ t.test('a proxy without upgrades is detected, and cleared once it has them', asy
   t.match(await problems(), [{ kind: 'upgrade_missing', subject: '127.0.0.1', message: /use only polling/, lines: [/nginx/, /Upgrade/] }])
   await connect(t, app, { transport: 'websocket' })
   t.same(await problems(), [])
-})
-
-t.test('events of one process reach the sockets of all others', async (t) => {
-  const first = await buildTestApp(t, { worker: true })
-  const { config, databaseUrl, app, worker } = first
-  const second = await buildApp({
-    config, role: 'web', databaseUrl, logger: pino({ level: 'silent' }), features, workerNumber: 2
-  })
-  t.teardown(() => second.close())
-  await second.ready()
-  t.equal(worker?.printRoutes(), '(empty tree)', 'a scan worker has no routes')
-  const everyone = [app, second, worker].filter((one) => one !== null)
-  for (const one of everyone) await until(async () => await one.sockets.main.of('/').adapter.serverCount() === 3, 'all find each other')
-
-  const admin = await idOf(first, 'admin')
-  const cookie = await signIn(app, 'admin')
-  const clients = [await connect(t, app, { cookie }), await connect(t, second, { cookie })]
-  for (const one of [app, second]) await joined(one, userRoom(admin))
-
-  for (const one of everyone) t.equal(await one.sockets.countConnections(), 2, 'each process can tell how many listen to all')
-
-  const heard = Promise.all(clients.map(collect))
-  app.sockets.publish(userRoom(admin), 'test:said', { text: 'from the first' })
-  second.sockets.publish(userRoom(admin + 1), 'test:said', { text: 'to someone else' })
-  await until(async () => (await app.sockets.main.in(userRoom(admin)).fetchSockets()).length === 2, 'both sockets')
-  worker?.sockets.publish(userRoom(admin), 'test:said', { text: 'end' })
-  t.same(await heard, [['from the first'], ['from the first']])
-
-  // Sizes around the threshold at which events go through a table.
-  const sizes = Array.from({ length: 500 }, (_, count) => 7_600 + count)
-  const arrived = new Set<number>()
-  clients[1]?.on('test:said', ({ text }: { text: string }) => { arrived.add(text.length) })
-  for (const size of sizes) app.sockets.publish(null, 'test:said', { text: 'x'.repeat(size) })
-  await until(() => arrived.size === sizes.length, 'all of them')
 })
 
 t.test('events arrive in the order of their publishing', async (t) => {

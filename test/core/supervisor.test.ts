@@ -1,21 +1,17 @@
 import { existsSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { execFile, fork } from 'node:child_process'
+import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
-import { pathToFileURL } from 'node:url'
-import { promisify } from 'node:util'
 import { pino } from 'pino'
 import { mock } from 'node:test'
 import t from 'tap'
 import { StartError } from '../../core/errors.ts'
-import { SERVER_DIR } from '../../core/server-dir.ts'
 import { commandLine, listenUrl, renderBanner } from '../../core/supervisor/banner.ts'
 import { countConnections } from '../../core/supervisor/database.ts'
 import { clearOldSockets, createLayout, openSocketFolder } from '../../core/supervisor/folders.ts'
 import { createGrowth } from '../../core/supervisor/grow-workers.ts'
 import { isDataDirLocked, lockDataDir } from '../../core/supervisor/lock.ts'
 import { isProcessMessage, isSupervisorMessage } from '../../core/supervisor/messages.ts'
-import { WEB_FLAGS } from '../../core/node-flags.ts'
 import { checkPort } from '../../core/supervisor/port.ts'
 import { Slot, restartDelay } from '../../core/supervisor/process-slot.ts'
 import { readServerState, writeServerState } from '../../core/supervisor/server-state.ts'
@@ -27,7 +23,6 @@ const STATE = { pid: 1, started_at: '2026-01-01T00:00:00Z', url: null, port: nul
 const START = {
   type: 'start', name: 'web worker 1', settings: {}, database_url: 'u', database_pid: null, migrate: false, host_id: 'h', worker_number: 1, socket_dir: '/', port: 1
 } as const
-const execute = promisify(execFile)
 const silent = pino({ level: 'silent' })
 
 const configOf = (dataDir: string, env: Record<string, string> = {}) =>
@@ -157,30 +152,6 @@ t.test('sockets of killed workers are deleted, other files stay', async (t) => {
   const config = configOf(t.testdir({ run: { 'web-1-abc.sock': '', 'web-0123456789abcdef0123-12-x.sock': '', lock: '', 'web-notes.sock': '' } }))
   clearOldSockets(config)
   t.same(readdirSync(join(config.data_dir, 'run')).sort(), ['lock', 'web-notes.sock'])
-})
-
-t.test('processes use the stripped code, which is renewed only after a change', async (t) => {
-  // The module that Node loads when it removes types itself.
-  const look = `await import(${JSON.stringify(pathToFileURL(join(SERVER_DIR, 'core', 'errors.ts')).href)})
-    console.log(process.moduleLoadList.some((name) => name.includes('amaro')))`
-  const thread = "import { Worker } from 'node:worker_threads'; new Worker(new URL('look.mjs', import.meta.url))"
-  const folder = t.testdir({
-    'look.mjs': look, 'thread.mjs': thread, fresh: {}, data: { run: { stripped: { complete: 'of other code', old: '' } } }
-  })
-  const dataDir = join(folder, 'data')
-  const stripped = join(dataDir, 'run', 'stripped')
-  const run = async (script: string, dir: string) => {
-    const args = [...WEB_FLAGS, ...strippedFlags(dir), join(folder, script)]
-    return (await execute(process.execPath, args, { env: { ...process.env, NODE_DISABLE_COMPILE_CACHE: '1' } })).stdout
-  }
-  await stripCode(dataDir)
-  t.notOk(existsSync(join(stripped, 'old')))
-  const { mtimeMs } = statSync(join(stripped, 'complete'))
-  await stripCode(dataDir)
-  t.equal(statSync(join(stripped, 'complete')).mtimeMs, mtimeMs)
-  t.equal(await run('look.mjs', dataDir), 'false\n')
-  t.equal(await run('thread.mjs', dataDir), 'false\n', 'in threads too')
-  t.equal(await run('look.mjs', join(folder, 'fresh')), 'true\n')
 })
 
 t.test('an aborted start stops removing types', async (t) => {

@@ -2,6 +2,6 @@
 process.env.SOAK_ROUNDS ??= '40'
 await import('../plugins/sync/crossing.test.ts')
 await import('../plugins/permissions/default.test.ts')
-await import('../plugins/deletion/deletion.test.ts')
+await import('../plugins/deletion/deletion.soak.ts')
 await import('../plugins/assets/history.test.ts')
-await import('../plugins/webdav/histories.test.ts')
+await import('../plugins/webdav/histories.soak.ts')

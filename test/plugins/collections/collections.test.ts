@@ -1,11 +1,9 @@
-import { deepEqual, equal, ok } from 'node:assert/strict'
 import { existsSync, readdirSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import fc from 'fast-check'
-import { sql } from 'kysely'
 import { pino } from 'pino'
 import sharp from 'sharp'
 import { io } from 'socket.io-client'
@@ -17,66 +15,17 @@ import { SIGNED_IN_ROOM } from '../../../core/sockets/sockets.ts'
 import { createCovers } from '../../../plugins/collections/covers.ts'
 import type { CollectionChange } from '../../../plugins/collections/events.ts'
 import { createCollections } from '../../../plugins/collections/service.ts'
-import { createVirtualCollections } from '../../../plugins/collections/virtual.ts'
-import type { AnyCaller } from '../../../plugins/platforms/visibility.ts'
-import { isRomVisible } from '../../../plugins/roms/visibility.ts'
 import { readVirtualId, virtualId } from '../../../plugins/roms/virtual-collections.ts'
-import { type TestApp, shareTestApp } from '../../support.ts'
-import { type Part, type Query, PNG, createClient } from '../assets/support.ts'
+import { type TestApp } from '../../support.ts'
+import { type Part, PNG } from '../assets/support.ts'
 import { addRom } from '../roms/support.ts'
 import { until } from '../../until.ts'
 import { character } from '../../any-string.ts'
+import { startCollections, type Item } from './collections-support.ts'
 
-const fresh = shareTestApp(t)
+const { start } = await startCollections(t)
 
-interface Item {
-  id: number
-  name: string
-  rom_ids: number[]
-  rom_count: number
-  path_cover_small: string | null
-  path_cover_large: string | null
-  path_covers_small: string[]
-  path_covers_large: string[]
-  url_cover: string | null
-  updated_at: string
-  filter_criteria?: Record<string, unknown>
-}
-type Fields = Record<string, string | Part>
-
-const toParts = (fields: Fields): Part[] =>
-  Object.entries(fields).map(([name, value]) => typeof value === 'string' ? { name, content: value } : value)
 const picture = (content: string | Buffer, fileName = 'cover.png'): Part => ({ name: 'artwork', fileName, content })
-
-/** Returns a client for the collection routes of one user. */
-function callerOf (test: TestApp, headers: { authorization: string }) {
-  const client = createClient(test, headers)
-  const send = (method: 'POST' | 'PUT', path: string, fields: Fields, query: Query = {}) =>
-    client.send(method, `/api/collections${path}`, query, toParts(fields))
-  async function expect (method: 'POST' | 'PUT', path: string, fields: Fields, query: Query = {}): Promise<Item> {
-    const reply = await send(method, path, fields, query)
-    if (reply.statusCode !== 200) throw new Error(`${path}: ${reply.statusCode} ${reply.body}`)
-    return reply.json<Item>()
-  }
-  return {
-    ...client,
-    headers,
-    send,
-    make: (name: string, query: Query = {}, fields: Fields = {}) => expect('POST', '', { name, ...fields }, query),
-    put: (id: number, fields: Fields, query: Query = {}) => expect('PUT', `/${id}`, { rom_ids: '[]', ...fields }, query),
-    smart: (name: string, criteria: object, query: Query = {}) =>
-      expect('POST', '/smart', { name, filter_criteria: JSON.stringify(criteria) }, query),
-    members: async (id: number, method: 'POST' | 'DELETE', ids: number[]) =>
-      (await client.call(method, `/api/collections/${id}/roms`, { rom_ids: ids })).json<Item>(),
-    roms: async (query: string) => (await client.get<{ rom_id_index: number[] }>(`/api/roms?${query}`)).rom_id_index
-  }
-}
-
-async function start (t: Parameters<typeof fresh>[0]) {
-  const test = await fresh(t)
-  const [alice, bob] = [callerOf(test, await test.createUser('alice')), callerOf(test, await test.createUser('bob'))]
-  return { test, alice, bob, admin: callerOf(test, test.admin) }
-}
 
 /** Records the collection events that an open page of a user receives. */
 async function listen (t: Pick<Test, 'teardown'>, { app }: TestApp, url: string, headers: { authorization: string }): Promise<string[]> {
@@ -333,37 +282,6 @@ t.test('a ROM names its smart collections right after each change, cached or not
   t.equal((await alice.call('GET', `/api/roms/${b}`)).statusCode, 404)
 })
 
-t.test('criteria are read in all stored shapes, and invalid ones are ignored', async (t) => {
-  const { test, alice } = await start(t)
-  const fields = { genres: ['Puzzle'], age_ratings: ['E'] }
-  const a = await addRom(test, { fs_name: 'Apple (USA) (Beta).sfc', fields })
-  const b = await addRom(test, { fs_name: 'Berry (Japan).gb', platform: 'gb', matches: { igdb: 1, ra: 2 } })
-  const { rows: [gb] } = await test.app.pg.query<{ id: number }>("select id from platforms where slug = 'gb'")
-  const nested = await alice.smart('Nested', { regions: ['Japan'] })
-  const cases: [criteria: object, ids: number[]][] = [
-    [{}, [a, b]],
-    [{ platform_ids: [gb?.id] }, [b]], [{ platform_ids: gb?.id }, [b]], [{ platform_id: String(gb?.id) }, [b]],
-    [{ selected_genre: 'Puzzle' }, [a]], [{ selected_tag: 'Beta' }, [a]], [{ selected_age_rating: 'E' }, [a]],
-    [{ selected_region: 'Japan', selected_language: null }, [b]],
-    [{ genres: ['Puzzle', 'Other'], genres_logic: 'all' }, []], [{ genres: ['Puzzle'], genres_logic: 'none' }, [b]],
-    [{ matched: true }, [b]], [{ matched: 'false' }, [a]], [{ matched: null }, [a, b]], [{ has_ra: true }, [b]],
-    [{ metadata_providers: ['igdb'] }, [b]], [{ search_term: 'berry' }, [b]],
-    [{ virtual_collection_id: virtualId({ type: 'genre', name: 'Puzzle' }) }, [a]],
-    [{ order_by: 'name', order_dir: 'desc' }, [b, a]],
-    [{ smart_collection_id: nested.id }, [a, b]], [{ last_played: true }, [a, b]], [{ updated_after: '2999-01-01T00:00:00Z' }, [a, b]],
-    [{ group_by_meta_id: 'x', limit: 1, offset: 5, genres: { a: 1 }, matched: 'maybe', search_term: ['a'], platform_id: {} }, [a, b]]
-  ]
-  for (const [index, [criteria, ids]] of cases.entries()) {
-    const made = await alice.smart(`Case ${index}`, criteria)
-    t.same(made.rom_ids, ids, JSON.stringify(criteria))
-    t.same(await alice.roms(`smart_collection_id=${made.id}`), ids.toSorted((x, y) => x - y), `listed: ${JSON.stringify(criteria)}`)
-    for (const id of [a, b]) {
-      const { user_collections: holding } = await alice.get<{ user_collections: { id: number }[] }>(`/api/roms/${id}`)
-      t.equal(holding.some((one) => one.id === made.id), ids.includes(id), `${id} tells: ${JSON.stringify(criteria)}`)
-    }
-  }
-})
-
 t.test('a ROM lists the smart collections whose filter finds it, also by siblings', async (t) => {
   const { test, alice, bob } = await start(t)
   const [a, b] = [await addRom(test, { fs_name: 'A.sfc', matches: { igdb: 1 } }), await addRom(test, { fs_name: 'B.sfc', matches: { igdb: 1 } })]
@@ -464,70 +382,6 @@ t.test('virtual collections are cached per caller until something changes', asyn
   await test.app.pg.query("update roms set companies = '{}' where id = $1", [secret])
   t.same(await ask(alice, `${list}company`), [], 'a ROM that changed')
   t.same(members(await ask(bob, `${list}company`)), [others])
-})
-
-type Change = readonly [sql: string, values: unknown[]]
-const romId = fc.integer({ min: 1, max: 9 })
-const some = (...values: string[]) => fc.subarray(values)
-const WRITE = `insert into roms (id, platform_id, fs_name, fs_name_no_ext, fs_path, fs_name_no_tags, genres, game_modes, companies, min_age,
-    path_cover_small, path_cover_large)
-  values ($1::int, $2, $1::text, '', '', '', $3, $4, $5, $6, case when $7 then 'roms/' || $1::text || '/small.webp' else '' end, null)
-  on conflict (id) do update set platform_id = excluded.platform_id, genres = excluded.genres, game_modes = excluded.game_modes,
-    companies = excluded.companies, min_age = excluded.min_age, path_cover_small = excluded.path_cover_small`
-const write: fc.Arbitrary<Change> = fc.tuple(romId, fc.constantFrom(1, 2), some('Quiz', 'puzzle', 'Puzzle'), some('Quiz', 'Co-op'),
-  some('N'), fc.constantFrom(null, 6, 18), fc.boolean()).map((values) => [WRITE, values])
-const alike = (text: string): fc.Arbitrary<Change> => fc.constant([text, []])
-const virtualChange: fc.Arbitrary<Change> = fc.oneof(
-  { weight: 8, arbitrary: write },
-  romId.map((id): Change => ['delete from roms where id = $1', [id]]),
-  ...['user_id', 'group_id'].map((by) => romId.map((id): Change =>
-    [`insert into hidden_entities (entity, entity_id, ${by}) values ('roms', $1, 1) on conflict do nothing`, [id]])),
-  alike("insert into hidden_entities (entity, entity_id, user_id) values ('platforms', 2, 1) on conflict do nothing"),
-  alike('delete from hidden_entities'), alike("update roms set path_cover_small = ''"), alike('update roms set summary = summary')
-)
-const VIEWER = { id: 1, access: { ...ADMIN_ACCESS, is_admin: false, group_id: 1 } }
-const VIEWERS: AnyCaller[] = [null, VIEWER, { id: 1, access: { ...VIEWER.access, age_limit: 12 } }]
-
-t.test('virtual collections that follow changes equal those of the whole library', async (t) => {
-  const { app } = (await start(t)).test
-  await app.pg.query("insert into platforms (id, slug, fs_slug, name) values (1, 'snes', 'snes', 'SNES'), (2, 'gb', 'gb', 'GB') on conflict do nothing")
-  const collections = createVirtualCollections(app)
-  interface Row { type: string, name: string, ids: number[], covered: number[] | null }
-  const readAll = async (caller: AnyCaller) => (await sql<Row>`
-    select v.type, v.name, array_agg(r.id order by r.id) as ids, array_agg(r.id) filter (where r.path_cover_small <> '') as covered
-    from roms r cross join lateral (select 'genre' as type, unnest(r.genres) as name union all
-      select 'mode', unnest(r.game_modes) union all select 'company', unnest(r.companies)) v
-    where ${isRomVisible(caller)} group by v.type, v.name having count(*) >= 3
-    order by lower(v.name), v.name, case v.type when 'mode' then 'game_modes' else v.type end`.execute(app.db)).rows
-  const read = async (caller: AnyCaller, withIds: boolean) =>
-    JSON.parse((await collections.list({ db: app.db, caller }, 'all', { withIds })).bytes.toString()) as (Item & { type: string })[]
-
-  async function check (caller: AnyCaller): Promise<void> {
-    const [rows, found] = [await readAll(caller), await read(caller, true)]
-    const facts = ({ type, name, rom_count: count, rom_ids: ids }: typeof found[number]) =>
-      ({ type, name, count, ids: ids.toSorted((x, y) => x - y) })
-    const wanted = rows.map(({ type, name, ids }) => ({ type, name, count: ids.length, ids }))
-    deepEqual(found.map(facts), wanted, JSON.stringify(caller))
-    deepEqual((await read(caller, false)).map(facts), found.map((one) => ({ ...facts(one), ids: [] })))
-    for (const [index, { path_covers_small: covers }] of found.entries()) {
-      const covered = rows[index]?.covered ?? []
-      const shown = covers.map((path) => Number(/roms\/(\d+)\/small/.exec(path)?.[1]))
-      ok(shown.every((id) => covered.includes(id)), 'covers of members that the caller sees')
-      equal(shown.length > 0, covered.length > 0, 'a cover if a member has one')
-    }
-  }
-
-  const first = fc.array(write, { minLength: 9, maxLength: 9 })
-  const changes = fc.array(virtualChange, { minLength: 1, maxLength: 8 })
-  await fc.assert(fc.asyncProperty(first, changes, async (writes, others) => {
-    await app.pg.query('delete from hidden_entities; delete from roms; delete from former_roms')
-    for (const [text, values] of writes) await app.pg.query(text, values)
-    for (const [text, values] of others) {
-      await app.pg.query('delete from former_roms')
-      await app.pg.query(text, values)
-      for (const caller of VIEWERS) await check(caller)
-    }
-  }), { numRuns: 15 })
 })
 
 t.test('every name has an id that reads back', async () => {

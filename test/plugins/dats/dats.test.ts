@@ -1,78 +1,19 @@
-import { createHash } from 'node:crypto'
 import { mkdir, readFile, readdir, rename, rm, symlink, utimes, writeFile } from 'node:fs/promises'
 import { join, relative } from 'node:path'
-import { crc32 } from 'node:zlib'
 import t from 'tap'
 import { datsConfig } from '../../../plugins/dats/config.ts'
 import { deleteOldUploads } from '../../../plugins/dats/load/staged-uploads.ts'
 import { openDat } from '../../../plugins/dats/parse/read-dat.ts'
 import { datFolder } from '../../../plugins/dats/service.ts'
-import { createUsedDataDir, runSvc } from '../../e2e/server.ts'
-import { runCommand } from '../../run-command.ts'
 import { until } from '../../until.ts'
 import { makeZip } from '../hashing/fixtures.ts'
-import { buildScanTest } from '../scans/support.ts'
+import { content, digest, file, startDats, toDat, toGame, toRom, type Meta } from './dats-support.ts'
 
-const test = await buildScanTest(t, { providers: ['alpha'] })
-const { app, admin, put, scan, rom, sql, finished, libraryDir, dataDir } = test
-
-const digest = (algorithm: string, bytes: Buffer) => createHash(algorithm).update(bytes).digest('hex')
-
-interface Content { name: string, bytes: Buffer, status?: string, only?: 'sha1' | 'md5' | 'crc' }
-
-function toRom ({ name, bytes, status, only }: Content): string {
-  const hashes = { crc: crc32(bytes).toString(16).padStart(8, '0'), md5: digest('md5', bytes), sha1: digest('sha1', bytes) }
-  const given = Object.entries(hashes).filter(([key]) => only === undefined || key === only).map(([key, hash]) => `${key}="${hash}"`)
-  return `<rom name="${name}" size="${bytes.length}" ${given.join(' ')}${status === undefined ? '' : ` status="${status}"`}/>`
-}
-
-const toGame = (name: string, files: readonly Content[], more = '') => `<game name="${name}"${more}>${files.map(toRom).join('')}</game>\n`
-const toDat = (name: string, games: readonly string[], version = '') =>
-  `<?xml version="1.0"?>\n<datafile><header><name>${name}</name><version>${version}</version></header>\n${games.join('')}</datafile>`
-
-/** Returns made-up content that is unique to a text. */
-const content = (text: string) => Buffer.from(`${text} `.repeat(50))
-const file = (name: string, text = name, more: Partial<Content> = {}): Content =>
-  ({ name, bytes: content(text), ...more })
-
-interface Meta {
-  loaded_count: number
-  loaded: { id: number, name: string, games: number }[]
-  older: { problem: string }[]
-  problems: { file: string, problem: string }[]
-  renamed: { fs_name: string, new_name: string }[]
-  refused: { fs_name: string, new_name: string, refusal: string }[]
-}
+const {
+  test, app, admin, scan, rom, sql, finished, libraryDir, dataDir, upload, load, loadDat, add
+} = await startDats(t)
 
 const get = async (url: string, headers = admin) => (await app.inject({ url, headers })).json<Record<string, never>>()
-
-/** Uploads files as a form. */
-async function upload (files: Record<string, string | Uint8Array>, query = '') {
-  const form = new FormData()
-  for (const [name, bytes] of Object.entries(files)) form.append('files', new Blob([bytes]), name)
-  const request = new Request('http://localhost', { method: 'POST', body: form })
-  return await app.inject({
-    method: 'POST',
-    url: `/api/dats${query}`,
-    headers: { ...admin, 'content-type': request.headers.get('content-type') ?? '' },
-    payload: Buffer.from(await request.arrayBuffer())
-  })
-}
-
-async function load (files: Record<string, string | Uint8Array>, query = '') {
-  const answer = await upload(files, query)
-  if (answer.statusCode !== 202) throw new Error(answer.body)
-  const { status, meta } = await finished(answer.json<{ task_id: string }>().task_id)
-  return { status, meta: meta as unknown as Meta }
-}
-
-/** Loads one DAT and returns its id. */
-async function loadDat (name: string, games: readonly string[], query = ''): Promise<number> {
-  const { meta } = await load({ 'list.dat': toDat(name, games) }, query)
-  const [dat] = meta.loaded
-  if (dat === undefined) throw new Error(JSON.stringify(meta))
-  return dat.id
-}
 
 async function runTask (name: string, payload: object = {}): Promise<{ status: string, meta: Meta }> {
   const answer = await app.inject({ method: 'POST', url: `/api/tasks/run/${name}`, headers: admin, payload })
@@ -82,12 +23,6 @@ async function runTask (name: string, payload: object = {}): Promise<{ status: s
 }
 
 const remove = (id: number) => app.inject({ method: 'DELETE', url: `/api/dats/${id}`, headers: admin })
-
-/** Adds files to a platform's folder, and scans it. */
-async function add (folder: string, files: Record<string, Uint8Array>): Promise<void> {
-  await put(Object.fromEntries(Object.entries(files).map(([name, bytes]) => [`roms/${folder}/${name}`, bytes])))
-  await scan({ platform_fs_slugs: [folder] })
-}
 
 /** Returns the status of each ROM of a platform, by file name. */
 async function statuses (folder: string): Promise<Record<string, string | null>> {
@@ -439,35 +374,6 @@ t.test('a DAT that the database refuses stays out, and the others are loaded', a
   t.same(await sql("select from dats where name = 'Pack 1'"), [])
 })
 
-/** Returns a zip that is nothing but a directory of empty files. */
-function makeDirectory (entries: number): Buffer {
-  const start = Buffer.concat([Buffer.from('PK\x03\x04'), Buffer.alloc(26)])
-  const entry = Buffer.concat([Buffer.from('PK\x01\x02'), Buffer.alloc(42), Buffer.from('x')])
-  entry.writeUInt16LE(1, 28)
-  const end = Buffer.concat([Buffer.from('PK\x05\x06'), Buffer.alloc(18)])
-  end.writeUInt16LE(entries, 8)
-  end.writeUInt16LE(entries, 10)
-  end.writeUInt32LE(entries * entry.length, 12)
-  end.writeUInt32LE(start.length, 16)
-  return Buffer.concat([start, ...Array.from({ length: entries }, () => entry), end])
-}
-
-t.test('an archive bomb is refused, and the server goes on', async (t) => {
-  const zeros = Buffer.alloc(80 * 1024 ** 2)
-  zeros.write('<datafile><game name="x">')
-  zeros.fill(' \n', 100)
-  const inner = await makeZip([{ name: 'x.dat', bytes: Buffer.from(toDat('Nested', [])) }])
-  const bombs: readonly (readonly [name: string, bytes: Buffer, problem: RegExp])[] = [
-    ['large.zip', await makeZip([{ name: 'x.dat', bytes: zeros }]), /unpacks to more than 200 times its size/],
-    ['many.zip', makeDirectory(10_001), /more than 10000 entries/],
-    ['nested.zip', await makeZip([{ name: 'inner.zip', bytes: inner }]), /has no \.dat or \.xml file/]
-  ]
-  for (const [name, bytes, problem] of bombs) {
-    t.match(await load({ [name]: bytes }), { status: 'failed', meta: { loaded: [], problems: [{ file: name, problem }] } }, name)
-  }
-  t.ok(await loadDat('After the bombs', [toGame('A', [file('A.bin')])]))
-})
-
 t.test('a disc is good by its tracks, whatever its sheet says', async (t) => {
   const tracks = [content('track 1'), content('track 2')] as const
   await add('segacd', {
@@ -564,34 +470,4 @@ t.test('the folder of DATs may be written in any way, and old uploads may vanish
   await symlink(join(dataDir, 'nowhere'), join(dataDir, 'dat-uploads', 'vanished'))
   await t.resolves(deleteOldUploads(join(dataDir, 'dat-uploads')))
   await rm(join(dataDir, 'dat-uploads', 'vanished'))
-})
-
-t.test('svc dat loads, lists, renames and deletes', async (t) => {
-  await add('wonderswan', { 'wrong.ws': content('swan') })
-  const folder = t.testdir({
-    'swan.dat': toDat('Bandai - WonderSwan', [toGame('Swan', [file('Swan.ws', 'swan')]), toGame('Gone', [file('Gone.ws')])]),
-    'broken.dat': '<datafile>\n<game>',
-    'notes.txt': 'hello'
-  })
-  const env = { SVC_DATA_DIR: dataDir, SVC_LIBRARY_DIR: libraryDir, SVC_DATABASE_URL: test.databaseUrl, SVC_AUTH_SECRET_KEY: 'a key for tests only' }
-  createUsedDataDir(dataDir)
-  const svc = (...args: string[]) => runCommand(t, ['dat', ...args], env)
-  t.match(await runSvc(t, ['dat', 'add', join(folder, 'swan.dat'), join(folder, 'broken.dat')], env).ended, {
-    code: 1, output: /^Loaded Bandai - WonderSwan: 2 games\n[^]*Refused broken\.dat: line 2: not well-formed XML[^\n]*\n$/
-  })
-  t.match(await svc('add', '--platform', 'wonderswan', '--platform', 'lynx', join(folder, 'swan.dat')), { code: 0, output: /Loaded Bandai/ })
-  t.match(await svc('list'), { output: /Bandai - WonderSwan \(wonderswan, lynx\)/ })
-  t.match(await svc('add', '--platform', 'wonderswan', join(folder, 'swan.dat')), { code: 0 })
-  t.match(await svc('add', join(folder, 'absent.dat'), folder, join(folder, 'notes.txt'), join(folder, 'swan.dat')), {
-    code: 1, output: /^svc: .*absent\.dat cannot be read: ENOENT.*Give the path of a DAT\.\nsvc: .* is a folder\..*\nsvc: 'notes\.txt' is not .*\nLoaded Bandai[^\n]*\n$/
-  }, 'one wrong file does not stop the others')
-  const [{ id = 0 } = {}] = await sql<{ id: number }>("select id from dats where key = 'bandai - wonderswan'")
-  t.match(await svc('list'), { code: 0, output: new RegExp(`^${id}  Bandai - WonderSwan \\(wonderswan\\): 1 have, 1 missing, 0 extra$`, 'm') })
-  t.match(await svc('rename', String(id), '--dry-run'), { code: 0, output: 'wrong.ws → Swan.ws\n' })
-  t.match(await svc('rename', String(id)), { code: 0, output: 'wrong.ws → Swan.ws\n1 renamed, 0 refused.\n' })
-  t.match(await svc('fixdat', String(id), '--output', join(folder, 'swan.dat')), {
-    code: 1, output: /^svc: .*swan\.dat cannot be written: EEXIST.* Give the path of a new file\.\n$/
-  })
-  t.match(await svc('fixdat', String(id)), { code: 0, output: /<game name="Gone">/ })
-  t.match(await svc('remove', String(id), '999999'), { code: 1, output: new RegExp(`Deleted DAT ${id}\\.`) })
 })

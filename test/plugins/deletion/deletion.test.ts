@@ -1,4 +1,4 @@
-import { access, chmod, mkdir, mkdtemp, readFile, readdir, rename, rm, stat, symlink, writeFile } from 'node:fs/promises'
+import { access, chmod, mkdir, readFile, readdir, rename, rm, symlink, writeFile } from 'node:fs/promises'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { io } from 'socket.io-client'
@@ -6,31 +6,18 @@ import t from 'tap'
 import { SIGNED_IN_ROOM } from '../../../core/sockets/sockets.ts'
 import { until } from '../../until.ts'
 import { signIn } from '../auth/support.ts'
-import { buildScanTest } from '../scans/support.ts'
+import { startDeletion } from './deletion-support.ts'
 
-const test = await buildScanTest(t, { providers: [] })
-const { app, admin, createUser, libraryDir, dataDir, put, rom, roms, scan, sql } = test
+const {
+  app, admin, createUser, libraryDir, dataDir, put, roms, scan, sql, addPlatform, call, deleteRoms, runTask,
+  listTrash, restore, inTrash, emptyTrash, erase
+} = await startDeletion(t)
+
 const url = await app.listen({ port: 0, host: '127.0.0.1' })
 const zoe = await createUser('zoe')
 const TRASH = join(libraryDir, '.svc-trash')
-let count = 0
-
-/** Adds a platform with these files, and scans it. */
-async function addPlatform (files: Record<string, string>) {
-  const folder = `platform ${count++}`
-  await put(Object.fromEntries(Object.entries(files).map(([path, content]) => [`roms/${folder}/${path}`, content])))
-  await scan({ platform_fs_slugs: [folder] })
-  return { folder, path: (...names: string[]) => join(libraryDir, 'roms', folder, ...names), id: async (name: string) => (await rom(folder, name)).id }
-}
 
 const exists = (path: string) => access(path).then(() => true, () => false)
-const call = (method: 'POST' | 'PUT' | 'DELETE' | 'GET', path: string, payload?: object, headers: Record<string, string> = admin) =>
-  app.inject({ method, url: path, headers, ...(payload === undefined ? {} : { payload }) })
-const deleteRoms = async (payload: object) => {
-  const answer = await call('POST', '/api/roms/delete', payload)
-  if (answer.statusCode !== 200) throw new Error(answer.body)
-  return answer.json<{ successful_items: number, failed_ids: number[], errors: string[] }>()
-}
 /** Returns the files in the trash, by their paths in the library. */
 async function trashed (): Promise<Map<string, string>> {
   const entries = await readdir(TRASH, { recursive: true, withFileTypes: true }).catch(() => [])
@@ -38,10 +25,6 @@ async function trashed (): Promise<Map<string, string>> {
     const path = join(entry.parentPath, entry.name)
     return [path.slice(TRASH.length + 1).split('/').slice(1).join('/'), path]
   }))
-}
-async function runTask (name: string, payload?: object) {
-  const { task_id: id } = (await call('POST', `/api/tasks/run/${name}`, payload)).json<{ task_id: string }>()
-  return await test.finished(id)
 }
 
 t.test('a ROM is deleted alone, or with its files, which keep their paths in the trash', async (t) => {
@@ -206,18 +189,6 @@ t.test('the task deletes only old entries of the trash, and no foreign folder in
   t.same([...(await trashed()).keys()], ['Keep.gb'])
 })
 
-interface Trashed { id: number, kind: string, rom_id: number, full_path: string }
-const listTrash = async (headers = admin) => (await call('GET', '/api/trash', undefined, headers)).json<{ items: Trashed[], total: number }>()
-const restore = async (...items: number[]) => {
-  const answer = await call('POST', '/api/trash/restore', { items })
-  t.equal(answer.statusCode, 200, answer.body)
-  return answer.json<{ successful_items: number, failed_ids: number[], errors: string[] }>()
-}
-const inTrash = async (romId: number) => (await listTrash()).items.find((item) => item.rom_id === romId)?.id ?? 0
-/** Empties the trash of earlier tests. */
-const emptyTrash = async () => { t.equal((await call('POST', '/api/trash/empty', {})).statusCode, 200) }
-const erase = (id: number) => deleteRoms({ roms: [id], delete_from_fs: [id] })
-
 t.test('a restored ROM has its id, field locks, artwork, saves, notes and collections', async (t) => {
   await emptyTrash()
   const { folder, path, id } = await addPlatform({ 'Kept (Japan).gb': 'kept', 'Game/disc 1.bin': 'one', 'Game/manual/x.pdf': 'x', 'Stays.gb': 'stays' })
@@ -357,20 +328,6 @@ t.test('an edit after an interrupted deletion is restored too', async (t) => {
   t.equal(await readFile(path('Late.gb'), 'utf8'), 'late')
 })
 
-t.test('a ROM restored during scans of its folder is one ROM', async (t) => {
-  await emptyTrash()
-  const { folder, id } = await addPlatform(Object.fromEntries(['A', 'B', 'C', 'D', 'Stays'].map((name) => [`${name}.gb`, name])))
-  const ids = await Promise.all(['A.gb', 'B.gb', 'C.gb', 'D.gb'].map(id))
-  await deleteRoms({ roms: ids, delete_from_fs: ids })
-  const items = (await listTrash()).items.map((item) => item.id)
-  const [task] = await Promise.all([test.start({ platform_fs_slugs: [folder] }), ...items.map((item) => restore(item))])
-  await test.finished(task)
-  await scan({ platform_fs_slugs: [folder] })
-  t.same((await roms(folder)).map((rom) => rom.fs_name), ['A.gb', 'B.gb', 'C.gb', 'D.gb', 'Stays.gb'])
-  t.same((await roms(folder)).slice(0, 4).map((rom) => rom.id), ids)
-  t.notOk((await roms(folder)).some((rom) => rom.missing_from_fs))
-})
-
 t.test('a single file is restored to its ROM, also after a rename of the ROM', async (t) => {
   await emptyTrash()
   const { folder, path, id } = await addPlatform({ 'Parts/a.bin': 'a', 'Parts/b.bin': 'b', 'Parts/manual/m.pdf': 'm', 'One.gb': 'one' })
@@ -418,90 +375,6 @@ t.test('callers without the right to delete or see a ROM cannot see or restore i
   t.match((await call('POST', '/api/trash/empty', {})).json(), { successful_items: 1, failed_ids: [] })
   t.match(await listTrash(), { total: 0 })
   t.same([...(await trashed()).keys()].filter((name) => name.includes('Secret')), [])
-})
-
-/** Creates a folder on a disk other than that of the library; null if there is none. */
-async function makeDisk (): Promise<string | null> {
-  const disk = await mkdtemp('/dev/shm/svc-trash-').catch(() => null)
-  if (disk === null) return null
-  t.teardown(() => rm(disk, { recursive: true, force: true }))
-  return (await stat(disk)).dev === (await stat(libraryDir)).dev ? null : disk
-}
-
-/** Rounds of each pair of requests; `npm run soak` runs more. */
-const ROUNDS = Number(process.env.SOAK_ROUNDS ?? 2)
-
-t.test('concurrent deletions, renames and moves leave no stray file', async (t) => {
-  await emptyTrash()
-  const edit = (id: number, name: string) => call('PUT', `/api/roms/${id}`, { fs_name: name })
-  const erased = (id: number) => call('POST', '/api/roms/delete', { roms: [id], delete_from_fs: [id] })
-  const eraseFile = (id: number, file: number) => call('DELETE', `/api/roms/${id}/files/${file}`)
-  interface Reply { statusCode: number, body: string }
-  const crossings: Record<string, (rom: { id: number, file: number, round: number }) => Promise<Reply>[]> = {
-    'delete, rename': ({ id, round }) => [erased(id), edit(id, `New ${round}.gb`)],
-    'delete, folder': ({ id }) => [erased(id), call('POST', `/api/roms/${id}/convert-to-folder`)],
-    'folder, delete': ({ id }) => [call('POST', `/api/roms/${id}/convert-to-folder`), erased(id)],
-    'delete, delete': ({ id }) => [erased(id), erased(id)],
-    'file, delete': ({ id, file }) => [eraseFile(id, file), erased(id)],
-    'file, rename': ({ id, file, round }) => [eraseFile(id, file), edit(id, `Other ${round}`)],
-    'file, file': ({ id, file }) => [eraseFile(id, file), eraseFile(id, file)]
-  }
-  const isFolder = (name: string) => name.startsWith('file')
-  const names = Object.keys(crossings).flatMap((name) => Array.from({ length: ROUNDS }, (_none, round) => `${name} ${round}`))
-  const { folder, path } = await addPlatform({
-    'Stays.gb': 'x',
-    ...Object.fromEntries(names.map((name) => [isFolder(name) ? `${name}/a.bin` : name, `content of ${name}`])),
-    ...Object.fromEntries(names.filter(isFolder).map((name) => [`${name}/b.bin`, `more of ${name}`]))
-  })
-  const listed = new Map((await roms(folder)).map((one) => [one.fs_name, one.id]))
-  for (const [name, begin] of Object.entries(crossings)) {
-    for (let round = 0; round < ROUNDS; round++) {
-      const id = listed.get(`${name} ${round}`) ?? 0
-      const [file] = await sql<{ id: number }>('select id from rom_files where rom_id = $1 order by file_name', [id])
-      for (const { statusCode, body } of await Promise.all(begin({ id, file: file?.id ?? 0, round }))) {
-        t.ok([200, 204, 404, 409].includes(statusCode), `${name}: ${statusCode} ${body.slice(0, 200)}`)
-        t.notMatch(body, 'ENOENT', name)
-      }
-    }
-  }
-  await scan({ platform_fs_slugs: [folder] })
-  const after = new Map((await roms(folder)).filter((one) => !one.missing_from_fs).map((one) => [one.fs_name, one.id]))
-  for (const entry of await readdir(path(), { withFileTypes: true })) {
-    if (entry.isDirectory() && (await readdir(path(entry.name))).length === 0) continue
-    t.ok(after.has(entry.name), `${entry.name} is a ROM`)
-  }
-  const items = (await listTrash()).items.map((item) => item.id)
-  for (const item of items) {
-    const { errors } = await restore(item)
-    for (const error of errors) t.match(error, /in the library again|not in the list|same moment/, error)
-  }
-})
-
-t.test('a platform on its own disk has its trash there', async (t) => {
-  const disk = await makeDisk()
-  if (disk === null) return t.pass('there is no other disk here')
-  const folder = `platform ${count++}`
-  await symlink(disk, join(libraryDir, 'roms', folder))
-  await put({ [`roms/${folder}/Far.gb`]: 'far', [`roms/${folder}/Stays.gb`]: 'stays' })
-  await scan({ platform_fs_slugs: [folder] })
-  const { id } = await rom(folder, 'Far.gb')
-  t.match(await deleteRoms({ roms: [id], delete_from_fs: [id] }), { successful_items: 1 })
-  const [entry = ''] = await readdir(join(disk, '.svc-trash'))
-  t.equal(await readFile(join(disk, '.svc-trash', entry, 'roms', folder, 'Far.gb'), 'utf8'), 'far')
-  await sql("update trash_items set deleted_at = now() - interval '2 hours' where rom_id = $1", [id])
-  await rename(disk, `${disk}-away`)
-  await runTask('empty_trash')
-  const item = await inTrash(id)
-  t.match(await restore(item), { successful_items: 0, errors: [/mount its disk/] }, 'what lies on a disk that is away is not forgotten')
-  await rename(`${disk}-away`, disk)
-  t.match(await restore(item), { successful_items: 1 })
-  t.equal(await readFile(join(disk, 'Far.gb'), 'utf8'), 'far')
-  t.equal((await rom(folder, 'Far.gb')).id, id)
-  await erase(id)
-  await scan({ platform_fs_slugs: [folder] })
-  t.same((await roms(folder)).map((one) => one.fs_name), ['Stays.gb'])
-  await runTask('empty_trash', { everything: true })
-  t.same(await readdir(join(disk, '.svc-trash')), [])
 })
 
 t.test('deletions of ROMs and files are audited with their user', async (t) => {

@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs'
 import { chmod, mkdir, rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'
@@ -17,15 +16,12 @@ import { examineMail } from '../../../plugins/doctor/mail.ts'
 import { examineZone } from '../../../plugins/doctor/zone.ts'
 import { features } from '../../../plugins/index.ts'
 import { mailConfig } from '../../../plugins/mail/config.ts'
-import { createUsedDataDir, runSvc, settings } from '../../e2e/server.ts'
-import { makeFolder } from '../../folder.ts'
 import { type TestApp, buildTestApp, shareTestApp } from '../../support.ts'
 import { buildWorker } from '../tasks/workers-support.ts'
 import { startMail } from '../mail/support.ts'
+import { READABLE } from './doctor-support.ts'
 
 const fresh = shareTestApp(t)
-
-const READABLE = { roms: { snes: { 'a.sfc': 'a' } } }
 
 /** Returns the input for a server that does not run, unless `state` says so. */
 const patientOf = ({ config }: Pick<TestApp, 'config'>, more: Partial<CheckInput> = {}): CheckInput =>
@@ -193,21 +189,6 @@ t.test('the mail server is checked, and gets a mail only if there is a recipient
 t.test('an unknown time zone is reported', async (t) => {
   t.same([undefined, '', 'UTC', 'Europe/Berlin'].flatMap(examineZone), [])
   t.match(examineZone('Mars/Olympus'), [{ status: 'warn', message: /Mars\/Olympus/ }])
-})
-
-t.test('the command prints lines or JSON, changes nothing, and exits with 1 on errors', async (t) => {
-  const folder = makeFolder(t, { library: READABLE })
-  const dataDir = join(folder, 'data')
-  const env = settings(dataDir, { SVC_LIBRARY_DIR: join(folder, 'library') })
-  const well = await runSvc(t, ['doctor', '--json'], env).ended
-  t.equal(well.code, 0, well.output)
-  const findings = well.output.trim().split('\n').map((line) => JSON.parse(line) as Finding)
-  t.ok(findings.every(({ status, remedy }) => (status === 'ok') === (remedy === null)))
-  t.notOk(existsSync(dataDir))
-  createUsedDataDir(dataDir)
-  const wrong = await runSvc(t, ['doctor'], { ...env, SVC_PORT: 'many' }).ended
-  t.equal(wrong.code, 1)
-  t.match(wrong.output, /^fail +settings +SVC_PORT: "many" is not a whole number.*\n +→ .*\n\n1 failed/s)
 })
 
 t.test('hosts are listed with releases, clocks, addresses and duties', async (t) => {

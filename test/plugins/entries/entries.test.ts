@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { mkdir, rename, rm, symlink, utimes, writeFile } from 'node:fs/promises'
+import { mkdir, rm, symlink, utimes, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
@@ -8,8 +8,7 @@ import { type Entry, type EntryProblem, type ListOptions, listEntries } from '..
 import { PathRefusedError } from '../../../core/files/safe-path.ts'
 import { collect, exclusionRules, generatePlatform } from '../library/generate-library.ts'
 import { asOtherUser, makeReachableFolder } from '../library/other-user.ts'
-
-const FOLDER = 'roms/snes'
+import { FOLDER } from './entries-support.ts'
 
 async function list (libraryDir: string, options: Partial<ListOptions> = {}) {
   const { entries, problems } = listEntries({ libraryDir, folder: FOLDER, rules: exclusionRules(), ...options })
@@ -249,19 +248,6 @@ t.test('a missing or unreadable platform folder is an error with a remedy', asyn
       name: 'LibraryUnreadableError', message: /no permission.*Give the server's user permission/
     })
   })
-})
-
-t.test('a file that vanishes after the folder was read is a problem', async (t) => {
-  const library = t.testdir({ roms: { snes: {} } })
-  await generatePlatform(join(library, FOLDER), { files: 2_000 })
-  const { entries, problems } = listEntries({ libraryDir: library, folder: FOLDER, rules: exclusionRules() })
-  const first = await entries.next()
-  await rename(join(library, FOLDER), join(library, 'roms/moved'))
-  const rest = await collect(entries)
-  t.equal(first.done, false)
-  t.equal(1 + rest.length + problems.length, 2_000)
-  t.ok(problems.length >= 1_000)
-  t.equal(problems[0]?.reason, 'it was deleted while the folder was read')
 })
 
 t.test('sockets and named pipes are ignored', { skip: process.platform === 'win32' }, async (t) => {

@@ -8,36 +8,14 @@ import t, { type Test } from 'tap'
 import sharp from 'sharp'
 import type { ImportReport } from '../../../plugins/imports/schemas.ts'
 import type { ImportWish } from '../../../plugins/imports/service.ts'
-import { createReport } from '../../../plugins/imports/report.ts'
-import { runImport } from '../../../plugins/imports/run-import.ts'
-import type { Importer } from '../../../plugins/imports/contract.ts'
-import { until } from '../../until.ts'
 import { type TestApp, shareTestApp } from '../../support.ts'
 import { createRommDatabase, writeRommFiles } from './fixtures/romm-postgres.ts'
 import { ROMM_DEVICE, ROMM_PASSWORD, ROMM_TOKEN, ROWS_5 } from './fixtures/romm-rows.ts'
 import { ROMM_5 } from './fixtures/romm-schema.ts'
-import { createForm } from '../assets/support.ts'
 import { createMemoryImporter, make } from './memory-importer.ts'
+import { LIBRARY, checkCounts, finish, importRecords, logged, readTables, scan } from './import-support.ts'
 
-const logged: string[] = []
 const fresh = shareTestApp(t, { worker: true, env: { SVC_TOKEN_PREFIXES: 'rmm_' }, log: (line) => { logged.push(JSON.stringify(line)) } })
-
-const LIBRARY = {
-  roms: {
-    snes: { 'Chrono (USA).sfc': 'a cartridge', 'Game 1.sfc': 'one', 'Game 2.sfc': 'two' },
-    psx: { 'Discs of Time': { 'disc 1.chd': 'a disc', soundtrack: { '01 Intro.mp3': 'music' } } }
-  }
-}
-const ENDED = ['finished', 'failed', 'stopped']
-
-/** Starts a task and waits for its end. */
-async function finish ({ app }: TestApp, task: { id: string }): Promise<void> {
-  await until(async () => ENDED.includes((await app.tasks.get(app.db, task.id)).status), 'the task ends')
-}
-
-async function scan (test: TestApp): Promise<void> {
-  await finish(test, await test.app.scans.request({ type: 'quick', platforms: [], platform_fs_slugs: [], roms_ids: [], apis: [] }, null))
-}
 
 /** Runs an import by its task. @returns its report */
 async function importBy (test: TestApp, wish: Partial<ImportWish> & Pick<ImportWish, 'importer' | 'settings'>): Promise<ImportReport> {
@@ -64,40 +42,6 @@ async function createRomm (t: Test): Promise<Record<string, string>> {
     await writeFile(join(basePath, 'resources', folder, 'big.png'), picture)
   }
   return { database_url: await createRommDatabase(t, ROMM_5, ROWS_5), base_path: basePath }
-}
-
-/** Imports records from memory. */
-async function importRecords (
-  { app, config }: TestApp, importer: Importer, { signal = new AbortController().signal, isDryRun = false } = {}
-): Promise<ImportReport> {
-  const report = createReport({ importer: 'memory', source: importer.title, dry_run: isDryRun })
-  await runImport({ importer, report, signal, app, config, userId: null, isDryRun, taskId: 'memory', onProgress: () => Promise.resolve() })
-  checkCounts(report.report)
-  return report.report
-}
-
-/** @throws Error unless each record that was read is counted once */
-function checkCounts ({ counts }: ImportReport): void {
-  for (const [kind, { listed, new: added, present, version, skipped }] of Object.entries(counts)) {
-    if (listed === added + present + version + skipped) continue
-    throw new Error(`${kind}: ${listed} read, and ${added} new, ${present} present, ${version} versions and ${skipped} skipped`)
-  }
-}
-
-/** Tables that describe running work, not what was imported. */
-const MOVING = ['tasks', 'import_runs', 'workers', 'library_versions', 'library_counts', 'rom_changes', 'audit_events', 'sign_in_attempts', 'notifications',
-  'log_lines', 'migrations', 'plugin_snapshots', 'stats_snapshots']
-
-/** Returns the content of all tables. */
-async function readTables ({ app }: TestApp): Promise<Record<string, unknown>> {
-  const { rows } = await app.pg.query<{ name: string }>(`select tablename::text as name from pg_tables
-    where schemaname = 'public' and tablename <> all($1) order by 1`, [MOVING])
-  const tables: Record<string, unknown> = {}
-  for (const { name } of rows) {
-    const content = await app.pg.query<{ row: unknown }>(`select to_jsonb(x) as row from ${name} x order by to_jsonb(x)::text`)
-    if (content.rows.length > 0) tables[name] = content.rows.map(({ row }) => row)
-  }
-  return tables
 }
 
 const basic = (username: string, password: string) => `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`
@@ -174,125 +118,6 @@ t.test('a dry run stores nothing and reports the same counts', async (t) => {
   t.equal((await test.app.pg.query("select 1 from audit_events where event = 'user.created'")).rowCount, 0)
   const real = await importRomm(test, settings)
   t.same(plan.counts, real.counts)
-})
-
-t.test('a dry run that waits for its source delays no request', async (t) => {
-  const test = await fresh(t, { library: LIBRARY })
-  const { app, admin } = test
-  await scan(test)
-  const { rows: [rom] } = await app.pg.query<{ id: number }>("select id from roms where fs_name = 'Game 1.sfc'")
-  const romId = rom?.id ?? 0
-  const memory = createMemoryImporter({
-    group: [make.group({ id: '1' })],
-    user: [make.user({ id: '1', username: 'admin' }), make.user({ id: '2' })],
-    platform: [make.platform({ id: '1', description: 'text' })],
-    rom: [make.rom({ id: '1', provider_ids: { igdb: '7' }, name: 'Name', locked: ['name'] })],
-    hidden: [{ entity: 'roms', entity_id: '1', user_id: '2', group_id: null }],
-    mark: [make.mark({ rating: 4 })],
-    note: [make.note({ id: '1' })],
-    device: [make.device({ id: 'd' })],
-    asset: [make.asset({ id: '1' }), make.asset({ id: '2', file_name: '1.srm' })],
-    device_sync: [{ device_id: 'd', asset_id: '1', last_synced_at: '2026-02-01T00:00:00Z', is_untracked: false }],
-    play_session: [{
-      id: '1', user_id: '1', device_id: 'd', rom_id: '1', sync_session_id: null, save_slot: null, duration_ms: 1_000,
-      start_time: '2026-02-01T00:00:00Z', end_time: '2026-02-01T00:01:00Z', created_at: null, updated_at: null
-    }],
-    token: [make.token({ id: '1' })],
-    collection: [make.collection({ id: '1' }), make.collection({ id: '2', user_id: '2' })],
-    smart_collection: [make.smart_collection({ id: '1' })]
-  }, { files: { '1.srm': 'one', '2.srm': 'two' } })
-  const { promise: isRead, resolve: halt } = Promise.withResolvers<undefined>()
-  const { promise: goesOn, resolve: goOn } = Promise.withResolvers<undefined>()
-  const running = importRecords(test, {
-    ...memory,
-    async * list (kind) {
-      yield * memory.list(kind)
-      if (kind !== 'favorite_track') return
-      halt(undefined)
-      await goesOn
-    }
-  }, { isDryRun: true })
-  await Promise.race([isRead, running])
-  try {
-    // Other transactions of the server end, and that of the dry run waits.
-    const listLocks = async () => (await app.pg.query(`select distinct l.mode, c.relname from pg_locks l left join pg_class c on c.oid = l.relation
-      where l.pid in (select pid from pg_stat_activity where state = 'idle in transaction') and (l.locktype = 'advisory'
-        or c.relnamespace = 'public'::regnamespace and l.mode <> 'AccessShareLock')`)).rows
-    await until(async () => (await listLocks()).length === 0, 'no lock that delays requests')
-    const form = createForm([{ name: 'saveFile', fileName: '1.srm', content: 'mine' }])
-    const send = async (method: 'POST' | 'PUT', url: string, payload: object, headers = {}) =>
-      (await app.inject({ method, url, payload, headers: { ...admin, ...headers } })).statusCode
-    t.match(await Promise.all([
-      send('POST', `/api/saves?rom_id=${romId}`, form.payload, form.headers),
-      send('PUT', `/api/roms/${romId}/props`, { data: { rating: 2 } }),
-      send('POST', '/api/client-tokens', { name: 'mine', scopes: ['roms.read'] }),
-      send('POST', '/api/users', { username: 'user2', email: 'user2@example.org', password: 'a long password', role: 'user' })
-    ]), [200, 200, 201, 201])
-  } finally {
-    goOn(undefined)
-  }
-  const plan = await running
-  t.match(plan.counts, {
-    user: { new: 1, present: 1 }, asset: { new: 1, version: 1 }, mark: { new: 1 }, token: { new: 1 },
-    collection: { new: 2 }
-  })
-  const { rows: [left] } = await app.pg.query('select count(*)::int as collections from collections')
-  t.same(left, { collections: 0 })
-})
-
-t.test('a dry run uses no statements that were prepared for the real tables', async (t) => {
-  const test = await fresh(t, { library: LIBRARY })
-  await scan(test)
-  // With a temporary table of their own, connections do not look names up again when another one comes.
-  const warmUp = () => test.app.db.query('create temporary table if not exists warm (id int)')
-  await Promise.all(Array.from({ length: 30 }, warmUp))
-  const records = {
-    user: Array.from({ length: 6 }, (_, id) => make.user({ id: String(id) })),
-    platform: [make.platform({ id: '1' })],
-    rom: [make.rom({ id: '1' })],
-    note: Array.from({ length: 6 }, (_, id) => make.note({ id: String(id), title: `Note ${id}` })),
-    device: Array.from({ length: 6 }, (_, id) => make.device({ id: String(id) })),
-    asset: Array.from({ length: 6 }, (_, id) => make.asset({ id: String(id) })),
-    collection: Array.from({ length: 6 }, (_, id) => make.collection({ id: String(id), name: `List ${id}` }))
-  }
-  const files = Object.fromEntries(records.asset.map(({ file }) => [file.path, file.path]))
-  for (const round of ['1', '2', '3', '4', '5', '6', '7', '8']) {
-    await importRecords(test, createMemoryImporter(records, { files, identity: `memory:${round}` }))
-  }
-  const before = await readTables(test)
-  const others = { ...records, user: records.user.map((user) => ({ ...user, username: `other${user.id}` })) }
-  for (const round of ['one', 'two']) {
-    const plan = await importRecords(test, createMemoryImporter(others, { files, identity: 'memory:9' }), { isDryRun: true })
-    const { user, note, device, asset, collection } = plan.counts
-    t.same([user, note, device, asset, collection].map((one) => one?.new), [6, 6, 6, 6, 6], round)
-  }
-  t.same(await readTables(test), before)
-})
-
-t.test('an import that stops halfway completes when it runs again', async (t) => {
-  const test = await fresh(t, { library: LIBRARY })
-  await scan(test)
-  const records = {
-    user: [make.user({ id: '1' }), make.user({ id: '2' })],
-    platform: [make.platform({ id: '1' })],
-    rom: [make.rom({ id: '1' }), make.rom({ id: '2' })],
-    mark: [make.mark({ rating: 7 }), make.mark({ rom_id: '2', user_id: '2', rating: 3 })],
-    asset: [1, 2, 3, 4].map((id) => make.asset({ id: String(id) })),
-    collection: [make.collection({ id: '1', rom_ids: ['1', '2'] })]
-  }
-  const files = { '1.srm': 'one', '2.srm': 'two', '3.srm': 'three', '4.srm': 'four' }
-  const stopped = ['user', 'rom', 'mark', 'asset', 'collection'] as const
-  for (const kind of stopped) {
-    const stop = new AbortController()
-    const importer = createMemoryImporter(records, { files, onRecord: (one) => { if (one === kind) stop.abort(new Error('stopped')) } })
-    await t.rejects(importRecords(test, importer, { signal: stop.signal }), { message: 'stopped' })
-  }
-  const report = await importRecords(test, createMemoryImporter(records, { files }))
-  t.same(report.skipped, [])
-  const { rows: [counts] } = await test.app.pg.query(`select (select count(*)::int from users where username like 'user%') as users,
-    (select count(*)::int from rom_users) as marks, (select count(*)::int from assets) as assets,
-    (select count(*)::int from collection_roms) as members`)
-  t.same(counts, { users: 2, marks: 2, assets: 4, members: 2 })
 })
 
 t.test('an account of the same name here keeps its password, role and marks', async (t) => {

@@ -1,15 +1,13 @@
 import fc from 'fast-check'
-import { once } from 'node:events'
-import { existsSync, readFileSync, readdirSync } from 'node:fs'
-import { type IncomingMessage, request } from 'node:http'
+import { readFileSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { PatchError } from '../../../plugins/patches/apply/files.ts'
-import { type Part, createForm } from '../assets/support.ts'
-import { type TestApp, buildTestApp, shareTestApp } from '../../support.ts'
+import { type Part } from '../assets/support.ts'
+import { buildTestApp, shareTestApp } from '../../support.ts'
 import { ENCODERS, NEVER_SHORTER, applyIn } from './support.ts'
 import { addRom } from '../roms/support.ts'
-import { until } from '../../until.ts'
+import { BASE, LIBRARY, PATCH, RESULT, fileIdsOf, fill, patch, sent } from './patches-support.ts'
 
 const bytes = (maxLength: number) => fc.uint8Array({ maxLength }).map((array) => Buffer.from(array))
 /** Two files with much in common, as a ROM and its translation have. */
@@ -95,28 +93,6 @@ t.test('absurd sizes and positions are refused', async (t) => {
 })
 
 const fresh = shareTestApp(t)
-const [BASE, RESULT] = [Buffer.from('The base of everything.'), Buffer.from('The result of everything, and longer.')]
-const PATCH = ENCODERS.bps?.(BASE, RESULT) ?? Buffer.alloc(0)
-const LIBRARY = { roms: { snes: { 'Game (USA).sfc': BASE, Hack: { patch: { 'Fix.bps': PATCH, 'Fix.txt': 'x' } } } } }
-
-async function fileIdsOf ({ app }: TestApp): Promise<Record<string, number>> {
-  const { rows } = await app.pg.query<{ id: number, file_name: string }>('select id, file_name from rom_files')
-  return Object.fromEntries(rows.map((row) => [row.file_name, row.id]))
-}
-
-async function fill (test: TestApp): Promise<Record<string, number>> {
-  await addRom(test, { fs_name: 'Game (USA).sfc' })
-  await addRom(test, { fs_name: 'Hack', files: ['patch/Fix.bps', 'patch/Fix.txt'] })
-  return await fileIdsOf(test)
-}
-
-async function patch ({ app, admin }: TestApp, fileId: number | undefined, parts: readonly Part[], headers = admin) {
-  const form = createForm(parts)
-  return await app.inject({
-    method: 'POST', url: `/api/roms/${fileId}/patch`, headers: { ...headers, ...form.headers }, payload: form.payload
-  })
-}
-const sent = (content: Buffer | string = PATCH, fileName = 'Translation.bps'): Part => ({ name: 'patch_file', fileName, content })
 
 t.test('a file is sent patched by an uploaded or stored patch, and stays unchanged', async (t) => {
   const test = await fresh(t, { library: LIBRARY })
@@ -135,35 +111,6 @@ t.test('a file is sent patched by an uploaded or stored patch, and stays unchang
   t.match(stored.headers['content-disposition'], /filename="Mine\.sfc"/)
   t.same(readFileSync(join(test.libraryDir, 'roms/snes/Game (USA).sfc')), BASE)
   t.same(readdirSync(join(test.config.data_dir, 'patching')), [], 'nothing is left behind')
-})
-
-t.test('patches of one user run in sequence across web workers, others in parallel', async (t) => {
-  const test = await fresh(t, { library: LIBRARY })
-  const ids = await fill(test)
-  const bob = await test.createUser('bob')
-  const { databaseUrl, libraryDir } = test
-  const other = await buildTestApp(t, { databaseUrl, env: { SVC_LIBRARY_DIR: libraryDir }, withoutAdmin: true })
-  const address = await test.app.listen({ port: 0, host: '127.0.0.1' })
-  const form = createForm([sent()])
-  const send = () => request(`${address}/api/roms/${ids['Game (USA).sfc']}/patch`, {
-    method: 'POST', headers: { ...test.admin, ...form.headers, 'content-length': String(form.payload.length) }
-  })
-  const slow = send()
-  t.teardown(() => slow.destroy())
-  slow.write(form.payload.subarray(0, -20))
-  await until(() => existsSync(join(test.config.data_dir, 'patching')), 'it has begun')
-  let isAnswered = false
-  const next = [test, other].map((web) =>
-    patch(web, ids['Game (USA).sfc'], [sent()], test.admin).finally(() => { isAnswered = true }))
-  for (let time = 0; time < 5; time++) {
-    for (const web of [test, other]) t.equal((await patch(web, ids['Game (USA).sfc'], [sent()], bob)).statusCode, 200)
-  }
-  t.notOk(isAnswered, 'no web worker answers while the first one is still on its way')
-  slow.end(form.payload.subarray(-20))
-  const [answer] = await once(slow, 'response') as [IncomingMessage]
-  answer.resume()
-  t.equal(answer.statusCode, 200)
-  t.same((await Promise.all(next)).map((reply) => reply.statusCode), [200, 200])
 })
 
 t.test('a patch for another file is applied, and a header says so', async (t) => {

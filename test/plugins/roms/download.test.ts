@@ -1,9 +1,6 @@
-import { randomBytes } from 'node:crypto'
 import { mkdirSync, rmSync, symlinkSync, utimesSync, writeFileSync, readlinkSync, readdirSync } from 'node:fs'
 import { type IncomingMessage, get as httpGet } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
-import { buffer } from 'node:stream/consumers'
 import { crc32 } from 'node:zlib'
 import { parse as parseContentDisposition } from 'content-disposition'
 import fc from 'fast-check'
@@ -14,6 +11,7 @@ import { type TestApp, buildTestApp, shareTestApp } from '../../support.ts'
 import { until } from '../../until.ts'
 import { addRom } from './support.ts'
 import { readZip } from './zip-support.ts'
+import { listen } from './download-support.ts'
 
 const fresh = shareTestApp(t)
 
@@ -335,12 +333,6 @@ t.test('a file that browsers can show is sent inline, and others as an attachmen
   }
 })
 
-/** Opens the port of the shared server, if it is not open yet. */
-async function listen ({ app }: TestApp): Promise<number> {
-  if (!app.server.listening) await app.listen({ port: 0, host: '127.0.0.1' })
-  return (app.server.address() as AddressInfo).port
-}
-
 /** Lists the paths below a folder that this process has open. */
 function openFilesIn (folder: string): string[] {
   return readdirSync('/proc/self/fd').flatMap((fd) => {
@@ -369,29 +361,6 @@ t.test('a client that disconnects leaves no file open', { skip: process.platform
     reply.destroy()
     t.ok(await hasOpen(0))
   }
-})
-
-t.test('a download gets its own bytes, also beside slow and aborted ones', async (t) => {
-  const contents = ['a.bin', 'b.bin', 'c.bin'].map((name) => ({ name, bytes: randomBytes(3 * 1024 * 1024) }))
-  const game = Object.fromEntries(contents.map(({ name, bytes }) => [name, bytes]))
-  const test = await fresh(t, { library: { roms: { psx: { Game: game } } } })
-  const id = await addRom(test, { fs_name: 'Game', platform: 'psx', files: contents.map(({ name }) => name) })
-  const files = await test.app.db.em.find(RomFile, {}, { orderBy: { file_name: 'asc' } })
-  const port = await listen(test)
-  const open = (path: string) => new Promise<IncomingMessage>((resolve) => {
-    httpGet({ port, host: '127.0.0.1', path: `/api/roms/${path}`, headers: test.admin, agent: false }, resolve)
-  })
-  const paths = files.map((file) => `${file.id}/files/content/x`)
-  const whole = await buffer(await open(`${id}/content/x`))
-  for (let round = 0; round < 3; round++) {
-    const aborted = await Promise.all([...paths, `${id}/content/x`].map(open))
-    const wanted = [...paths, `${id}/content/x`].map(async (path) => await buffer(await open(path)))
-    for (const reply of aborted) reply.on('error', () => {}).once('data', () => { reply.destroy() })
-    const received = await Promise.all(wanted)
-    for (const [place, { bytes }] of contents.entries()) t.ok(received[place]?.equals(bytes), `file ${place}`)
-    t.ok(received.at(-1)?.equals(whole), 'the zip')
-  }
-  for (const { name, bytes } of contents) t.ok(whole.includes(bytes), `${name} is in the zip`)
 })
 
 t.test('downloads are open to guests only if the config says so', async (t) => {

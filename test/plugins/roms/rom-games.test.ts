@@ -3,28 +3,17 @@ import fc from 'fast-check'
 import { type RawBuilder, sql } from 'kysely'
 import pg from 'pg'
 import t, { type Test } from 'tap'
-import { Value } from '@sinclair/typebox/value'
-import { ADMIN_ACCESS } from '../../../core/access/grants.ts'
-import { allOf } from '../../../core/database/conditions.ts'
-import { romAssets } from '../../../plugins/assets/rom-assets.ts'
-import { selectVersions } from '../../../plugins/library-versions/version-rows.ts'
 import { INSERT_ALL_GAMES } from '../../../plugins/migrations/initial/games.ts'
 import { IDENTIFYING } from '../../../plugins/plugins/known-providers.ts'
 import type { AnyCaller } from '../../../plugins/platforms/visibility.ts'
-import { selectCountedValues, selectFilterValues } from '../../../plugins/roms/filters/filter-value-rows.ts'
-import { isNotHidden, isOfPlatform } from '../../../plugins/roms/filters/list-conditions.ts'
-import { ListRomsQuery } from '../../../plugins/roms/filters/list-query.ts'
 import { hasSibling, hasSiblings } from '../../../plugins/roms/filters/siblings.ts'
 import { isBestOfGroup, isRepresentative } from '../../../plugins/roms/lists/grouping.ts'
-import { type CachedList, createListCache } from '../../../plugins/roms/lists/list-cache.ts'
-import { selectListIndex } from '../../../plugins/roms/lists/list-index-rows.ts'
-import { readOrder } from '../../../plugins/roms/lists/list-order.ts'
-import { listCondition } from '../../../plugins/roms/lists/query-conditions.ts'
 import { markedRoms } from '../../../plugins/roms/rows.ts'
 import { isRomVisible } from '../../../plugins/roms/visibility.ts'
 import { type TestApp, shareTestApp } from '../../support.ts'
 import { until } from '../../until.ts'
 import { addRom } from './support.ts'
+import { PRIORITY, VIEWERS, change, refill } from './rom-games-support.ts'
 
 const fresh = shareTestApp(t)
 
@@ -33,10 +22,6 @@ const fresh = shareTestApp(t)
  * ROMs.
  */
 const KEYS = [...IDENTIFYING, 'acme', 'zed']
-const PROVIDERS = ['igdb', 'ra', 'ss', 'acme', 'zed', 'hltb', 'sgdb']
-const NAMES = ['Game (USA)', 'Game (Japan)', 'Game (Europe) (Demo)', 'Game (Beta)', 'Another (USA)', 'Game']
-const REGIONS = ['USA', 'Japan', 'Europe']
-const PRIORITY = ['us', 'eu']
 
 /** True for one ROM of each group, computed from all current ROMs and matches. */
 function isFirst (from: RawBuilder<unknown>, condition: RawBuilder<boolean>) {
@@ -55,72 +40,11 @@ const isSibling = (caller: AnyCaller) => sql<boolean>`r.id in (
   where m.provider = any(${KEYS}::text[]) and m.provider_id is not null and ${isRomVisible(caller)}
   group by r.platform_id, m.provider, m.provider_id having count(*) > 1)`
 
-type Change = readonly [text: string, values: readonly unknown[]]
-
-const id = fc.integer({ min: 1, max: 7 })
-const ids = fc.uniqueArray(id, { minLength: 1, maxLength: 4 })
-const provider = fc.constantFrom(...PROVIDERS)
-const providers = fc.uniqueArray(provider, { minLength: 1, maxLength: 3 })
-const game = fc.option(fc.constantFrom('1', '2'), { nil: null, freq: 6 })
-const place = fc.record({
-  platform: fc.constantFrom(1, 2), name: fc.constantFrom(...NAMES), region: fc.option(fc.constantFrom(...REGIONS))
-})
-const UNMATCH = 'delete from rom_matches where rom_id = any($1::int[]) and provider = any($2::text[])'
-const UPSERT = `insert into rom_matches (rom_id, provider, provider_id, match) select r.id, p.provider, $3, '{}'
-  from roms r cross join unnest($2::text[]) p (provider) where r.id = any($1::int[])
-  on conflict (rom_id, provider) do update set provider_id = excluded.provider_id, match = excluded.match, updated_at = now()`
-const ADD = `insert into roms (id, platform_id, fs_name, fs_name_no_ext, fs_path, fs_name_no_tags, regions, min_age)
-  select $1::int, $2::int, $3::text || ' ' || $1::int || '.zip', $3, '', $3, $4::text[], $5::int
-  on conflict (id) do update set platform_id = excluded.platform_id, fs_name = excluded.fs_name,
-    fs_name_no_ext = excluded.fs_name_no_ext, regions = excluded.regions`
-const REMATCH = `update rom_matches set provider = $2 where rom_id = $1
-  and not exists (select from rom_matches m where m.rom_id = $1 and m.provider = $2)
-  and provider = (select min(m.provider) from rom_matches m where m.rom_id = $1)`
-const MARK = `insert into rom_users (rom_id, user_id, is_main_sibling) values ($1, 1, true)
-  on conflict (rom_id, user_id) do update set is_main_sibling = not rom_users.is_main_sibling`
-
-/** Makes every third ROM one for adults. */
-const addAs = (rom: number, platform: number, name: string | undefined, region: string | null | undefined) =>
-  [rom, platform, name, region === null ? [] : [region, 'World'], rom % 3 === 0 ? 18 : null]
-
-const alike = (text: string): fc.Arbitrary<Change> => fc.constant([text, []])
-
-/** Random changes as made by scans, users and people with a database client. */
-const change: fc.Arbitrary<Change> = fc.oneof(
-  { weight: 6, arbitrary: fc.tuple(ids, providers, game).map((values): Change => [UPSERT, values]) },
-  { weight: 3, arbitrary: fc.tuple(ids, providers).map((values): Change => [UNMATCH, values]) },
-  {
-    weight: 3, arbitrary: fc.tuple(id, place).map(([rom, { platform, name, region }]): Change =>
-      [ADD, addAs(rom, platform, name, region)])
-  },
-  fc.tuple(id, provider).map((values): Change => [REMATCH, values]),
-  alike('update rom_matches set updated_at = now(), provider_id = provider_id'),
-  alike('update roms set regions = regions, fs_name = fs_name, updated_at = now()'),
-  id.map((rom): Change => ['delete from roms where id = $1', [rom]]),
-  id.map((rom): Change => [MARK, [rom]]),
-  id.map((rom): Change =>
-    ["insert into hidden_entities (entity, entity_id, user_id) values ('roms', $1, 1) on conflict do nothing", [rom]])
-)
-
-/** Refills the library with seven ROMs, each of one of two games. */
-async function refill ({ app }: Pick<TestApp, 'app'>): Promise<void> {
-  await app.pg.query('delete from hidden_entities; delete from rom_users; delete from former_roms; delete from roms')
-  for (let rom = 1; rom <= 7; rom++) {
-    await app.pg.query(ADD, addAs(rom, rom > 5 ? 2 : 1, NAMES[rom % NAMES.length], REGIONS[rom % 3]))
-  }
-  await app.pg.query(`insert into rom_matches (rom_id, provider, provider_id, match)
-    select id, case when id % 4 = 0 then 'acme' else 'igdb' end, 1 + id % 2, '{}' from roms`)
-}
-
 async function select ({ app }: TestApp, condition: RawBuilder<boolean>): Promise<number[]> {
   const { rows } = await sql<{ id: number }>`select r.id from ${markedRoms(1)} where ${condition} order by r.id`
     .execute(app.db)
   return rows.map((row) => row.id)
 }
-
-/** Callers who see everything, all that is not hidden, and all that is neither hidden nor for adults. */
-const limited: NonNullable<AnyCaller> = { id: 1, access: { ...ADMIN_ACCESS, is_admin: false, group_id: 1 } }
-const VIEWERS: AnyCaller[] = [null, limited, { id: 1, access: { ...limited.access, age_limit: 12 } }]
 
 async function checkAll (test: TestApp): Promise<void> {
   const check = async (is: RawBuilder<boolean>, wanted: RawBuilder<boolean>, what: string) => {
@@ -158,97 +82,6 @@ t.test('groups and siblings follow every change of ROMs and matches, for each ca
     await pool.query('delete from rom_games')
     await pool.query(INSERT_ALL_GAMES)
     deepEqual(following, await kept(), 'as of a library that is seen for the first time')
-  }), { numRuns: 15 })
-})
-
-const EDIT = `update roms set name_sort_key = $2, fs_size_bytes = $3, genres = $4, age_ratings = $5, min_age = $6, missing_from_fs = $7,
-  updated_at = now() where id = $1`
-const HIDE = `insert into rom_users (rom_id, user_id, hidden) values ($1, 1, true)
-  on conflict (rom_id, user_id) do update set hidden = not rom_users.hidden`
-
-/** Changes of values by which lists are sorted and filtered, and of what a user or a group sees. */
-const edit: fc.Arbitrary<Change> = fc.oneof(
-  { weight: 4, arbitrary: change },
-  {
-    weight: 4, arbitrary: fc.tuple(id, fc.constantFrom('a', 'b', 'c', 'é'), fc.integer({ min: 1, max: 3 }), fc.subarray(['Quiz', 'Puzzle']),
-      fc.subarray(['E', 'M']), fc.constantFrom(null, 6, 18), fc.boolean()).map((values): Change => [EDIT, values])
-  },
-  id.map((rom): Change => [HIDE, [rom]]),
-  id.map((rom): Change =>
-    ["insert into hidden_entities (entity, entity_id, group_id) values ('roms', $1, 1) on conflict do nothing", [rom]]),
-  alike("insert into hidden_entities (entity, entity_id, user_id) values ('platforms', 2, 1) on conflict do nothing"),
-  alike('delete from hidden_entities'), alike("update platforms set slug = case slug when 'gb' then 'other' else 'gb' end where id = 2"),
-  alike("insert into rom_dumps (rom_id, status, compared_at) select id, 'verified', now() from roms where id % 2 = 0 on conflict do nothing"),
-  alike('delete from rom_dumps')
-)
-
-const LISTS: Partial<ListRomsQuery>[] = [
-  {}, { group_by_meta_id: true }, { genres: ['Quiz'], order_dir: 'desc' }, { order_by: 'fs_size_bytes' }, { order_by: 'igdb_id', order_dir: 'desc' },
-  { duplicate: true }, { duplicate: false, order_by: 'updated_at' }, { group_by_meta_id: true, genres: ['Quiz'], order_by: 'age_ratings' },
-  { verified: true }, { playable: true },
-  { genres: ['Puzzle', 'Quiz'], genres_logic: 'all', platform_ids: [1] },
-  { search_term: 'game', matched: false, missing: false }
-]
-const PAGE_ONLY = {
-  limit: 3, with_total: false, with_char_index: false, with_rom_id_index: false, with_filter_values: false
-}
-const BOB: AnyCaller = { id: 2, access: limited.access }
-
-t.test('lists and values that follow changes equal those of the whole library', async (t) => {
-  const { app, ...test } = await fresh(t)
-  await test.createUser('bob')
-  await app.pg.query("insert into platforms (id, slug, fs_slug, name) values (1, 'snes', 'snes', 'SNES'), (2, 'gb', 'gb', 'Game Boy')")
-  const extensions = { providers: app.roms.providers, userFiles: romAssets }
-  const { identifying } = extensions.providers
-  const cache = createListCache({ longReads: app.longReads, shortReads: app.shortReads, identifying })
-
-  async function check (changes: Partial<ListRomsQuery>, caller: AnyCaller): Promise<void> {
-    const query = { ...Value.Create(ListRomsQuery), ...changes }
-    const order = readOrder(query.order_by, query.order_dir, extensions.providers)
-    const condition: CachedList['condition'] = (viewer, isForFew) =>
-      listCondition(viewer, extensions, query, { order, regionPriority: PRIORITY, isForFew })
-    const versions = await selectVersions(app.db, caller?.id ?? null)
-    const found = await cache.index({ caller, versions, query, condition, by: PRIORITY }, order)
-    const source = { userId: caller?.id ?? null, order }
-    const { index: whole } = await selectListIndex(app.longReads, source, condition(caller, false))
-    deepEqual([...found.toIds()], [...whole.toIds()], JSON.stringify([query, caller]))
-    deepEqual(found.offsets, whole.offsets, 'the offsets of characters')
-    // The settings have other regions first.
-    if (query.group_by_meta_id) return
-    const page = await app.roms.list({ db: app.db, caller }, { ...query, ...PAGE_ONLY })
-    const ids = page.items.map(({ shared }) => (JSON.parse(shared) as { id: number }).id)
-    deepEqual(ids, [...whole.toIds()].slice(0, PAGE_ONLY.limit), 'a page without a total')
-  }
-
-  async function checkValues (caller: AnyCaller): Promise<void> {
-    for (const platforms of [null, [2]]) {
-      const isOfScope = platforms === null ? [] : [isOfPlatform(2)]
-      const isListed = allOf([isRomVisible(caller), isNotHidden(caller, false), ...isOfScope])
-      const whole = await selectFilterValues(app.longReads, caller?.id ?? null, isListed)
-      const counted = await selectCountedValues(app.longReads, caller, platforms)
-      deepEqual(counted.values, whole, JSON.stringify([platforms, caller]))
-      const { rows } = await sql<{ value: string, roms: number }>`select value, count(*)::int as roms
-        from ${markedRoms(caller?.id ?? null)} cross join lateral unnest(r.regions) value where ${isListed} group by 1`.execute(app.longReads)
-      deepEqual({ ...counted.counts?.regions }, Object.fromEntries(rows.map(({ value, roms }) => [value, roms])), 'ROMs by region')
-    }
-  }
-
-  const edits = fc.array(edit, { minLength: 1, maxLength: 5 })
-  const lists = fc.subarray(LISTS, { minLength: 2, maxLength: 2 })
-  await fc.assert(fc.asyncProperty(edits, lists, async (changes, some) => {
-    await refill({ app })
-    const checkAllLists = async () => {
-      for (const caller of [...VIEWERS, BOB]) {
-        for (const list of some) await check(list, caller)
-        await checkValues(caller)
-      }
-    }
-    await checkAllLists()
-    for (const [text, values] of changes) {
-      await app.pg.query('delete from former_roms')
-      await app.pg.query(text, [...values])
-      await checkAllLists()
-    }
   }), { numRuns: 15 })
 })
 

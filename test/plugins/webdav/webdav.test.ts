@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { rm, truncate } from 'node:fs/promises'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import { shareTestApp, type TestApp } from '../../support.ts'
+import { type TestApp } from '../../support.ts'
 import { PNG, createClient, md5Of, type AssetItem } from '../assets/support.ts'
 import { until } from '../../until.ts'
 import { addRom } from '../roms/support.ts'
@@ -10,20 +10,11 @@ import { createFsStore } from '../../../core/store/fs-store.ts'
 import { readMd5 } from '../../../plugins/webdav/sync/read-md5.ts'
 import { RetroArch } from './retroarch.ts'
 import { addGame, baseOf, basicOf, createRetroArch, createToken } from './support.ts'
+import { ONE, SAVE, THREE, TWO, listFiles, listSaves, startWebdav } from './webdav-support.ts'
 
-const fresh = shareTestApp(t, { worker: true, env: { WEBDAV_QUOTA_BYTES: '4096' } })
-const SAVE = 'saves/Snes9x/Game (USA).srm'
+const { fresh, start } = await startWebdav(t)
+
 const DEPTH = { depth: '1' }
-const [ONE, TWO, THREE] = [Buffer.from('one'), Buffer.from('two'), Buffer.from('three')]
-
-async function start (t: Test, names: readonly string[] = ['Deck', 'Phone']) {
-  const test = await fresh(t)
-  const devices = []
-  for (const name of names) devices.push(await createRetroArch(t, test, test.admin, name))
-  const [deck, phone] = devices
-  if (deck === undefined || phone === undefined) throw new Error('Two devices are needed')
-  return { test, deck, phone, client: createClient(test, test.admin) }
-}
 
 /** Starts with a save that both devices have. */
 async function startWithSave (t: Test) {
@@ -35,17 +26,6 @@ async function startWithSave (t: Test) {
   await phone.sync()
   return started
 }
-
-const listSaves = (client: ReturnType<typeof createClient>) => client.get<AssetItem[]>('/api/saves')
-interface FileItem {
-  id: number
-  path: string
-  rom_id: number | null
-  asset_id: number | null
-  is_deleted: boolean
-  candidates?: { rom_id: number }[]
-}
-const listFiles = (client: ReturnType<typeof createClient>, more = '') => client.get<FileItem[]>(`/api/webdav/files${more}`)
 
 t.test('a save of one device reaches the other as the save of its game', async (t) => {
   const { test, deck, phone, client } = await start(t)
@@ -167,37 +147,6 @@ t.test('a device does not delete a save that another one replaced', async (t) =>
   t.same(deck.files.get(SAVE), TWO)
 })
 
-t.test('a device that deletes most files gets them back, and its owner is notified', async (t) => {
-  const { test, deck, phone, client } = await start(t)
-  for (let number = 0; number < 6; number++) {
-    await addGame(test, `Game ${number}`)
-    deck.files.set(`saves/Snes9x/Game ${number}.srm`, Buffer.from(`save ${number}`))
-  }
-  await deck.sync()
-  await phone.sync()
-  deck.files.clear()
-  await deck.sync()
-  await phone.sync()
-  t.equal(phone.files.size, 6)
-  await deck.sync()
-  t.equal(deck.files.size, 6)
-  const { body } = await client.call('GET', '/api/notifications')
-  t.match(body, /deletions_reverted/)
-})
-
-t.test('uploads beside a burst of deletions all succeed', async (t) => {
-  const { test, deck } = await start(t)
-  await addGame(test)
-  const paths = ['srm', 'rtc', 'nv', 'hi', 'eep'].map((extension) => `saves/Snes9x/Game (USA).${extension}`)
-  const [last = '', ...others] = paths
-  for (let round = 0; round < 4; round++) {
-    await Promise.all(paths.map((path) => deck.put(path, randomBytes(20))))
-    for (const path of others) await deck.delete(path)
-    const replies = await Promise.all([deck.delete(last), ...others.map((path) => deck.put(path, randomBytes(20)))])
-    t.ok(replies.every(({ status }) => status === 201), replies.map(({ status }) => status).join(' '))
-  }
-})
-
 t.test('a configuration stays when its replacement is rolled back', async (t) => {
   const { test, deck } = await start(t)
   const path = 'config/retroarch.opt'
@@ -260,19 +209,6 @@ t.test('a save that was deleted without a game gets its game when it is sent aga
   const romId = await addGame(test)
   await deck.put(SAVE, TWO)
   t.match(await listFiles(client), [{ path: SAVE, rom_id: romId }])
-})
-
-t.test('a scan that finds the game assigns its saves', async (t) => {
-  const test = await fresh(t, { library: { roms: { snes: { 'Game (USA).sfc': 'a game' } } } })
-  const deck = await createRetroArch(t, test, test.admin, 'Deck')
-  const client = createClient(test, test.admin)
-  await deck.put(SAVE, ONE)
-  await deck.put('states/Snes9x/Game (USA).state.png', PNG)
-  t.match(await listSaves(client), [])
-  t.equal((await client.call('POST', '/api/tasks/run/scan_library', {})).statusCode, 200)
-  await until(async () => (await listFiles(client, '/unassigned')).length === 0, 'the assignment of all files')
-  t.match(await listSaves(client), [{ file_name: 'Game (USA).srm', slot: 'autosave' }])
-  t.equal((await deck.readList()).get(SAVE), md5Of('one'), 'the save stays listed')
 })
 
 t.test('configurations and other files reach the other device within the quota', async (t) => {

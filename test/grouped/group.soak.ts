@@ -8,7 +8,7 @@ import pg from 'pg'
 import t, { type Test } from 'tap'
 import { SERVER_DIR } from '../../core/server-dir.ts'
 import { createTestDatabase } from '../support.ts'
-import { EARLY, FILES_MAX, listTestFiles, orderFiles, programOf, takeFiles, takerOf } from './write-groups.ts'
+import { EARLY, FILES_MAX, listSoakFiles, listTestFiles, orderFiles, programOf, takeFiles, takerOf } from './write-groups.ts'
 
 const IMPORT = "import t from 'tap'"
 const HANGS = 'a test that does not end'
@@ -99,7 +99,7 @@ await new Promise((resolve) => setTimeout(resolve))`
 
 t.test('each file is run by one process, and each process runs a bounded number', async (t) => {
   const files = orderFiles(listTestFiles())
-  t.ok(files.includes(relative(SERVER_DIR, import.meta.filename)))
+  t.ok(listSoakFiles().includes(relative(SERVER_DIR, import.meta.filename)))
   t.same(files.toSorted(), listTestFiles())
   const folder = t.testdir({ taken: {} })
   const queue = { folder: join(folder, 'taken'), files }
@@ -114,7 +114,7 @@ t.test('each file is run by one process, and each process runs a bounded number'
 })
 
 t.test('files that start early exist', async (t) => {
-  const files = listTestFiles()
+  const files = [...listTestFiles(), ...listSoakFiles()]
   for (const start of EARLY) t.ok(files.some((file) => file.startsWith(start)), start)
 })
 

@@ -1,0 +1,3 @@
+export const PATH = '/ws/socket.io'
+
+export const endpoint = `${PATH}/?EIO=4&transport=polling`

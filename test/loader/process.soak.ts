@@ -1,0 +1,56 @@
+import { type Rom } from '@svc/plugin-sdk'
+import t from 'tap'
+import { until } from '../until.ts'
+import { APART, install, makeTrouble, scopeOf, startTroublemaker } from './troublemaker.ts'
+import { load } from './process-support.ts'
+
+const troublemaker = await startTroublemaker(t)
+
+t.test('a hanging plugin is killed after a call\'s timeout, and restarts', async (t) => {
+  const { tell, untilBack, changes } = troublemaker
+  await t.rejects(tell('hang', scopeOf(AbortSignal.timeout(100))), { name: 'TimeoutError' })
+  await until(() => typeof changes.at(-1) === 'string', 'it is ended')
+  t.match(changes.at(-1), /it did not answer for 5 s/)
+  await untilBack()
+  t.equal(await tell('answer here'), 'here')
+})
+
+t.test('the server and other plugins work on while a plugin crashes and hangs', async (t) => {
+  await makeTrouble(t, 5, 1)
+})
+
+t.test('a plugin that uses too much memory is killed', async (t) => {
+  const { tell, untilBack } = troublemaker
+  await t.rejects(tell('grow'), { message: /more than 512 MiB of memory/ })
+  if (process.platform !== 'linux') return
+  await untilBack()
+  await t.rejects(tell('grow-at-once'), { message: /more than 512 MiB of memory/ }, 'also without a pause')
+})
+
+t.test('crashes and hangs during loading and set-up affect no other plugin', async (t) => {
+  const fixtures = ['crashes-in-import', 'crashes-in-setup', 'hangs-in-import', 'hangs-in-setup', 'troublemaker']
+  const { dataDir, packages } = install(t, fixtures, APART)
+  const registry = await load(t, dataDir, packages)
+  const reasons = [/it throws while loading: .* it ended with code 3/, /its setup throws.* it ended with code 3/,
+    /loading it does not end within 8 s/, /its setup does not end within 8 s/]
+  for (const [place, reason] of reasons.entries()) t.match(registry.records[place], { status: 'failed', reason })
+  const provider = registry.providers.get('troublemaker')
+  t.equal(provider?.limits.concurrency, 'hunter2-hunter2'.length, 'its limits are those for its configuration')
+  t.equal(registry.providers.size, 1)
+  const match = await provider?.definition.identify?.({ fs_name: 'answer well' } as Rom, provider.context(scopeOf()) as never)
+  t.match(match, { id: 'well' })
+})
+
+t.test('a broken package has the same error in its own process', async (t) => {
+  const fixtures = ['no-default-export', 'wrong-kind', 'plain-schema', 'throws-in-setup', 'hangs-on-import',
+    'throws-on-import', 'throws-a-string', 'missing-dependency', 'moved-import', 'good-channel', 'good-exporter']
+  const { dataDir, packages } = install(t, fixtures)
+  const { records, channels, exporters } = await load(t, dataDir, packages)
+  const reasons = [/default export is not the result of defineProvider/, /package\.json says channel, its code is a provider/,
+    /config\.url is not a schema made with Type/, /^its setup throws: no index at \/index\?key=\*+$/,
+    /^loading it does not end within 8 s$/, /^it throws while loading: cannot start on this day of the week$/,
+    /^it throws while loading: a plain text$/, /own dependency 'a-package-nobody-installed' is missing/,
+    /import it from '@svc\/plugin-sdk\/titles'$/]
+  for (const [place, reason] of reasons.entries()) t.match(records[place], { status: 'failed', reason })
+  t.same([...channels.keys(), ...exporters.keys()], ['good-channel', 'good-exporter'])
+})

@@ -1,0 +1,127 @@
+import { readdirSync, rmSync } from 'node:fs'
+import { mkdir, readFile, readdir, rm, stat, utimes, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { gzipSync } from 'node:zlib'
+import t from 'tap'
+import { migrate } from '../../../core/database/database.ts'
+import { StartError } from '../../../core/errors.ts'
+import { readArchive } from '../../../plugins/backup/archive/read-archive.ts'
+import { dropUnusedParts } from '../../../plugins/backup/prune-parts.ts'
+import { migrations } from '../../../plugins/migrations.ts'
+import { makeFolder } from '../../folder.ts'
+import { createTestDatabase } from '../../support.ts'
+import { until } from '../../until.ts'
+import { LATER, addLater } from '../migrations/support.ts'
+import { KEY, holds, query, readAll, restore, saves, startBackup } from './backup-support.ts'
+
+const { test, app, config, back, archive } = await startBackup(t)
+
+t.test('a backup reports files that were deleted meanwhile, and contains the rest', async (t) => {
+  const folder = makeFolder(t, { data: { assets: { users: { x: { saves: { a: '1', b: '2', c: '3' } } } } } })
+  const saved = join(folder, 'data', 'assets', 'users', 'x', 'saves')
+  let isFirst = true
+  const result = await back(join(folder, 'b.tar.gz'), {
+    config: { ...config, data_dir: join(folder, 'data') },
+    report ({ phase, files }) {
+      if (phase !== 'files' || files === 0 || !isFirst) return
+      isFirst = false
+      for (const name of readdirSync(saved)) rmSync(join(saved, name))
+    }
+  })
+  t.match(result, { files: 1, gone: 2 })
+})
+
+/** Lists the names of the contents beside archives, with their inodes. */
+async function listParts (folder: string): Promise<Map<string, number>> {
+  const parts = new Map<string, number>()
+  for (const entry of await readdir(join(folder, 'svc-parts'), { recursive: true, withFileTypes: true })) {
+    if (entry.isFile()) parts.set(entry.name, (await stat(join(entry.parentPath, entry.name))).ino)
+  }
+  return parts
+}
+
+t.test('an incremental backup writes no content twice, and needs the folder beside it', async (t) => {
+  const folder = makeFolder(t, { data: { assets: { a: 'one', b: 'two', c: 'two', large: 'x'.repeat(3_000_000) }, 'config.yml': '' }, places: {} })
+  const [dataDir, own] = [join(folder, 'data'), join(folder, 'places')]
+  const incremental = (name: string) =>
+    back(join(own, name), { config: { ...config, data_dir: dataDir }, isIncremental: true })
+  t.match(await incremental('first.tar.gz'), { files: 4, bytes: 3_000_009, tables_tried: true })
+  const first = await listParts(own)
+  t.equal(first.size, 3)
+  await writeFile(join(dataDir, 'assets', 'a'), 'three')
+  t.match(await incremental('second.tar.gz'), { files: 4 })
+  const second = await listParts(own)
+  t.equal(second.size, 4)
+  t.same([...first].filter(([name, inode]) => second.get(name) !== inode), [])
+
+  const url = await createTestDatabase(t, 'template0')
+  const target = join(folder, 'restored')
+  await mkdir(target)
+  const { formerDatabase: keptDatabase } = await restore(join(own, 'first.tar.gz'), target, { SVC_DATABASE_URL: url })
+  await query(test.databaseUrl, `drop database ${keptDatabase ?? ''}`)
+  for (const [name, content] of [['a', 'one'], ['b', 'two'], ['c', 'two'], ['large', 'x'.repeat(3_000_000)]] as const) {
+    t.equal(await readFile(join(target, 'assets', name), 'utf8'), content)
+  }
+
+  const old = new Date(Date.now() - 7 * 86_400_000)
+  for (const name of second.keys()) await utimes(join(own, 'svc-parts', name.slice(0, 2), name), old, old)
+  await writeFile(join(own, 'mine.tar.gz'), 'no backup')
+  t.equal(await dropUnusedParts(own), 0, 'nobody knows what that one needs')
+  await rm(join(own, 'mine.tar.gz'))
+  await rm(join(own, 'first.tar.gz'))
+  t.equal(await dropUnusedParts(own), 1)
+  t.match(await readArchive(join(own, 'second.tar.gz'), {}), { ending: { files: 4 } })
+  const [any = ''] = [...(await listParts(own)).keys()]
+  await writeFile(join(own, 'svc-parts', any.slice(0, 2), any), gzipSync('another content'))
+  await t.rejects(readArchive(join(own, 'second.tar.gz'), {}), { constructor: StartError, message: /not a complete backup: the content of .* is damaged/ })
+  await rm(join(own, 'svc-parts'), { recursive: true })
+  await t.rejects(readArchive(join(own, 'second.tar.gz'), {}), { constructor: StartError, message: /is missing in .*svc-parts, the folder beside this file/ })
+})
+
+t.test('a restore into an external database keeps the former one under another name', async (t) => {
+  const url = await createTestDatabase(t, 'template0')
+  await query(url, 'create table former (x int)')
+  const dataDir = makeFolder(t)
+  const { formerDatabase: keptDatabase } = await restore(archive, dataDir, { SVC_DATABASE_URL: url })
+  t.same(await readAll(url), await readAll(test.databaseUrl))
+  const kept = new URL(url)
+  kept.pathname = `/${keptDatabase ?? ''}`
+  t.same(await query(kept.href, 'select * from former'), [])
+  await query(test.databaseUrl, `drop database ${keptDatabase ?? ''}`)
+  for (const content of saves.values()) t.ok(await holds(dataDir, content))
+  t.equal(await readFile(join(dataDir, 'plugins', 'node_modules', 'svc-exporter-note', 'incoming', 'index.js'), 'utf8'), 'export default 1')
+  t.equal(await readFile(join(dataDir, 'secret.key'), 'utf8'), `${KEY}\n`)
+  t.match(await readFile(join(dataDir, 'config.yml'), 'utf8'), /^# mine/)
+  const [id] = await query<{ id: string }>(url, "insert into users (username) values ('later') returning id")
+  t.ok(Number(id?.id) > 2, 'new ids go on after the old ones')
+})
+
+t.test('a backup of an older release is migrated to the schema of this one', async (t) => {
+  const old = await createTestDatabase(t, 'template0')
+  await migrate({ url: old, poolSize: 1, entities: [], migrations })
+  await query(old, "insert into users (username) values ('grandma')")
+  const folder = makeFolder(t)
+  const path = join(folder, 'old.tar.gz')
+  await back(path, { databaseUrl: old })
+  addLater(t)
+  const url = await createTestDatabase(t, 'template0')
+  const { migrated, formerDatabase: keptDatabase } = await restore(path, join(folder, 'data'), { SVC_DATABASE_URL: url })
+  t.same(migrated, [LATER.name])
+  t.match(await query(url, 'select username from users'), [{ username: 'grandma' }])
+  await query(test.databaseUrl, `drop database ${keptDatabase ?? ''}`)
+})
+
+t.test('the task makes backups and keeps the newest few', async (t) => {
+  const kept = join(config.data_dir, 'backups')
+  await mkdir(kept, { recursive: true })
+  for (const day of ['01', '02', '03']) await writeFile(join(kept, `svc-202601${day}T000000Z.tar.gz`), '')
+  await writeFile(join(kept, 'mine.tar.gz'), '')
+  const asked = await app.inject({ method: 'POST', url: '/api/tasks/run/backup', headers: test.admin })
+  const { task_id: id } = asked.json<{ task_id: string }>()
+  const task = await until(async () => {
+    const found = (await app.inject({ url: `/api/tasks/${id}`, headers: test.admin })).json<{ status: string, meta: { backup: { file: string } } }>()
+    return ['finished', 'failed'].includes(found.status) && found
+  }, 'the end of the backup')
+  t.match(task, { status: 'finished', meta: { backup: { tables_tried: true, files: 4, deleted: ['svc-20260101T000000Z.tar.gz', 'svc-20260102T000000Z.tar.gz'] } } })
+  t.same((await readdir(kept)).sort(), ['mine.tar.gz', 'svc-20260103T000000Z.tar.gz', task.meta.backup.file])
+})

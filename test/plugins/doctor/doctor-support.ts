@@ -1,0 +1,1 @@
+export const READABLE = { roms: { snes: { 'a.sfc': 'a' } } }

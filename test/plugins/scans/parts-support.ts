@@ -1,0 +1,46 @@
+import pg from 'pg'
+import type { Test } from 'tap'
+import { until } from '../../until.ts'
+import { scriptOf } from '../fixtures/script.ts'
+import { type ScanTest, buildScanTest } from './support.ts'
+
+export const alpha = scriptOf('alpha')
+export const FOLDERS = ['gba', 'nes', 'snes', 'zx']
+export const ROMS_EACH = 5
+export const ROMS = FOLDERS.length * ROMS_EACH
+
+export const library = Object.fromEntries(FOLDERS.flatMap((folder) => Array.from({ length: ROMS_EACH }, (_none, index) =>
+  [`roms/${folder}/${folder} ${index}.bin`, `content ${folder} ${index}`] as const)))
+
+/** Builds a server without a scan worker, whose provider knows every ROM. */
+export async function build (t: Test): Promise<ScanTest> {
+  const test = await buildScanTest(t, { providers: ['alpha'], worker: false })
+  await test.put(library)
+  let id = 0
+  alpha.identify = (rom) => ({ id: ++id, name: `Found ${rom.fs_name}` })
+  return test
+}
+
+/** Blocks every scan worker in its first part. @returns the function that lets them continue */
+export async function blockParts (t: Test, { databaseUrl }: ScanTest): Promise<() => Promise<void>> {
+  const client = new pg.Client({ connectionString: databaseUrl })
+  await client.connect()
+  t.teardown(() => client.end())
+  await client.query('begin')
+  await client.query('lock table platform_folders in exclusive mode')
+  return async () => { await client.query('rollback') }
+}
+
+export const listHolders = async ({ sql }: ScanTest) =>
+  (await sql<{ holder: string }>("select distinct holder from scan_parts where state = 'leased'")).map(({ holder }) => holder)
+
+export const BLOCKED = "select from pg_locks where relation = 'platform_folders'::regclass and not granted"
+
+/** Waits until so many workers have a part and are blocked in its first write. */
+export const waitForHolders = (test: ScanTest, count: number) => until(
+  async () => (await listHolders(test)).length === count && (await test.sql(BLOCKED)).length === count,
+  `${count} workers with a part`)
+
+export async function readRoms (test: ScanTest) {
+  return (await Promise.all(FOLDERS.map((folder) => test.roms(folder)))).flat()
+}
