@@ -9,8 +9,9 @@ export const FOLDERS = ['gba', 'nes', 'snes', 'zx']
 export const ROMS_EACH = 5
 export const ROMS = FOLDERS.length * ROMS_EACH
 
-export const library = Object.fromEntries(FOLDERS.flatMap((folder) => Array.from({ length: ROMS_EACH }, (_none, index) =>
-  [`roms/${folder}/${folder} ${index}.bin`, `content ${folder} ${index}`] as const)))
+const NUMBERS = Array.from({ length: ROMS_EACH }, (_none, index) => index)
+export const library = Object.fromEntries(FOLDERS.flatMap((folder) =>
+  NUMBERS.map((index) => [`roms/${folder}/${folder} ${index}.bin`, `content ${folder} ${index}`] as const)))
 
 /** Builds a server without a scan worker, whose provider knows every ROM. */
 export async function build (t: Test): Promise<ScanTest> {
