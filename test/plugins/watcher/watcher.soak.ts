@@ -1,5 +1,7 @@
 import { appendFile, rename, rm, writeFile } from 'node:fs/promises'
 import t from 'tap'
+import { publishFile, openMediaFolder } from '../../../plugins/exports/media/media-folder.ts'
+import { readTextFile, replaceTextFile } from '../../../plugins/exports/text-file.ts'
 import { scriptOf } from '../fixtures/script.ts'
 import { until } from '../../until.ts'
 import { startWorker } from '../scans/support.ts'
@@ -11,13 +13,11 @@ const {
 
 const beta = scriptOf('beta')
 
-t.test('a library that appears is scanned completely', async (t) => {
+const FIRST_FILES = { 'roms/snes/A.sfc': 'a', 'roms/snes/B.sfc': 'b', 'roms/nes/A.nes': 'a', 'roms/gb/A.gb': 'a' }
+
+t.before(async () => {
   await until(async () => worker?.watcher.isWatching() === true, 'the worker watches')
-  t.equal(app.watcher.isWatching(), false, 'a web worker does not')
-  const [scan, ...others] = await afterChange(() => put({ 'roms/snes/A.sfc': 'a', 'roms/nes/A.nes': 'a', 'roms/gb/A.gb': 'a' }))
-  t.match(scan?.payload, { type: 'quick', platforms: [], platform_fs_slugs: [] })
-  t.same(others, [])
-  t.equal((await roms('gb')).length, 1)
+  await afterChange(() => put(FIRST_FILES))
 })
 
 t.test('changes in several platforms, also new ones, trigger one scan', async (t) => {
@@ -30,6 +30,20 @@ t.test('changes in several platforms, also new ones, trigger one scan', async (t
   t.match(await rom('psx', 'Game'), { missing_from_fs: false })
   t.match(await rom('snes', 'A.sfc'), { missing_from_fs: true })
   t.match(await rom('gb', 'A.gb'), { missing_from_fs: true }, 'with a platform folder its ROMs are gone')
+})
+
+t.test('exports and excluded files trigger no scan', async (t) => {
+  const found = await afterChange(async () => {
+    for (const text of ['first', 'second']) {
+      for (const name of ['gamelist.xml', 'metadata.pegasus.txt']) {
+        t.ok(await replaceTextFile(await readTextFile(at('snes'), name), text))
+      }
+      await publishFile(await openMediaFolder(at('snes'), 'covers'), 'B.png', { bytes: Buffer.from(text) }, true)
+    }
+    await put({ 'roms/psx/.DS_Store': '', 'roms/psx/New.bin.part': 'half', 'roms/psx/@eaDir/x': '' })
+    await put({ 'roms/nes/C.nes': 'c' })
+  })
+  t.same(found.map(slugsOf), [['nes']])
 })
 
 interface Noted { version: string, is_late: boolean }

@@ -1,12 +1,10 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { publishFile, openMediaFolder } from '../../../plugins/exports/media/media-folder.ts'
-import { readTextFile, replaceTextFile } from '../../../plugins/exports/text-file.ts'
 import { createDebounce } from '../../../plugins/watcher/debounce.ts'
 import { until } from '../../until.ts'
 import { slugsOf, startWatcher } from './watcher-support.ts'
 
-const { app, admin, put, rom, at, waiting, afterChange } = await startWatcher(t)
+const { app, worker, admin, put, rom, roms, waiting, afterChange } = await startWatcher(t)
 
 t.test('the catalogue lists the watcher, and it cannot be run by hand', async (t) => {
   const { watcher } = (await app.inject({ url: '/api/tasks', headers: admin })).json<{ watcher: object[] }>()
@@ -19,25 +17,20 @@ t.test('the catalogue lists the watcher, and it cannot be run by hand', async (t
   t.equal(answer.statusCode, 404)
 })
 
+t.test('a library that appears is scanned completely', async (t) => {
+  await until(async () => worker?.watcher.isWatching() === true, 'the worker watches')
+  t.equal(app.watcher.isWatching(), false, 'a web worker does not')
+  const [scan, ...others] = await afterChange(() => put({ 'roms/snes/A.sfc': 'a', 'roms/nes/A.nes': 'a', 'roms/gb/A.gb': 'a' }))
+  t.match(scan?.payload, { type: 'quick', platforms: [], platform_fs_slugs: [] })
+  t.same(others, [])
+  t.equal((await roms('gb')).length, 1)
+})
+
 t.test('a new file triggers a scan of its platform only', async (t) => {
   const found = await afterChange(() => put({ 'roms/snes/B.sfc': 'b' }))
   t.same(found.map(slugsOf), [['snes']])
   t.match(await rom('snes', 'B.sfc'), { missing_from_fs: false })
   t.match(await waiting('finished'), [{}, {}])
-})
-
-t.test('exports and excluded files trigger no scan', async (t) => {
-  const found = await afterChange(async () => {
-    for (const text of ['first', 'second']) {
-      for (const name of ['gamelist.xml', 'metadata.pegasus.txt']) {
-        t.ok(await replaceTextFile(await readTextFile(at('snes'), name), text))
-      }
-      await publishFile(await openMediaFolder(at('snes'), 'covers'), 'B.png', { bytes: Buffer.from(text) }, true)
-    }
-    await put({ 'roms/psx/.DS_Store': '', 'roms/psx/New.bin.part': 'half', 'roms/psx/@eaDir/x': '' })
-    await put({ 'roms/nes/C.nes': 'c' })
-  })
-  t.same(found.map(slugsOf), [['nes']])
 })
 
 t.test('a stop cancels the waiting scan, and later changes are scanned', async (t) => {
