@@ -31,7 +31,7 @@ export default [
     rules: { '@typescript-eslint/no-unnecessary-type-assertion': 'off' }
   },
   {
-    files: ['**/*.test.ts', 'test/**', '**/testing/**'],
+    files: ['**/*.{test,soak}.ts', 'test/**', '**/testing/**'],
     rules: {
       '@typescript-eslint/no-floating-promises': 'off',
       '@typescript-eslint/no-unsafe-assignment': 'off',

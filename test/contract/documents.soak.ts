@@ -1,3 +1,4 @@
+import { Parser } from '@asyncapi/parser'
 import { createConfig, lintFromString } from '@redocly/openapi-core'
 import t from 'tap'
 import { shareTestApp } from '../support.ts'
@@ -26,4 +27,16 @@ t.test('both documents pass the recommended rules of a linter', async (t) => {
   }
   const problems = await lint('{"openapi":"3.1.0","info":{},"paths":{}}', 'broken.json')
   t.match(problems.join(), 'The field `title` must be present', 'the linter sees what is wrong')
+})
+
+/** The severity of problems that make a document invalid. */
+const ERROR = 0
+
+t.test('the document of events is valid for the AsyncAPI parser', async (t) => {
+  const { app } = await fresh(t)
+  const parser = new Parser()
+  const listErrors = async (text: string) => (await parser.validate(text))
+    .filter(({ severity }) => Number(severity) === ERROR).map(({ path, message }) => `${path.join('/')}: ${message}`)
+  t.same(await listErrors((await app.inject({ url: '/asyncapi.json' })).body), [])
+  t.not((await listErrors('{"asyncapi":"3.0.0","info":{}}')).length, 0, 'the parser sees what is missing')
 })

@@ -1,23 +1,10 @@
 import { readFileSync, readdirSync, writeFileSync } from 'node:fs'
-import { Parser } from '@asyncapi/parser'
 import t from 'tap'
 import { shareTestApp } from '../support.ts'
 import { type Document, type Surface, listBreaks, readSurface } from './surface.ts'
 
 const fresh = shareTestApp(t)
 const SURFACE = new URL('surface.json', import.meta.url)
-
-/** The severity of problems that make a document invalid. */
-const ERROR = 0
-
-t.test('the document of events is valid for the AsyncAPI parser', async (t) => {
-  const { app } = await fresh(t)
-  const parser = new Parser()
-  const listErrors = async (text: string) => (await parser.validate(text))
-    .filter(({ severity }) => Number(severity) === ERROR).map(({ path, message }) => `${path.join('/')}: ${message}`)
-  t.same(await listErrors((await app.inject({ url: '/asyncapi.json' })).body), [])
-  t.not((await listErrors('{"asyncapi":"3.0.0","info":{}}')).length, 0, 'the parser sees what is missing')
-})
 
 interface Events {
   channels: Record<string, { address: string, messages: Record<string, object> }>

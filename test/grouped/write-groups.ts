@@ -5,7 +5,7 @@ import { parse } from 'yaml'
 import { SERVER_DIR } from '../../core/server-dir.ts'
 
 /** The most files per process, because leftovers of tests would fill the memory of a small machine. */
-export const FILES_MAX = 48
+export const FILES_MAX = 72
 /**
  * Files to start early. Some wait for other processes or for time, so other work can run beside them. Others take long
  * for their size and must not start last.
@@ -34,7 +34,7 @@ export function listTestFiles (): string[] {
 }
 
 /** Returns the names of the long tests beside those of the features; `test/soak` contains longer ones. */
-export const listSoakFiles = () => listFiles('test/**/*.soak.ts', ['test/soak/**'])
+export const listSoakFiles = () => listFiles('{sdk,test}/**/*.soak.ts', ['test/soak/**'])
 
 /** Returns the order of the files: early ones alternate with others, and long ones come before short ones. */
 export function orderFiles (files: readonly string[]): string[] {

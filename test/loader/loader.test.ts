@@ -4,52 +4,21 @@ import { pathToFileURL } from 'node:url'
 import { type PluginKind, RateLimitedError, Type } from '@svc/plugin-sdk'
 import type { TObject, TSchema } from '@sinclair/typebox'
 import fastify from 'fastify'
-import t, { type Test } from 'tap'
+import t from 'tap'
 import { findDefinitionProblem } from '../../core/loader/checks/check-definition.ts'
 import { checkProviderFields } from '../../core/loader/checks/provider-fields.ts'
-import { features } from '../../plugins/index.ts'
 import { rebuildDefinition } from '../../core/loader/descriptor.ts'
 import { type Definition, type Loaded, createRegistry } from '../../core/loader/registry.ts'
 import { KNOWN_PROVIDERS } from '../../plugins/plugins/known-providers.ts'
 import { loadPlugins } from '../../core/loader/loader.ts'
-import { type PluginPackage, linkSdk, listPluginPackages } from '../../core/loader/packages/packages.ts'
+import { linkSdk } from '../../core/loader/packages/packages.ts'
 import { SERVER_DIR } from '../../core/server-dir.ts'
 import { describePlugin } from '../../plugins/plugins/cli.ts'
 import { loadConfig } from '../load-config.ts'
 import { buildPackage } from './build.ts'
 import { createMemoryServices } from './memory-services.ts'
 import { installFixtures } from './install.ts'
-
-const serverFields = await features.loadFieldNames()
-
-/** Long enough for correct plugins, even on a busy machine. */
-const START_TIMEOUT_MS = 4_000
-/** So many plugins that loading them one after the other would take far longer than a busy machine needs. */
-const HANGING = 40
-
-async function load (t: Pick<Test, 'teardown'>, dataDir: string, packages: PluginPackage[], works = true) {
-  const { config } = loadConfig({ SVC_DATA_DIR: dataDir, SVC_AUTH_SECRET_KEY: 'a key for tests only' })
-  const app = fastify()
-  t.teardown(() => app.close())
-  linkSdk(dataDir)
-  const registry = await loadPlugins(app, {
-    config,
-    packages,
-    runsPlugins: works,
-    startTimeoutMs: START_TIMEOUT_MS,
-    serverFields,
-    createServices: (_kind, _key, { config: values }) => createMemoryServices(values, dataDir)
-  })
-  await app.ready()
-  return { registry }
-}
-
-/**
- * Returns the fixtures as packages that run in this process, which is faster; test/loader/process.test.ts runs them in
- * separate processes.
- */
-const listInstalled = (dataDir: string): PluginPackage[] =>
-  listPluginPackages(dataDir, join(dataDir, 'no-server')).map((pack) => ({ ...pack, origin: 'built-in' }))
+import { listInstalled, load, serverFields } from './loader-support.ts'
 
 const BROKEN: { fixture: string, status: string, reason: RegExp }[] = [
   { fixture: 'no-default-export', status: 'failed', reason: /default export is not the result of defineProvider/ },
@@ -231,20 +200,6 @@ t.test('a wrong setting fails the plugin with its key, value and allowed values'
   const [off] = (await load(t, dataDir, listInstalled(dataDir))).registry.records
   t.equal(off?.status, 'disabled')
   t.match(off?.reason, /switched off by plugins\.invalid-config\.enabled in config\.yml/)
-})
-
-t.test('many hanging plugins fail with a reason, in no more time than one', async (t) => {
-  const dataDir = installFixtures(t, ['hangs-in-setup', 'hangs-on-import', 'good-provider'])
-  const before = performance.now()
-  const packages = listInstalled(dataDir)
-  const hanging = packages.filter(({ name }) => name.includes('hangs'))
-  const more = Array.from({ length: HANGING / hanging.length - 1 }, () => hanging).flat()
-  const { registry } = await load(t, dataDir, [...packages, ...more])
-  t.ok(performance.now() - before < START_TIMEOUT_MS * HANGING, 'two limits, one for loading and one for setting up')
-  t.same([...registry.providers.keys()], ['good-provider'])
-  const reasonOf = (name: string) => registry.records.find((record) => record.package.endsWith(name))?.reason
-  t.equal(reasonOf('hangs-in-setup'), 'its setup does not end within 4 s')
-  t.equal(reasonOf('hangs-on-import'), 'loading it does not end within 4 s')
 })
 
 t.test('a web server reads a plugin\'s definition but does not set it up', async (t) => {

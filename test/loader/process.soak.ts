@@ -1,3 +1,5 @@
+import { inspectInProcess } from '../../core/loader/inspection/inspect-in-process.ts'
+import { mock } from 'node:test'
 import { type Rom } from '@svc/plugin-sdk'
 import t from 'tap'
 import { until } from '../until.ts'
@@ -53,4 +55,17 @@ t.test('a broken package has the same error in its own process', async (t) => {
     /import it from '@svc\/plugin-sdk\/titles'$/]
   for (const [place, reason] of reasons.entries()) t.match(records[place], { status: 'failed', reason })
   t.same([...channels.keys(), ...exporters.keys()], ['good-channel', 'good-exporter'])
+})
+
+t.test('an inspection waits as long as its processes may take to start', async (t) => {
+  const { dataDir, packages } = install(t, ['good-provider', 'good-channel', 'good-exporter'])
+  const inspect = () => inspectInProcess({ runsPlugins: true, packages, settings: { SVC_DATA_DIR: dataDir } })
+  mock.timers.enable({ apis: ['setTimeout'] })
+  t.teardown(() => { mock.timers.reset() })
+  const looking = inspect()
+  mock.timers.tick(90_000 - 1)
+  t.same((await looking).records.map(({ status }) => status), ['active', 'active', 'active'])
+  const late = t.rejects(inspect(), { message: /took longer than 90 s; try again/ })
+  mock.timers.tick(90_000)
+  await late
 })

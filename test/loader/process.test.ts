@@ -2,13 +2,11 @@ import { hash } from 'node:crypto'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import type { ServerResponse } from 'node:http'
 import { join } from 'node:path'
-import { mock } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
 import { pathToFileURL } from 'node:url'
 import { RateLimitedError, ServiceDownError } from '@svc/plugin-sdk'
 import t from 'tap'
 import { AddressRefusedError } from '../../core/http/addresses.ts'
-import { inspectInProcess } from '../../core/loader/inspection/inspect-in-process.ts'
 import { LoadError } from '../../core/loader/load-error.ts'
 import { SERVER_DIR } from '../../core/server-dir.ts'
 import { startServer } from '../core/http/server.ts'
@@ -173,19 +171,6 @@ t.test('a crash fails running calls with ServiceDownError, and the plugin restar
     await untilBack()
     t.equal(await tell('answer here'), 'here')
   }
-})
-
-t.test('an inspection waits as long as its processes may take to start', async (t) => {
-  const { dataDir, packages } = install(t, ['good-provider', 'good-channel', 'good-exporter'])
-  const inspect = () => inspectInProcess({ runsPlugins: true, packages, settings: { SVC_DATA_DIR: dataDir } })
-  mock.timers.enable({ apis: ['setTimeout'] })
-  t.teardown(() => { mock.timers.reset() })
-  const looking = inspect()
-  mock.timers.tick(90_000 - 1)
-  t.same((await looking).records.map(({ status }) => status), ['active', 'active', 'active'])
-  const late = t.rejects(inspect(), { message: /took longer than 90 s; try again/ })
-  mock.timers.tick(90_000)
-  await late
 })
 
 t.test('a Node version that cannot confine the plugin skips it with a reason', async (t) => {

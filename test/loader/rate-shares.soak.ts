@@ -22,3 +22,12 @@ t.test('two processes together keep within the concurrency of a service', async 
     t.equal(processes.findMostRunning(), concurrency)
   }
 })
+
+t.test('processes take turns at a rate of fewer requests than processes', async (t) => {
+  const rate = { requests: 1, perMs: 100 }
+  const processes = await startProcesses(t, { rates: [rate] }, 2)
+  processes.start(0)
+  processes.start(1)
+  await until(() => processes.countOf(0) > 5 && processes.countOf(1) > 5, 'requests of both processes')
+  t.equal(findPeak(processes.sent, rate.perMs), 1)
+})

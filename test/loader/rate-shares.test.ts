@@ -5,15 +5,6 @@ import { findPeak, startRateShares } from './rate-shares-support.ts'
 
 const { startProcesses } = await startRateShares(t)
 
-t.test('processes take turns at a rate of fewer requests than processes', async (t) => {
-  const rate = { requests: 1, perMs: 100 }
-  const processes = await startProcesses(t, { rates: [rate] }, 2)
-  processes.start(0)
-  processes.start(1)
-  await until(() => processes.countOf(0) > 5 && processes.countOf(1) > 5, 'requests of both processes')
-  t.equal(findPeak(processes.sent, rate.perMs), 1)
-})
-
 t.test('a single process has the whole rate, and needs no statement for a request', async (t) => {
   const rate = { requests: 100, perMs: 100 }
   const processes = await startProcesses(t, { rates: [rate] }, 1)

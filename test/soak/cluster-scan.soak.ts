@@ -215,7 +215,7 @@ function findWrong (folder: string, traced: readonly Traced[], ports: ReadonlySe
   ]
 }
 
-await t.test('a worker that is parted from the database for 60 s writes nothing when it is back', async (t) => {
+await t.test('a worker without its database for 60 s writes nothing when it is back', async (t) => {
   await test.app.pg.query(TRACE)
   const target = new URL(overTcp(databaseUrl))
   for (const isLeader of [true, false]) {

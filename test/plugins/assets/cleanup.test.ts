@@ -1,53 +1,13 @@
 import { mkdir, readFile, rename, rm, utimes, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import t from 'tap'
-import { buildTestApp } from '../../support.ts'
-import { type AssetItem, createClient, folderOf, listStored, md5Of, sha1Of } from './support.ts'
-import { addRom } from '../roms/support.ts'
+import { type AssetItem, listStored, md5Of, sha1Of } from './support.ts'
 import { until } from '../../until.ts'
-import { type ScanTask } from '../scans/support.ts'
+import { startCleanup } from './cleanup-support.ts'
 
-interface Stats {
-  expired: number
-  strays: number
-  unknown: number
-  unknown_files: string[]
-  lost: number
-  recovered: number
-  postponed: string | null
-}
+const { test, app, sql, newRom, newUser, passFirstHour, run } = await startCleanup(t)
 
-const test = await buildTestApp(t, { worker: true, env: { ASSET_VERSIONS_KEPT: '3', ASSET_QUOTA_BYTES: '100000' } })
-const { app } = test
 const base = join(test.config.data_dir, 'assets')
-const sql = async (text: string, values: unknown[] = []) => { await app.pg.query(text, values) }
-let count = 0
-const newRom = () => addRom(test, { fs_name: `Game ${++count}.sfc` })
-
-/** Creates one user per test, because tests must not share quotas or files. */
-async function newUser () {
-  const name = `user${++count}`
-  const client = createClient(test, await test.createUser(name))
-  return { ...client, folder: await folderOf(test, name), rom: await newRom() }
-}
-
-/** Simulates a server that started two hours ago and checked an hour ago. */
-async function passFirstHour (): Promise<void> {
-  await sql("update workers set started_at = now() - interval '2 hours'")
-  await sql("update installation set looked_at = now() - interval '1 hour'")
-}
-
-/** Runs the clean-up to its end. */
-async function run (args: object = {}): Promise<{ status: string, stats: Stats }> {
-  const { task_id: id } = (await app.inject({
-    method: 'POST', url: '/api/tasks/run/cleanup_assets', headers: test.admin, payload: args
-  })).json<{ task_id: string }>()
-  const read = async () => (await app.inject({ url: `/api/tasks/${id}`, headers: test.admin }))
-    .json<Omit<ScanTask, 'meta'> & { meta: { cleanup_stats: Stats } }>()
-  await until(async () => ['finished', 'failed'].includes((await read()).status), 'the clean-up ends')
-  const { status, meta } = await read()
-  return { status, stats: meta.cleanup_stats }
-}
 
 /** Adds a complete file of a user that no row names, two days old. */
 async function addUnknown (folder: string, name: string, content = name): Promise<string> {
@@ -178,25 +138,6 @@ t.test('a row with a missing file gets the set-aside file with the same content'
   }
   t.equal((await owner.call('GET', `/api/saves/${other.id}/content`)).statusCode, 404, 'the decoy only has its size')
   await rm(join(base, 'lost'), { recursive: true })
-})
-
-t.test('many uploads in a short time do not push a good save out', async (t) => {
-  const owner = await newUser()
-  const { id } = await owner.save({ rom_id: owner.rom }, 'Game.srm', 'good')
-  for (let i = 0; i < 20; i++) await owner.save({ rom_id: owner.rom }, 'Game.srm', `bad ${i}`)
-  const slot = { rom_id: owner.rom, slot: 's', autocleanup: true, autocleanup_limit: 1 }
-  const first = await owner.save(slot, 'Game.srm', 's0')
-  for (let i = 1; i < 15; i++) {
-    await sql('update assets set file_name = $2 where id = $1', [first.id, `Game [2020-01-01_00-00-${10 + i}].srm`])
-    await owner.save(slot, 'Game.srm', `s${i}`)
-  }
-  await passFirstHour()
-  t.equal((await run()).stats.postponed, null)
-  const versions = await owner.versions(id)
-  t.equal(versions.length, 20)
-  t.ok(versions.some(({ sha1 }) => sha1 === sha1Of('good')))
-  t.equal(await owner.content(`/api/saves/${id}/versions/${versions.at(-1)?.id}/content`), 'good')
-  t.ok((await owner.get<AssetItem[]>('/api/saves/deleted')).some(({ sha1 }) => sha1 === sha1Of('s0')))
 })
 
 t.test('former contents thin out by age to one per hour, day and week', async (t) => {

@@ -1,50 +1,12 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { buildTestApp } from '../../support.ts'
 import { type AssetItem, PNG, type Query, addDevice, createClient, listStored, sha1Of } from './support.ts'
-import { addRom } from '../roms/support.ts'
+import { startHistory } from './history-support.ts'
+
+const { test, alice, newRom, readAll } = await startHistory(t)
 
 /** Number of sequences; `npm run soak` runs more. */
 const RUNS = Number(process.env.SOAK_ROUNDS ?? 4)
-const test = await buildTestApp(t, { env: { ASSET_VERSIONS_KEPT: '1000' } })
-const alice = createClient(test, await test.createUser('alice'))
-let count = 0
-const newRom = () => addRom(test, { fs_name: `Game ${++count}.sfc` })
-
-/** Returns the SHA-1 of every content of a ROM's saves that can be read, also of deleted saves. */
-async function readAll (rom: number): Promise<Set<string>> {
-  const found = new Set<string>()
-  const live = await alice.get<AssetItem[]>(`/api/saves?rom_id=${rom}`)
-  const deleted = (await alice.get<AssetItem[]>('/api/saves/deleted')).filter(({ rom_id: of }) => of === rom)
-  const add = async (url: string) => {
-    const content = await alice.content(url)
-    if (content !== null) found.add(sha1Of(content))
-  }
-  for (const { id } of live) await add(`/api/saves/${id}/content`)
-  for (const { id } of [...live, ...deleted]) {
-    for (const version of await alice.versions(id)) await add(`/api/saves/${id}/versions/${version.id}/content`)
-  }
-  // A deleted save is read by restoring it, after the live saves were deleted to free its name.
-  for (const { id } of deleted) {
-    const now = await alice.get<AssetItem[]>(`/api/saves?rom_id=${rom}`)
-    if (now.length > 0) await alice.call('POST', '/api/saves/delete', { saves: now.map((save) => save.id) })
-    await alice.call('POST', `/api/saves/${id}/restore`)
-    await add(`/api/saves/${id}/content`)
-  }
-  return found
-}
-
-t.test('concurrent uploads lose no content', async (t) => {
-  const rom = await newRom()
-  const contents = Array.from({ length: 24 }, (_, i) => `content ${i}`)
-  const replies = await Promise.all(contents.map((content, i) => {
-    const slot = [{}, { slot: 'a' }, { slot: 'b', autocleanup: true, autocleanup_limit: 1 }][i % 3]
-    return alice.send('POST', '/api/saves', { rom_id: rom, ...slot }, [{ name: 'saveFile', fileName: 'Game.srm', content }])
-  }))
-  t.ok(replies.every(({ statusCode }) => statusCode === 200))
-  const all = await readAll(rom)
-  for (const content of contents) t.ok(all.has(sha1Of(content)), content)
-})
 
 const KEEP = ['both', 'original', 'copy'] as const
 

@@ -4,23 +4,15 @@ import { type AddressInfo, connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import t from 'tap'
-import { buildTestApp } from '../../support.ts'
 import { until } from '../../until.ts'
 import { type AssetItem, PNG, createClient, createForm, folderOf, listStored } from './support.ts'
 import { addRom } from '../roms/support.ts'
+import { LIMIT, startLimits } from './limits-support.ts'
 
-const LIMIT = 64 * 1024
-const test = await buildTestApp(t, {
-  worker: true,
-  library: { roms: { snes: { 'Game.sfc': 'a game', 'Back.sfc': 'another game' } } },
-  env: { MAX_ASSET_UPLOAD_SIZE_BYTES: String(LIMIT), ASSET_QUOTA_BYTES: String(4 * LIMIT) }
-})
-const { app } = test
-const headers = await test.createUser('alice')
-const alice = createClient(test, headers)
+const { test, app, headers, alice } = await startLimits(t)
+
 const bob = createClient(test, await test.createUser('bob'))
 const rom = await addRom(test, { fs_name: 'Game.sfc' })
-await app.listen({ port: 0, host: '127.0.0.1' })
 const { port } = app.server.address() as AddressInfo
 
 const LONG = 'n'.repeat(300)
@@ -187,15 +179,4 @@ t.test('uploads stop at the quota and at the last free space', async (t) => {
   t.notOk(stored.some((path) => path.includes('/incoming/')))
   const free = await app.inject({ url: '/api/saves', headers })
   t.equal(free.statusCode, 200)
-})
-
-t.test('a scan attaches saves to a ROM that is back in the library', async (t) => {
-  const back = await addRom(test, { fs_name: 'Back.sfc' })
-  const save = await alice.save({ rom_id: back }, 'Back.srm', 'one')
-  await app.pg.query('delete from roms where id = $1', [back])
-  t.equal((await alice.get(`/api/saves/${save.id}`)).rom_id, null)
-  await app.inject({ method: 'POST', url: '/api/tasks/scan', headers: test.admin, payload: { type: 'quick' } })
-  await until(async () => (await alice.get(`/api/saves/${save.id}`)).rom_id !== null, 'its ROM')
-  const { rom_id: found } = await alice.get(`/api/saves/${save.id}`)
-  t.match(await alice.get(`/api/roms/${found}`), { fs_name: 'Back.sfc', user_saves: [{ id: save.id }] })
 })

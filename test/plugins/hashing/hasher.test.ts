@@ -2,26 +2,15 @@ import { randomBytes } from 'node:crypto'
 import { mkdirSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs'
 import { gzipSync } from 'node:zlib'
 import { join } from 'node:path'
-import t, { type Test } from 'tap'
-import { createHasher, type HasherOptions } from '../../../plugins/hashing/hasher.ts'
+import t from 'tap'
+import { createHasher } from '../../../plugins/hashing/hasher.ts'
 import { canConfine } from '../../../core/loader/process/node-level.ts'
 import { SERVER_DIR } from '../../../core/server-dir.ts'
 import { EMPTY_HASHES } from '../../../core/archives/types.ts'
 import { FOLDERS, expectedHashes, makeTar, makeZip, MEMBERS, sortedMembers, unpackFixture } from './fixtures.ts'
+import { plain, setUp, usual } from './hasher-support.ts'
 
-/** Threads take longer to start than these files to read: the same for all tests without options of their own. */
-const usual = createHasher({ folders: FOLDERS, threads: 2 })
 t.teardown(() => usual.close())
-
-function setUp (t: Test, files: Record<string, Uint8Array | string>, options?: Partial<HasherOptions>) {
-  const dir = t.testdir({})
-  for (const [name, content] of Object.entries(files)) writeFileSync(join(dir, name), content)
-  const hasher = options === undefined ? usual : createHasher({ folders: FOLDERS, ...options })
-  if (hasher !== usual) t.teardown(() => hasher.close())
-  return { hasher, dir, path: (name: string) => join(dir, name) }
-}
-
-const plain = (bytes: Uint8Array) => ({ ...expectedHashes(bytes), chd_sha1_hash: null, archive_members: null })
 
 t.test('a plain file is hashed by its bytes, whatever its size', async (t) => {
   const files = { empty: '', abc: 'abc', large: randomBytes(3 * 1024 ** 2 + 17), chunk: randomBytes(512 * 1024) }
@@ -41,13 +30,6 @@ t.test('a name that is not valid UTF-8 reaches the thread as it is', async (t) =
   const path = Buffer.concat([Buffer.from(`${dir}/`), Buffer.from([0x66, 0xff, 0xfe])])
   writeFileSync(path, 'abc')
   t.match(await hasher.hashFile(path), expectedHashes(Buffer.from('abc')))
-})
-
-t.test('thousands of concurrent small files each get their own result', async (t) => {
-  const contents = Array.from({ length: 2000 }, (_, index) => Buffer.from(`file ${index}`))
-  const { hasher, path } = setUp(t, Object.fromEntries(contents.map((bytes, index) => [`f${index}`, bytes])))
-  const answers = await Promise.all(contents.map((_, index) => hasher.hashFile(path(`f${index}`))))
-  t.strictSame(answers, contents.map(plain))
 })
 
 t.test('a single compressed file is hashed by its content', async (t) => {
@@ -174,18 +156,6 @@ t.test('closing rejects unfinished and later work', async (t) => {
 t.test('a number of threads that cannot be is refused', (t) => {
   t.throws(() => createHasher({ folders: FOLDERS, threads: 0 }), { message: /threads is 0/ })
   t.end()
-})
-
-t.test('a hanging library is ended at its deadline and the archive counts as raw bytes', async (t) => {
-  const zip = await makeZip([{ name: `${'a'.repeat(40)}b`, bytes: Buffer.from('x') }, ...MEMBERS])
-  const { hasher, path } = setUp(t, { 'a.zip': zip, small: 'abc' }, {
-    threads: 1,
-    excluded: { names: [/^(a+)+$/] },
-    limits: { timeoutMs: 500 }
-  })
-  const [hung, small] = await Promise.all([hasher.hashFile(path('a.zip')), hasher.hashFile(path('small'))])
-  t.match(hung, { ...plain(zip), warning: /time limit/ })
-  t.strictSame(small, plain(Buffer.from('abc')))
 })
 
 t.test('excluded names and extensions are not hashed', async (t) => {

@@ -1,67 +1,15 @@
 import { rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
-import { resetScripts, scriptOf } from '../fixtures/script.ts'
-import { buildScanTest } from '../scans/support.ts'
+import { scriptOf } from '../fixtures/script.ts'
+import { startFormerRoms } from './former-roms-support.ts'
 
-const test = await buildScanTest(t, { providers: ['alpha'] })
-const { app, admin, put, scan, rom, roms, libraryDir, sql, finished } = test
-const alice = await test.createUser('alice')
-const [user] = await sql<{ id: number }>("select id from users where username = 'alice'")
-const userId = user?.id ?? 0
+const {
+  app, admin, put, scan, rom, roms, libraryDir, sql, at, asAdmin, hide, status, cleanUp
+} = await startFormerRoms(t)
 
-t.beforeEach(resetScripts)
-
-const at = (path: string) => join(libraryDir, 'roms', path)
-const asAdmin = async (method: 'POST' | 'PUT' | 'DELETE', url: string, payload?: object) => {
-  const reply = await app.inject({ method, url, headers: admin, ...(payload === undefined ? {} : { payload }) })
-  if (reply.statusCode >= 300) throw new Error(`${method} ${url}: ${reply.body}`)
-  return reply
-}
-const hide = (entity: 'roms' | 'platforms', id: number) =>
-  asAdmin('POST', '/api/permissions/hidden', { entity, entity_id: id, user_id: userId })
-const status = async (id: number) => (await app.inject({ url: `/api/roms/${id}`, headers: alice })).statusCode
 const platformId = async (folder: string) =>
   (await sql<{ id: number }>('select id from platforms where fs_slug = $1', [folder]))[0]?.id ?? 0
-
-/** Scans a folder, then runs the clean-up of missing files. */
-async function cleanUp (folder: string): Promise<void> {
-  await scan({ platform_fs_slugs: [folder] })
-  const reply = await asAdmin('POST', '/api/tasks/run/cleanup_missing_roms', {})
-  await finished(reply.json<{ task_id: string }>().task_id)
-}
-
-t.test('ROMs that return after the clean-up keep their hide rules, marks and play time', async (t) => {
-  await put({ 'roms/snes/Hidden.sfc': 'hidden', 'roms/snes/Marked.sfc': 'marked', 'roms/snes/Rest.sfc': 'rest' })
-  await scan({ platform_fs_slugs: ['snes'] })
-  const [hidden, marked] = [await rom('snes', 'Hidden.sfc'), await rom('snes', 'Marked.sfc')]
-  await hide('roms', hidden.id)
-  const marks = { rating: 8, status: 'finished', backlogged: true, completion: 40 }
-  await app.inject({ method: 'PUT', url: `/api/roms/${marked.id}/props?update_last_played=true`, headers: alice, payload: marks })
-  const played = { rom_id: marked.id, start_time: '2026-01-01T10:00:00Z', end_time: '2026-01-01T11:00:00Z', duration_ms: 3_600_000 }
-  const ingested = await app.inject({ method: 'POST', url: '/api/play-sessions', headers: alice, payload: { sessions: [played] } })
-  t.equal(ingested.statusCode, 201, ingested.body)
-
-  await rename(at('snes/Hidden.sfc'), join(libraryDir, 'Hidden.sfc'))
-  await rename(at('snes/Marked.sfc'), join(libraryDir, 'Marked.sfc'))
-  await cleanUp('snes')
-  t.same((await roms('snes')).map((one) => one.fs_name), ['Rest.sfc'])
-  const gone = (await app.inject({ url: '/api/play-sessions', headers: alice })).json<{ rom_id: number | null }[]>()
-  t.same(gone.map((one) => one.rom_id), [null], 'a ROM that is gone is named to nobody')
-  t.same((await app.inject({ url: '/api/roms', headers: alice })).json<{ total: number }>().total, 1)
-
-  await rename(join(libraryDir, 'Hidden.sfc'), at('snes/Hidden.sfc'))
-  await rename(join(libraryDir, 'Marked.sfc'), at('snes/Marked, but renamed.sfc'))
-  await scan({ platform_fs_slugs: ['snes'] })
-  t.equal((await rom('snes', 'Hidden.sfc')).id, hidden.id)
-  t.equal(await status(hidden.id), 404)
-  t.equal((await rom('snes', 'Marked, but renamed.sfc')).id, marked.id, 'known by its content')
-  const shown = (await app.inject({ url: `/api/roms/${marked.id}`, headers: alice })).json<{ rom_user: object }>()
-  t.match(shown.rom_user, { ...marks, last_played: String })
-  const again = (await app.inject({ url: '/api/play-sessions', headers: alice })).json<{ rom_id: number | null }[]>()
-  t.same(again.map((one) => one.rom_id), [marked.id])
-  t.same(await sql('select id from former_roms'), [])
-})
 
 t.test('field locks return with the ROM after clean-up, a move or a deletion', async (t) => {
   await put({ 'roms/sms/Cleaned.sms': 'cleaned', 'roms/sms/Listed.sms': 'listed', 'roms/sms/Moved.sms': 'moved', 'roms/sms/Rest.sms': 'rest' })

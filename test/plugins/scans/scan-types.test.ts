@@ -2,39 +2,16 @@ import { rm, utimes } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
 import { resetScripts, scriptOf } from '../fixtures/script.ts'
-import { type StoredRom, buildScanTest } from './support.ts'
+import { alpha, digest, startScanTypes } from './scan-types-support.ts'
 
-const test = await buildScanTest(t, { providers: ['alpha', 'beta', 'digest'] })
-const { put, scan, rom, roms, libraryDir, sql } = test
-const alpha = scriptOf('alpha')
+const { put, scan, rom, roms, libraryDir, sql, prepare } = await startScanTypes(t)
+
 const beta = scriptOf('beta')
-const digest = scriptOf('digest')
-
-t.beforeEach(resetScripts)
 
 const asked = () => Object.fromEntries(Object.entries({ alpha, beta, digest })
   .map(([key, script]) => [key, script.calls.map((call) => `${call.method} ${call.rom}${call.id === null ? '' : ` ${call.id}`}`)]))
 
 const forget = (folder: string) => sql('delete from platforms where fs_slug = $1', [folder])
-
-/**
- * Prepares a platform with three known ROMs and a file that no scan has seen. Alpha and Digest matched one ROM, no
- * provider knew another one, and the name of the third has changed its meaning since.
- */
-async function prepare (folder: string): Promise<Record<'known' | 'blank', StoredRom>> {
-  await put({ [`roms/${folder}/Known (USA) (Rev 1).bin`]: 'known', [`roms/${folder}/Blank (Europe).bin`]: 'blank' })
-  alpha.identify = (game) => game.fs_name.startsWith('Known')
-    ? { id: 7, name: 'Known by Alpha', summary: 'first', ids: { beta: 'b7' } }
-    : null
-  digest.identify = (game) => game.fs_name.startsWith('Known') ? { id: 70, name: 'Known by Digest' } : null
-  await scan({ platform_fs_slugs: [folder] })
-  const stored = { known: await rom(folder, 'Known (USA) (Rev 1).bin'), blank: await rom(folder, 'Blank (Europe).bin') }
-  await sql("update roms set tags = '{kept}', crc_hash = 'stale' where id = any($1)", [[stored.known.id, stored.blank.id]])
-  await put({ [`roms/${folder}/New.bin`]: 'new' })
-  resetScripts()
-  alpha.identify = (game) => game.fs_name.startsWith('New') ? { id: 8, name: 'New by Alpha' } : null
-  return stored
-}
 
 t.test('quick adds entries without a row and keeps all stored data', async (t) => {
   const { known } = await prepare('snes')
@@ -155,23 +132,6 @@ t.test('hashes rereads every file and looks up known ROMs only where hashes deci
   t.not(after.crc_hash, 'stale')
   t.match(await rom('atari2600', blank.fs_name), { name: 'Blank by Digest' })
   t.match(status.meta.scan_stats, { updated_roms: 2, new_roms: 1 })
-})
-
-t.test('a scan of named ROMs rereads only their files and names, with every type', async (t) => {
-  for (const type of ['quick', 'update', 'unmatched', 'complete', 'hashes', 'new_platforms']) {
-    const folder = `named-${type}`
-    const { known, blank } = await prepare(folder)
-    alpha.getById = () => ({ id: 7, name: 'Renamed' })
-    const status = await scan({ type, apis: ['alpha'], roms_ids: [known.id] })
-    const after = await rom(folder, known.fs_name)
-    t.match(after, { tags: [], revision: '1', missing_from_fs: false }, type)
-    t.not(after.crc_hash, 'stale', type)
-    t.equal((await rom(folder, blank.fs_name)).crc_hash, 'stale', type)
-    t.equal((await roms(folder)).length, 2, type)
-    t.match(status.meta.scan_stats, { total_roms: 1, scanned_roms: 1, updated_roms: 1, total_platforms: 1 }, type)
-    const expected = { update: ['getById'], complete: ['identify'] }[type] ?? []
-    t.same(alpha.calls.map((call) => call.method), expected, type)
-  }
 })
 
 t.test('a scan of named ROMs marks a ROM without its file missing, and no other', async (t) => {

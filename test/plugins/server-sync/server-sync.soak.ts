@@ -1,3 +1,4 @@
+import { type AssetItem } from '../assets/support.ts'
 import { existsSync } from 'node:fs'
 import { mkdir, readFile, readdir, rename, rm, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -158,4 +159,43 @@ t.test("saves from a device's folder are imported, and newer server saves export
   await done('Game.srm')
   t.equal(await contentOf(test, (await newest(test, rom)).id), 'other')
   t.same((await readdir(join(folder, 'incoming', 'snes'))).sort(), ['Link.srm', 'nobody.srm'], 'what is no save stays')
+})
+
+t.test('a file that both sides changed is reported and kept, unless a resolution is set', async (t) => {
+  const { test, client, rom, reach, sync, configure, get } = await start(t)
+  const host = await startDeviceHost(t)
+  const device = await reach(host)
+  const events = await listen(t, test)
+  await client.save({ rom_id: rom, slot: 'main' }, 'Game.srm', 'one')
+  host.put('/saves/snes/Game.srm', 'one')
+  await sync(device)
+  t.match(await events.next('sync:completed'), { operations_completed: 1, operations_failed: 0 })
+  const change = async (mine: string, theirs: string) => {
+    host.put('/saves/snes/Game.srm', mine)
+    await client.save({ rom_id: rom, slot: 'main' }, 'Game.srm', theirs)
+  }
+  await change('device 1', 'server 1')
+  t.equal(counts(await sync(device)), 'COMPLETED 1/0/1', 'it waits for a person')
+  t.same([host.text('/saves/snes/Game.srm'), await contentOf(test, (await newest(test, rom)).id)], ['device 1', 'server 1'])
+  t.match(await events.next('sync:conflict'), { file_name: 'Game.srm', rom_id: rom, rom_name: 'Game', device_id: device.device_id })
+  t.match(await events.next('sync:completed'), { operations_completed: 0, operations_failed: 1 })
+
+  const { sync_config: config } = await get(device)
+  await configure(device, { ...config, conflict_resolution: 'server_wins' })
+  t.equal(counts(await sync(device)), 'COMPLETED 1/1/0')
+  t.equal(host.text('/saves/snes/Game.srm'), 'server 1')
+  const versions = (await client.call('GET', `/api/saves/${(await newest(test, rom)).id}/versions`)).body
+  t.match(JSON.parse(versions), [{ file_size_bytes: 8 }], 'the content of the device is among the versions')
+
+  await change('device 2', 'server 2')
+  await configure(device, { ...config, conflict_resolution: 'device_wins' })
+  t.equal(counts(await sync(device)), 'COMPLETED 1/1/0')
+  t.equal(await contentOf(test, (await newest(test, rom)).id), 'device 2')
+
+  await change('device 3', 'server 3')
+  await configure(device, { ...config, conflict_resolution: 'keep_both' })
+  t.equal(counts(await sync(device)), 'COMPLETED 1/1/0')
+  t.equal(host.text('/saves/snes/Game.srm'), 'server 3')
+  const copies = (await client.get<AssetItem[]>(`/api/saves?rom_id=${rom}`)).filter((save) => save.conflict_of !== null)
+  t.same(await Promise.all(copies.map(({ id }) => contentOf(test, id))), ['device 3'])
 })

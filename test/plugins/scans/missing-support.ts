@@ -1,0 +1,3 @@
+import { scriptOf } from '../fixtures/script.ts'
+
+export const alpha = scriptOf('alpha')
