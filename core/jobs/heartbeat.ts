@@ -4,7 +4,7 @@ import type { Queryable } from '../database/db.ts'
 
 const HEARTBEAT_MS = 2_000
 /** A process that holds its lock but was silent for this long counts as hung. */
-export const SILENT_SECONDS = 20
+export const SILENT_SECONDS = 12
 const SILENT_MS = SILENT_SECONDS * 1_000
 
 interface HeartbeatOptions {

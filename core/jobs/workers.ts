@@ -10,6 +10,7 @@ import type { Queryable } from '../database/db.ts'
 import { ApiError, StartError } from '../errors.ts'
 import type { Host } from '../host.ts'
 import { VERSION } from '../version.ts'
+import { endStuckCommits } from './end-stuck-commits.ts'
 import { SILENT_SECONDS, createHeartbeat } from './heartbeat.ts'
 import { createHostAddresses } from './host-addresses.ts'
 import { type Locks, createLocks, tryLock } from './locks.ts'
@@ -142,6 +143,7 @@ export default fp<WorkersOptions>(async (app, { url, role, isSupervised, host })
   let isConnected = false
   let isClosing = false
   let isRestarting = false
+  let stopEnding = () => {}
 
   client.on('error', restart)
 
@@ -200,11 +202,13 @@ export default fp<WorkersOptions>(async (app, { url, role, isSupervised, host })
     await session.query('insert into workers (id, role, host_id, host_name, release, address) values ($1, $2, $3, $4, $5, $6)',
       [id, role, host.id, hostname(), VERSION, host.address])
     await heartbeat.start()
+    if (role === 'web') stopEnding = endStuckCommits(session, app.log)
   })
 
   app.addHook('onClose', async () => {
     isClosing = true
     heartbeat.stop()
+    stopEnding()
     // A session that failed before was never connected, and a statement would wait for a connection for ever.
     if (!isConnected) return
     await session.query('delete from workers where id = $1', [id]).catch((err: unknown) => {

@@ -23,11 +23,14 @@ const PLATFORMS = ['snes', 'nes', 'gb']
 const FILES = 400
 /**
  * The longest times that requests and sockets may fail, by the way in which the primary ends. A process notices after
- * 20 seconds that a machine without power does not answer.
+ * 12 seconds that a machine without power does not answer.
  */
-const OUTAGE_MS = { kill: 30_000, vanish: 60_000 }
+const OUTAGE_MS = { kill: 30_000, vanish: 45_000 }
 /** The time for which the standby is away, longer than a process waits for an answer of its database. */
-const AWAY_MS = 30_000
+const AWAY_MS = 40_000
+/** The pause between two further writes, and the most sessions that may wait for the standby. */
+const WRITE_MS = 400
+const WAITING_MAX = 45
 /** The longest time for which the standby gets nothing before the primary ends. */
 const PARTED_MAX_MS = 2_000
 const WAYS = ['kill', 'vanish'] as const
@@ -88,11 +91,13 @@ async function failOver (t: Test, { pair, cluster, visitors }: Running, way: typ
   // Every process of the cluster lost its session, and is started again.
   const areRestarted = () => cluster.hosts.every((host, index) => host.starts() > (starts[index] ?? 0))
   await until(areRestarted, 'new processes', { output, ms: WAIT_MS })
+  const restartedAt = performance.now()
   await until(() => lost >= SOCKETS && areConnected(), 'all sockets again', { output, ms: WAIT_MS })
   const connectedAt = performance.now()
   await cluster.waitForScan(t, scan)
   const seconds = (since: number, until: number) => ((until - since) / 1_000).toFixed(1)
-  t.comment(`${way}: promoted after ${seconds(failedAt, promotedAt)} s, saves ${seconds(promotedAt, savedAt)} s later, all sockets ` +
+  t.comment(`${way}: promoted after ${seconds(failedAt, promotedAt)} s, saves ${seconds(promotedAt, savedAt)} s later, new processes ` +
+    `${seconds(promotedAt, restartedAt)} s later, all sockets ` +
     `${seconds(promotedAt, connectedAt)} s later after ${seconds(lostAt, connectedAt)} s, the scan ended ${seconds(promotedAt, performance.now())} s later`)
   t.ok(connectedAt - lostAt < OUTAGE_MS[way], 'sockets are back in time')
   for (const socket of sockets) socket.disconnect()
@@ -104,13 +109,26 @@ async function partStandby (t: Test, { pair, cluster, visitors }: Running): Prom
   const join = await pair.part()
   const partedAt = performance.now()
   const statuses: (number | undefined)[] = []
+  let waiting = 0
+  const writes: Promise<unknown>[] = []
+  const write = () => writes.push(tryFetch(`${cluster.url}/api/collections`, {
+    method: 'POST',
+    headers: { authorization: AUTHORIZATION, 'content-type': 'application/json' },
+    body: JSON.stringify({ name: `Collection ${writes.length}` })
+  }))
+  const writing = setInterval(write, WRITE_MS)
   while (performance.now() < partedAt + AWAY_MS) {
     statuses.push((await tryFetch(`${cluster.url}/api/roms?limit=5`, { headers: { authorization: AUTHORIZATION } }))?.status)
+    const [sessions] = await pair.query<{ count: number }>("select count(*)::int from pg_stat_activity where wait_event = 'SyncRep'")
+    waiting = Math.max(waiting, sessions?.count ?? 0)
     await sleep(200)
   }
+  clearInterval(writing)
+  t.ok(waiting <= WAITING_MAX, `at most ${waiting} of ${writes.length} writes waited for the standby at once`)
   t.same(statuses.filter((status) => status !== 200), [], 'reads go on without the standby')
   const before = visitors.written()
   join()
+  await Promise.all(writes)
   await until(() => visitors.written() > before + VISITORS, 'saves with the standby', { output: cluster.output, ms: WAIT_MS })
   t.same(cluster.hosts.map((host) => host.starts()), starts, 'no process ended')
 }
