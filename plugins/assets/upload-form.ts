@@ -54,9 +54,10 @@ async function checkLength (request: FastifyRequest, files: Files, maxBytes: num
 
 /** Reads uploads. Sizes are checked before the body is read, and files are on disk before a handler runs. */
 export function createForms (config: Config, files: Files) {
-  async function readParts (request: FastifyRequest, staged: Map<string, StagedFile>): Promise<Record<string, string>> {
+  async function readParts (
+    request: FastifyRequest, staged: Map<string, StagedFile>, folder: string
+  ): Promise<Record<string, string>> {
     const fields: Record<string, string> = {}
-    const folder = await findUserFolder(request.db, callerOf(request).id)
     for await (const part of request.parts({ limits: { ...LIMITS, fileSize: Infinity } })) {
       if (part.type === 'field') {
         if (part.valueTruncated) throw new ApiError('TOO_LARGE', `The field '${part.fieldname}' is larger than 64 KiB`)
@@ -81,8 +82,10 @@ export function createForms (config: Config, files: Files) {
       if (!request.isMultipart()) return
       const staged = new Map<string, StagedFile>()
       request.upload = createForm(staged)
+      // Not within the block below, because a lost database does not mean that the form is malformed.
+      const folder = await findUserFolder(request.db, callerOf(request).id)
       try {
-        const fields = await readParts(request, staged)
+        const fields = await readParts(request, staged, folder)
         request.query = { ...fields, ...request.query as Record<string, unknown> }
       } catch (err) {
         throw toFormError(err)

@@ -3,10 +3,12 @@ import { mkdtemp, readdir, rm } from 'node:fs/promises'
 import { type AddressInfo, connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import pg from 'pg'
 import t from 'tap'
 import { until } from '../../until.ts'
 import { type AssetItem, PNG, createClient, createForm, folderOf, listStored } from './support.ts'
 import { addRom } from '../roms/support.ts'
+import { bearer } from '../tokens/support.ts'
 import { LIMIT, startLimits } from './limits-support.ts'
 
 const { test, app, headers, alice } = await startLimits(t)
@@ -179,4 +181,27 @@ t.test('uploads stop at the quota and at the last free space', async (t) => {
   t.notOk(stored.some((path) => path.includes('/incoming/')))
   const free = await app.inject({ url: '/api/saves', headers })
   t.equal(free.statusCode, 200)
+})
+
+t.test('an upload that loses the database is 503, not a form that cannot be read', async (t) => {
+  const other = new pg.Client({ connectionString: app.databaseUrl })
+  await other.connect()
+  t.teardown(() => other.end())
+  const created = await app.inject({
+    method: 'POST', url: '/api/client-tokens', headers, payload: { name: 'app', scopes: ['me.read', 'assets.write'] }
+  })
+  const token = bearer(created.json<{ raw_token: string }>().raw_token)
+  // From now on the caller is cached for a second.
+  await app.inject({ url: '/api/users/me', headers: token })
+  await other.query('begin')
+  await other.query('lock table users in access exclusive mode')
+  const form = createForm([{ name: 'saveFile', fileName: 'Lost.srm', content: 'lost' }])
+  const upload = app.inject({
+    method: 'POST', url: `/api/saves?rom_id=${rom}`, payload: form.payload, headers: { ...token, ...form.headers }
+  })
+  const end = async () => (await other.query(`select pg_terminate_backend(pid) from pg_stat_activity
+    where datname = current_database() and pid <> pg_backend_pid() and wait_event_type = 'Lock'`)).rowCount
+  await until(async () => await end() !== 0, 'a session that waits for the lock')
+  await other.query('rollback')
+  t.match(await upload, { statusCode: 503 })
 })
