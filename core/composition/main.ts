@@ -9,8 +9,13 @@ process.stdout.on('error', (err: NodeJS.ErrnoException) => {
   process.exit()
 })
 
+/** The time in which a failed command may close what it opened. */
+const CLOSE_MS = 5_000
+
 try {
   await createProgram(VERSION, features).parseAsync()
 } catch (err) {
   process.exitCode = explainError(err)
+  // A start that failed halfway may leave a timer, which would keep a process alive that does nothing.
+  setTimeout(() => { process.exit() }, CLOSE_MS).unref()
 }

@@ -18,15 +18,19 @@ const plugin: FeaturePlugin = async (app, { config, role }) => {
 
   if (role !== 'worker') return
   let timer: NodeJS.Timeout | undefined
+  let isClosing = false
   app.addHook('onReady', async () => {
     await app.tasks.recover()
     await app.tasks.schedule()
+    // A start that takes too long is closed before this hook ends.
+    if (isClosing) return
     timer = setInterval(() => {
       app.tasks.recover().catch((err: unknown) => { app.log.warn({ err }, 'lost tasks could not be looked for') })
     }, RECOVER_MS)
   })
   // This runs before the queue waits for its jobs to end.
   app.addHook('preClose', async () => {
+    isClosing = true
     clearInterval(timer)
     app.tasks.stopAll()
   })
