@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
@@ -7,6 +7,7 @@ import t from 'tap'
 import { readServerState } from '../../core/supervisor/server-state.ts'
 import { freePort } from '../free-port.ts'
 import { type Peer, connectPeer, roomData } from '../plugins/netplay/support.ts'
+import { startBroker } from '../plugins/streaming/support.ts'
 import { createTestDatabase } from '../support.ts'
 import { until } from '../until.ts'
 import { startRoundRobin } from './round-robin.ts'
@@ -22,11 +23,17 @@ const AHEAD_MS = 300_000
 const path = '/ws/socket.io'
 const SVC_DATABASE_URL = await createTestDatabase(t)
 
+const broker = await startBroker(t)
+/** The machine that games are watched from, in the settings of both hosts. */
+const MACHINE = { platform: 'snes', host: 'https://stream.example', broker_host: broker.address, broker_secret: 'hush' }
+
 function createDataDir (): string {
   // The path of a local socket in this test's own folder would be too long.
   const dataDir = mkdtempSync(join(tmpdir(), 'svc-host-'))
   t.teardown(() => { rmSync(dataDir, { recursive: true, force: true }) })
   createUsedDataDir(dataDir)
+  // JSON is YAML, too.
+  writeFileSync(join(dataDir, 'config.yml'), JSON.stringify({ streaming: { enabled: true, containers: [MACHINE] } }))
   return dataDir
 }
 
@@ -83,9 +90,9 @@ async function connect ({ transports, cookie, url = proxy.url, reconnection = fa
   return socket
 }
 
-async function signIn (url: string) {
+async function signIn (url: string, username = 'chief') {
   const login = await fetch(`${url}/api/login`, {
-    method: 'POST', headers: { authorization: `Basic ${Buffer.from(`chief:${PASSWORD}`).toString('base64')}` }
+    method: 'POST', headers: { authorization: `Basic ${Buffer.from(`${username}:${PASSWORD}`).toString('base64')}` }
   })
   const cookies = login.headers.getSetCookie().map((line) => line.split(';')[0] ?? '')
   const csrf = cookies.find((cookie) => cookie.includes('csrf'))?.split('=')[1] ?? ''
@@ -197,6 +204,40 @@ t.test('people on one host see who plays on the other', async (t) => {
   await until(() => updates.length > 0, 'the event on the other host', first.command)
   t.match(updates, [{ rom_id: 7 }])
   t.match(await ask(first, 'GET', '/api/activity'), [{ rom_id: 7, username: 'chief' }])
+})
+
+t.test('a game that one host starts is watched and ended on the other', async (t) => {
+  const { cookie } = await signIn(first.url)
+  const socket = await connect({ transports: ['websocket'], cookie, url: first.url })
+  const events: string[] = []
+  socket.onAny((name: string, { platform }: { platform?: string }) => { events.push(`${name} ${platform}`) })
+  const route = '/api/streaming/sessions'
+  const { claimed_at: claimedAt } = await ask<{ claimed_at: string }>(second, 'POST', route, { rom_id: 7 })
+  // The clock of this host is five minutes ahead.
+  t.ok(Math.abs(Date.parse(claimedAt) - Date.now()) < 60_000, claimedAt)
+  await until(() => events.includes('streaming:launch-ready snes'), 'the start on the other host', first.command)
+  for (const host of hosts) t.match(await ask(host, 'GET', `${route}/snes/status`), { status: 'active', host: MACHINE.host })
+  await t.rejects(ask(first, 'POST', route, { rom_id: 7 }), /409/, 'the machine is busy for both')
+  t.match(await ask(first, 'POST', `${route}/snes/heartbeat`), { status: String })
+  t.match(await ask(first, 'POST', `${route}/snes/volume`, { level: 30 }), {})
+  t.match(await ask(first, 'DELETE', `${route}/snes`), { status: 'released' })
+  t.equal(broker.askedFor('DELETE /launch').length, 1)
+  t.not((await ask<{ status: string }>(second, 'GET', `${route}/snes/status`)).status, 'active')
+})
+
+t.test('a player on one host learns that an administrator of the other ended the game', async (t) => {
+  await ask(first, 'POST', '/api/users', { username: 'player', email: 'player@example.org', password: PASSWORD, role: 'user' })
+  const { cookie, csrf } = await signIn(first.url, 'player')
+  const socket = await connect({ transports: ['polling'], cookie, url: first.url })
+  const events: string[] = []
+  socket.onAny((name: string) => { events.push(name) })
+  const claim = await fetch(`${second.url}/api/streaming/sessions`, {
+    method: 'POST', headers: { cookie, 'x-csrftoken': csrf, 'content-type': 'application/json' }, body: JSON.stringify({ rom_id: 7 })
+  })
+  t.equal(claim.status, 202, await claim.text())
+  await until(() => events.includes('streaming:launch-ready'), 'the start', first.command)
+  t.match(await ask(second, 'DELETE', '/api/streaming/sessions'), { status: 'released', platforms: [String] })
+  await until(() => events.includes('streaming:session-ended'), 'the end', first.command)
 })
 
 t.test('hosts whose clocks are five minutes apart agree about times', async (t) => {
