@@ -23,6 +23,7 @@ import jsonDepth from './web/json-depth.ts'
 import limits from './web/limits.ts'
 import { openRegistry } from './loader/inspection/known-plugins.ts'
 import type { LoaderOptions } from './loader/loader.ts'
+import { followSharedPackages } from './loader/packages/follow-shared.ts'
 import openapi from './web/openapi.ts'
 import { corsOptionsFor } from './web/origins.ts'
 import type { PluginPackage } from './loader/packages/packages.ts'
@@ -176,6 +177,8 @@ export async function buildApp (options: AppOptions): Promise<App> {
     ...options.loading,
     ...(options.packages === undefined ? {} : { packages: options.packages })
   }))
+  // One process of each role follows the other hosts.
+  if (role !== 'command' && (options.workerNumber ?? 0) <= 1) followSharedPackages(app, config)
   // A scan worker and a command serve no requests. Routes would take a tenth of their memory.
   if (role === 'web') {
     const introduction = await features.loadIntroduction()

@@ -20,6 +20,8 @@ export const Worker = defineEntity({
     clock_ahead_ms: p.integer().default(0),
     /** The duties that only this process has. */
     duties: columns.texts(),
+    /** The reason why the plugins of this process are not those of all hosts; null if they are. */
+    plugins_problem: columns.text().nullable(),
     started_at: columns.createdAt(),
     seen_at: columns.createdAt()
   }
@@ -128,3 +130,23 @@ export const PluginSettings = defineEntity({
   }
 })
 export type PluginSettings = InferEntity<typeof PluginSettings>
+
+/** A plugin package that every host of this database installs or removes. */
+export const PluginPackageRow = defineEntity({
+  name: 'PluginPackageRow',
+  tableName: 'plugin_packages',
+  properties: {
+    /** The name of the package. */
+    name: columns.text().primary(),
+    /** The exact version; null if every host removes the package. */
+    version: columns.text().nullable(),
+    /** SHA-256 of the tarball; empty for a removed package. */
+    sha256: columns.text(),
+    /** The tarball of npm. */
+    tarball: p.blob().nullable(),
+    /** The signature of the columns above, by the key of the server. */
+    signature: columns.text(),
+    stored_at: columns.createdAt()
+  }
+})
+export type PluginPackageRow = InferEntity<typeof PluginPackageRow>

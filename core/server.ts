@@ -7,6 +7,7 @@ import { migrate } from './database/database.ts'
 import { joinDatabase } from './database/identity.ts'
 import type { Features, ProcessRole, Upgrade } from './feature.ts'
 import { migrateJobs } from './jobs/boss.ts'
+import { installSharedPackages } from './loader/packages/install-shared.ts'
 import { forwardForeignSessions } from './sockets/forward-sessions.ts'
 import { createDrain } from './supervisor/drain.ts'
 import { explainListenError } from './supervisor/port.ts'
@@ -69,14 +70,18 @@ async function withPool<T> (url: string, work: (pool: pg.Pool) => Promise<T>): P
 }
 
 /**
- * Migrates the database to the current schema, for a server that is about to work with it and this data directory.
+ * Prepares a server that is about to work with this database and data directory: migrates the database to the current
+ * schema, and installs the plugins of all hosts. The server also starts if a plugin cannot be installed.
  *
  * @throws StartError if the two do not belong together.
  */
-export async function prepareDatabase (features: Features, options: Upgrade): Promise<void> {
-  const { config, databaseUrl } = options
+export async function prepareHost (features: Features, options: Upgrade): Promise<void> {
+  const { config, databaseUrl, log } = options
   await migrateDatabase(features, options)
   await withPool(databaseUrl, (pool) => features.check(config, pool))
+  const { changed, problem } = await installSharedPackages(config)
+  if (changed.length > 0) log.info({ plugins: changed }, 'the plugins of all hosts were installed on this one')
+  if (problem !== null) log.error({ reason: problem }, 'this host lacks plugins of the other hosts')
 }
 
 /** Writes the identity of this database to the data directory. @returns the identity that both have now */

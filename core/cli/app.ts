@@ -6,7 +6,7 @@ import { waitForStart } from './starting.ts'
 import type { Config } from '../config/config.ts'
 import type { Features } from '../feature.ts'
 import { createLogger } from '../log.ts'
-import { prepareDatabase } from '../server.ts'
+import { prepareHost } from '../server.ts'
 import { createLayout } from '../supervisor/folders.ts'
 import { readServerState } from '../supervisor/server-state.ts'
 import type { App } from '../typebox.ts'
@@ -55,7 +55,7 @@ export async function withWorker<T> (features: Features, config: Config, work: (
   const quiet = withoutLogs(config, 'fatal')
   await createLayout(config)
   return await withDatabase(features, quiet.config, async (databaseUrl) => {
-    await prepareDatabase(features, { config: quiet.config, databaseUrl, log: quiet.logger })
+    await prepareHost(features, { config: quiet.config, databaseUrl, log: quiet.logger })
     return await runApp({ ...quiet, features, role: 'worker', databaseUrl }, work)
   })
 }

@@ -5,7 +5,7 @@ import { createHostId } from '../host.ts'
 import { exitOnServerErrors } from '../loader/calls/fault.ts'
 import { createLogger } from '../log.ts'
 import { listRuntimeWarnings } from '../runtime.ts'
-import { type RunningRole, prepareDatabase, startRole } from '../server.ts'
+import { type RunningRole, prepareHost, startRole } from '../server.ts'
 import { listenUrl } from '../supervisor/banner.ts'
 import { closeMs } from '../supervisor/drain.ts'
 import { createLayout, openSocketFolder } from '../supervisor/folders.ts'
@@ -39,7 +39,7 @@ export async function runRole (features: Features, role: ServerRole): Promise<vo
   await createLayout(config)
   const folder = await openSocketFolder(config)
   try {
-    await prepareDatabase(features, { config, databaseUrl, log: logger })
+    await prepareHost(features, { config, databaseUrl, log: logger })
     const running = await startRole({
       features, config, role, databaseUrl, logger, hostId: createHostId(), workerNumber: 0, socketDir: folder.path
     })

@@ -53,8 +53,8 @@ async function start (message: StartMessage): Promise<void> {
   const { config } = await features.loadConfig()
   log = createLogger(config, `svc-${role}`)
   if (role === 'web') drainSeconds = config.server.drain_seconds
-  const { prepareDatabase, startRole } = await modules
-  if (message.migrate) await prepareDatabase(features, { config, databaseUrl: message.database_url, log })
+  const { prepareHost, startRole } = await modules
+  if (message.migrate) await prepareHost(features, { config, databaseUrl: message.database_url, log })
   running = await startRole({
     features,
     config,

@@ -5,7 +5,7 @@ import type { FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { PostgresDialect } from 'kysely'
 import pg from 'pg'
-import { Installation, PluginCacheEntry, Worker, PluginIndex, PluginLimits, PluginSettings, PluginSnapshot, RateShare } from '../entities.ts'
+import { Installation, PluginCacheEntry, Worker, PluginIndex, PluginLimits, PluginPackageRow, PluginSettings, PluginSnapshot, RateShare } from '../entities.ts'
 import { Db, type Queryable } from './db.ts'
 import { requireUsableSchema } from './known-schema.ts'
 import { watchPool } from './pool.ts'
@@ -106,8 +106,8 @@ export function openOrm (options: DatabaseOptions, pool = createPool(options)): 
   return MikroORM.init({
     clientUrl: url,
     entities: [
-      ...entities, Worker, PluginCacheEntry, PluginIndex, PluginLimits, PluginSettings, PluginSnapshot,
-      RateShare, Installation
+      ...entities, Worker, PluginCacheEntry, PluginIndex, PluginLimits, PluginPackageRow, PluginSettings,
+      PluginSnapshot, RateShare, Installation
     ],
     extensions: [Migrator],
     namingStrategy: EntityCaseNamingStrategy,

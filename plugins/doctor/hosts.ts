@@ -36,10 +36,18 @@ function examineAddresses (hosts: readonly HostRow[]): Finding[] {
         'Set SVC_INTERNAL_ADDRESS there, or make the load balancer send each client to one host')]
 }
 
+function examinePackages (hosts: readonly HostRow[]): Finding[] {
+  return hosts.flatMap(({ host_name: name, plugins_problem: problem }) => problem === null
+    ? []
+    : [warn(SUBJECT, `The plugins of ${name} are not those of all hosts: ${problem}`,
+        'Correct the cause in the message; the host tries again, and loads plugins when it starts')])
+}
+
 /** Checks the running hosts of a database whose schema is current. */
 export async function examineHosts (pool: pg.Pool): Promise<Finding[]> {
   const hosts = await selectHosts(pool)
   if (hosts.length === 0) return []
-  const problems = [...examineReleases(hosts), ...examineClocks(hosts), ...examineAddresses(hosts)]
+  const examinations = [examineReleases, examineClocks, examineAddresses, examinePackages]
+  const problems = examinations.flatMap((examination) => examination(hosts))
   return [ok(SUBJECT, `${hosts.length === 1 ? 'One host runs' : `${hosts.length} hosts run`}: ${hosts.map(describeHost).join(', ')}`), ...problems]
 }

@@ -81,12 +81,15 @@ export interface HostRow {
   clock_ahead_ms: number
   roles: { role: string, count: number }[]
   duties: string[]
+  /** The reason why the host has other plugins than all hosts; null if it has not. */
+  plugins_problem: string | null
 }
 
 /** Selects the running hosts. Processes of releases without hosts are left out. */
 export async function selectHosts (pool: pg.Pool): Promise<HostRow[]> {
   const { rows } = await pool.query<HostRow>(`with alive as (select w.* from ${ALIVE_WORKERS} where w.host_id <> '')
     select min(host_name) as host_name, min(release) as release, max(address) as address,
+      max(plugins_problem) as plugins_problem,
       (array_agg(clock_ahead_ms order by abs(clock_ahead_ms) desc))[1] as clock_ahead_ms,
       (select json_agg(r order by r.role) from
         (select role, count(*)::int as count from alive a where a.host_id = h.host_id group by role) r) as roles,

@@ -1,12 +1,15 @@
 import pg from 'pg'
 import type { Config } from '../../core/config/config.ts'
+import { directUrlOf } from '../../core/config/database-urls.ts'
 import type { Features } from '../../core/feature.ts'
+import { withSession } from '../../core/loader/packages/install-shared.ts'
 import { settingsEnvironment } from '../../core/config/environment.ts'
 import { inspectInProcess } from '../../core/loader/inspection/inspect-in-process.ts'
 import { linkSdk, listPluginPackages } from '../../core/loader/packages/packages.ts'
 import type { PluginRecord } from '../../core/loader/registry.ts'
 import { fingerprintOf, readSnapshot } from '../../core/loader/inspection/snapshot.ts'
 import { readServerState } from '../../core/supervisor/server-state.ts'
+import { selectPluginProblems } from './rows.ts'
 
 /** The timeout of the database, because plugins can be inspected without one. */
 const DATABASE_MS = 5_000
@@ -41,6 +44,17 @@ async function readRecords (config: Config): Promise<PluginRecord[] | null> {
 export const findPlugins = async (config: Config, settings = settingsEnvironment()): Promise<PluginRecord[]> =>
   await readRecords(config) ?? await inspectPlugins(config, settings)
 
+/** Reads the reasons why hosts have other plugins than all hosts of an external database. */
+async function listHostProblems (config: Config): Promise<string[]> {
+  const url = directUrlOf(config)
+  if (url === undefined) return []
+  try {
+    return await withSession(url, selectPluginProblems)
+  } catch (err) {
+    return [`The plugins of the other hosts are unknown: ${(err as Error).message}`]
+  }
+}
+
 /** Renders a table with columns as wide as their widest cell; the last column is not padded. */
 export function renderTable (rows: readonly (readonly string[])[]): string {
   const widths = rows.reduce<number[]>(
@@ -65,4 +79,6 @@ export async function listPlugins (features: Features, options: { json?: boolean
         record.package, describePlugin(record)])
     ])
   process.stdout.write(`${text}\n`)
+  // On the other stream, because scripts read the list.
+  for (const problem of await listHostProblems(config)) process.stderr.write(`${problem.replaceAll(/\p{Cc}+/gu, ' ')}\n`)
 }

@@ -1,32 +1,23 @@
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { hash } from 'node:crypto'
+import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { basename, join, resolve } from 'node:path'
+import type pg from 'pg'
 import { describePlugin, inspectPlugins } from './cli.ts'
+import { createSecrets } from '../../core/access/secrets.ts'
+import type { Config } from '../../core/config/config.ts'
+import { directUrlOf } from '../../core/config/database-urls.ts'
 import type { Features } from '../../core/feature.ts'
 import { StartError } from '../../core/errors.ts'
 import { requireFreeSpace } from '../../core/files/free-space.ts'
+import { deleteOldTarballs, installAlone, specOf, withSession, writeTarball } from '../../core/loader/packages/install-shared.ts'
 import { linkSdk } from '../../core/loader/packages/packages.ts'
+import { type Dependencies, createPluginsFolder, pluginsFolder, readDependencies } from '../../core/loader/packages/plugins-folder.ts'
+import { NPM_FLAGS, runNpm } from '../../core/loader/packages/run-npm.ts'
+import { TARBALL_MAX_BYTES, readSharedPackages, storeSharedPackage } from '../../core/loader/packages/shared-packages.ts'
+import type { PluginRecord } from '../../core/loader/registry.ts'
 import { readServerState } from '../../core/supervisor/server-state.ts'
-import { NPM_FLAGS, runNpm } from './run-npm.ts'
 
-/** The folder of plugins in the data directory. */
-const FOLDER = 'plugins'
-
-type Dependencies = Record<string, string>
-
-function createFolder (dataDir: string): string {
-  const folder = join(dataDir, FOLDER)
-  const file = join(folder, 'package.json')
-  mkdirSync(folder, { recursive: true })
-  if (!existsSync(file)) {
-    writeFileSync(file, `${JSON.stringify({ name: 'svc-plugins', private: true, dependencies: {} }, null, 2)}\n`)
-  }
-  return folder
-}
-
-function readDependencies (folder: string): Dependencies {
-  const json = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as { dependencies?: Dependencies }
-  return json.dependencies ?? {}
-}
+const UNDEFINED_TABLE = '42P01'
 
 /** Resolves `./folder` against the current folder, because npm runs in another one. */
 function readSpec (spec: string): string {
@@ -44,38 +35,127 @@ export function findAdded (before: Dependencies, after: Dependencies, spec: stri
     names.find((name) => after[name]?.startsWith('file:') === true && basename(after[name]) === basename(spec))
 }
 
-function printRestartHint (dataDir: string): void {
-  if (readServerState(dataDir) !== null) process.stdout.write('Restart the server for this to take effect.\n')
+function printRestartHint ({ data_dir: dataDir, database }: Config): void {
+  if (database.url !== undefined) {
+    process.stdout.write('All hosts of the database follow. Restart each server for this to take effect.\n')
+  } else if (readServerState(dataDir) !== null) process.stdout.write('Restart the server for this to take effect.\n')
+}
+
+/** Finds the plugin that npm installed. @throws StartError if there is none */
+async function findRecord (config: Config, given: string, name: string | undefined): Promise<PluginRecord> {
+  const record = (await inspectPlugins(config)).find((candidate) => candidate.package === name)
+  if (record === undefined) throw new StartError(`npm installed '${given}', but it contains no plugin; see svc plugins.`)
+  return record
+}
+
+const npmInstall = (folder: string, spec: string) => runNpm(folder, ['install', '--prefix', folder, ...NPM_FLAGS, '--', spec])
+
+async function addHere (config: Config, given: string, spec: string): Promise<PluginRecord> {
+  const folder = createPluginsFolder(config.data_dir)
+  const before = readDependencies(folder)
+  await npmInstall(folder, spec)
+  linkSdk(config.data_dir)
+  return await findRecord(config, given, findAdded(before, readDependencies(folder), spec))
+}
+
+/** Makes the tarball of a package, whatever its origin. npm runs none of its scripts. */
+async function packTarball (folder: string, spec: string): Promise<Buffer> {
+  const packed = mkdtempSync(join(folder, '.pack-'))
+  try {
+    await runNpm(packed, ['pack', '--pack-destination', packed, ...NPM_FLAGS, '--', spec])
+    const [file] = readdirSync(packed)
+    if (file === undefined) throw new StartError(`npm packed nothing for '${spec}'.`)
+    const { size } = statSync(join(packed, file))
+    if (size > TARBALL_MAX_BYTES) {
+      throw new StartError(`'${spec}' has ${size} bytes, and packages for several hosts may have ${TARBALL_MAX_BYTES}. ` +
+        'Run npm install in the folder plugins of the data directory of each host.')
+    }
+    return readFileSync(join(packed, file))
+  } finally {
+    rmSync(packed, { recursive: true, force: true })
+  }
+}
+
+/** Runs work on the database of several hosts, while none of them installs plugins. */
+async function withHosts<T> (url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
+  try {
+    return await withSession(url, (client) => installAlone(client, () => work(client)))
+  } catch (err) {
+    if (err instanceof StartError) throw err
+    const { code, message } = err as { code?: string, message: string }
+    throw new StartError(code === UNDEFINED_TABLE
+      ? 'The database has no list of the plugins of all hosts yet. Run svc migrate, then repeat this command.'
+      : `The plugins of all hosts are listed in the database, which cannot be used: ${message}. Check SVC_DATABASE_URL.`, { cause: err })
+  }
+}
+
+/** Installs a plugin here, and stores its tarball, from which all other hosts install it. */
+async function addEverywhere (config: Config, url: string, given: string, spec: string): Promise<PluginRecord> {
+  const secrets = createSecrets(config.auth.secret_key)
+  return await withHosts(url, async (client) => {
+    // Fails before anything is installed if the database has no such table.
+    await readSharedPackages(client, secrets)
+    const folder = createPluginsFolder(config.data_dir)
+    const tarball = await packTarball(folder, spec)
+    const sha256 = hash('sha256', tarball)
+    await npmInstall(folder, writeTarball(folder, sha256, tarball))
+    linkSdk(config.data_dir)
+    const [name] = Object.entries(readDependencies(folder)).find(([, origin]) => origin === specOf(sha256)) ?? []
+    const record = await findRecord(config, given, name)
+    await storeSharedPackage(client, secrets, { name: record.package, version: record.version ?? '', sha256 }, tarball)
+    deleteOldTarballs(folder)
+    return record
+  })
 }
 
 /** Runs `svc plugins add`. @returns 0 if the plugin can be used or only needs its settings */
 export async function addPlugin (features: Features, given: string): Promise<number> {
   const { config } = await features.loadConfig()
   const spec = readSpec(given)
-  await requireFreeSpace(join(config.data_dir, FOLDER), 0)
-  const folder = createFolder(config.data_dir)
-  const before = readDependencies(folder)
-  await runNpm(folder, ['install', '--prefix', folder, ...NPM_FLAGS, '--', spec])
-  linkSdk(config.data_dir)
-  const name = findAdded(before, readDependencies(folder), spec)
-  const record = (await inspectPlugins(config)).find((candidate) => candidate.package === name)
-  if (record === undefined) throw new StartError(`npm installed '${given}', but it contains no plugin; see svc plugins.`)
+  await requireFreeSpace(pluginsFolder(config.data_dir), 0)
+  const url = directUrlOf(config)
+  const record = url === undefined
+    ? await addHere(config, given, spec)
+    : await addEverywhere(config, url, given, spec)
   process.stdout.write(`${record.package} ${record.version ?? ''}: ${describePlugin(record)}\n`)
-  printRestartHint(config.data_dir)
+  printRestartHint(config)
   return record.status === 'active' || record.status === 'disabled' ? 0 : 1
+}
+
+async function removeHere (config: Config, name: string): Promise<void> {
+  const folder = createPluginsFolder(config.data_dir)
+  await runNpm(folder, ['uninstall', '--prefix', folder, ...NPM_FLAGS, '--', name])
+  linkSdk(config.data_dir)
+  deleteOldTarballs(folder)
+}
+
+function requireAdded (added: readonly string[], name: string): void {
+  if (added.includes(name)) return
+  throw new StartError(`No plugin '${name}' was added. ${added.length === 0 ? 'There are none.' : `The plugins are: ${added.join(', ')}.`}`)
+}
+
+/** Removes a plugin here, and stores that all other hosts remove it. */
+async function removeEverywhere (config: Config, url: string, name: string): Promise<void> {
+  const secrets = createSecrets(config.auth.secret_key)
+  await withHosts(url, async (client) => {
+    const { packages } = await readSharedPackages(client, secrets)
+    const shared = packages.filter(({ version }) => version !== null).map((pack) => pack.name)
+    const here = Object.keys(readDependencies(pluginsFolder(config.data_dir)))
+    requireAdded([...new Set([...shared, ...here])], name)
+    if (here.includes(name)) await removeHere(config, name)
+    await storeSharedPackage(client, secrets, { name, version: null, sha256: '' }, null)
+  })
 }
 
 /** Runs `svc plugins remove`. */
 export async function removePlugin (features: Features, name: string): Promise<number> {
   const { config } = await features.loadConfig()
-  const folder = createFolder(config.data_dir)
-  const installed = Object.keys(readDependencies(folder))
-  if (!installed.includes(name)) {
-    throw new StartError(`No plugin '${name}' was added. ${installed.length === 0 ? 'There are none.' : `The plugins are: ${installed.join(', ')}.`}`)
-  }
-  await runNpm(folder, ['uninstall', '--prefix', folder, ...NPM_FLAGS, '--', name])
-  linkSdk(config.data_dir)
+  const url = directUrlOf(config)
+  if (url === undefined) {
+    requireAdded(Object.keys(readDependencies(pluginsFolder(config.data_dir))), name)
+    await removeHere(config, name)
+  } else await removeEverywhere(config, url, name)
   process.stdout.write(`${name} was removed.\n`)
-  printRestartHint(config.data_dir)
+  printRestartHint(config)
   return 0
 }

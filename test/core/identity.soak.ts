@@ -6,7 +6,7 @@ import t, { type Test } from 'tap'
 import type { Config } from '../../core/config/config.ts'
 import { StartError } from '../../core/errors.ts'
 import { createLogger } from '../../core/log.ts'
-import { prepareDatabase } from '../../core/server.ts'
+import { prepareHost } from '../../core/server.ts'
 import { features } from '../../plugins/index.ts'
 import { loadConfig } from '../load-config.ts'
 import { createUsedDataDir, runSvc, settings } from '../e2e/server.ts'
@@ -19,7 +19,7 @@ const configOf = (dataDir: string): Config =>
   loadConfig({ SVC_DATA_DIR: dataDir, SVC_AUTH_SECRET_KEY: 'a key for tests only' }).config
 
 const prepare = (config: Config, databaseUrl: string) =>
-  prepareDatabase(features, { config, databaseUrl, log: createLogger(config, 'test') })
+  prepareHost(features, { config, databaseUrl, log: createLogger(config, 'test') })
 
 async function addSave (dataDir: string): Promise<void> {
   const path = join(dataDir, 'assets', SAVE)

