@@ -4,14 +4,14 @@ import search from 'lucide/dist/esm/icons/search.mjs'
 import sparkles from 'lucide/dist/esm/icons/sparkles.mjs'
 import { useState } from 'preact/hooks'
 import { api, call } from '../../api/client.ts'
-import { isOwn, useCollections, useSmartCollections } from '../../api/collections.ts'
+import { type Collection, type SmartCollection, isOwn, useCollections, useSmartCollections } from '../../api/collections.ts'
 import { useResource } from '../../api/resource.ts'
 import { holds } from '../../api/session.ts'
 import { texts } from '../../i18n/language.ts'
 import { useTitle, useView } from '../../navigate.ts'
 import { Button } from '../../ui/button.tsx'
 import { Icon } from '../../ui/icon.tsx'
-import { Loaded, Skeleton } from '../../ui/state.tsx'
+import { Loaded, Notice, Skeleton } from '../../ui/state.tsx'
 import { type AnyCollection, CollectionCard } from './collection-card.tsx'
 import { FormDialog } from './form-dialog.tsx'
 import { SmartDialog } from '../library/smart-dialog.tsx'
@@ -36,16 +36,16 @@ function Group ({ title, all }: { title: string, all: readonly AnyCollection[] }
   )
 }
 
-interface FoundProps { order: CollectionOrder, text: string }
+/** Loads the collections of one type that the server finds: what three or more ROMs have in common. */
+const useFound = (type: VirtualType) => useResource(`virtual-collections ${type}`, (signal) => call(api.GET('/api/collections/virtual', {
+  params: { query: { type, limit: VIRTUAL_MAX, with_rom_ids: false } }, signal
+})), { 'scan:done': true, 'permissions:changed': true })
 
-/** Collections that the server finds: what three or more ROMs have in common. */
-function Found ({ order, text }: FoundProps) {
+interface FoundProps { type: VirtualType, found: ReturnType<typeof useFound>, order: CollectionOrder, text: string }
+
+function Found ({ type, found, order, text }: FoundProps) {
   const { collections: words } = texts()
   const { query, path, go } = useView()
-  const type = isType(query.type) ? query.type : 'genre'
-  const found = useResource(`virtual-collections ${type}`, (signal) => call(api.GET('/api/collections/virtual', {
-    params: { query: { type, limit: VIRTUAL_MAX, with_rom_ids: false } }, signal
-  })), { 'scan:done': true, 'permissions:changed': true })
   return (
     <section class='collection-group'>
       <div class='collection-group-head'>
@@ -66,6 +66,38 @@ function Found ({ order, text }: FoundProps) {
   )
 }
 
+interface OwnProps {
+  plain: ReturnType<typeof useCollections>
+  smart: ReturnType<typeof useSmartCollections>
+  order: CollectionOrder
+  text: string
+}
+
+/** Collections that people made: the account's own, smart ones, and those of others. */
+function Own ({ plain, smart, order, text }: OwnProps) {
+  const { collections: words } = texts()
+  const { data: { value: all }, failure: { value: failure } } = plain
+  const { data: { value: smarts }, failure: { value: smartFailure } } = smart
+  const problem = all === undefined ? failure : smarts === undefined ? smartFailure : null
+  if (problem !== null) return <Notice kind='failure'>{problem.message}</Notice>
+  const both: readonly (Collection | SmartCollection)[] = [...all ?? [], ...smarts ?? []]
+  if (both.length === 0) {
+    const { none } = words
+    return <div class='hint'><Icon node={library} /><p><strong>{none.title}</strong><br />{none.text}</p></div>
+  }
+  const sort = (some: readonly (Collection | SmartCollection)[]) => sortCollections(some, order, text)
+  const [mine, clever] = [sort((all ?? []).filter(isOwn)), sort((smarts ?? []).filter(isOwn))]
+  const shared = sort(both.filter((one) => !isOwn(one)))
+  if (mine.length + clever.length + shared.length === 0) return <p class='soft' role='status'>{words.noMatch}</p>
+  return (
+    <>
+      <Group title={words.mine} all={mine} />
+      <Group title={words.smart} all={clever} />
+      <Group title={words.shared} all={shared} />
+    </>
+  )
+}
+
 /** All collections: the account's own, smart ones, those of others, and those that the server finds. */
 export default function Collections () {
   const { collections: words } = texts()
@@ -75,9 +107,12 @@ export default function Collections () {
   const [dialog, setDialog] = useState<'plain' | 'smart' | null>(null)
   const plain = useCollections()
   const smart = useSmartCollections()
+  const type = isType(query.type) ? query.type : 'genre'
+  const found = useFound(type)
   const order = isOrder(query.order) ? query.order : 'name'
   const mayCreate = holds('collections.write')
-  const sorted = <Item extends AnyCollection>(all: readonly Item[]) => sortCollections(all, order, text)
+  // Everything below appears at once, because a part that comes later would move the others.
+  const isWaiting = [plain, smart].some(({ data, failure }) => data.value === undefined && failure.value === null)
   // Nobody needs to search or order nothing.
   const isNone = plain.data.value?.length === 0 && smart.data.value?.length === 0
   const create = mayCreate && (
@@ -105,24 +140,9 @@ export default function Collections () {
           {COLLECTION_ORDERS.map((one) => <option key={one} value={one}>{words.orders[one]}</option>)}
         </select>
       </div>
-      <Loaded resource={plain} skeleton={<Waiting />}>
-        {(all) => {
-          const { value: smarts = [] } = smart.data
-          const { none, noMatch } = words
-          if (all.length + smarts.length === 0) return <div class='hint'><Icon node={library} /><p><strong>{none.title}</strong><br />{none.text}</p></div>
-          const foreign = [...all, ...smarts].filter((one) => !isOwn(one))
-          const [mine, clever, shared] = [sorted(all.filter(isOwn)), sorted(smarts.filter(isOwn)), sorted(foreign)]
-          if (mine.length + clever.length + shared.length === 0) return <p class='soft' role='status'>{noMatch}</p>
-          return (
-            <>
-              <Group title={words.mine} all={mine} />
-              <Group title={words.smart} all={clever} />
-              <Group title={words.shared} all={shared} />
-            </>
-          )
-        }}
-      </Loaded>
-      <Found order={order} text={text} />
+      {isWaiting
+        ? <Waiting />
+        : <><Own plain={plain} smart={smart} order={order} text={text} /><Found type={type} found={found} order={order} text={text} /></>}
       {dialog === 'plain' && <FormDialog onClose={close} />}
       {dialog === 'smart' && <SmartDialog onClose={close} />}
     </div>

@@ -100,15 +100,20 @@ function Others ({ plugins, schemas }: { plugins: readonly Plugin[], schemas: Sc
 export function ProvidersStep () {
   const { setup: { providers } } = texts()
   const plugins = useResource('plugins', (signal) => call(api.GET('/api/plugins', { signal })))
-  const { data: { value: schemas = {} } } = usePluginSchemas()
+  const { data: { value: known }, failure: { value: failure } } = usePluginSchemas()
+  const schemas = known ?? {}
+  // As high as a screen, because the buttons below it would move otherwise.
+  const waiting = <Skeleton height='100vh' />
   return (
     <>
       <div>
         <h1>{providers.title}</h1>
         <p class='soft setup-lead'>{providers.text}</p>
       </div>
-      <Loaded resource={plugins} skeleton={<Skeleton height='30rem' />}>
+      <Loaded resource={plugins} skeleton={waiting}>
         {(all) => {
+          // The schemas decide what a provider needs.
+          if (known === undefined && failure === null) return waiting
           const shown = all.filter(({ kind }) => kind === 'provider').map((plugin) => ({ plugin, group: groupOf(plugin, schemas) }))
           return (
             <>
