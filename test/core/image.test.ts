@@ -19,6 +19,15 @@ t.test('the Dockerfile is valid and builds for any processor', async (t) => {
   t.same(stages.map(({ platform }) => platform), ['$BUILDPLATFORM', '$BUILDPLATFORM', '$BUILDPLATFORM', null])
 })
 
+t.test('the image keeps the package.json of every dependency, which svc looks for', (t) => {
+  const { dependencies } = JSON.parse(readFileSync(join(SERVER_DIR, 'package.json'), 'utf8')) as { dependencies: object }
+  const [, removed = ''] = /rm -rf ((?:node_modules\S+ ?)+)/.exec(DOCKERFILE) ?? []
+  t.match(removed, 'node_modules/', 'the image removes parts of packages')
+  const folders = new Set(removed.trim().split(' '))
+  t.same(Object.keys(dependencies).filter((name) => folders.has(`node_modules/${name}`)), [])
+  t.end()
+})
+
 t.test('the build context contains no secret, no library and no test', async (t) => {
   for (const path of ['examples/self-host/.env', '.env', '.env.local', 'providers/igdb/.env', 'data/secret.key', '.git/config',
     'examples/self-host/library/roms/snes/Game.sfc', 'test/support.ts', 'sdk/test/text.test.ts', 'providers/igdb/test/index.test.ts',
