@@ -5,7 +5,8 @@ import type { IconNode } from 'lucide'
 import type { ComponentChildren } from 'preact'
 import { api, call } from '../../api/client.ts'
 import { useCollections, useFavoriteIds, useSmartCollections } from '../../api/collections.ts'
-import { type Invalidation, useResource } from '../../api/resource.ts'
+import type { Resource } from '../../api/cache.ts'
+import { type Invalidation, cache, useResource } from '../../api/resource.ts'
 import { accountOf, holds, isGuest } from '../../api/session.ts'
 import { texts } from '../../i18n/language.ts'
 import { useTitle } from '../../navigate.ts'
@@ -19,7 +20,7 @@ import { sortCollections } from '../../api/sort-collections.ts'
 import { LIST_EVENTS, NO_EXTRAS } from '../library/game-pages.ts'
 import type { ListQuery } from '../library/list-query.ts'
 import { EmptyLibrary } from '../upload/empty-library.tsx'
-import { Playing } from './playing.tsx'
+import { Playing, useActivity } from './playing.tsx'
 import { Surprise } from './surprise.tsx'
 
 const SHOWN = 20
@@ -74,8 +75,10 @@ function Row ({ name, title, href, empty }: RowProps) {
 
 function CollectionRow () {
   const { home } = texts()
-  const plain = useCollections().data.value
-  const smart = useSmartCollections().data.value
+  const resources = [useCollections(), useSmartCollections()] as const
+  const [plain, smart] = [resources[0].data.value, resources[1].data.value]
+  const failure = resources.map((one) => one.failure.value).find((one) => one !== null)
+  if ((plain === undefined || smart === undefined) && failure != null) return <Failed failure={failure} />
   if (plain === undefined || smart === undefined) return <Waiting title={home.collections} />
   const all = sortCollections([...plain, ...smart].filter(({ is_favorite: isFavorite }) => !isFavorite), 'updated').slice(0, SHOWN)
   if (all.length === 0) {
@@ -92,14 +95,56 @@ function CollectionRow () {
   )
 }
 
+/** True until a resource has data or a failure. */
+const isPending = ({ data, failure }: Pick<Resource<unknown>, 'data' | 'failure'>): boolean =>
+  data.value === undefined && failure.value === null
+
+const RecentRow = () => <Row name='recent' title={texts().home.recent} href='roms?order=created_at' empty={null} />
+
+/**
+ * The rows of a person with an account. A row appears when those above it have their height, so that none moves. New
+ * games come first for a person who played none yet.
+ */
+function PersonalRows () {
+  const { home } = texts()
+  const [played, favorites] = [useRow('continue'), useRow('favorites')]
+  const toLibrary = <LinkButton isSmall href='roms'>{home.openLibrary}</LinkButton>
+  if (isPending(played)) return <Waiting title={home.continue} />
+  const isFirst = played.data.value?.length !== 0
+  const playedRow = (
+    <Row
+      name='continue' title={home.continue} href='roms?last_played=true&order=last_played'
+      empty={<Hint title={home.continue} icon={play} text={home.noContinue}>{toLibrary}</Hint>}
+    />
+  )
+  return (
+    <>
+      {isFirst && playedRow}
+      <RecentRow />
+      {!isFirst && playedRow}
+      <Row
+        name='favorites' title={home.favorites} href='roms?favorite=true'
+        empty={<Hint title={home.favorites} icon={heart} text={home.noFavorites}>{toLibrary}</Hint>}
+      />
+      {!isPending(favorites) && <CollectionRow />}
+    </>
+  )
+}
+
 /** The start page: where a person goes on, and what is new. */
 export default function Home () {
   const { home } = texts()
   useTitle(home.title)
   const recent = useRow('recent')
+  const activity = useActivity()
   const account = accountOf()
   const isEmpty = recent.data.value?.length === 0
-  const title = account === null || isGuest(account) ? home.title : home.greeting(account.username)
+  const isPerson = account !== null && !isGuest(account)
+  const title = isPerson ? home.greeting(account.username) : home.title
+  const { failure: { value: failure } } = recent
+  if (failure !== null && recent.data.value === undefined) {
+    return <Failed failure={failure} onRetry={() => { cache.invalidateAll() }} />
+  }
   if (isEmpty) {
     return (
       <div class='home'>
@@ -108,26 +153,11 @@ export default function Home () {
       </div>
     )
   }
-  const toLibrary = <LinkButton isSmall href='roms'>{home.openLibrary}</LinkButton>
-  const isPerson = account !== null && !isGuest(account)
+  const rows = isPerson ? <PersonalRows /> : <><RecentRow /><CollectionRow /></>
   return (
     <div class='home'>
       <div class='page-head'><h1>{title}</h1><Surprise /></div>
-      <Playing />
-      {isPerson && (
-        <Row
-          name='continue' title={home.continue} href='roms?last_played=true&order=last_played'
-          empty={<Hint title={home.continue} icon={play} text={home.noContinue}>{toLibrary}</Hint>}
-        />
-      )}
-      <Row name='recent' title={home.recent} href='roms?order=created_at' empty={null} />
-      {isPerson && (
-        <Row
-          name='favorites' title={home.favorites} href='roms?favorite=true'
-          empty={<Hint title={home.favorites} icon={heart} text={home.noFavorites}>{toLibrary}</Hint>}
-        />
-      )}
-      <CollectionRow />
+      {isPending(activity) ? <Waiting title={isPerson ? home.continue : home.recent} /> : <><Playing activity={activity} />{rows}</>}
     </div>
   )
 }

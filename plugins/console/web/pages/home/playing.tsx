@@ -27,12 +27,15 @@ function Player ({ entry }: { entry: Entry }) {
   )
 }
 
+/** Loads the games that people play at this moment. */
+export const useActivity = () => useResource('activity', (signal) => call(api.GET('/api/activity', { signal })), {
+  'activity:update': true, 'activity:clear': true, 'activity:refresh': true, 'permissions:changed': true
+})
+
 /** The games that people play at this moment; nothing while nobody plays. */
-export function Playing () {
+export function Playing ({ activity }: { activity: ReturnType<typeof useActivity> }) {
   const { home } = texts()
-  const { data: { value: entries = [] } } = useResource('activity', (signal) => call(api.GET('/api/activity', { signal })), {
-    'activity:update': true, 'activity:clear': true, 'activity:refresh': true, 'permissions:changed': true
-  })
+  const { data: { value: entries = [] } } = activity
   if (entries.length === 0) return null
   return (
     <div class='players'>
