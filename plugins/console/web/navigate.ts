@@ -14,10 +14,10 @@ export function useView () {
   return { ...view, go: (target: string, replace = false) => { route(addressOf(target), replace) } }
 }
 
-/** Sets the title of the tab, and moves the focus to the page, so that screen readers announce it. */
+/** Sets the title of the tab. An undefined title changes nothing, because a page within this one may set its own. */
 export function useTitle (title: string | undefined): void {
   const { appName } = texts().common
   useEffect(() => {
-    document.title = title === undefined ? appName : `${title} · ${appName}`
+    if (title !== undefined) document.title = `${title} · ${appName}`
   }, [title, appName])
 }

@@ -1,10 +1,12 @@
 import download from 'lucide/dist/esm/icons/download.mjs'
 import { useActions } from '../../api/permissions.ts'
 import { usePlatforms } from '../../api/platforms.ts'
+import { cache } from '../../api/resource.ts'
 import { texts } from '../../i18n/language.ts'
 import { useTitle } from '../../navigate.ts'
 import { LinkButton } from '../../ui/button.tsx'
 import { NotFound } from '../errors/errors.tsx'
+import { Failed } from '../../ui/state.tsx'
 import { EmptyLibrary } from '../upload/empty-library.tsx'
 import { GameList } from './game-list.tsx'
 
@@ -12,12 +14,12 @@ import { GameList } from './game-list.tsx'
 export default function Library ({ slug }: { slug?: string }) {
   const { library } = texts()
   const actions = useActions()
-  const { data: { value: platforms } } = usePlatforms()
+  const { data: { value: platforms }, failure: { value: failure } } = usePlatforms()
   const platform = slug === undefined ? null : platforms?.find((one) => one.slug === slug)
   const title = slug === undefined ? library.all : platform?.display_name
   useTitle(title)
   if (slug !== undefined && platforms !== undefined && platform === undefined) return <NotFound />
-  if (title === undefined) return null
+  if (title === undefined) return failure === null ? null : <Failed failure={failure} onRetry={() => { cache.invalidate('platforms') }} />
   const mayDownload = platform != null && platform.rom_count > 0 && actions.has('rom.download')
   return (
     <GameList
