@@ -83,7 +83,9 @@ async function readHeap (page: Page): Promise<number> {
   return ((await page.metrics()).JSHeapUsedSize ?? NaN) / 2 ** 20
 }
 
-async function measurePages (browser: Browser, url: string): Promise<{ figures: Measurement['figures'], targets: Target[] }> {
+interface Results { figures: Measurement['figures'], targets: Target[] }
+
+async function measurePages (browser: Browser, url: string): Promise<Results> {
   const paint = await timePaint(browser, url)
   const page = await browser.newPage()
   await page.setViewport(DESKTOP)
@@ -123,7 +125,8 @@ const browser = await startBrowser()
 if (browser === null) {
   report({ name: 'console', figures: {}, targets: [], notes: ['Chromium does not run on this machine'] }, options)
 } else {
-  const { figures, targets } = await withLargeLibrary({ roms, covers: SCROLLED * 2 }, ({ url }) => measurePages(browser, url))
-    .finally(() => browser.close())
+  const measure = ({ url }: { url: string }) => measurePages(browser, url)
+  const library = { roms, covers: SCROLLED * 2 }
+  const { figures, targets } = await withLargeLibrary(library, measure).finally(() => browser.close())
   report({ name: 'console', figures, targets: [await measureSizes(), ...targets], notes: [] }, options)
 }

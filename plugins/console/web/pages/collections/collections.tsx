@@ -142,7 +142,12 @@ export default function Collections () {
       </div>
       {isWaiting
         ? <Waiting />
-        : <><Own plain={plain} smart={smart} order={order} text={text} /><Found type={type} found={found} order={order} text={text} /></>}
+        : (
+          <>
+            <Own plain={plain} smart={smart} order={order} text={text} />
+            <Found type={type} found={found} order={order} text={text} />
+          </>
+        )}
       {dialog === 'plain' && <FormDialog onClose={close} />}
       {dialog === 'smart' && <SmartDialog onClose={close} />}
     </div>

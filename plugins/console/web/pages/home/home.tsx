@@ -157,7 +157,9 @@ export default function Home () {
   return (
     <div class='home'>
       <div class='page-head'><h1>{title}</h1><Surprise /></div>
-      {isPending(activity) ? <Waiting title={isPerson ? home.continue : home.recent} /> : <><Playing activity={activity} />{rows}</>}
+      {isPending(activity)
+        ? <Waiting title={isPerson ? home.continue : home.recent} />
+        : <><Playing activity={activity} />{rows}</>}
     </div>
   )
 }
