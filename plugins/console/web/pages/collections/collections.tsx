@@ -147,7 +147,7 @@ export default function Collections () {
             <Own plain={plain} smart={smart} order={order} text={text} />
             <Found type={type} found={found} order={order} text={text} />
           </>
-        )}
+          )}
       {dialog === 'plain' && <FormDialog onClose={close} />}
       {dialog === 'smart' && <SmartDialog onClose={close} />}
     </div>
