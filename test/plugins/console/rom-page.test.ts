@@ -294,7 +294,7 @@ t.test('candidates name their providers and come with the most alike first', asy
   const list = listCandidates([
     game('B', 0.4, { igdb_id: 5 }),
     game('A', 1, { vault_id: 'x', vault_url_cover: 'https://a.example/1.png', sgdb_id: 9, sgdb_url_cover: '' })
-  ])
+  ] as unknown as Parameters<typeof listCandidates>[0])
   t.match(list, [
     {
       name: 'A',
