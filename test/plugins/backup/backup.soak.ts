@@ -12,7 +12,7 @@ import { makeFolder } from '../../folder.ts'
 import { createTestDatabase } from '../../support.ts'
 import { until } from '../../until.ts'
 import { LATER, addLater } from '../migrations/support.ts'
-import { KEY, holds, query, readAll, restore, saves, startBackup } from './backup-support.ts'
+import { KEY, PASSPHRASE, holds, query, readAll, restore, saves, startBackup } from './backup-support.ts'
 
 const { test, app, config, back, archive } = await startBackup(t)
 
@@ -82,6 +82,7 @@ t.test('a restore into an external database keeps the former one under another n
   const url = await createTestDatabase(t, 'template0')
   await query(url, 'create table former (x int)')
   const dataDir = makeFolder(t)
+  await back(archive, { passphrase: PASSPHRASE })
   const { formerDatabase: keptDatabase } = await restore(archive, dataDir, { SVC_DATABASE_URL: url })
   t.same(await readAll(url), await readAll(test.databaseUrl))
   const kept = new URL(url)

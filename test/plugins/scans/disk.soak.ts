@@ -18,6 +18,7 @@ t.test('a link to an unmounted disk does not mark its platform missing', async (
   const disk = join(test.dataDir, 'disk')
   await mkdir(disk)
   await writeFile(join(disk, 'One.pce'), 'one of pce')
+  await put({ 'roms/nes/Three.nes': 'three' })
   await symlink(disk, at('roms/pcengine'))
   await scan()
   await rename(disk, `${disk}-away`)
