@@ -1,14 +1,21 @@
 import { buffer } from 'node:stream/consumers'
 import yauzl from 'yauzl'
+import type { Zip } from '../../../plugins/roms/downloads/zip.ts'
 
-/** Reads a zip: entry name → content, in the order of the zip. */
-export async function readZip (bytes: Buffer): Promise<Map<string, string>> {
-  const zip = await new Promise<yauzl.ZipFile>((resolve, reject) => {
-    yauzl.fromBuffer(bytes, { lazyEntries: true, validateEntrySizes: true }, (err, file) => {
-      if (err === null) resolve(file)
+export const whole = (zip: Zip) => buffer(zip.read(0, zip.size))
+
+export function openZip (bytes: Buffer): Promise<yauzl.ZipFile> {
+  return new Promise((resolve, reject) => {
+    yauzl.fromBuffer(bytes, { lazyEntries: true, validateEntrySizes: true }, (err, zip) => {
+      if (err === null) resolve(zip)
       else reject(err)
     })
   })
+}
+
+/** Reads a zip: entry name → content, in the order of the zip. */
+export async function readZip (bytes: Buffer): Promise<Map<string, string>> {
+  const zip = await openZip(bytes)
   return await new Promise((resolve, reject) => {
     const entries = new Map<string, string>()
     zip.on('error', reject)

@@ -3,7 +3,8 @@ import { join } from 'node:path'
 import t from 'tap'
 import { createZip } from '../../../plugins/roms/downloads/zip.ts'
 import { textContent } from '../../../plugins/roms/downloads/zip-content.ts'
-import { PYTHON, openZip, python, whole } from './zip-start.ts'
+import { PYTHON, python } from './python.ts'
+import { openZip, whole } from './zip-support.ts'
 
 t.test('a zip with more than 65,535 members lists all of them', async (t) => {
   const zip = createZip(Array.from({ length: 66_000 }, (_, i) => ({ name: `f${i}`, content: textContent(String(i)) })))

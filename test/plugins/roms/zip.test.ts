@@ -10,7 +10,8 @@ import { createFileStream, readFile } from '../../../plugins/resources/file-stre
 import { createChecksums } from '../../../plugins/roms/downloads/checksums.ts'
 import { type Zip, type ZipEntry, createZip } from '../../../plugins/roms/downloads/zip.ts'
 import { fileContent, textContent } from '../../../plugins/roms/downloads/zip-content.ts'
-import { PYTHON, openZip, python, whole } from './zip-start.ts'
+import { PYTHON, python } from './python.ts'
+import { openZip, whole } from './zip-support.ts'
 
 const GIB = 2 ** 30
 
