@@ -31,9 +31,7 @@ t.test('a server recovers from ended processes and a lost database', async (t) =
     SCHEDULED_RESCAN_CRON: '7 7 * * *',
     ENABLE_SCHEDULED_RESCAN: 'true',
     SVC_ADMIN_USERNAME: 'admin',
-    SVC_ADMIN_PASSWORD: PASSWORD,
-    IGDB_CLIENT_ID: 'an id',
-    IGDB_CLIENT_SECRET: 'hunter2hunter2'
+    SVC_ADMIN_PASSWORD: PASSWORD
   })
   const server = runSvc(t, ['start'], env)
   const { state, url } = await waitUntilListening(server, dataDir)
