@@ -1,6 +1,7 @@
-import pg from 'pg'
+import type pg from 'pg'
 import type { PgBoss } from 'pg-boss'
 import manifest from 'pg-boss/package.json' with { type: 'json' }
+import { withSession } from '../database/session.ts'
 import { REQUEST_LIMITS } from '../database/database.ts'
 
 // The library is loaded at first use, because a web worker that queues no job does not need it.
@@ -26,21 +27,13 @@ export async function createAskingBoss (pool: pg.Pool): Promise<PgBoss> {
   })
 }
 
-async function isCurrent (url: string): Promise<boolean> {
-  const client = new pg.Client({ connectionString: url })
-  // A lost connection also fails the running statement; without a listener the error would end the process.
-  client.on('error', () => undefined)
-  await client.connect()
-  try {
-    const { rows: [found] } = await client.query<{ is_there: boolean }>("select to_regclass('pgboss.version') is not null as is_there")
-    if (found?.is_there !== true) return false
-    const { rows: [at] } = await client.query<{ version: number }>('select version from pgboss.version')
-    // A newer release may have migrated it; this one works with it for the time of an upgrade.
-    return at !== undefined && at.version >= manifest.pgboss.schema
-  } finally {
-    await client.end()
-  }
-}
+const isCurrent = (url: string): Promise<boolean> => withSession({ connectionString: url }, async (client) => {
+  const { rows: [found] } = await client.query<{ is_there: boolean }>("select to_regclass('pgboss.version') is not null as is_there")
+  if (found?.is_there !== true) return false
+  const { rows: [at] } = await client.query<{ version: number }>('select version from pgboss.version')
+  // A newer release may have migrated it; this one works with it for the time of an upgrade.
+  return at !== undefined && at.version >= manifest.pgboss.schema
+})
 
 /** Migrates the queue's tables to the schema of this release of pg-boss. */
 export async function migrateJobs (url: string, onError: (err: unknown) => void): Promise<void> {

@@ -1,5 +1,6 @@
 import { createHmac } from 'node:crypto'
 import pg from 'pg'
+import { withSession } from '../database/session.ts'
 
 /** The role of the server. It owns the database and is no superuser, so SQL cannot reach files or programs. */
 export const SERVER_ROLE = 'svc_server'
@@ -67,19 +68,9 @@ const FORMER_DATABASES = `select datname as name from pg_database where datname 
  * Runs work as the superuser. The search path is pg_catalog alone, because a function of the server's role would
  * otherwise run with the superuser's rights.
  */
-async function asSuperuser<T> (url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
-  const client = new pg.Client({
-    connectionString: url, connectionTimeoutMillis: CONNECT_TIMEOUT_MS, options: '-c search_path=pg_catalog'
-  })
-  // A lost connection also rejects the running statement; without a listener the error would end the program.
-  client.on('error', () => undefined)
-  try {
-    await client.connect()
-    return await work(client)
-  } finally {
-    await client.end()
-  }
-}
+const asSuperuser = <T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> => withSession({
+  connectionString: url, connectionTimeoutMillis: CONNECT_TIMEOUT_MS, options: '-c search_path=pg_catalog'
+}, work)
 
 /** Creates the server's role. `createdb` is for backups, which are tested in a separate database. */
 async function createRole (client: pg.Client, password: string): Promise<void> {

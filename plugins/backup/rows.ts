@@ -3,6 +3,7 @@ import pg from 'pg'
 import { from, to } from 'pg-copy-streams'
 import { inClientTransaction } from '../../core/database/client-transaction.ts'
 import { listExecuted } from '../../core/database/database.ts'
+import { withSession } from '../../core/database/session.ts'
 import type { Manifest, TableDescription } from './archive/manifest.ts'
 
 /** Tables with transient state or recreated data: sessions of processes, caches, indexes of plugins. */
@@ -18,19 +19,13 @@ const CHECK_PREFIX = 'svc_backup_check_'
 const quote = (name: string) => pg.escapeIdentifier(name)
 
 /** Runs work on one connection without time limits. Its settings make the text of values the same on every machine. */
-export async function withClient<T> (url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
-  const client = new pg.Client({ connectionString: url, application_name: 'svc backup', keepAlive: true })
-  // A lost connection also fails the running statement. Without a listener the event would end the process.
-  client.on('error', () => undefined)
-  await client.connect()
-  try {
-    await client.query("set timezone = 'UTC'; set datestyle = 'ISO'; set intervalstyle = 'postgres'; set extra_float_digits = 1; " +
-      'set statement_timeout = 0; set idle_in_transaction_session_timeout = 0')
-    return await work(client)
-  } finally {
-    await client.end()
-  }
-}
+export const withClient = <T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> => withSession({
+  connectionString: url, application_name: 'svc backup', keepAlive: true
+}, async (client) => {
+  await client.query("set timezone = 'UTC'; set datestyle = 'ISO'; set intervalstyle = 'postgres'; set extra_float_digits = 1; " +
+    'set statement_timeout = 0; set idle_in_transaction_session_timeout = 0')
+  return await work(client)
+})
 
 /** Claims the lock on backups until the connection ends. @returns true if nobody else holds it */
 export async function claimBackup (client: pg.Client): Promise<boolean> {

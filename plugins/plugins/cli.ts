@@ -1,8 +1,8 @@
-import pg from 'pg'
 import type { Config } from '../../core/config/config.ts'
 import { directUrlOf } from '../../core/config/database-urls.ts'
+import { withSession } from '../../core/database/session.ts'
 import type { Features } from '../../core/feature.ts'
-import { withSession } from '../../core/loader/packages/install-shared.ts'
+import { withPackages } from '../../core/loader/packages/install-shared.ts'
 import { settingsEnvironment } from '../../core/config/environment.ts'
 import { inspectInProcess } from '../../core/loader/inspection/inspect-in-process.ts'
 import { linkSdk, listPluginPackages } from '../../core/loader/packages/packages.ts'
@@ -25,18 +25,16 @@ export async function inspectPlugins (config: Config, settings = settingsEnviron
 async function readRecords (config: Config): Promise<PluginRecord[] | null> {
   const state = readServerState(config.data_dir)
   if (state === null) return null
-  const client = new pg.Client({
+  const options = {
     connectionString: state.database_url, connectionTimeoutMillis: DATABASE_MS, query_timeout: DATABASE_MS
-  })
+  }
   try {
-    await client.connect()
-    const snapshot = await readSnapshot(client, fingerprintOf(listPluginPackages(config.data_dir)))
+    const fingerprint = fingerprintOf(listPluginPackages(config.data_dir))
+    const snapshot = await withSession(options, (client) => readSnapshot(client, fingerprint))
     return snapshot === null || snapshot.worker === null ? null : snapshot.reports.map(({ record }) => record)
   } catch {
     // The server is starting, stopping or hanging.
     return null
-  } finally {
-    await client.end().catch(() => { /* it never connected */ })
   }
 }
 
@@ -49,7 +47,7 @@ async function listHostProblems (config: Config): Promise<string[]> {
   const url = directUrlOf(config)
   if (url === undefined) return []
   try {
-    return await withSession(url, selectPluginProblems)
+    return await withPackages(url, selectPluginProblems)
   } catch (err) {
     return [`The plugins of the other hosts are unknown: ${(err as Error).message}`]
   }

@@ -9,7 +9,7 @@ import { directUrlOf } from '../../core/config/database-urls.ts'
 import type { Features } from '../../core/feature.ts'
 import { StartError } from '../../core/errors.ts'
 import { requireFreeSpace } from '../../core/files/free-space.ts'
-import { deleteOldTarballs, installAlone, specOf, withSession, writeTarball } from '../../core/loader/packages/install-shared.ts'
+import { deleteOldTarballs, installAlone, specOf, withPackages, writeTarball } from '../../core/loader/packages/install-shared.ts'
 import { linkSdk } from '../../core/loader/packages/packages.ts'
 import { type Dependencies, createPluginsFolder, pluginsFolder, readDependencies } from '../../core/loader/packages/plugins-folder.ts'
 import { NPM_FLAGS, runNpm } from '../../core/loader/packages/run-npm.ts'
@@ -79,7 +79,7 @@ async function packTarball (folder: string, spec: string): Promise<Buffer> {
 /** Runs work on the database of several hosts, while none of them installs plugins. */
 async function withHosts<T> (url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
   try {
-    return await withSession(url, (client) => installAlone(client, () => work(client)))
+    return await withPackages(url, (client) => installAlone(client, () => work(client)))
   } catch (err) {
     if (err instanceof StartError) throw err
     const { code, message } = err as { code?: string, message: string }

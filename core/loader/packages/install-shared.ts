@@ -1,10 +1,11 @@
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import pg from 'pg'
+import type pg from 'pg'
 import { type Secrets, createSecrets } from '../../access/secrets.ts'
 import type { Config } from '../../config/config.ts'
 import { directUrlOf } from '../../config/database-urls.ts'
 import { KEEP_ALIVE } from '../../database/database.ts'
+import { withSession } from '../../database/session.ts'
 import { linkSdk } from './packages.ts'
 import { createPluginsFolder, pluginsFolder, readDependencies } from './plugins-folder.ts'
 import { NPM_FLAGS, runNpm } from './run-npm.ts'
@@ -35,20 +36,10 @@ function findDifferences (folder: string, packages: readonly SharedPackage[]): D
   }
 }
 
-/** Runs work on one connection with a session of its own. */
-export async function withSession<T> (url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
-  const client = new pg.Client({
-    connectionString: url, connectionTimeoutMillis: CONNECT_MS, application_name: 'svc plugins', ...KEEP_ALIVE
-  })
-  // A lost connection also fails the running statement.
-  client.on('error', () => undefined)
-  try {
-    await client.connect()
-    return await work(client)
-  } finally {
-    await client.end()
-  }
-}
+/** Runs work on the database of all hosts, on one connection. */
+export const withPackages = <T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> => withSession({
+  connectionString: url, connectionTimeoutMillis: CONNECT_MS, application_name: 'svc plugins', ...KEEP_ALIVE
+}, work)
 
 /** Runs an installation while no other host installs. @param waitMs the longest wait for other hosts */
 export async function installAlone<T> (client: pg.Client, work: () => Promise<T>, waitMs = NPM_MS): Promise<T> {
@@ -117,14 +108,15 @@ async function install (client: pg.Client, secrets: Secrets, config: Config): Pr
   const folder = createPluginsFolder(config.data_dir)
   return await installAlone(client, async () => {
     // Another process of this host, or one that shares the folder, may have installed them meanwhile.
-    const differences = findDifferences(folder, (await read()).packages)
+    const { packages: current } = await read()
+    const differences = findDifferences(folder, current)
     if (nameAll(differences).length === 0) return { changed: [], problem: unsigned }
     try {
       await applyDifferences(client, folder, differences)
       linkSdk(config.data_dir)
       return { changed: nameAll(differences), problem: unsigned }
     } catch (err) {
-      const rest = nameAll(findDifferences(folder, packages))
+      const rest = nameAll(findDifferences(folder, current))
       return { changed: [], problem: `${rest.join(', ')} could not be installed on this host: ${(err as Error).message}` }
     }
   })
@@ -138,7 +130,7 @@ export async function installSharedPackages (config: Config): Promise<Installed>
   const url = directUrlOf(config)
   if (url === undefined) return { changed: [], problem: null }
   try {
-    return await withSession(url, (client) => install(client, createSecrets(config.auth.secret_key), config))
+    return await withPackages(url, (client) => install(client, createSecrets(config.auth.secret_key), config))
   } catch (err) {
     return { changed: [], problem: `The plugins of all hosts cannot be compared with those of this host: ${(err as Error).message}` }
   }
