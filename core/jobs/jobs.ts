@@ -39,6 +39,12 @@ declare module 'fastify' {
   interface FastifyInstance { jobs: Jobs }
 }
 
+/**
+ * Two workers that fetch at once may both get a job of one group. pg-boss returns the second one to the queue without a
+ * notification, maybe after the first one has ended and its worker has looked for more.
+ */
+const RETURNED_MS = 1_000
+
 type Running = Pick<Job<unknown>, 'id' | 'data' | 'signal'>
 interface JobsOptions { url: string, runsJobs: boolean }
 interface NamedQueue { name: string, definition: QueueDefinition<never> }
@@ -112,6 +118,7 @@ export default fp<JobsOptions>(async (app, { url, runsJobs }) => {
       } finally {
         running--
         boss.notifyWorker(worker)
+        if (typeof job?.groupId === 'string') setTimeout(() => { boss.notifyWorker(worker) }, RETURNED_MS).unref()
       }
     })
   }

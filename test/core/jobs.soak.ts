@@ -4,7 +4,11 @@ import t from 'tap'
 import type { Jobs } from '../../core/jobs/jobs.ts'
 import { createTestDatabase } from '../support.ts'
 import { until } from '../until.ts'
-import { LONG_MS, LONG_SECONDS, start } from './jobs-support.ts'
+import { LONG_MS, LONG_SECONDS, start, type Define } from './jobs-support.ts'
+
+const ROUNDS = 600
+/** Less than the time between two looks for jobs that nothing announced. */
+const SOON_MS = 20_000
 
 t.test('two processes that send one job id at once both have it queued', async (t) => {
   const url = await createTestDatabase(t)
@@ -31,4 +35,16 @@ t.test('a request whose worker was killed fails within seconds', async (t) => {
     "update pgboss.job set state = 'active', started_on = now() where name = 'lost' and state = 'created'")).rowCount === 1, 'the job')
   await answer
   t.ok(performance.now() - begun < LONG_MS / 2)
+})
+
+t.test('fast jobs of one group that are sent at once all run soon', async (t) => {
+  const url = await createTestDatabase(t)
+  const define: Define = (jobs) => {
+    jobs.define('fast', { concurrency: 4, timeoutSeconds: LONG_SECONDS, run: async () => null })
+  }
+  await start(t, url, true, define)
+  const web = await start(t, url, false, define)
+  for (let round = 0; round < ROUNDS; round++) {
+    await Promise.all([1, 2, 3, 4].map(() => web.request('fast', {}, SOON_MS, { group: 'a' })))
+  }
 })
