@@ -202,7 +202,7 @@ t.test('a game is sent to a device, whose progress and result show, and cancelle
   const installs = `/api/devices/${device.id}/installs`
   await page.goto(`${url}/roms/${harbor}`)
   await press(page, 'More actions')
-  await page.waitForSelector('.menu')
+  await page.waitForSelector('.menu:focus-within')
   await page.keyboard.type('Se')
   await page.waitForSelector('.menu-item[data-highlighted]::-p-text(Send to a device)')
   await page.keyboard.press('Enter')
