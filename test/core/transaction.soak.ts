@@ -86,3 +86,35 @@ t.test('waits for connections and locks count for the time of a request', async 
   holder.release()
   await until(async () => (await app.inject({ url: '/locked' })).statusCode === 200, 'an answer')
 })
+
+/** Creates a gate that opens when `count` callers have arrived. */
+function createGate (count: number): () => Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  let come = 0
+  return async () => {
+    if (++come >= count) resolve()
+    await promise
+  }
+}
+
+t.test('two deadlocked transactions both succeed, each once', async (t) => {
+  const app = await build(t)
+  for (const kind of ['statements', 'entities']) {
+    const meet = createGate(2)
+    const tries: string[] = []
+    const run = async (first: string, second: string) => {
+      const work = async (query: (sql: string) => Promise<unknown>) => {
+        tries.push(first)
+        await query(`${ADD}'${first}'`)
+        await meet()
+        await query(`${ADD}'${second}'`)
+      }
+      if (kind === 'statements') await inTransaction(app.db, (tx) => work((sql) => tx.query(sql)))
+      else await inTransaction(app.db, (tx) => work((sql) => tx.em.execute(sql)))
+    }
+    await app.pg.query('update throttles set count = 0')
+    await Promise.all([run('a', 'b'), run('b', 'a')])
+    t.ok(tries.length > 2, `${kind}: they did meet`)
+    t.same((await app.pg.query('select count from throttles')).rows, [{ count: 2 }, { count: 2 }], kind)
+  }
+})

@@ -4,43 +4,11 @@ import { inTransaction } from '../../core/database/transaction.ts'
 import { until } from '../until.ts'
 import { ADD, build } from './transaction-support.ts'
 
-/** Creates a gate that opens when `count` callers have arrived. */
-function createGate (count: number): () => Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<void>()
-  let come = 0
-  return async () => {
-    if (++come >= count) resolve()
-    await promise
-  }
-}
-
 /** Returns the handle with a unit of work, through which its transactions then go. */
 function withEntities (db: Db): Db {
   t.ok(db.em)
   return db
 }
-
-t.test('two deadlocked transactions both succeed, each once', async (t) => {
-  const app = await build(t)
-  for (const kind of ['statements', 'entities']) {
-    const meet = createGate(2)
-    const tries: string[] = []
-    const run = async (first: string, second: string) => {
-      const work = async (query: (sql: string) => Promise<unknown>) => {
-        tries.push(first)
-        await query(`${ADD}'${first}'`)
-        await meet()
-        await query(`${ADD}'${second}'`)
-      }
-      if (kind === 'statements') await inTransaction(app.db, (tx) => work((sql) => tx.query(sql)))
-      else await inTransaction(app.db, (tx) => work((sql) => tx.em.execute(sql)))
-    }
-    await app.pg.query('update throttles set count = 0')
-    await Promise.all([run('a', 'b'), run('b', 'a')])
-    t.ok(tries.length > 2, `${kind}: they did meet`)
-    t.same((await app.pg.query('select count from throttles')).rows, [{ count: 2 }, { count: 2 }], kind)
-  }
-})
 
 t.test('work on files waits for the outermost commit, or for the rollback of its part', async (t) => {
   const app = await build(t)

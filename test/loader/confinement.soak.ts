@@ -1,3 +1,4 @@
+import { ServiceDownError } from '@svc/plugin-sdk'
 import { truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
@@ -28,4 +29,28 @@ t.test('a plugin gets no more bytes than the host holds in memory for it', async
     if (most === 'undefined') continue
     await t.rejects(tell(`code return await ctx.http.text('${large.url}', { maxBytes: ${most} })`), /more than the 67,108,864 bytes allowed/, most)
   }
+})
+
+const plugin = await startTroublemaker(t)
+
+/** Runs code in the plugin's process, as the plugin. */
+const run = (code: string) => plugin.tell(`code ${code}`)
+
+t.test('an invalid message ends the plugin and nothing else', async (t) => {
+  const { tell, untilBack, changes } = plugin
+  const FORGED: [number[], RegExp][] = [
+    [[255, 255, 255, 255], /a message of 4096 MiB; 32 MiB are allowed/],
+    [[0, 0, 0, 2, 1, 2], /an invalid message/],
+    // null
+    [[0, 0, 0, 3, 255, 15, 48], /an invalid message/]
+  ]
+  for (const [bytes, reason] of FORGED) {
+    const forge = `new process.stdout.constructor(3).write(Buffer.from([${bytes.join()}])); await new Promise(() => {})`
+    await t.rejects(run(forge), ServiceDownError)
+    t.match(changes.at(-1), reason)
+    await untilBack()
+  }
+  await t.rejects(run("await ctx.cache.set('key', 'x'.repeat(40 * 1024 * 1024))"), { message: /32 MiB are allowed/ })
+  await untilBack()
+  t.equal(await tell('answer here'), 'here')
 })

@@ -273,25 +273,6 @@ t.test('a dependency is readable only where npm installs it', async (t) => {
       'core/http/mask.ts', 'core/http/response.ts', 'package.json'].map((path) => join(SERVER_DIR, path)))
 })
 
-t.test('an invalid message ends the plugin and nothing else', async (t) => {
-  const { tell, untilBack, changes } = plugin
-  const FORGED: [number[], RegExp][] = [
-    [[255, 255, 255, 255], /a message of 4096 MiB; 32 MiB are allowed/],
-    [[0, 0, 0, 2, 1, 2], /an invalid message/],
-    // null
-    [[0, 0, 0, 3, 255, 15, 48], /an invalid message/]
-  ]
-  for (const [bytes, reason] of FORGED) {
-    const forge = `new process.stdout.constructor(3).write(Buffer.from([${bytes.join()}])); await new Promise(() => {})`
-    await t.rejects(run(forge), ServiceDownError)
-    t.match(changes.at(-1), reason)
-    await untilBack()
-  }
-  await t.rejects(run("await ctx.cache.set('key', 'x'.repeat(40 * 1024 * 1024))"), { message: /32 MiB are allowed/ })
-  await untilBack()
-  t.equal(await tell('answer here'), 'here')
-})
-
 t.test('a list that claims more entries than its message has bytes ends the plugin', async (t) => {
   const { untilBack, changes } = plugin
   // { type: 'tell', method: 'log', args: a list of 4,294,967,295 places without any entries, scope: 0 }

@@ -160,3 +160,12 @@ t.test('a running host that is too old for the schema answers 503 and closes', a
   t.equal(between.findSchemaProblem(), null)
   await t.rejects(start(tables.migrations, () => {}), /Start that release/)
 })
+
+t.test('a new database, or one with backups off, is not backed up', async (t) => {
+  const dataDir = makeFolder(t)
+  const { log } = createLog()
+  await migrateDatabase(features, { config: configOf(dataDir), databaseUrl: await createTestDatabase(t, 'template0'), log })
+  const config = configOf(dataDir, { SVC_BACKUP_BEFORE_UPGRADE: 'false' })
+  t.ok((await migrateDatabase(features, { config, databaseUrl: await createFirst(t), log })).length > 0)
+  t.notOk((await readdir(dataDir)).includes('backups'))
+})

@@ -44,15 +44,6 @@ t.test('an interrupted upgrade changes nothing, and the next one completes', asy
   t.same(await migrateTo(url, LATER.name), listReleases().slice(1))
 })
 
-t.test('a new database, or one with backups off, is not backed up', async (t) => {
-  const dataDir = makeFolder(t)
-  const { log } = createLog()
-  await migrateDatabase(features, { config: configOf(dataDir), databaseUrl: await createTestDatabase(t, 'template0'), log })
-  const config = configOf(dataDir, { SVC_BACKUP_BEFORE_UPGRADE: 'false' })
-  t.ok((await migrateDatabase(features, { config, databaseUrl: await createFirst(t), log })).length > 0)
-  t.notOk((await readdir(dataDir)).includes('backups'))
-})
-
 /** Finds a folder on a nearly full disk; null if this machine has none. */
 async function findFullDisk (): Promise<string | null> {
   for (const folder of ['/dev/shm', '/run/lock', '/run']) {

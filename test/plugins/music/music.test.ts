@@ -1,69 +1,10 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import fc from 'fast-check'
-import t, { type Test } from 'tap'
-import type { TrackMeta } from '../../../plugins/roms/entities.ts'
-import { type TestApp, shareTestApp } from '../../support.ts'
-import { addRom } from '../roms/support.ts'
+import t from 'tap'
+import { type TestApp } from '../../support.ts'
+import { addMusic, startMusic, type Page, type Playlist, type Track } from './music-support.ts'
 
-const fresh = shareTestApp(t)
-
-interface Track { rom_file_id: number, title: string | null, stream_url: string }
-interface Page<T> { items: T[], total: number, limit: number, offset: number }
-interface Playlist { id: number, name: string, updated_at: string }
-type Tags = Partial<TrackMeta>
-
-const NO_TAGS: TrackMeta = {
-  title: null, artist: null, album: null, genre: null, year: null, track: null, disc: null, duration_seconds: null,
-  has_embedded_cover: false, cover_path: null
-}
-
-/** Adds a ROM with music. Each file has the given tags, or none if its tags could not be read. */
-async function addMusic (
-  test: TestApp, name: string, files: Record<string, Tags | null>, options: { platform?: string, fields?: object } = {}
-) {
-  const rom = await addRom(test, { fs_name: name, files: [`${name}.gb`, ...Object.keys(files).map((file) => `soundtrack/${file}`)], ...options })
-  const ids: number[] = []
-  for (const [file, tags] of Object.entries(files)) {
-    const { rows: [row] } = await test.app.pg.query<{ id: number }>(`update rom_files set category = 'soundtrack', track_meta = $3::jsonb,
-      tags_of = last_modified where rom_id = $1 and file_name = $2 returning id`,
-    [rom, file, tags === null ? null : JSON.stringify({ ...NO_TAGS, ...tags })])
-    ids.push(row?.id ?? 0)
-  }
-  return { rom, ids }
-}
-
-/** Returns a client for the routes of one user. */
-function callerOf ({ app }: TestApp, headers: { authorization: string }) {
-  async function ask (method: 'GET' | 'POST' | 'PUT' | 'DELETE', path: string, payload?: object) {
-    return await app.inject({ method, url: `/api/music/${path}`, headers, ...(payload === undefined ? {} : { payload }) })
-  }
-  async function get<T> (path: string): Promise<T> {
-    const reply = await ask('GET', path)
-    if (reply.statusCode !== 200) throw new Error(`${path}: ${reply.statusCode} ${reply.body}`)
-    return reply.json<T>()
-  }
-  return {
-    ask,
-    get,
-    titles: async (path: string) => (await get<Page<Track>>(path)).items.map(({ title }) => title),
-    ids: async (path: string) => (await get<Page<Track>>(path)).items.map(({ rom_file_id: id }) => id),
-    values: async (path: string) => (await get<Page<{ value: string | number, count: number }>>(path)).items.map(({ value, count }) => `${value} ${count}`),
-    send: (method: 'POST' | 'PUT' | 'DELETE', path: string, ids: readonly number[]) => ask(method, path, { rom_file_ids: ids }),
-    async make (name: string, fields: object = {}): Promise<Playlist> {
-      const reply = await ask('POST', 'playlists', { name, ...fields })
-      if (reply.statusCode !== 200) throw new Error(reply.body)
-      return reply.json()
-    }
-  }
-}
-
-async function start (t: Test) {
-  const test = await fresh(t)
-  const anna = callerOf(test, await test.createUser('anna'))
-  const ben = callerOf(test, await test.createUser('ben'))
-  return { test, anna, ben, admin: callerOf(test, test.admin) }
-}
+const { start } = await startMusic(t)
 
 async function hide ({ app }: TestApp, entity: 'roms' | 'platforms', id: number, username: string): Promise<void> {
   await app.pg.query(`insert into hidden_entities (entity, entity_id, user_id)
@@ -258,51 +199,6 @@ t.test('tracks of a playlist keep the given order', async (t) => {
   t.same(await anna.ids(path), [b, c])
   await test.app.pg.query('delete from rom_files where id = $1', [b])
   t.match(await anna.get(`playlists/${id}`), { track_count: 1 }, 'a file takes its entries along')
-})
-
-t.test('concurrent changes of a playlist lose nothing and leave one requested order', async (t) => {
-  const { test, anna } = await start(t)
-  const files = Object.fromEntries(Array.from({ length: 8 }, (_, index) => [`${index}.mp3`, { title: `${index}` }]))
-  const { ids } = await addMusic(test, 'One', files)
-  const { id } = await anna.make('Mine')
-  const path = `playlists/${id}/tracks`
-  await Promise.all(ids.map((one) => anna.send('POST', path, [one])))
-  t.same((await anna.ids(path)).toSorted((x, y) => x - y), ids)
-  const { rows } = await test.app.pg.query<{ n: number }>('select count(distinct position)::int as n from music_playlist_tracks')
-  t.same(rows, [{ n: ids.length }], 'no two stand at the same place')
-  const orders = Array.from({ length: 6 }, (_, turn) => [...ids.slice(turn), ...ids.slice(0, turn)])
-  const replies = await Promise.all(orders.map((order) => anna.send('PUT', `${path}/order`, order)))
-  t.ok(replies.every(({ statusCode }) => statusCode === 204))
-  const left = await anna.ids(path)
-  t.ok(orders.some((order) => String(order) === String(left)), String(left))
-})
-
-t.test('after any changes a playlist equals a plain list with the same changes', async (t) => {
-  const { test, anna } = await start(t)
-  const { ids } = await addMusic(test, 'One', Object.fromEntries(Array.from({ length: 6 }, (_, index) => [`${index}.mp3`, { title: `${index}` }])))
-  const some = fc.array(fc.constantFrom(...ids), { maxLength: 6 })
-  const step = fc.tuple(fc.constantFrom('add', 'remove', 'order'), some)
-  let count = 0
-  await fc.assert(fc.asyncProperty(fc.array(step, { maxLength: 6 }), async (steps) => {
-    const path = `playlists/${(await anna.make(`List ${count++}`)).id}/tracks`
-    let list: number[] = []
-    for (const [kind, given] of steps) {
-      const named = [...new Set(given)]
-      const known = named.filter((id) => list.includes(id))
-      if (kind === 'add') {
-        t.same((await anna.send('POST', path, given)).json(), { added: named.length - known.length })
-        list = [...list, ...named.filter((id) => !list.includes(id))]
-      } else if (kind === 'remove') {
-        t.same((await anna.send('DELETE', path, given)).json(), { removed: known.length })
-        list = list.filter((id) => !named.includes(id))
-      } else {
-        const isWhole = known.length === named.length
-        t.equal((await anna.send('PUT', `${path}/order`, given)).statusCode, isWhole ? 204 : 400)
-        if (isWhole) list = [...named, ...list.filter((id) => !named.includes(id))]
-      }
-      t.same(await anna.ids(path), list)
-    }
-  }), { numRuns: 15 })
 })
 
 t.test('V9: music of hidden or age-limited ROMs is in no list, but can be removed', async (t) => {

@@ -1,9 +1,12 @@
+import { scriptOf } from '../fixtures/script.ts'
 import { rename } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
 import { startFormerRoms } from './former-roms-support.ts'
 
-const { app, put, scan, rom, roms, libraryDir, sql, alice, at, hide, status, cleanUp } = await startFormerRoms(t)
+const {
+  app, put, scan, rom, roms, libraryDir, sql, alice, at, hide, status, cleanUp, admin, asAdmin
+} = await startFormerRoms(t)
 
 t.test('ROMs that return after the clean-up keep their hide rules, marks and play time', async (t) => {
   await put({ 'roms/snes/Hidden.sfc': 'hidden', 'roms/snes/Marked.sfc': 'marked', 'roms/snes/Rest.sfc': 'rest' })
@@ -35,4 +38,35 @@ t.test('ROMs that return after the clean-up keep their hide rules, marks and pla
   const again = (await app.inject({ url: '/api/play-sessions', headers: alice })).json<{ rom_id: number | null }[]>()
   t.same(again.map((one) => one.rom_id), [marked.id])
   t.same(await sql('select id from former_roms'), [])
+})
+
+t.test('field locks return with the ROM after clean-up, a move or a deletion', async (t) => {
+  await put({ 'roms/sms/Cleaned.sms': 'cleaned', 'roms/sms/Listed.sms': 'listed', 'roms/sms/Moved.sms': 'moved', 'roms/sms/Rest.sms': 'rest' })
+  await scan({ platform_fs_slugs: ['sms'] })
+  const manual = JSON.stringify({ genres: ['Chess'] })
+  scriptOf('alpha').getById = (id) => ({ id, name: 'Chosen' })
+  for (const name of ['Cleaned', 'Listed', 'Moved']) {
+    await asAdmin('PUT', `/api/roms/${(await rom('sms', `${name}.sms`)).id}`, {
+      name: `${name} by hand`, summary: 'Mine', alpha_id: '7', raw_manual_metadata: manual
+    })
+  }
+  const [cleaned, listed, moved] = [await rom('sms', 'Cleaned.sms'), await rom('sms', 'Listed.sms'), await rom('sms', 'Moved.sms')]
+  await asAdmin('POST', '/api/roms/delete', { roms: [listed.id] })
+  await rename(at('sms/Cleaned.sms'), join(libraryDir, 'Cleaned.sms'))
+  await rename(at('sms/Moved.sms'), join(libraryDir, 'Moved.sms'))
+  await cleanUp('sms')
+  await rename(join(libraryDir, 'Cleaned.sms'), at('sms/Cleaned.sms'))
+  await put({ 'roms/gg/Rest.gg': 'rest of gg' })
+  await rename(join(libraryDir, 'Moved.sms'), at('gg/Moved.gg'))
+  scriptOf('alpha').identify = () => ({ id: 9, name: 'Wrong' })
+  await scan({ platform_fs_slugs: ['sms', 'gg'] })
+  for (const [id, name] of [[cleaned.id, 'Cleaned'], [listed.id, 'Listed'], [moved.id, 'Moved']] as const) {
+    const shown = (await app.inject({ url: `/api/roms/${id}`, headers: admin })).json<object>()
+    t.match(shown, { name: `${name} by hand`, summary: 'Mine', metadatum: { genres: ['Chess'] } }, name)
+    const { locked } = (await app.inject({ url: `/api/roms/${id}/sources`, headers: admin })).json<{ locked: string[] }>()
+    t.same(locked, ['alpha_id', 'name', 'summary', 'manual_metadata'], name)
+    t.same(await sql('select provider_id from rom_matches where rom_id = $1', [id]), [{ provider_id: '7' }], name)
+  }
+  await scan({ platform_fs_slugs: ['sms'], type: 'complete' })
+  t.equal((await rom('sms', 'Cleaned.sms')).name, 'Cleaned by hand', 'also after a complete scan')
 })

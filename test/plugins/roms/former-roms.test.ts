@@ -1,46 +1,13 @@
-import { rename, rm } from 'node:fs/promises'
-import { join } from 'node:path'
+import { rm } from 'node:fs/promises'
 import t from 'tap'
-import { scriptOf } from '../fixtures/script.ts'
 import { startFormerRoms } from './former-roms-support.ts'
 
 const {
-  app, admin, put, scan, rom, roms, libraryDir, sql, at, asAdmin, hide, status, cleanUp
+  put, scan, rom, roms, sql, at, asAdmin, hide, status, cleanUp
 } = await startFormerRoms(t)
 
 const platformId = async (folder: string) =>
   (await sql<{ id: number }>('select id from platforms where fs_slug = $1', [folder]))[0]?.id ?? 0
-
-t.test('field locks return with the ROM after clean-up, a move or a deletion', async (t) => {
-  await put({ 'roms/sms/Cleaned.sms': 'cleaned', 'roms/sms/Listed.sms': 'listed', 'roms/sms/Moved.sms': 'moved', 'roms/sms/Rest.sms': 'rest' })
-  await scan({ platform_fs_slugs: ['sms'] })
-  const manual = JSON.stringify({ genres: ['Chess'] })
-  scriptOf('alpha').getById = (id) => ({ id, name: 'Chosen' })
-  for (const name of ['Cleaned', 'Listed', 'Moved']) {
-    await asAdmin('PUT', `/api/roms/${(await rom('sms', `${name}.sms`)).id}`, {
-      name: `${name} by hand`, summary: 'Mine', alpha_id: '7', raw_manual_metadata: manual
-    })
-  }
-  const [cleaned, listed, moved] = [await rom('sms', 'Cleaned.sms'), await rom('sms', 'Listed.sms'), await rom('sms', 'Moved.sms')]
-  await asAdmin('POST', '/api/roms/delete', { roms: [listed.id] })
-  await rename(at('sms/Cleaned.sms'), join(libraryDir, 'Cleaned.sms'))
-  await rename(at('sms/Moved.sms'), join(libraryDir, 'Moved.sms'))
-  await cleanUp('sms')
-  await rename(join(libraryDir, 'Cleaned.sms'), at('sms/Cleaned.sms'))
-  await put({ 'roms/gg/Rest.gg': 'rest of gg' })
-  await rename(join(libraryDir, 'Moved.sms'), at('gg/Moved.gg'))
-  scriptOf('alpha').identify = () => ({ id: 9, name: 'Wrong' })
-  await scan({ platform_fs_slugs: ['sms', 'gg'] })
-  for (const [id, name] of [[cleaned.id, 'Cleaned'], [listed.id, 'Listed'], [moved.id, 'Moved']] as const) {
-    const shown = (await app.inject({ url: `/api/roms/${id}`, headers: admin })).json<object>()
-    t.match(shown, { name: `${name} by hand`, summary: 'Mine', metadatum: { genres: ['Chess'] } }, name)
-    const { locked } = (await app.inject({ url: `/api/roms/${id}/sources`, headers: admin })).json<{ locked: string[] }>()
-    t.same(locked, ['alpha_id', 'name', 'summary', 'manual_metadata'], name)
-    t.same(await sql('select provider_id from rom_matches where rom_id = $1', [id]), [{ provider_id: '7' }], name)
-  }
-  await scan({ platform_fs_slugs: ['sms'], type: 'complete' })
-  t.equal((await rom('sms', 'Cleaned.sms')).name, 'Cleaned by hand', 'also after a complete scan')
-})
 
 t.test('a deleted platform returns with its id, ROMs, name and hide rules', async (t) => {
   await put({ 'roms/gba/Kept.gba': 'kept', 'roms/gb/Other.gb': 'other' })

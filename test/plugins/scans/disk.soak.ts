@@ -186,3 +186,22 @@ for (const [what, options, why] of FULL_DISKS) {
     }
   })
 }
+
+t.test('a platform on an unmounted disk loses no ROM, and the scan gives advice', async (t) => {
+  await put({ 'roms/snes/One.sfc': 'one', 'roms/snes/Two.sfc': 'two', 'roms/nes/Three.nes': 'three' })
+  await scan()
+  const mount = await unmount('roms/snes')
+  await put({ 'roms/snes/gamelist.xml': '<gameList/>' })
+  const [first] = await roms('snes')
+  for (const payload of [{}, { type: 'complete' }, { platform_fs_slugs: ['snes'] }, { roms_ids: [first?.id ?? 0] }]) {
+    const status = await scan(payload)
+    t.equal(status.status, 'finished')
+    t.match(problems(status), [
+      /^roms\/snes: .*empty, and it is not the folder that contained its 2 ROMs.*Mount the disk, or delete the folder/
+    ], JSON.stringify(payload))
+    t.same(await missing(test, 'snes'), [false, false])
+  }
+  t.same(await missing(test, 'nes'), [false], 'the others are scanned')
+  await mount()
+  t.match(await scan(), { meta: { scan_stats: { new_roms: 0, updated_roms: 0 }, problems: [] } })
+})
