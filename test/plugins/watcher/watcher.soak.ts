@@ -114,20 +114,3 @@ t.test('one worker watches; after its end another resumes its waiting scan', asy
   await until(() => next.watcher.isWatching(), 'the next one watches')
   t.same((await afterChange(() => rename(at('nes'), at('famicom')))).map(slugsOf), [['famicom', 'nes']])
 })
-
-t.test('a library that appears is scanned completely', async (t) => {
-  await until(async () => worker?.watcher.isWatching() === true, 'the worker watches')
-  t.equal(app.watcher.isWatching(), false, 'a web worker does not')
-  const [scan, ...others] = await afterChange(() => put({ 'roms/snes/A.sfc': 'a', 'roms/nes/A.nes': 'a', 'roms/gb/A.gb': 'a' }))
-  t.match(scan?.payload, { type: 'quick', platforms: [], platform_fs_slugs: [] })
-  t.same(others, [])
-  t.equal((await roms('gb')).length, 1)
-})
-
-t.test('a stop cancels the waiting scan, and later changes are scanned', async (t) => {
-  await put({ 'roms/nes/E.nes': 'e' })
-  await until(async () => (await waiting()).length === 1, 'the scan waits')
-  t.equal(await app.scans.stop(), 1)
-  const found = await afterChange(() => put({ 'roms/psx/Three.bin': 'three' }))
-  t.same(found.map(slugsOf), [['psx']])
-})
