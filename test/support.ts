@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { promisify } from 'node:util'
 import { hash } from '@node-rs/argon2'
 import { type Logger, pino } from 'pino'
 import pg from 'pg'
@@ -20,6 +22,9 @@ import documentedStatuses from './documented-statuses.ts'
 
 /** The first feature sees the responses of all others. */
 const features = composeFeatures({ ...featureList, features: [documentedStatuses, ...featureList.features] })
+
+/** More than an app needs to close on a busy machine. */
+const CLOSE_MS = 60_000
 
 type Test = Pick<TapTest, 'testdir' | 'teardown'>
 
@@ -256,6 +261,22 @@ const QUICK_HASH = { memoryCost: 8, timeCost: 1, parallelism: 1 }
 const basic = (username: string, password: string) =>
   ({ authorization: `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}` })
 
+/** Closes an app, and says what it waits for if it does not close. */
+async function close (app: App): Promise<void> {
+  const timeout = new AbortController()
+  const fail = async (): Promise<void> => {
+    await sleep(CLOSE_MS, undefined, { signal: timeout.signal })
+    const count = await promisify(app.server.getConnections.bind(app.server))()
+    const { pg: { totalCount, idleCount, waitingCount } } = app
+    throw new Error(`The app does not close. It is ${app.server.listening ? '' : 'not '}listening, has ${count} connections, and `
+      + `${totalCount} to PostgreSQL: ${idleCount} idle, ${waitingCount} requests wait for one`)
+  }
+  const failed = fail()
+  failed.catch(() => { /* reported below, or the app was closed */ })
+  await Promise.race([app.close(), failed])
+  timeout.abort()
+}
+
 /** Builds the real server, ready for injected or real requests, on its own database and folders. */
 export async function buildTestApp (t: Test, options: TestAppOptions = {}): Promise<TestApp> {
   const folder = t.testdir({ data: {}, library: options.library ?? {} })
@@ -281,8 +302,8 @@ export async function buildTestApp (t: Test, options: TestAppOptions = {}): Prom
   const worker = options.worker === true ? await build('worker') : null
   const app = await build('web')
   t.teardown(async () => {
-    await app.close()
-    await worker?.close()
+    await close(app)
+    if (worker !== null) await close(worker)
   })
   await worker?.ready()
   await app.ready()

@@ -1,0 +1,26 @@
+import type { Socket } from 'node:net'
+import fp from 'fastify-plugin'
+
+/** The time in which a connection that arrives while the process closes must begin its request. */
+const FIRST_REQUEST_MS = 1_000
+
+const endUnused = (socket: Socket): void => { if (socket.bytesRead === 0) socket.destroy() }
+
+/**
+ * Ends connections without a request when the process closes. Browsers open some in advance, and `server.close` of Node
+ * ends only connections that had a request; it waits for all others without end.
+ */
+export default fp(async (app) => {
+  const connections = new Set<Socket>()
+  let isClosing = false
+  app.server.on('connection', (socket) => {
+    if (isClosing) setTimeout(endUnused, FIRST_REQUEST_MS, socket).unref()
+    connections.add(socket)
+    socket.once('close', () => { connections.delete(socket) })
+  })
+  app.addHook('preClose', (done) => {
+    isClosing = true
+    for (const socket of connections) endUnused(socket)
+    done()
+  })
+}, { name: 'unused-connections', fastify: '5.x' })
