@@ -268,8 +268,8 @@ async function close (app: App): Promise<void> {
     await sleep(CLOSE_MS, undefined, { signal: timeout.signal })
     const count = await promisify(app.server.getConnections.bind(app.server))()
     const { pg: { totalCount, idleCount, waitingCount } } = app
-    throw new Error(`The app does not close. It is ${app.server.listening ? '' : 'not '}listening, has ${count} connections, and `
-      + `${totalCount} to PostgreSQL: ${idleCount} idle, ${waitingCount} requests wait for one`)
+    throw new Error(`The app does not close. It is ${app.server.listening ? '' : 'not '}listening, has ${count} connections, and ` +
+      `${totalCount} to PostgreSQL: ${idleCount} idle, ${waitingCount} requests wait for one`)
   }
   const failed = fail()
   failed.catch(() => { /* reported below, or the app was closed */ })
