@@ -13,6 +13,7 @@ const LIBRARY = { roms: 20_000, covers: 10_000 }
 /** Pixels between two frames, which passes about 900 covers in a round. */
 const STEP = 90
 const PIXELS = 40_000
+const PART = 4_000
 /** The first rounds fill caches. */
 const WARM_SHARE = 0.2
 const HEAP_MAX_MIB = 2
@@ -27,7 +28,7 @@ function readMemory (pid: number): number {
   return Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024
 }
 
-async function scroll (page: Page, from: number, to: number): Promise<void> {
+async function scrollPart (page: Page, from: number, to: number): Promise<void> {
   await page.evaluate(async (from, to, step) => {
     const grid = document.querySelector('.grid')
     for (let top = from; from < to ? top < to : top > to; top += from < to ? step : -step) {
@@ -35,6 +36,14 @@ async function scroll (page: Page, from: number, to: number): Promise<void> {
       await new Promise((resolve) => { requestAnimationFrame(resolve) })
     }
   }, from, to, STEP)
+}
+
+/** Scrolls in parts, because puppeteer waits a limited time for each, and a busy machine draws few frames a second. */
+async function scroll (page: Page, from: number, to: number): Promise<void> {
+  const part = from < to ? PART : -PART
+  for (let top = from; Math.abs(to - top) > 0; top = Math.abs(to - top) <= PART ? to : top + part) {
+    await scrollPart(page, top, Math.abs(to - top) <= PART ? to : top + part)
+  }
 }
 
 /** Waits for an element without a handle, which would keep the element in memory. */
