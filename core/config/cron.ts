@@ -1,3 +1,5 @@
+import { createHash } from 'node:crypto'
+
 interface Field { min: number, max: number, names?: string, extraPattern?: RegExp }
 
 /** Minute, hour, day of the month, month and weekday, in the order of a cron line. */
@@ -33,4 +35,24 @@ export function isCron (text: string): boolean {
   const fields = text.trim().split(/\s+/)
   return fields.length === FIELDS.length && FIELDS.every((field, index) =>
     fields[index]?.split(',').every((item) => isItem(item, field)))
+}
+
+/** Returns the first and last value that `H` may choose: no day that some month lacks, and Sunday only once. */
+function readRange (range: string | undefined, field: Field): [number, number] {
+  const { min, max } = field
+  const [from, to] = range?.split('-').map((text) => readNumber(text, field) ?? min) ?? []
+  if (from === undefined) return [min, max === 31 ? 28 : max === 7 ? 6 : max]
+  return [from, to ?? from]
+}
+
+/** Replaces each `H` of a cron line by a time that depends on the seed only, as Jenkins does: `H/15` by `7-59/15`. */
+export function fixTimes (cron: string, seed: string): string {
+  return cron.trim().split(/\s+/).map((text, index) => text.replace(/\bH(?:\(([^)]+)\))?(?:\/(\d+))?/g, (found, range?: string, step?: string) => {
+    const field = FIELDS[index]
+    if (field === undefined) return found
+    const [from, to] = readRange(range, field)
+    const hash = createHash('sha256').update(`${seed} ${index}`).digest().readUInt32BE()
+    const width = to - from + 1
+    return step === undefined ? String(from + hash % width) : `${from + hash % Math.min(Number(step), width)}-${to}/${step}`
+  })).join(' ')
 }

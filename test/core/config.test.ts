@@ -5,6 +5,7 @@ import fc from 'fast-check'
 import t, { type Test } from 'tap'
 import { listDescribed, renderSection, renderSections } from '../../core/cli/config-help.ts'
 import { basePath, coerceText, listSettings, renderConfig, shareableBaseUrl } from '../../core/config/config.ts'
+import { fixTimes, isCron } from '../../core/config/cron.ts'
 import { directUrlOf, poolerUrlOf, preparesStatements } from '../../core/config/database-urls.ts'
 import { createConfigSchema } from '../../core/config/schema.ts'
 import { defineSection } from '../../core/config/section.ts'
@@ -106,6 +107,17 @@ t.test('a wrong text is explained in words, for every setting with a format', as
   for (const { path, schema } of SETTINGS) {
     t.notOk(schema.pattern ?? schema.items?.pattern, `${path.join('.')} has a format in place of a regular expression`)
   }
+})
+
+t.test('a schedule with H has one valid time for each task', async (t) => {
+  for (const cron of ['H H(0-5) * * 7', 'H/15 * * * *', 'H(0-29)/10 H H * H', '5 4 H(10-20) H(jan-mar) mon-thu']) {
+    const fixed = fixTimes(cron, 'scan_library')
+    t.notMatch(fixed, 'H')
+    t.ok(isCron(fixed), fixed)
+    t.equal(fixTimes(cron, 'scan_library'), fixed)
+  }
+  t.not(fixTimes('H H * * *', 'scan_library'), fixTimes('H H * * *', 'cleanup_assets'))
+  t.equal(fixTimes('0-30/10 * * THU ?', 'scan_library'), '0-30/10 * * THU ?')
 })
 
 t.test('an impossible address, proxy or schedule is refused', async (t) => {
