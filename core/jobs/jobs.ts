@@ -2,6 +2,7 @@ import type { FastifyBaseLogger } from 'fastify'
 import fp from 'fastify-plugin'
 import type { Job, PgBoss } from 'pg-boss'
 import { outsideRequestTime } from '../database/request-time.ts'
+import { fixTimes, isCron } from '../config/cron.ts'
 import { ApiError } from '../errors.ts'
 import { asRequest } from '../request-id.ts'
 import { awaitResult } from './await-result.ts'
@@ -29,7 +30,7 @@ export interface Jobs {
    * @throws ApiError UNAVAILABLE if no worker answered within `timeoutMs`, and seconds after its worker died.
    */
   request (name: string, input: object, timeoutMs: number, options?: JobOptions): Promise<unknown>
-  /** Runs a job at the times of a cron line (five fields, UTC). */
+  /** Runs a job at the times of a cron line (five fields, UTC). `H` is one time, which depends on queue and key. */
   schedule (name: string, key: string, cron: string | null, input: object): Promise<void>
   /** True if this process runs a job now. */
   isBusy (): boolean
@@ -137,7 +138,8 @@ export default fp<JobsOptions>(async (app, { url, runsJobs }) => {
     async schedule (name, key, cron, input) {
       const boss = await useBoss()
       if (cron === null) await boss.unschedule(name, key)
-      else await boss.schedule(name, cron, input, { key, tz: 'UTC' })
+      // pg-boss would choose another time for H at each look. It refuses an invalid line.
+      else await boss.schedule(name, isCron(cron) ? fixTimes(cron, `${name} ${key}`) : cron, input, { key, tz: 'UTC' })
     },
     isBusy: () => running > 0
   } satisfies Jobs)

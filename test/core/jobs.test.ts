@@ -214,3 +214,19 @@ t.test('a queue cannot be defined twice', async (t) => {
   app.jobs.define('twice', definition)
   t.throws(() => { app.jobs.define('twice', definition) }, { message: /'twice' is defined twice/ })
 })
+
+t.test('a schedule with H is stored with one time, the same at each start', async (t) => {
+  const url = await createTestDatabase(t)
+  const define: Define = (jobs) => { jobs.define('planned', { concurrency: 1, timeoutSeconds: LONG_SECONDS, run: async () => null }) }
+  const jobs = await start(t, url, false, define)
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  t.teardown(() => client.end())
+  const lines: string[] = []
+  for (let starts = 0; starts < 2; starts++) {
+    await jobs.schedule('planned', 'daily', 'H H(1-5) * * *', {})
+    const { rows } = await client.query<{ cron: string }>("select cron from pgboss.schedule where name = 'planned'")
+    lines.push(...rows.map(({ cron }) => cron))
+  }
+  t.match(lines, [/^\d+ [1-5] \* \* \*$/, lines[0]])
+})
