@@ -7,6 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { type Socket, io } from 'socket.io-client'
 import t from 'tap'
+import { CREDENTIALS, startS3Server } from '../core/store/s3-server.ts'
 import { startRoundRobin } from '../e2e/round-robin.ts'
 import { type Command, createUsedDataDir, runSvc, settings, tryFetch } from '../e2e/server.ts'
 import { freePort } from '../free-port.ts'
@@ -17,8 +18,8 @@ import { createRandom } from './random.ts'
 import { ADMIN, AUTHORIZATION, WAIT_MS } from './server.ts'
 import { startVisitors } from './visitors.ts'
 
-// Two web hosts with data directories of their own, one of which is killed: many sockets behind round robin without
-// stickiness while people write, and uploads whose chunks alternate between the hosts.
+// Two web hosts with data directories of their own and one bucket, one of which is killed: many sockets behind round
+// robin without stickiness while people write, and uploads whose chunks alternate between the hosts.
 
 const SOCKETS = Number(process.env.SOAK_SOCKETS ?? 1_000)
 const BATCH = 50
@@ -30,6 +31,7 @@ const COMPLETION_MS = 150
 const VISITORS = 4
 const SEED = Number(process.env.SOAK_SEED ?? Date.now() % 1_000_000)
 const SVC_DATABASE_URL = await createTestDatabase(t)
+const bucket = await startS3Server(t)
 const libraryDir = mkdtempSync(join(tmpdir(), 'svc-library-'))
 t.teardown(() => { rmSync(libraryDir, { recursive: true, force: true }) })
 t.comment(`SOAK_SEED=${SEED} SOAK_ROUNDS=${UPLOADS} SOAK_SOCKETS=${SOCKETS}`)
@@ -50,6 +52,9 @@ async function startHost (address: string): Promise<Host> {
     SVC_HOST: address,
     SVC_INTERNAL_ADDRESS: `${address}:${await freePort()}`,
     SVC_DATABASE_URL,
+    SVC_STORE_URL: bucket.url,
+    AWS_ACCESS_KEY_ID: CREDENTIALS.id,
+    AWS_SECRET_ACCESS_KEY: CREDENTIALS.secret,
     SVC_AUTH_SECRET_KEY: 'one key of all hosts'
   }))
   const [, url = ''] = await until(() => /"url":"([^"]+)"/.exec(command.output()), `the host at ${address}`, { ...command, ms: WAIT_MS })
