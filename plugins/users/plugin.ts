@@ -40,7 +40,9 @@ function addFirstAdmin (app: FastifyInstance, { auth }: Config): void {
     }
     await app.users.add({ db: app.db, caller: null }, { username, password, email: '', role: 'admin' }, '')
       .then(() => { app.log.info({ username }, 'first administrator created') })
-      .catch((err: unknown) => {
+      .catch(async (err: unknown) => {
+        // Another host that started at the same time was first.
+        if (await app.users.hasAdmin()) return
         app.log.warn(err instanceof ApiError ? { reason: err.message } : { err },
           'the first administrator was not created: correct SVC_ADMIN_USERNAME and SVC_ADMIN_PASSWORD, then start again')
       })

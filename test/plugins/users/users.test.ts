@@ -6,9 +6,10 @@ import sharp from 'sharp'
 import { io } from 'socket.io-client'
 import t from 'tap'
 import type { RoleChange } from '../../../plugins/users/accounts/roles.ts'
-import { buildTestApp } from '../../support.ts'
+import { buildTestApp, createTestDatabase } from '../../support.ts'
 import { basicHeaders as basic, guestHeaders, signIn as openBrowser } from '../auth/support.ts'
 import { until } from '../../until.ts'
+import { withConnection } from '../migrations/support.ts'
 
 type Headers = Record<string, string>
 interface UserView { id: number, username: string, role: string, enabled: boolean }
@@ -442,4 +443,24 @@ t.test('users are listed for callers with the scope; everybody sees themselves',
     'select d.device_id from devices d join sessions s on s.device_id = d.id where s.user_id = $1', [dana.id])
   t.match((await call('GET', '/me', browser)).json(), { id: dana.id, current_device_id: device?.device_id ?? 'a device' })
   t.match((await call('GET', '/me', dana.headers)).json(), { id: dana.id, current_device_id: null })
+})
+
+t.test('of hosts that start at once, one creates the administrator, and none warns', async (t) => {
+  const databaseUrl = await createTestDatabase(t)
+  const lines: string[] = []
+  const start = () => buildTestApp(t, {
+    databaseUrl,
+    withoutAdmin: true,
+    env: { SVC_ADMIN_USERNAME: 'chief', SVC_ADMIN_PASSWORD: 'a long password' },
+    log: ({ msg }) => { lines.push(String(msg)) }
+  })
+  await withConnection(databaseUrl, async (client) => {
+    await client.query('begin; lock table users in exclusive mode')
+    const starting = Promise.all([start(), start()])
+    await until(async () => (await client.query(`select from pg_locks l join pg_database d on d.oid = l.database
+      where d.datname = current_database() and not l.granted`)).rowCount === 2, 'both hosts at the insertion')
+    await client.query('commit')
+    await starting
+  })
+  t.same(lines.filter((line) => line.includes('administrator')), ['first administrator created'])
 })
