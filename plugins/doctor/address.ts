@@ -2,10 +2,12 @@ import { isIP } from 'node:net'
 import { randomUUID } from 'node:crypto'
 import { WebSocket } from 'undici'
 import { type Config, shareableBaseUrl } from '../../core/config/config.ts'
+import { directUrlOf } from '../../core/config/database-urls.ts'
 import { NEVER, limitTime } from '../../core/limit-time.ts'
 import { REQUEST_ID_HEADER } from '../../core/request-id.ts'
 import { SOCKET_PATH } from '../../core/sockets/request.ts'
 import type { ProxyProblemKind } from '../../core/sockets/proxy-problems.ts'
+import { listenUrl } from '../../core/supervisor/banner.ts'
 import { checkPort } from '../../core/supervisor/port.ts'
 import { StartError } from '../../core/errors.ts'
 import { describeProblems } from '../heartbeat/problems.ts'
@@ -145,10 +147,20 @@ async function examineServer (url: string): Promise<Finding[]> {
   }
 }
 
+/** Returns the address of a `svc web` on this machine, which locks no data directory; null if none answers. */
+async function findLoneWeb (config: Config): Promise<string | null> {
+  if (directUrlOf(config) === undefined || config.server.port === 0) return null
+  const url = listenUrl(config, config.server.port)
+  const problem = await requestHealth(url).catch(() => 'it does not run')
+  return problem === null ? url : null
+}
+
 /** Checks the access to the server: port, address, proxy, sockets. */
-export const examineAddress: DoctorCheck = async ({ config, state }) => {
+export const examineAddress: DoctorCheck = async ({ config, state: whole }) => {
   const proxies = examineProxies(config)
   const shared = shareableBaseUrl(config)
+  const loneUrl = whole === null ? await findLoneWeb(config) : null
+  const state = loneUrl === null ? whole : { url: loneUrl }
   if (state === null) return [ok('server', 'The server does not run; its address can be checked only while it runs'), await examinePort(config), ...proxies]
   if (state.url === null) return [warn('server', 'The server is starting', 'Run this command again in a minute'), ...proxies]
   const advice = shared === null

@@ -1,0 +1,108 @@
+import { randomUUID } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type pg from 'pg'
+import { createStore } from '../../core/store/create-store.ts'
+import { type CheckInput, type Finding, fail, ok, warn } from './finding.ts'
+import { ANSWERS, type Answer, QUESTIONS, type Question, parseAnswer } from './host-questions.ts'
+import type { HostRow } from './rows.ts'
+
+const SUBJECT = 'hosts'
+const ANSWER_MS = 6_000
+
+/** A host with the answer of each of its processes; undefined for one that is silent. */
+interface Asked { name: string, answers: (Answer | undefined)[] }
+
+/** Asks all processes, and waits until these have answered. @returns the answers by the id of the process */
+async function ask (pool: pg.Pool, question: Question, workers: readonly string[]): Promise<Map<string, Answer>> {
+  const answers = new Map<string, Answer>()
+  const { promise: isWhole, resolve } = Promise.withResolvers<void>()
+  const client = await pool.connect()
+  const receive = ({ channel, payload = '' }: pg.Notification) => {
+    const answer = channel === ANSWERS ? parseAnswer(payload) : null
+    if (answer?.question !== question.id) return
+    answers.set(answer.worker, answer)
+    if (workers.every((worker) => answers.has(worker))) resolve()
+  }
+  client.on('notification', receive)
+  const ending = new AbortController()
+  try {
+    await client.query(`listen ${ANSWERS}`)
+    await client.query('select pg_notify($1, $2)', [QUESTIONS, JSON.stringify(question)])
+    await Promise.race([isWhole, sleep(ANSWER_MS, undefined, { signal: ending.signal }).catch(() => undefined)])
+  } finally {
+    ending.abort()
+    client.off('notification', receive)
+    await client.query('unlisten *').finally(() => { client.release() })
+  }
+  return answers
+}
+
+/** Groups the hosts by a value in their answers, such as `web1, web2 | work1`. */
+function groupHosts (hosts: readonly Asked[], valueOf: (answer: Answer) => string | undefined): string[] {
+  const names = new Map<string | undefined, Set<string>>()
+  for (const { name, answers } of hosts) {
+    for (const answer of answers) {
+      if (answer === undefined) continue
+      const value = valueOf(answer)
+      names.set(value, (names.get(value) ?? new Set()).add(name))
+    }
+  }
+  return [...names.values()].map((group) => [...group].join(', '))
+}
+
+function examineStores (hosts: readonly Asked[], storeName: string): Finding[] {
+  const isBlind = ({ answers }: Asked) => answers.some((answer) => answer?.object === false)
+  const blind = hosts.filter(isBlind).map(({ name }) => name)
+  const reasons = hosts.flatMap(({ name, answers }) => {
+    const reason = answers.map((answer) => answer?.object).find((object) => typeof object === 'string')
+    return reason === undefined
+      ? []
+      : [fail(SUBJECT, `${name} cannot use its store: ${reason}`, 'Check SVC_STORE_URL, the credentials and the network there')]
+  })
+  if (blind.length === 0) return reasons
+  return [...reasons, fail(SUBJECT, `${blind.join(', ')} cannot see what this machine stores in ${storeName}, and lacks its uploads and artwork`,
+    'Mount one SVC_DATA_DIR on all hosts, or set the same SVC_STORE_URL on all of them; copy lost files with svc store copy')]
+}
+
+function examineSettings (hosts: readonly Asked[]): Finding[] {
+  const keys = groupHosts(hosts, ({ key }) => key)
+  if (keys.length > 1) {
+    return [fail(SUBJECT, `The hosts have ${keys.length} secret keys: ${keys.join(' | ')}`,
+      'Set the same SVC_AUTH_SECRET_KEY on all hosts, because sessions, stored secrets and plugins of one host mean nothing to another')]
+  }
+  const all = hosts.flatMap(({ answers }) => answers)
+  const names = new Set(all.flatMap((answer) => Object.keys(answer?.sections ?? {})))
+  const different = [...names].flatMap((section) => {
+    const groups = groupHosts(hosts, ({ sections }) => sections[section])
+    return groups.length > 1 ? [`${section} (${groups.join(' | ')})`] : []
+  })
+  if (different.length === 0) return []
+  return [warn(SUBJECT, `The hosts have different settings: ${different.join('; ')}`,
+    'Set the same variables and the same content of config.yml on all hosts, then restart those that you changed')]
+}
+
+function examineSilence (hosts: readonly Asked[]): Finding[] {
+  const silent = hosts.filter(({ answers }) => answers.includes(undefined)).map(({ name }) => name)
+  return silent.length === 0
+    ? []
+    : [warn(SUBJECT, `${silent.join(', ')} did not answer within ${ANSWER_MS / 1_000} s`, 'Look into the log there; a host of a former release never answers')]
+}
+
+/** Asks several hosts whether they share the store, the secret key and the settings. */
+export async function examineAnswers (
+  { config }: Pick<CheckInput, 'config'>, pool: pg.Pool, hosts: readonly (HostRow & { name: string })[]
+): Promise<Finding[]> {
+  const store = createStore(config)
+  const id = randomUUID()
+  const key = `assets/.svc-doctor-${id}`
+  // The check of the store reports the reason.
+  const isStored = await store.put(key, Buffer.from('test')).then(() => true, () => false)
+  try {
+    const answers = await ask(pool, { id, object: isStored ? key : null }, hosts.flatMap(({ workers }) => workers))
+    const asked = hosts.map(({ name, workers }) => ({ name, answers: workers.map((worker) => answers.get(worker)) }))
+    const problems = [...examineSilence(asked), ...examineStores(asked, store.name), ...examineSettings(asked)]
+    return problems.length > 0 ? problems : [ok(SUBJECT, 'All hosts have the store, the secret key and the settings in common')]
+  } finally {
+    await store.delete([key]).catch(() => undefined)
+  }
+}
