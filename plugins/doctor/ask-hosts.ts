@@ -1,10 +1,13 @@
 import { randomUUID } from 'node:crypto'
+import { existsSync } from 'node:fs'
+import { rmdir } from 'node:fs/promises'
+import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
 import { createStore } from '../../core/store/create-store.ts'
 import { type CheckInput, type Finding, fail, ok, warn } from './finding.ts'
-import { ANSWERS, type Answer, QUESTIONS, type Question, parseAnswer } from './host-questions.ts'
-import type { HostRow } from './rows.ts'
+import { type Answer, type Question, parseAnswer } from './host-questions.ts'
+import { type HostRow, withAnswers } from './rows.ts'
 
 const SUBJECT = 'hosts'
 const ANSWER_MS = 6_000
@@ -15,25 +18,16 @@ interface Asked { name: string, answers: (Answer | undefined)[] }
 /** Asks all processes, and waits until these have answered. @returns the answers by the id of the process */
 async function ask (pool: pg.Pool, question: Question, workers: readonly string[]): Promise<Map<string, Answer>> {
   const answers = new Map<string, Answer>()
-  const { promise: isWhole, resolve } = Promise.withResolvers<void>()
-  const client = await pool.connect()
-  const receive = ({ channel, payload = '' }: pg.Notification) => {
-    const answer = channel === ANSWERS ? parseAnswer(payload) : null
-    if (answer?.question !== question.id) return
-    answers.set(answer.worker, answer)
-    if (workers.every((worker) => answers.has(worker))) resolve()
-  }
-  client.on('notification', receive)
-  const ending = new AbortController()
-  try {
-    await client.query(`listen ${ANSWERS}`)
-    await client.query('select pg_notify($1, $2)', [QUESTIONS, JSON.stringify(question)])
-    await Promise.race([isWhole, sleep(ANSWER_MS, undefined, { signal: ending.signal }).catch(() => undefined)])
-  } finally {
-    ending.abort()
-    client.off('notification', receive)
-    await client.query('unlisten *').finally(() => { client.release() })
-  }
+  const whole = new AbortController()
+  await withAnswers(pool, JSON.stringify(question), {
+    receive (payload) {
+      const answer = parseAnswer(payload)
+      if (answer?.question !== question.id) return
+      answers.set(answer.worker, answer)
+      if (workers.every((worker) => answers.has(worker))) whole.abort()
+    },
+    wait: () => sleep(ANSWER_MS, undefined, { signal: whole.signal }).catch(() => { /* all answered */ })
+  })
   return answers
 }
 
@@ -95,14 +89,19 @@ export async function examineAnswers (
   const store = createStore(config)
   const id = randomUUID()
   const key = `assets/.svc-doctor-${id}`
+  // A folder that this user creates may be closed to the server, which may run as another user.
+  const folder = store.folder === null ? null : join(store.folder, 'assets')
+  const isNewFolder = folder !== null && !existsSync(folder)
   // The check of the store reports the reason.
   const isStored = await store.put(key, Buffer.from('test')).then(() => true, () => false)
   try {
     const answers = await ask(pool, { id, object: isStored ? key : null }, hosts.flatMap(({ workers }) => workers))
     const asked = hosts.map(({ name, workers }) => ({ name, answers: workers.map((worker) => answers.get(worker)) }))
     const problems = [...examineSilence(asked), ...examineStores(asked, store.name), ...examineSettings(asked)]
-    return problems.length > 0 ? problems : [ok(SUBJECT, 'All hosts have the store, the secret key and the settings in common')]
+    if (problems.length > 0) return problems
+    return [ok(SUBJECT, `All hosts have ${isStored ? 'the store, ' : ''}the secret key and the settings in common`)]
   } finally {
     await store.delete([key]).catch(() => undefined)
+    if (isNewFolder) await rmdir(folder).catch(() => undefined)
   }
 }

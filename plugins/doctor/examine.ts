@@ -95,7 +95,7 @@ async function examineStored (input: CheckInput): Promise<Finding[]> {
     const current = isCurrent ? pool : null
     return [
       ...findings,
-      ...(current === null ? [] : await attempt('hosts', () => examineHosts(current))),
+      ...(current === null ? [] : await attempt('hosts', () => examineHosts(input, current))),
       ...await attempt('library', () => examineLibraries(config, current)),
       ...await attempt('store', () => examineStore(input, current), subjectMs)
     ]

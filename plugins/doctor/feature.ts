@@ -3,5 +3,7 @@ import { addDoctorCommands } from './commands.ts'
 
 export default defineFeature({
   name: 'doctor',
-  commands: addDoctorCommands
+  needs: ['database', 'workers'],
+  commands: addDoctorCommands,
+  plugin: () => import('./plugin.ts')
 })

@@ -3,11 +3,6 @@ import { Value } from '@sinclair/typebox/value'
 import type { Secrets } from '../../core/access/secrets.ts'
 import type { Config } from '../../core/config/config.ts'
 
-/** A channel of the database: `svc doctor` asks all processes of all hosts. */
-export const QUESTIONS = 'svc_doctor_questions'
-/** A channel of the database: the processes answer. */
-export const ANSWERS = 'svc_doctor_answers'
-
 /** The key of a test object, so that no question leads to another file. */
 export const TEST_OBJECT = /^assets\/\.svc-doctor-[0-9a-f-]{36}$/
 

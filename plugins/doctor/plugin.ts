@@ -3,7 +3,8 @@ import type { Config } from '../../core/config/config.ts'
 import type { FeaturePlugin } from '../../core/feature.ts'
 import { NEVER, limitTime } from '../../core/limit-time.ts'
 import { reasonOf } from './finding.ts'
-import { ANSWERS, type Answer, QUESTIONS, describeSettings, parseQuestion } from './host-questions.ts'
+import { type Answer, describeSettings, parseQuestion } from './host-questions.ts'
+import { QUESTIONS, notifyAnswer } from './rows.ts'
 
 /** Less than the time for which `svc doctor` waits. */
 const STORE_MS = 4_000
@@ -28,7 +29,7 @@ async function answer (app: FastifyInstance, config: Config, payload: string): P
     object: await findObject(app, question.object),
     ...describeSettings({ ...config }, app.secrets)
   }
-  await app.db.query('select pg_notify($1, $2)', [ANSWERS, JSON.stringify(given)])
+  await notifyAnswer(app.db, JSON.stringify(given))
 }
 
 /** Answers `svc doctor`, which may run on another host. */

@@ -1,5 +1,11 @@
 import type pg from 'pg'
+import type { Queryable } from '../../core/database/db.ts'
 import { ALIVE_WORKERS } from '../../core/jobs/workers.ts'
+
+/** A channel of the database: `svc doctor` asks all processes of all hosts. */
+export const QUESTIONS = 'svc_doctor_questions'
+/** A channel of the database: the processes answer. */
+const ANSWERS = 'svc_doctor_answers'
 
 export interface DatabaseFacts {
   /** The version as a number, such as 180004. */
@@ -81,6 +87,8 @@ export interface HostRow {
   clock_ahead_ms: number
   roles: { role: string, count: number }[]
   duties: string[]
+  /** The ids of its processes. */
+  workers: string[]
   /** The reason why the host has other plugins than all hosts; null if it has not. */
   plugins_problem: string | null
 }
@@ -89,7 +97,7 @@ export interface HostRow {
 export async function selectHosts (pool: pg.Pool): Promise<HostRow[]> {
   const { rows } = await pool.query<HostRow>(`with alive as (select w.* from ${ALIVE_WORKERS} where w.host_id <> '')
     select min(host_name) as host_name, min(release) as release, max(address) as address,
-      max(plugins_problem) as plugins_problem,
+      max(plugins_problem) as plugins_problem, array_agg(id order by id) as workers,
       (array_agg(clock_ahead_ms order by abs(clock_ahead_ms) desc))[1] as clock_ahead_ms,
       (select json_agg(r order by r.role) from
         (select role, count(*)::int as count from alive a where a.host_id = h.host_id group by role) r) as roles,
@@ -103,4 +111,25 @@ export async function selectLimits (client: pg.Client): Promise<string[]> {
   const { rows } = await client.query<{ name: string }>(`select name from pg_settings where setting = '0'
     and name in ('statement_timeout', 'lock_timeout', 'idle_in_transaction_session_timeout') order by name`)
   return rows.map(({ name }) => name)
+}
+
+export const notifyAnswer = async (database: Queryable, payload: string): Promise<void> => {
+  await database.query('select pg_notify($1, $2)', [ANSWERS, payload])
+}
+
+/** Asks all processes, and passes their answers to `receive` until the wait ends. */
+export async function withAnswers (
+  pool: pg.Pool, question: string, { receive, wait }: { receive (payload: string): void, wait (): Promise<void> }
+): Promise<void> {
+  const client = await pool.connect()
+  const listener = ({ channel, payload = '' }: pg.Notification) => { if (channel === ANSWERS) receive(payload) }
+  client.on('notification', listener)
+  try {
+    await client.query(`listen ${ANSWERS}`)
+    await client.query('select pg_notify($1, $2)', [QUESTIONS, question])
+    await wait()
+  } finally {
+    client.off('notification', listener)
+    await client.query('unlisten *').finally(() => { client.release() })
+  }
 }

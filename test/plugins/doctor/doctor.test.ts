@@ -1,4 +1,5 @@
 import { chmod, mkdir, rm, writeFile } from 'node:fs/promises'
+import { existsSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'
 import { type Duplex, pipeline } from 'node:stream'
@@ -129,6 +130,16 @@ t.test('a port in use by another program is reported before the start', async (t
     { status: 'fail', message: new RegExp(`^Port ${port} on 127.0.0.1 is in use`), remedy: /SVC_PORT/ })
 })
 
+t.test('a web host without a supervisor is found at its port', async (t) => {
+  const test = await fresh(t)
+  const port = Number(new URL(await listen(test)).port)
+  const { config } = withServer(test, { host: '127.0.0.1', port })
+  const database = { ...config.database, url: test.databaseUrl }
+  const findings = await examineAddress(patientOf({ config: { ...config, database } }))
+  t.same(findings.filter(({ subject }) => subject === 'port'), [])
+  t.match(findings.find(({ subject }) => subject === 'WebSocket'), { status: 'ok' })
+})
+
 t.test('an unmounted library is an error, one that is still empty is not', async (t) => {
   const test = await fresh(t)
   const ask = async () => listIlls(await examineLibraries(test.config, test.app.pg))
@@ -194,17 +205,40 @@ t.test('an unknown time zone is reported', async (t) => {
 t.test('hosts are listed with releases, clocks, addresses and duties', async (t) => {
   const test = await buildTestApp(t)
   t.equal(await test.app.workers.claim('watching'), true)
-  t.match(await examineHosts(test.app.pg), [{ status: 'ok', message: /^One host runs: .* \(\d.*: web; has the duties watching\)$/ }])
+  t.match(await examineHosts(test, test.app.pg), [{ status: 'ok', message: /^One host runs: .* \(\d.*: web; has the duties watching\)$/ }])
   const other = await buildWorker(test, 2)
   t.teardown(() => other.close())
   await other.ready()
-  const [, ...problems] = await examineHosts(test.app.pg)
+  const [, ...problems] = await examineHosts(test, test.app.pg)
   t.match(problems, [{ status: 'warn', message: /cannot pass requests of sockets to/, remedy: /SVC_INTERNAL_ADDRESS/ }])
   await test.app.pg.query("update workers set release = '99.0.0', host_name = 'later', address = 'later:1' where id = $1", [other.workers.id])
   const { rows: [row] } = await test.app.pg.query<{ clock_ahead_ms: number }>('select clock_ahead_ms from workers limit 1')
   t.ok(Math.abs(row?.clock_ahead_ms ?? Infinity) < 2_000, `${row?.clock_ahead_ms} ms`)
-  t.match((await examineHosts(test.app.pg)).filter(({ status }) => status === 'warn').map(({ message }) => message),
+  t.match((await examineHosts(test, test.app.pg)).filter(({ status }) => status === 'warn').map(({ message }) => message),
     [/run 2 releases: .*later 99\.0\.0/, /cannot pass/])
+})
+
+t.test('hosts with another store, key or settings are reported', async (t) => {
+  const test = await buildTestApp(t)
+  const examineBeside = async (config: Partial<TestApp['config']>) => {
+    const other = await buildWorker({ ...test, config: { ...test.config, ...config } }, 2)
+    await other.ready()
+    try {
+      await test.app.pg.query("update workers set host_name = case id when $1 then 'web2' else 'web1' end, address = host_name", [other.workers.id])
+      return (await examineHosts(test, test.app.pg)).slice(1)
+    } finally {
+      await other.close()
+    }
+  }
+  const { scan } = test.config
+  t.match(await examineBeside({ scan: { ...scan, hash_threads: 7 } }), [{ status: 'ok', message: /in common$/ }], 'threads are of a machine')
+  t.match(await examineBeside({ data_dir: t.testdir(), scan: { ...scan, workers: scan.workers + 1 } }), [
+    { status: 'fail', message: /^web2 cannot see what this machine stores in \//, remedy: /SVC_STORE_URL/ },
+    { status: 'warn', message: /different settings: scan \(web1 \| web2\)$/, remedy: /config\.yml/ }
+  ])
+  t.match(await examineBeside({ auth: { ...test.config.auth, secret_key: 'another key for this test only' } }),
+    [{ status: 'fail', message: /have 2 secret keys: web1 \| web2$/, remedy: /SVC_AUTH_SECRET_KEY/ }])
+  t.notOk(existsSync(join(test.config.data_dir, 'assets')), 'neither the test object nor its folder stays')
 })
 
 t.test('a pooler without time limits, or one that does not answer, is reported', async (t) => {
