@@ -39,10 +39,12 @@ const DEATHS_MAX = 5
 /** Severities for the operator: https://www.postgresql.org/docs/current/runtime-config-logging.html */
 const SEVERE = /\b(?:FATAL|PANIC):/
 
-/** Returns the number of connections that all processes of this configuration need. */
-export function countConnections (config: Config): number {
-  const perProcess = config.database.pool_size + EXTRA_CONNECTIONS
-  return (config.server.workers + 1) * perProcess + SPARE_CONNECTIONS
+/** Returns the number of processes that `svc start` runs at most: the web workers and the scan worker. */
+export const countProcesses = ({ server }: Config): number => server.workers + 1
+
+/** Returns the number of connections that so many processes need, by default all of this configuration. */
+export function countConnections (config: Config, processes = countProcesses(config)): number {
+  return processes * (config.database.pool_size + EXTRA_CONNECTIONS) + SPARE_CONNECTIONS
 }
 
 function createStart (config: Config, log: Logger) {

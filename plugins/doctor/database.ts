@@ -1,12 +1,13 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type pg from 'pg'
+import type { Config } from '../../core/config/config.ts'
 import { listExecuted } from '../../core/database/database.ts'
 import { findNewer, findUnusable } from '../../core/database/known-schema.ts'
-import { countConnections } from '../../core/supervisor/database.ts'
+import { countConnections, countProcesses } from '../../core/supervisor/database.ts'
 import { migrations } from '../migrations.ts'
 import { type Finding, type CheckInput, fail, ok, reasonOf, warn } from './finding.ts'
-import { type DatabaseFacts, selectFacts, selectIdentity } from './rows.ts'
+import { type DatabaseFacts, type HostRow, selectFacts, selectHosts, selectIdentity } from './rows.ts'
 
 const SUBJECT = 'database'
 const VERSION_MIN = 150_000
@@ -78,18 +79,28 @@ function examineReplication ({ is_writable: isWritable, lacks_standby: lacksStan
     : []
 }
 
-function examineFacts ({ version, max_connections: max }: DatabaseFacts, { config }: CheckInput): Finding[] {
+function examineFacts ({ version }: DatabaseFacts, { config }: CheckInput): Finding[] {
   if (version < VERSION_MIN) {
     return [fail(SUBJECT, `PostgreSQL ${majorOf(version)} is too old`,
       'Point SVC_DATABASE_URL at version 15 or later, or unset it')]
   }
-  const wanted = countConnections(config)
   const isOwn = config.database.url === undefined
-  const found = ok(SUBJECT, `PostgreSQL ${majorOf(version)}${isOwn ? ', embedded,' : ''} answers`)
-  return max >= wanted || isOwn
-    ? [found]
-    : [found, warn(SUBJECT, `It accepts ${max} connections, but this configuration may open ${wanted}`,
-        `Set max_connections to ${wanted}, or lower SVC_DATABASE_POOL_SIZE or WEB_SERVER_CONCURRENCY`)]
+  return [ok(SUBJECT, `PostgreSQL ${majorOf(version)}${isOwn ? ', embedded,' : ''} answers`)]
+}
+
+/** Compares the limit of connections with what the running hosts, or this one, may open. */
+function examineConnections (
+  { max_connections: max }: DatabaseFacts, config: Config, hosts: readonly HostRow[]
+): Finding[] {
+  const most = countProcesses(config)
+  // A host with both roles is a whole server, which starts more web workers when it is busy.
+  const countOf = ({ roles, workers }: HostRow) => roles.length > 1 ? Math.max(workers.length, most) : workers.length
+  const processes = hosts.length === 0 ? most : hosts.reduce((sum, host) => sum + countOf(host), 0)
+  const wanted = countConnections(config, processes)
+  if (max >= wanted || config.database.url === undefined) return []
+  const who = hosts.length > 1 ? `the ${hosts.length} hosts` : 'this configuration'
+  return [warn(SUBJECT, `It accepts ${max} connections, but ${who} may open ${wanted}`,
+    `Set max_connections to ${wanted}, or lower SVC_DATABASE_POOL_SIZE or WEB_SERVER_CONCURRENCY`)]
 }
 
 /** Checks the database's own facts. `isCurrent` is true if further queries can work. */
@@ -102,7 +113,10 @@ export async function examineDatabase (
     const clock = examineClock(before, Date.now(), facts)
     const schema = examineSchema(await listExecuted(pool), input)
     const identity = schema.isCurrent ? await examineIdentity(pool, input) : []
-    const findings = [...examineFacts(facts, input), ...examineReplication(facts), schema.finding, ...identity, clock]
+    const connections = examineConnections(facts, input.config, schema.isCurrent ? await selectHosts(pool) : [])
+    const findings = [
+      ...examineFacts(facts, input), ...connections, ...examineReplication(facts), schema.finding, ...identity, clock
+    ]
     return { isCurrent: schema.isCurrent, findings }
   } catch (err) {
     const remedy = input.config.database.url === undefined

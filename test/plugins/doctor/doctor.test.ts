@@ -218,13 +218,27 @@ t.test('hosts are listed with releases, clocks, addresses and duties', async (t)
     [/run 2 releases: .*later 99\.0\.0/, /cannot pass/])
 })
 
+t.test('connections are counted for the processes that run', async (t) => {
+  const test = await buildTestApp(t)
+  const database = { ...test.config.database, url: test.databaseUrl, pool_size: 300 }
+  const patient = patientOf({ config: { ...test.config, database } })
+  const examine = async () =>
+    (await examineDatabase(test.app.pg, patient)).findings.filter(({ status }) => status !== 'ok')
+  t.same(await examine(), [], 'a lone web host has one process')
+  const other = await buildWorker(test, 2)
+  t.teardown(() => other.close())
+  await other.ready()
+  t.match(await examine(), [{ status: 'warn', message: /accepts 400 connections, but the 2 hosts may open 642$/ }])
+})
+
 t.test('hosts with another store, key or settings are reported', async (t) => {
   const test = await buildTestApp(t)
   const examineBeside = async (config: Partial<TestApp['config']>) => {
     const other = await buildWorker({ ...test, config: { ...test.config, ...config } }, 2)
     await other.ready()
     try {
-      await test.app.pg.query("update workers set host_name = case id when $1 then 'web2' else 'web1' end, address = host_name", [other.workers.id])
+      await test.app.pg.query("update workers set host_name = case id when $1 then 'web2' else 'web1' end", [other.workers.id])
+      await test.app.pg.query('update workers set address = host_name')
       return (await examineHosts(test, test.app.pg)).slice(1)
     } finally {
       await other.close()
