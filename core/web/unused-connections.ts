@@ -1,10 +1,15 @@
 import type { Socket } from 'node:net'
 import fp from 'fastify-plugin'
 
-/** The time in which a connection that arrives while the process closes must begin its request. */
+/**
+ * The time in which connections must begin a request when the process closes. The request of a new connection may have
+ * arrived without being read yet, and others are on their way.
+ */
 const FIRST_REQUEST_MS = 1_000
 
-const endUnused = (socket: Socket): void => { if (socket.bytesRead === 0) socket.destroy() }
+function endUnused (socket: Socket): void {
+  setTimeout(() => { if (socket.bytesRead === 0) socket.destroy() }, FIRST_REQUEST_MS).unref()
+}
 
 /**
  * Ends connections without a request when the process closes. Browsers open some in advance, and `server.close` of Node
@@ -14,7 +19,7 @@ export default fp(async (app) => {
   const connections = new Set<Socket>()
   let isClosing = false
   app.server.on('connection', (socket) => {
-    if (isClosing) setTimeout(endUnused, FIRST_REQUEST_MS, socket).unref()
+    if (isClosing) endUnused(socket)
     connections.add(socket)
     socket.once('close', () => { connections.delete(socket) })
   })
