@@ -37,6 +37,9 @@ export function isCron (text: string): boolean {
     fields[index]?.split(',').every((item) => isItem(item, field)))
 }
 
+/** `H`, `H(0-29)` or `H/15`. */
+const H = /\bH(?:\(([^)]+)\))?(?:\/(\d+))?/g
+
 /** Returns the first and last value that `H` may choose: no day that some month lacks, and Sunday only once. */
 function readRange (range: string | undefined, field: Field): [number, number] {
   const { min, max } = field
@@ -45,14 +48,21 @@ function readRange (range: string | undefined, field: Field): [number, number] {
   return [from, to ?? from]
 }
 
-/** Replaces each `H` of a cron line by a time that depends on the seed only, as Jenkins does: `H/15` by `7-59/15`. */
+/**
+ * Replaces each `H` of a cron line by a time that depends on the seed only, as Jenkins does: `H/15` by `7-59/15`. An
+ * item that is then in a list twice is left out, because the scheduler would refuse the line: `H,30` may become `30`.
+ */
 export function fixTimes (cron: string, seed: string): string {
-  return cron.trim().split(/\s+/).map((text, index) => text.replace(/\bH(?:\(([^)]+)\))?(?:\/(\d+))?/g, (found, range?: string, step?: string) => {
+  const fix = (text: string, index: number) => text.replace(H, (found, range?: string, step?: string) => {
     const field = FIELDS[index]
     if (field === undefined) return found
     const [from, to] = readRange(range, field)
     const hash = createHash('sha256').update(`${seed} ${index}`).digest().readUInt32BE()
     const width = to - from + 1
     return step === undefined ? String(from + hash % width) : `${from + hash % Math.min(Number(step), width)}-${to}/${step}`
-  })).join(' ')
+  })
+  return cron.trim().split(/\s+/).map((text, index) => {
+    const fixed = fix(text, index)
+    return fixed === text ? text : [...new Set(fixed.split(','))].join(',')
+  }).join(' ')
 }

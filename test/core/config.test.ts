@@ -116,6 +116,9 @@ t.test('a schedule with H has one valid time for each task', async (t) => {
     t.ok(isCron(fixed), fixed)
     t.equal(fixTimes(cron, 'scan_library'), fixed)
   }
+  const seeds = Array.from({ length: 200 }, (_, seed) => String(seed))
+  const minutes = seeds.map((seed) => fixTimes('H,30,H * * * *', seed).split(' ', 1).join('').split(','))
+  t.ok(minutes.every((values) => new Set(values).size === values.length), 'the scheduler refuses a value that is there twice')
   t.not(fixTimes('H H * * *', 'scan_library'), fixTimes('H H * * *', 'cleanup_assets'))
   t.equal(fixTimes('0-30/10 * * THU ?', 'scan_library'), '0-30/10 * * THU ?')
 })
