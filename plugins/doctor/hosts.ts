@@ -53,7 +53,9 @@ function examinePackages (hosts: readonly Named[]): Finding[] {
   const problems = Map.groupBy(hosts, ({ plugins_problem: problem }) => problem)
   return [...problems].flatMap(([problem, of]) => problem === null
     ? []
-    : [warn(SUBJECT, `The plugins of ${of.map(({ name }) => name).join(', ')} are not those of all hosts: ${problem}`,
+    // It quotes npm, which quotes packages. Control characters would act on the terminal.
+    : [warn(SUBJECT,
+        `The plugins of ${of.map(({ name }) => name).join(', ')} are not those of all hosts: ${problem.replaceAll(/\p{Cc}+/gu, ' ')}`,
         'Correct the cause in the message; a host tries again, and loads plugins when it starts')])
 }
 
