@@ -18,6 +18,8 @@ import type { PluginRecord } from '../../core/loader/registry.ts'
 import { readServerState } from '../../core/supervisor/server-state.ts'
 
 const UNDEFINED_TABLE = '42P01'
+/** The beginning of the names of folders in which npm packs. */
+const PACK_PREFIX = '.pack-'
 
 /** Resolves `./folder` against the current folder, because npm runs in another one. */
 function readSpec (spec: string): string {
@@ -58,9 +60,16 @@ async function addHere (config: Config, given: string, spec: string): Promise<Pl
   return await findRecord(config, given, findAdded(before, readDependencies(folder), spec))
 }
 
+/** Deletes what interrupted commands left. Only one command packs at a time. */
+function deletePacked (folder: string): void {
+  const names = readdirSync(folder).filter((name) => name.startsWith(PACK_PREFIX))
+  for (const name of names) rmSync(join(folder, name), { recursive: true, force: true })
+}
+
 /** Makes the tarball of a package, whatever its origin. npm runs none of its scripts. */
 async function packTarball (folder: string, spec: string): Promise<Buffer> {
-  const packed = mkdtempSync(join(folder, '.pack-'))
+  deletePacked(folder)
+  const packed = mkdtempSync(join(folder, PACK_PREFIX))
   try {
     await runNpm(packed, ['pack', '--pack-destination', packed, ...NPM_FLAGS, '--', spec])
     const [file] = readdirSync(packed)
@@ -82,7 +91,10 @@ async function withHosts<T> (url: string, work: (client: pg.Client) => Promise<T
     return await withPackages(url, (client) => installAlone(client, () => work(client)))
   } catch (err) {
     if (err instanceof StartError) throw err
-    const { code, message } = err as { code?: string, message: string }
+    const { code, message, path } = err as { code?: string, message: string, path?: string }
+    if (path !== undefined) {
+      throw new StartError(`The folder of plugins cannot be used: ${message}. Check its permissions and the free space.`, { cause: err })
+    }
     throw new StartError(code === UNDEFINED_TABLE
       ? 'The database has no list of the plugins of all hosts yet. Run svc migrate, then repeat this command.'
       : `The plugins of all hosts are listed in the database, which cannot be used: ${message}. Check SVC_DATABASE_URL.`, { cause: err })
@@ -138,8 +150,9 @@ function requireAdded (added: readonly string[], name: string): void {
 async function removeEverywhere (config: Config, url: string, name: string): Promise<void> {
   const secrets = createSecrets(config.auth.secret_key)
   await withHosts(url, async (client) => {
-    const { packages } = await readSharedPackages(client, secrets)
-    const shared = packages.filter(({ version }) => version !== null).map((pack) => pack.name)
+    const { packages, refused } = await readSharedPackages(client, secrets)
+    // Also those that another key of the server signed, because nothing else removes them.
+    const shared = [...packages.filter(({ version }) => version !== null).map((pack) => pack.name), ...refused]
     const here = Object.keys(readDependencies(pluginsFolder(config.data_dir)))
     requireAdded([...new Set([...shared, ...here])], name)
     if (here.includes(name)) await removeHere(config, name)

@@ -10,7 +10,14 @@ const RETRY_MS = { first: 30_000, longest: 3_600_000 }
 const RESTART = 'Plugins were installed or removed since this process started; restart the server on this host to apply that'
 
 /** Describes what npm noted of the installed packages; it changes with each of them. */
-const describe = (config: Config): string => JSON.stringify(readDependencies(pluginsFolder(config.data_dir)))
+function describe (config: Config): string {
+  try {
+    return JSON.stringify(readDependencies(pluginsFolder(config.data_dir)))
+  } catch (err) {
+    // The server runs without these plugins, and each attempt reports the file.
+    return (err as Error).message
+  }
+}
 
 /**
  * Keeps the plugins of this host in the state that all hosts share, while the process runs. Installed plugins load at
@@ -21,7 +28,7 @@ export function followSharedPackages (app: FastifyInstance, config: Config): voi
   const loaded = describe(config)
   let timer: NodeJS.Timeout | undefined
   let pauseMs = RETRY_MS.first
-  let isClosing = false
+  const closing = new AbortController()
   let last: Promise<void> = Promise.resolve()
 
   async function store ({ changed, problem }: Installed): Promise<void> {
@@ -33,8 +40,9 @@ export function followSharedPackages (app: FastifyInstance, config: Config): voi
 
   async function apply (): Promise<void> {
     clearTimeout(timer)
-    if (isClosing) return
-    const installed = await installSharedPackages(config)
+    if (closing.signal.aborted) return
+    const installed = await installSharedPackages(config, closing.signal)
+    if (closing.signal.aborted) return
     await store(installed).catch((err: unknown) => { app.log.warn({ err }, 'the state of the plugins of this host could not be stored') })
     if (installed.problem === null) pauseMs = RETRY_MS.first
     else {
@@ -52,8 +60,10 @@ export function followSharedPackages (app: FastifyInstance, config: Config): voi
     await app.workers.listen(PACKAGES_CHANGED, request)
     request()
   })
-  app.addHook('onClose', () => {
-    isClosing = true
+  app.addHook('onClose', async () => {
+    closing.abort()
     clearTimeout(timer)
+    // An npm that outlives this process would write to the folder while another host, which may share it, installs.
+    await last
   })
 }

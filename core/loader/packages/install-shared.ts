@@ -1,9 +1,11 @@
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type pg from 'pg'
-import { type Secrets, createSecrets } from '../../access/secrets.ts'
+import { createSecrets } from '../../access/secrets.ts'
 import type { Config } from '../../config/config.ts'
 import { directUrlOf } from '../../config/database-urls.ts'
+import { StartError } from '../../errors.ts'
+import { errorCode } from '../../files/fs-error.ts'
 import { KEEP_ALIVE } from '../../database/database.ts'
 import { withSession } from '../../database/session.ts'
 import { linkSdk } from './packages.ts'
@@ -15,6 +17,7 @@ import { type SharedPackage, readSharedPackages, readTarball } from './shared-pa
 const TARBALLS = 'tarballs'
 /** The key of the advisory lock on installations, because hosts may share a folder. Nothing else uses the number. */
 const INSTALL_LOCK = 7_364_150
+const LOCK_NOT_AVAILABLE = '55P03'
 const CONNECT_MS = 5_000
 /** npm itself retries for minutes when the registry does not answer, and a start waits for it. */
 const NPM_MS = 60_000
@@ -41,14 +44,39 @@ export const withPackages = <T>(url: string, work: (client: pg.Client) => Promis
   connectionString: url, connectionTimeoutMillis: CONNECT_MS, application_name: 'svc plugins', ...KEEP_ALIVE
 }, work)
 
-/** Runs an installation while no other host installs. @param waitMs the longest wait for other hosts */
-export async function installAlone<T> (client: pg.Client, work: () => Promise<T>, waitMs = NPM_MS): Promise<T> {
-  await client.query(`set lock_timeout = ${waitMs}`)
-  await client.query('select pg_advisory_lock($1)', [INSTALL_LOCK])
+interface AloneOptions {
+  /** Ends the wait for other hosts. */
+  signal?: AbortSignal | undefined
+  /** The longest wait for other hosts. */
+  waitMs?: number
+}
+
+async function claimInstallation (client: pg.Client, { signal, waitMs = NPM_MS }: AloneOptions): Promise<void> {
+  const endWait = () => { client.end().catch(() => { /* the statement fails too */ }) }
+  signal?.addEventListener('abort', endWait)
+  try {
+    signal?.throwIfAborted()
+    await client.query(`set lock_timeout = ${waitMs}`)
+    await client.query('select pg_advisory_lock($1)', [INSTALL_LOCK])
+  } catch (err) {
+    if (errorCode(err) !== LOCK_NOT_AVAILABLE) throw err
+    throw new StartError(
+      `Another host has installed plugins for ${waitMs / 1_000} s. Wait until it has finished, then try again.`, { cause: err })
+  } finally {
+    signal?.removeEventListener('abort', endWait)
+  }
+}
+
+/** Runs an installation while no other host installs. */
+export async function installAlone<T> (
+  client: pg.Client, work: () => Promise<T>, options: AloneOptions = {}
+): Promise<T> {
+  await claimInstallation(client, options)
   try {
     return await work()
   } finally {
-    await client.query('select pg_advisory_unlock($1)', [INSTALL_LOCK])
+    // The database releases the lock of a lost session itself.
+    await client.query('select pg_advisory_unlock($1)', [INSTALL_LOCK]).catch(() => undefined)
   }
 }
 
@@ -70,8 +98,11 @@ export function deleteOldTarballs (folder: string): void {
 }
 
 /** Installs and removes packages by npm until the folder equals the rows. */
-async function applyDifferences (client: pg.Client, folder: string, { missing, surplus }: Differences): Promise<void> {
-  const options = { signal: AbortSignal.timeout(NPM_MS), quotes: true }
+async function applyDifferences (
+  client: pg.Client, folder: string, { missing, surplus }: Differences, closing: AbortSignal | undefined
+): Promise<void> {
+  const signal = AbortSignal.any([AbortSignal.timeout(NPM_MS), ...(closing === undefined ? [] : [closing])])
+  const options = { signal, quotes: true }
   if (surplus.length > 0) await runNpm(folder, ['uninstall', '--prefix', folder, ...NPM_FLAGS, '--', ...surplus], options)
   const failures: unknown[] = []
   for (const pack of missing) {
@@ -97,7 +128,8 @@ export interface Installed {
 const nameAll = ({ missing, surplus }: Differences): string[] =>
   [...missing.map(({ name, version }) => `${name} ${version}`), ...surplus.map((name) => `${name} (removed)`)]
 
-async function install (client: pg.Client, secrets: Secrets, config: Config): Promise<Installed> {
+async function install (client: pg.Client, config: Config, signal: AbortSignal | undefined): Promise<Installed> {
+  const secrets = createSecrets(config.auth.secret_key)
   const read = () => readSharedPackages(client, secrets)
   const { packages, refused } = await read()
   const unsigned = refused.length === 0
@@ -112,25 +144,27 @@ async function install (client: pg.Client, secrets: Secrets, config: Config): Pr
     const differences = findDifferences(folder, current)
     if (nameAll(differences).length === 0) return { changed: [], problem: unsigned }
     try {
-      await applyDifferences(client, folder, differences)
+      await applyDifferences(client, folder, differences, signal)
       linkSdk(config.data_dir)
       return { changed: nameAll(differences), problem: unsigned }
     } catch (err) {
       const rest = nameAll(findDifferences(folder, current))
       return { changed: [], problem: `${rest.join(', ')} could not be installed on this host: ${(err as Error).message}` }
     }
-  })
+  }, { signal })
 }
 
 /**
  * Brings the plugins of this host to the state that all hosts of its database share. A host with the embedded database
  * is the only one, and its folder is the state.
+ *
+ * @param signal ends the attempt; npm has then ended, too
  */
-export async function installSharedPackages (config: Config): Promise<Installed> {
+export async function installSharedPackages (config: Config, signal?: AbortSignal): Promise<Installed> {
   const url = directUrlOf(config)
   if (url === undefined) return { changed: [], problem: null }
   try {
-    return await withPackages(url, (client) => install(client, createSecrets(config.auth.secret_key), config))
+    return await withPackages(url, (client) => install(client, config, signal))
   } catch (err) {
     return { changed: [], problem: `The plugins of all hosts cannot be compared with those of this host: ${(err as Error).message}` }
   }

@@ -1,5 +1,6 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { StartError } from '../../errors.ts'
 
 /** The installed packages by name, with the origin that npm noted: a range of versions or a path. */
 export type Dependencies = Readonly<Record<string, string>>
@@ -18,10 +19,18 @@ export function createPluginsFolder (dataDir: string): string {
   return folder
 }
 
-/** Returns the packages that were installed in the folder of community plugins. */
+/**
+ * Returns the packages that were installed in the folder of community plugins.
+ *
+ * @throws StartError if package.json cannot be read, such as an empty one after a full disk
+ */
 export function readDependencies (folder: string): Dependencies {
   const file = join(folder, 'package.json')
   if (!existsSync(file)) return {}
-  const json = JSON.parse(readFileSync(file, 'utf8')) as { dependencies?: Dependencies }
-  return json.dependencies ?? {}
+  try {
+    const json = JSON.parse(readFileSync(file, 'utf8')) as { dependencies?: Dependencies } | null
+    return json?.dependencies ?? {}
+  } catch (err) {
+    throw new StartError(`${file} cannot be read: ${(err as Error).message}. Correct or delete it.`, { cause: err })
+  }
 }

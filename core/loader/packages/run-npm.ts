@@ -45,12 +45,15 @@ export async function runNpm (
     const child = spawn(program, [...first, ...args], { cwd: folder, stdio: ['ignore', 'ignore', errors], signal })
     child.stderr?.setEncoding('utf8').on('data', (text: string) => { messages = `${messages}${text}`.slice(-QUOTED_MAX) })
     child.once('error', (err) => {
-      reject(err.name === 'AbortError'
-        ? new StartError('npm took too long and was ended. Check if this machine reaches the registry of npm.', { cause: err })
-        : new StartError(`npm cannot be run: ${err.message}. Install Node.js with npm.`, { cause: err }))
+      // A signal only asks npm to end. Until it has ended, it writes to the folder.
+      if (err.name === 'AbortError') return
+      reject(new StartError(`npm cannot be run: ${err.message}. Install Node.js with npm.`, { cause: err }))
     })
     child.once('close', (exitCode) => { _resolve(exitCode ?? 1) })
   })
+  if (code !== 0 && signal?.aborted === true) {
+    throw new StartError('npm took too long and was ended. Check if this machine reaches the registry of npm.', { cause: signal.reason })
+  }
   if (code === 0) return
   const reason = quotes ? `: ${messages.replaceAll(/\s+/g, ' ').trim()}` : '; its messages above say why'
   throw new StartError(`npm ended with code ${code}${reason}. Nothing was changed.`)
