@@ -63,9 +63,9 @@ async function emptyPackages (t: Test): Promise<pg.Client> {
 
 t.test('a server starts although the package.json of its plugins is damaged', async (t) => {
   await emptyPackages(t)
-  const { app } = await buildTestApp(t, { databaseUrl: database, env: hostOf('damaged'), withoutAdmin: true })
+  const { app, config } = await buildTestApp(t, { databaseUrl: database, env: hostOf('damaged'), withoutAdmin: true })
   t.equal((await app.inject('/api/heartbeat')).statusCode, 200)
-  const findProblem = async () => (await examineHosts(app.pg)).find(({ status }) => status === 'warn')?.message
+  const findProblem = async () => (await examineHosts({ config }, app.pg)).find(({ status }) => status === 'warn')?.message
   t.match(await until(findProblem, 'the problem'), /damaged\/plugins\/package\.json cannot be read: .*\. Correct or delete it\.$/)
   await app.pg.query("update workers set plugins_problem = E'npm: \\x1b[2J'")
   t.match(await findProblem(), /: npm: {2}\[2J$/, 'a quoted control character does not reach the terminal')
