@@ -2,7 +2,7 @@ import cookie from '@fastify/cookie'
 import cors from '@fastify/cors'
 import multipart from '@fastify/multipart'
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
-import fastify, { LogController, type FastifyBaseLogger, type FastifyRequest } from 'fastify'
+import fastify, { LogController, type FastifyBaseLogger, type FastifyReply, type FastifyRequest } from 'fastify'
 import type { Logger } from 'pino'
 import auth from './access/plugin.ts'
 import { poolerUrlOf, preparesStatements } from './config/database-urls.ts'
@@ -67,7 +67,11 @@ declare module 'fastify' {
     secrets: Secrets
     store: Store
     /** Set by the feature that shows pages to browsers. */
-    pages: { areServed: boolean }
+    pages: {
+      areServed: boolean
+      /** Sends the page for an address that no route can have. @returns false if the client wants no page there */
+      show?: (request: FastifyRequest, reply: FastifyReply) => boolean
+    }
   }
 }
 

@@ -13,11 +13,13 @@ const FRAMEWORK_TEXTS: Record<string, (url: string) => string> = {
   FST_ERR_MAX_PARAM_LENGTH: (url) => `A part of the address ${quote(url)} is longer than the server accepts; shorten it`
 }
 
-/** Sends errors that occur before a route is found, in the form of all errors. */
+/** Sends errors that occur before a route is found: browsers see a page, other clients the form of all errors. */
 export function sendFrameworkError (error: FastifyError, request: FastifyRequest, reply: FastifyReply): void {
   const text = FRAMEWORK_TEXTS[error.code]?.(request.url.split('?', 1)[0] ?? '') ?? error.message
+  const { pages, securityHeaders } = request.server
   // No hook runs before this handler.
-  void reply.code(error.statusCode ?? 500).header(REQUEST_ID_HEADER, request.id).send({ detail: text })
+  reply.code(error.statusCode ?? 500).headers(securityHeaders).header(REQUEST_ID_HEADER, request.id)
+  if (pages.show?.(request, reply) !== true) void reply.send({ detail: text })
 }
 
 /** Refuses an `Expect` other than `100-continue`, because Node's own response has no body. */

@@ -10,9 +10,17 @@ function readHeaders (options: HelmetOptions): Record<string, string> {
   return Object.fromEntries(response.getHeaderNames().map((name) => [name, String(response.getHeader(name))]))
 }
 
+declare module 'fastify' {
+  interface FastifyInstance {
+    /** For responses that no hook sees. */
+    securityHeaders: Readonly<Record<string, string>>
+  }
+}
+
 /** Sets security headers on every response; headers that a route sets take precedence. */
 export default fp<HelmetOptions>(async (app, options) => {
   const headers = readHeaders(options)
+  app.decorate('securityHeaders', headers)
   app.addHook('onRequest', (_request, reply, done) => {
     reply.headers(headers)
     done()

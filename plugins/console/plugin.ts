@@ -1,4 +1,4 @@
-import type { FastifyReply } from 'fastify'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import { basePath } from '../../core/config/config.ts'
 import type { FeaturePlugin } from '../../core/feature.ts'
 import { VERSION } from '../../core/version.ts'
@@ -7,6 +7,13 @@ import { consoleConfig } from './config.ts'
 import { POLICY, createPage } from './page.ts'
 import { type Console, createConsole } from './service.ts'
 import { showSignInProblem } from './sign-in-problem.ts'
+
+/** True if a browser may ask for a view by this request. */
+const mayBeView = ({ method, url }: FastifyRequest) => ['GET', 'HEAD'].includes(method) && isView(url.split('?', 1)[0] ?? '')
+
+function varyByAccept (reply: FastifyReply): void {
+  reply.header('vary', [reply.getHeader('vary'), 'Accept'].filter(Boolean).join(', '))
+}
 
 /** Serves the page of the console at all addresses that the server itself does not use. */
 const plugin: FeaturePlugin<Console | null> = async (app, { config, role }) => {
@@ -24,14 +31,22 @@ const plugin: FeaturePlugin<Console | null> = async (app, { config, role }) => {
     return reply.type('text/html; charset=utf-8').send(page)
   }
 
+  app.pages.show = (request, reply) => {
+    if (!mayBeView(request)) return false
+    varyByAccept(reply)
+    if (!acceptsPages(request.headers.accept)) return false
+    sendPage(reply).catch((err: unknown) => {
+      request.log.error({ err }, 'the page could not be sent')
+      void reply.code(500).send({ detail: 'The web pages could not be loaded; the log of the server says why.' })
+    })
+    return true
+  }
   app.addHook('onRequest', async (request, reply) => {
     const { url, config: { isLinkedPage = false } } = request.routeOptions
     // These addresses have a route of their own, for clients without pages and for servers without the console.
     const isShared = url === '/' || isLinkedPage
-    if (!(request.is404 || isShared) || !['GET', 'HEAD'].includes(request.method)) return
-    const [path = ''] = request.url.split('?', 1)
-    if (!isView(path)) return
-    reply.header('vary', [reply.getHeader('vary'), 'Accept'].filter(Boolean).join(', '))
+    if (!(request.is404 || isShared) || !mayBeView(request)) return
+    varyByAccept(reply)
     if (acceptsPages(request.headers.accept)) return await sendPage(reply)
     if (url === '/') return reply.send(links)
   })

@@ -44,6 +44,9 @@ async function takeSteps (t: Test, test: TestApp, journey: Journey): Promise<voi
   await checkAccessibility('library')
   await visitForeign(t, test, journey)
 
+  await page.evaluate("history.pushState(null, '', 'roms/%E0%A4%A'); dispatchEvent(new PopStateEvent('popstate'))")
+  await see('There is nothing here', 'h1')
+
   // The account ends all its other sessions in another browser.
   const other = await openOther()
   await signIn('admin', 'a password', other)

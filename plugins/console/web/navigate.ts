@@ -14,6 +14,16 @@ export function useView () {
   return { ...view, go: (target: string, replace = false) => { route(addressOf(target), replace) } }
 }
 
+/** True if the parts of a path can be decoded. The router throws otherwise. */
+export function isDecodable (path: string): boolean {
+  try {
+    decodeURIComponent(path)
+    return true
+  } catch {
+    return false
+  }
+}
+
 /** Sets the title of the tab. An undefined title changes nothing, because a page within this one may set its own. */
 export function useTitle (title: string | undefined): void {
   const { appName } = texts().common

@@ -39,6 +39,23 @@ t.test('unknown addresses of the API and of files are errors for a browser too',
   t.match((await open(test, '/api/docs')).body, 'swagger', 'the API documentation stays')
 })
 
+t.test('an address that cannot be decoded is a page for a browser and JSON for programs', async (t) => {
+  const test = await fresh(t)
+  for (const url of ['/%E0%A4%A', '/roms/%zz?tab=saves']) {
+    const reply = await open(test, url)
+    t.match(reply, { statusCode: 400, body: '<div id="app">' }, url)
+    t.match(reply.headers, {
+      'content-type': 'text/html; charset=utf-8', vary: 'Accept', 'x-content-type-options': 'nosniff',
+      'content-security-policy': /^default-src 'none'/
+    })
+    const program = await test.app.inject({ url, headers: { accept: '*/*' } })
+    t.match(program, { statusCode: 400, headers: { 'content-type': /json/, vary: 'Accept', 'x-content-type-options': 'nosniff' } })
+    t.match(program.json(), { detail: /is not percent-encoded/ })
+  }
+  t.match(await open(test, '/api/%zz'), { statusCode: 400, headers: { 'content-type': /json/ } })
+  t.match((await test.app.inject({ method: 'POST', url: '/%zz', headers: BROWSER })).headers['content-type'], /json/)
+})
+
 t.test('a program gets JSON at the root and errors elsewhere', async (t) => {
   const test = await fresh(t)
   for (const headers of [{}, { accept: '*/*' }, { accept: 'application/json' }]) {

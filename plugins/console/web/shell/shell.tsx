@@ -6,7 +6,7 @@ import { isReachable } from '../api/connection.ts'
 import { type User, isGuest } from '../api/session.ts'
 import { addressOf } from '../base.ts'
 import { texts } from '../i18n/language.ts'
-import { useView } from '../navigate.ts'
+import { isDecodable, useView } from '../navigate.ts'
 import { NotFound } from '../pages/errors/errors.tsx'
 import { ROUTES } from '../routes.ts'
 import { Icon } from '../ui/icon.tsx'
@@ -20,6 +20,13 @@ import { SearchBox } from './search-box.tsx'
 const Banner = () => isReachable.value
   ? null
   : <div class='shell-banner' role='alert'><Icon node={wifiOff} />{texts().common.unreachable}</div>
+
+const Views = () => (
+  <Router>
+    {ROUTES.map((route) => <Route key={route.path} path={addressOf(route.path)} component={route.page} />)}
+    <Route default component={NotFound} />
+  </Router>
+)
 
 /** The frame around all pages of a signed-in person. */
 export function Shell ({ user }: { user: User }) {
@@ -50,10 +57,7 @@ export function Shell ({ user }: { user: User }) {
         <main class='shell-main' id='main' tabIndex={-1} ref={main}>
           <PageBoundary view={path}>
             <ErrorBoundary>
-              <Router>
-                {ROUTES.map((route) => <Route key={route.path} path={addressOf(route.path)} component={route.page} />)}
-                <Route default component={NotFound} />
-              </Router>
+              {isDecodable(path) ? <Views /> : <NotFound />}
             </ErrorBoundary>
           </PageBoundary>
         </main>
