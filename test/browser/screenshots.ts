@@ -40,8 +40,16 @@ async function startServer (): Promise<string> {
   return url
 }
 
+/**
+ * True if a page shows everything within the window. It runs within pages, because puppeteer counts requests for ever
+ * that the next page cut off.
+ */
+const IS_COMPLETE = `document.querySelector('h1') !== null && document.querySelector('.skeleton') === null &&
+  document.getAnimations().every(({ playState }) => playState === 'finished') &&
+  [...document.images].every((image) => image.complete || image.getBoundingClientRect().top > innerHeight)`
+
 async function takePicture (page: Page, name: string): Promise<void> {
-  await page.waitForNetworkIdle({ idleTime: 300, timeout: 8_000 }).catch(() => {})
+  await page.waitForFunction(IS_COMPLETE, { timeout: 8_000 }).catch(() => { process.stdout.write(`${name} is not complete\n`) })
   await page.screenshot({ path: `${join(resolve(folder), name)}.png` })
   process.stdout.write(`${join(folder, name)}.png\n`)
 }
