@@ -14,9 +14,13 @@ type Load = () => Promise<{ default: View }>
 
 const waitForServer = () => new Promise<void>((resolve) => { onReturn(resolve) })
 
+/** The former page stays until the browser has loaded the next one. */
+const waitForReload = () => new Promise<never>(() => {})
+
 /**
- * Loads the script of a page. While the server does not answer, the former page stays. An upgraded server has other
- * scripts, so the page is loaded again, or says so.
+ * Loads the script of a page. While the server does not answer, the former page stays. Browsers remember that a script
+ * failed, so the page is loaded again when the server is back. An upgraded server has other scripts, so the page is
+ * loaded again once, or says so.
  */
 async function loadPage (load: Load): ReturnType<Load> {
   try {
@@ -25,10 +29,11 @@ async function loadPage (load: Load): ReturnType<Load> {
     await probe()
     if (!isReachable.value) {
       await waitForServer()
-      return await loadPage(load)
+      location.reload()
+      return await waitForReload()
     }
+    if (reloadOnce()) return await waitForReload()
     reportError(err)
-    reloadOnce()
     return { default: Outdated }
   }
 }
