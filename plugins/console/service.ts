@@ -1,3 +1,5 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
 import type { FastifyInstance } from 'fastify'
 import { lockFolder } from './bundle/bundle-lock.ts'
 import { type Bundle, CACHE_DIR, SHIPPED_DIR, findBundle } from './bundle/bundle.ts'
@@ -25,14 +27,24 @@ async function loadBundle ({ log }: Pick<FastifyInstance, 'log'>, folder: string
 export function createConsole (app: Pick<FastifyInstance, 'log'>, folder = CACHE_DIR) {
   let loading: Promise<Bundle> | null = null
 
+  async function load (): Promise<Bundle> {
+    loading ??= loadBundle(app, folder).catch((err: unknown) => {
+      loading = null
+      throw err
+    })
+    return await loading
+  }
+
   return {
     /** Returns the bundle; the first call may make it. A failed attempt is repeated at the next call. */
-    async load (): Promise<Bundle> {
-      loading ??= loadBundle(app, folder).catch((err: unknown) => {
-        loading = null
-        throw err
-      })
-      return await loading
+    load,
+
+    /** Returns a bundle whose files exist, because another server of the checkout may have replaced them. */
+    async loadExisting (): Promise<Bundle> {
+      const bundle = await load()
+      if (existsSync(join(bundle.folder, bundle.entry))) return bundle
+      loading = null
+      return await load()
     }
   }
 }

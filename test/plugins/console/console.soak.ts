@@ -1,4 +1,4 @@
-import { mkdtemp, rm, stat, utimes, writeFile } from 'node:fs/promises'
+import { mkdtemp, rename, rm, stat, utimes, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import t from 'tap'
@@ -30,4 +30,10 @@ t.test('one process of all servers makes the bundle, again after a source change
   await utimes(manifest, 0, 1)
   t.equal((await createConsole(app, folder).load()).entry, entry, 'the same sources get the same names')
   t.not((await stat(manifest)).mtimeMs, 1_000, 'it was made again')
+
+  const service = createConsole(app, folder)
+  await service.load()
+  await rename(join(folder, entry), join(folder, 'main-REPLACED.js'))
+  await writeFile(manifest, JSON.stringify({ ...await service.load(), entry: 'main-REPLACED.js' }))
+  t.equal((await service.loadExisting()).entry, 'main-REPLACED.js', 'a bundle that another server replaced is read again')
 })
