@@ -160,7 +160,7 @@ async function createToken (t: Test, { app }: TestApp, journey: Journey): Promis
 }
 
 async function pairDevice (t: Test, { app }: TestApp, journey: Journey): Promise<void> {
-  const { open, see, press, checkAccessibility } = journey
+  const { page, open, see, press, checkAccessibility } = journey
   const begin = async () => (await app.inject({
     method: 'POST',
     url: '/api/auth/device/init',
@@ -175,6 +175,18 @@ async function pairDevice (t: Test, { app }: TestApp, journey: Journey): Promise
   await see('Connected')
   const polled = await app.inject({ method: 'POST', url: '/api/auth/device/token', payload: { device_code: code } })
   t.same(polled.json<{ scopes: string[] }>().scopes.toSorted(), ['assets.write', 'roms.read'])
+
+  // A refusal that does not arrive can be repeated.
+  const { verification_path_complete: second } = await begin()
+  await open(second.slice(1))
+  await see('Pocket <i>', 'h2')
+  await page.setOfflineMode(true)
+  await press('Deny')
+  await see('The server does not answer', '.toast')
+  await page.setOfflineMode(false)
+  await page.waitForSelector('.button-danger[aria-busy=false]')
+  await press('Deny')
+  await see('Denied')
 }
 
 async function signOutElsewhere (journey: Journey): Promise<void> {

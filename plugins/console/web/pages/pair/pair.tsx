@@ -58,8 +58,13 @@ function AnswerForm ({ waiting: { code, device }, onAnswered }: AnswerProps) {
   })
   async function deny (): Promise<void> {
     setDenying(true)
-    await call(api.POST('/api/auth/device/deny', { body: { user_code: code } }))
-    onAnswered(false)
+    try {
+      await call(api.POST('/api/auth/device/deny', { body: { user_code: code } }))
+      onAnswered(false)
+    } catch (err) {
+      tellFailure(err)
+      setDenying(false)
+    }
   }
   const app = [device.client, device.client_version].filter(Boolean).join(' ')
   return (
@@ -88,7 +93,7 @@ function AnswerForm ({ waiting: { code, device }, onAnswered }: AnswerProps) {
       />
       <div class='cluster'>
         <Button type='submit' kind='primary' isBusy={isBusy} disabled={values.scopes.length === 0}>{pair.approve}</Button>
-        <Button kind='danger' isBusy={isDenying} onClick={() => { deny().catch(tellFailure) }}>{pair.deny}</Button>
+        <Button kind='danger' isBusy={isDenying} isBlocked={isBusy} onClick={() => { void deny() }}>{pair.deny}</Button>
       </div>
     </form>
   )
