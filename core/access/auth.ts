@@ -82,7 +82,11 @@ export interface RouteAccess {
 declare module 'fastify' {
   // eslint-disable-next-line @typescript-eslint/no-empty-object-type
   interface FastifyContextConfig extends RouteAccess {}
-  interface FastifyRequest { caller: Caller | null }
+  interface FastifyRequest {
+    caller: Caller | null
+    /** True once the credentials were looked at, so that `caller` is known. */
+    isIdentified: boolean
+  }
   interface FastifyInstance {
     auth: {
       addScheme (scheme: AuthScheme): void

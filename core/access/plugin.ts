@@ -44,6 +44,7 @@ export default fp<{ config: Config, secrets: Secrets }>(async (app, { config, se
   }
 
   app.decorateRequest('caller', null)
+  app.decorateRequest('isIdentified', false)
   app.decorate('auth', {
     addScheme (scheme: AuthScheme) {
       schemes.push(scheme)
@@ -78,6 +79,7 @@ export default fp<{ config: Config, secrets: Secrets }>(async (app, { config, se
     // A download URL without credentials is served as to a guest; a token without the needed scopes gives no more.
     const isOther = isOpen && access.download === true && caller !== null && !hasScopes(caller, access)
     request.caller = isOther ? null : caller
+    request.isIdentified = true
     if (isGuest(request.caller)) await app.limitGuest(request)
     const refusal = csrf.refuse(request)
     if (refusal !== null) {
@@ -92,7 +94,9 @@ export default fp<{ config: Config, secrets: Secrets }>(async (app, { config, se
     const { caller, headers } = request
     // Responses for one caller must not be stored by shared caches; file routes set their own header.
     if (caller !== null && !reply.hasHeader('cache-control')) reply.header('cache-control', 'private, no-store')
-    if (headers.authorization === undefined || caller?.credential === 'session') csrf.sendCookies(request, reply)
+    const isBrowser = headers.authorization === undefined || caller?.credential === 'session'
+    // A request that was refused before, such as while the server closes, keeps the cookie of its session.
+    if (isBrowser && request.isIdentified) csrf.sendCookies(request, reply)
     done(null, payload)
   })
 }, { name: 'auth-core', fastify: '5.x', dependencies: ['database', 'limits', '@fastify/cookie'] })

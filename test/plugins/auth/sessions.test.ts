@@ -1,6 +1,9 @@
+import { once } from 'node:events'
+import { connect } from 'node:net'
 import { io } from 'socket.io-client'
 import pg from 'pg'
 import t from 'tap'
+import { ApiError } from '../../../core/errors.ts'
 import { describeBrowser } from '../../../plugins/devices/browser.ts'
 import { buildTestApp } from '../../support.ts'
 import { basicHeaders, signIn } from './support.ts'
@@ -205,4 +208,43 @@ t.test('sessions', async (t) => {
     await app.sessions.dropExpired()
     t.same((await db.query('select 1 from sessions')).rows, [])
   })
+})
+
+t.test('a refusal before authentication leaves the cookies of a session as they are', async (t) => {
+  const { app, createUser } = await buildTestApp(t)
+  await createUser('alice')
+  const port = Number(new URL(await app.listen({ port: 0, host: '127.0.0.1' })).port)
+  const headers = await signIn(app, 'alice')
+  let isLost = false
+  app.auth.addScheme({
+    name: 'lost',
+    order: -1,
+    opensSockets: false,
+    async authenticate () {
+      if (isLost) throw new ApiError('UNAVAILABLE')
+      return null
+    }
+  })
+  isLost = true
+  const lost = await app.inject({ url: '/api/users/me', headers })
+  t.match(lost, { statusCode: 503, headers: { 'set-cookie': undefined } }, 'the database is lost')
+  isLost = false
+
+  // The second request arrives on a connection that a request keeps open while the server closes.
+  const body = JSON.stringify({ username: 'alice', password: 'wrong' })
+  const lines = Object.entries({ ...headers, host: 'svc' }).map(([name, value]) => `${name}: ${String(value)}\r\n`).join('')
+  const socket = connect(port, '127.0.0.1')
+  const chunks: Buffer[] = []
+  socket.on('data', (chunk: Buffer) => { chunks.push(chunk) })
+  const heard = once(app.server, 'request')
+  socket.write(`POST /api/login HTTP/1.1\r\n${lines}content-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body.slice(0, 9)}`)
+  await heard
+  const closed = app.close()
+  await until(() => !app.server.listening, 'the server closes')
+  socket.write(`${body.slice(9)}GET /api/users/me HTTP/1.1\r\n${lines}\r\n`)
+  await once(socket, 'close')
+  await closed
+  const last = Buffer.concat(chunks).toString().split('HTTP/1.1 ').at(-1) ?? ''
+  t.match(last, /^503 [^]*retry-after: 2[^]*is closing; try again/i)
+  t.notMatch(last, /set-cookie/i)
 })
