@@ -1,5 +1,6 @@
 import { Type } from '@sinclair/typebox'
 import t from 'tap'
+import { readFailure } from '../../../plugins/console/web/api/failure.ts'
 import { labelOf, readNode } from '../../../plugins/console/web/ui/form/node.ts'
 import { createValue, findProblems, isWithin, problemAt, toPayload } from '../../../plugins/console/web/ui/form/values.ts'
 import { SettingsSchema as WebhookSchema } from '../../../channels/webhook/src/settings.ts'
@@ -83,4 +84,11 @@ t.test('errors of the server show at their fields', async (t) => {
   t.equal(problemAt(problems, ['hosts', 0, 'name']), 'unknown host')
   t.equal(problemAt(problems, ['hosts', 0]), undefined)
   t.same(problems.map((problem) => isWithin(node, problem)), [true, false])
+})
+
+t.test('a refusal always has a message', async (t) => {
+  const body = { detail: [{ loc: ['body', 'name'], msg: 'too long' }, { loc: ['body', 'url'], msg: 'no address' }] }
+  t.match(readFailure(422, body, 'It failed'), { message: 'too long. no address', fields: [{ path: ['body', 'name'] }, { path: ['body', 'url'] }] })
+  t.match(readFailure(409, { detail: 'Taken' }, 'It failed'), { message: 'Taken', fields: [] })
+  for (const other of [undefined, '<html>', {}, { detail: [] }]) t.equal(readFailure(500, other, 'It failed').message, 'It failed')
 })

@@ -40,7 +40,7 @@ export async function receive<Data> (request: Promise<Answer<Data>>): Promise<{ 
   reportReached(!isProxyFailure(response.status))
   if (response.ok) return { data: answer.data as Data, response }
   if (response.status === 401) reportSignedOut()
-  throw readFailure(response.status, answer.error)
+  throw readFailure(response.status, answer.error, texts().errors.failed.title)
 }
 
 /** Returns the data of a response. @throws Failure as `receive` does */

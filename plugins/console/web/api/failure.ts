@@ -25,12 +25,16 @@ function readField (item: unknown): FieldProblem[] {
   return [{ path: item.loc.filter((part) => typeof part === 'string' || typeof part === 'number'), message: item.msg }]
 }
 
-/** Reads the body of an error response: `{ detail: '…' }`, or a list of problems with fields. */
-export function readFailure (status: number, body: unknown): Failure {
+/**
+ * Reads the body of an error response: `{ detail: '…' }`, or a list of problems with fields.
+ *
+ * @param fallback the message of a body that says nothing, such as that of a proxy
+ */
+export function readFailure (status: number, body: unknown, fallback: string): Failure {
   const detail = isRecord(body) ? body.detail : undefined
   if (typeof detail === 'string') return new Failure(status, detail)
   const fields = Array.isArray(detail) ? detail.flatMap(readField) : []
-  return new Failure(status, fields.map(({ message }) => message).join('. '), fields)
+  return new Failure(status, fields.map(({ message }) => message).join('. ') || fallback, fields)
 }
 
 /** Returns any thrown value as a failure. */
