@@ -93,6 +93,16 @@ async function takeSteps (t: Test, test: TestApp, journey: Journey): Promise<voi
   await page.waitForSelector('.grid-cell[data-index="1"][data-active]')
   await page.evaluate("document.documentElement.dir = 'ltr'")
 
+  // A gamepad moves from the tools to the grid, not to a control within it.
+  await page.evaluate(`navigator.getGamepads = () => [pad]; globalThis.pad = { axes: [], buttons: [] }
+    dispatchEvent(new Event('gamepadconnected'))`)
+  const order = await page.waitForSelector('::-p-aria([name="Sort by"])')
+  await order?.focus()
+  await page.evaluate('pad.buttons[13] = { pressed: true }')
+  await page.waitForFunction('document.activeElement.tagName !== "SELECT"')
+  await page.evaluate('navigator.getGamepads = () => []')
+  t.equal(await page.evaluate(() => document.activeElement?.className), 'grid')
+
   // The list form by keyboard: to a game and back.
   await press('List')
   await page.waitForSelector('.game-row-title')

@@ -1,7 +1,8 @@
 import { DIRECTIONS, type Direction, findNearest } from './nearest.ts'
 import { createPresses, listHeld } from './presses.ts'
 
-const FOCUSABLE = ':is(a[href], button, input, select, textarea, [tabindex="0"]):not(:disabled)'
+/** Stops of Tab. Controls within a grid or a row have none, because those move by arrows themselves. */
+const FOCUSABLE = ':is(a[href], button, input, select, textarea, [tabindex="0"]):not(:disabled, [tabindex="-1"])'
 
 const isDirection = (key: string): key is Direction => DIRECTIONS.some((direction) => direction === key)
 
