@@ -67,7 +67,12 @@ async function startFirst (t: Test, journey: Journey, count: number): Promise<vo
   await see('are stored.', '.toast')
   await press('Next: ')
   await see('Ready when you are.')
+  // A start that does not arrive can be repeated.
+  await page.setOfflineMode(true)
   await press('Start the scan')
+  await see('The server does not answer', '.notice-failure')
+  await page.setOfflineMode(false)
+  await press('Scan again')
   await page.waitForSelector('.found img[data-loaded]')
   await see(`Done: ${count} games`, '.scan-words')
   t.equal((await page.$$('.found .game')).length, count, 'every game appears')

@@ -101,7 +101,7 @@ async function takeSteps (t: Test, test: TestApp, journey: Journey): Promise<voi
   await page.evaluate('pad.buttons[13] = { pressed: true }')
   await page.waitForFunction('document.activeElement.tagName !== "SELECT"')
   await page.evaluate('navigator.getGamepads = () => []')
-  t.equal(await page.evaluate(() => document.activeElement?.className), 'grid')
+  t.equal(await page.evaluate(() => document.activeElement?.getAttribute('class')), 'grid')
 
   // The list form by keyboard: to a game and back.
   await press('List')

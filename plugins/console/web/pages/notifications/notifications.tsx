@@ -42,6 +42,13 @@ function Entry ({ notification }: { notification: Notification }) {
   const { title, body } = wordsOf(notification, notifications.kinds)
   const view = viewOf(notification)
   const isUnread = readAt === null
+  const [isBusy, setBusy] = useState(false)
+  const remove = ({ detail: clicks }: MouseEvent) => {
+    // The second click of a double click would hit the next notification, which moved up.
+    if (clicks > 1) return
+    setBusy(true)
+    dismiss(id).catch(tellFailure).finally(() => { setBusy(false) })
+  }
   const read = () => { if (isUnread) markRead([id]).catch(tellFailure) }
   return (
     <li class={isUnread ? 'note note-unread' : 'note'}>
@@ -56,9 +63,7 @@ function Entry ({ notification }: { notification: Notification }) {
       </div>
       <div class='row-actions'>
         {isUnread && <IconButton isSmall icon={check} label={notifications.markNamed(title)} onClick={read} />}
-        <IconButton
-          isSmall icon={x} label={notifications.dismissNamed(title)} onClick={() => { dismiss(id).catch(tellFailure) }}
-        />
+        <IconButton isSmall isBusy={isBusy} icon={x} label={notifications.dismissNamed(title)} onClick={remove} />
       </div>
     </li>
   )

@@ -34,7 +34,10 @@ const Waiting = () => (
   <div class='rom'>
     <div class='rom-cover cover skeleton' />
     <div class='rom-body'>
-      <div class='rom-head'><Skeleton width='min(20rem, 80%)' height='2.25rem' /><Skeleton width='12rem' /><Skeleton width='16rem' height='2.5rem' /></div>
+      <div class='rom-head'>
+        <div class='rom-title'><Skeleton width='min(20rem, 80%)' height='2.25rem' /><Skeleton width='min(12rem, 60%)' /></div>
+        <div class='rom-actions'><Skeleton width='16rem' height='2.5rem' /></div>
+      </div>
       <div class='rom-main'><Skeleton height='18rem' /></div>
     </div>
   </div>

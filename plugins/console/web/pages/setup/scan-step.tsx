@@ -1,16 +1,16 @@
 import sparkles from 'lucide/dist/esm/icons/sparkles.mjs'
 import { useEffect, useState } from 'preact/hooks'
 import { api, call } from '../../api/client.ts'
+import { toFailure } from '../../api/failure.ts'
 import { type Events, onEvent } from '../../api/socket.ts'
 import { format, texts } from '../../i18n/language.ts'
 import { Button, LinkButton } from '../../ui/button.tsx'
 import { Cover, nameOf } from '../../ui/cover.tsx'
 import { Notice } from '../../ui/state.tsx'
-import { tellFailure } from '../../ui/toast.tsx'
 import { IDLE, type ScanState, addGame, begin, count, enterPlatform, fail, finish } from './scan-state.ts'
 
 /** Follows the scan that runs, whoever started it. */
-function useScan (): [ScanState, () => void] {
+function useScan (): [ScanState, (state: ScanState) => void] {
   const [state, setState] = useState(IDLE)
   useEffect(() => {
     const stops = [
@@ -22,7 +22,7 @@ function useScan (): [ScanState, () => void] {
     ]
     return () => { for (const stop of stops) stop() }
   }, [])
-  return [state, () => { setState(begin()) }]
+  return [state, setState]
 }
 
 function describe ({ phase, platform, stats }: ScanState): string {
@@ -54,15 +54,15 @@ function Progress ({ state: { stats } }: { state: ScanState }) {
 /** The first scan: covers appear as they are found. */
 export function ScanStep () {
   const { setup: { scan, toLibrary } } = texts()
-  const [state, restart] = useScan()
+  const [state, setState] = useScan()
   const [isStarting, setStarting] = useState(false)
   async function start (): Promise<void> {
     setStarting(true)
+    setState(begin())
     try {
-      restart()
       await call(api.POST('/api/tasks/scan', { body: { type: 'quick' } }))
     } catch (err) {
-      tellFailure(err)
+      setState(fail(IDLE, toFailure(err).message))
     }
     setStarting(false)
   }
