@@ -108,7 +108,8 @@ t.test('an installation that another one keeps waiting says so', async (t) => {
 t.test('a failed installation reports its reason although its connection was lost', async (t) => {
   const client = await emptyPackages(t)
   const failed = withPackages(database, (session) => installAlone(session, async () => {
-    await client.query("select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'svc plugins'")
+    await client.query(`select pg_terminate_backend(pid) from pg_stat_activity
+      where application_name = 'svc plugins' and datname = current_database()`)
     throw new StartError('the reason')
   }))
   await t.rejects(failed, { message: 'the reason' })
