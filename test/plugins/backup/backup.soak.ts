@@ -1,6 +1,3 @@
-import { runSvc } from '../../e2e/server.ts'
-import { settings } from '../../e2e/server.ts'
-import { startEmbeddedPostgres } from '../../../core/postgres/embedded.ts'
 import { readdirSync, rmSync } from 'node:fs'
 import { mkdir, readFile, readdir, rm, stat, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -128,15 +125,4 @@ t.test('the task makes backups and keeps the newest few', async (t) => {
   }, 'the end of the backup')
   t.match(task, { status: 'finished', meta: { backup: { tables_tried: true, files: 4, deleted: ['svc-20260101T000000Z.tar.gz', 'svc-20260102T000000Z.tar.gz'] } } })
   t.same((await readdir(kept)).sort(), ['mine.tar.gz', 'svc-20260103T000000Z.tar.gz', task.meta.backup.file])
-})
-
-t.test('a backup restored into a new data directory is the same server', async (t) => {
-  const dataDir = join(makeFolder(t), 'data')
-  t.match(await runSvc(t, ['restore', archive], settings(dataDir, { SVC_BACKUP_PASSPHRASE: PASSPHRASE })).ended,
-    { code: 0, output: /is as it was on / })
-  const server = await startEmbeddedPostgres({ dataDir: join(dataDir, 'db'), log: () => {} })
-  t.teardown(() => server.stop())
-  t.same(await readAll(server.url), await readAll(test.databaseUrl))
-  for (const content of saves.values()) t.ok(await holds(dataDir, content))
-  t.equal(await readFile(join(dataDir, 'secret.key'), 'utf8'), `${KEY}\n`)
 })

@@ -3,13 +3,15 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import t from 'tap'
 import { ApiError, StartError } from '../../../core/errors.ts'
+import { startEmbeddedPostgres } from '../../../core/postgres/embedded.ts'
 import { readManifest } from '../../../plugins/backup/archive/manifest.ts'
 import { readArchive } from '../../../plugins/backup/archive/read-archive.ts'
 import { newDirOf } from '../../../plugins/backup/restore/journal.ts'
 import { decideSwap, endSwap } from '../../../plugins/backup/restore/swap-data.ts'
 import { openWith } from '../../../plugins/backup/seal-secrets.ts'
+import { runSvc, settings } from '../../e2e/server.ts'
 import { makeFolder } from '../../folder.ts'
-import { KEY, PASSPHRASE, query, restore, startBackup } from './backup-support.ts'
+import { KEY, PASSPHRASE, holds, query, readAll, restore, saves, startBackup } from './backup-support.ts'
 
 const { test, config, places, back, archive } = await startBackup(t)
 
@@ -88,6 +90,17 @@ t.test('an unusable backup is refused with the reason, and changes nothing', asy
   }
   t.same(await list(), ['config.yml'])
   t.equal(await readFile(join(dataDir, 'config.yml'), 'utf8'), '# as it was')
+})
+
+t.test('a backup restored into a new data directory is the same server', async (t) => {
+  const dataDir = join(makeFolder(t), 'data')
+  t.match(await runSvc(t, ['restore', archive], settings(dataDir, { SVC_BACKUP_PASSPHRASE: PASSPHRASE })).ended,
+    { code: 0, output: /is as it was on / })
+  const server = await startEmbeddedPostgres({ dataDir: join(dataDir, 'db'), log: () => {} })
+  t.teardown(() => server.stop())
+  t.same(await readAll(server.url), await readAll(test.databaseUrl))
+  for (const content of saves.values()) t.ok(await holds(dataDir, content))
+  t.equal(await readFile(join(dataDir, 'secret.key'), 'utf8'), `${KEY}\n`)
 })
 
 t.test('the next command completes a restore that was interrupted during its swap', async (t) => {
