@@ -1,4 +1,5 @@
 import type pg from 'pg'
+import { terminalLine } from '../../core/cli/terminal-line.ts'
 import { examineAnswers } from './ask-hosts.ts'
 import { type CheckInput, type Finding, fail, ok, warn } from './finding.ts'
 import { type HostRow, selectHosts } from './rows.ts'
@@ -53,9 +54,8 @@ function examinePackages (hosts: readonly Named[]): Finding[] {
   const problems = Map.groupBy(hosts, ({ plugins_problem: problem }) => problem)
   return [...problems].flatMap(([problem, of]) => problem === null
     ? []
-    // It quotes npm, which quotes packages. Control characters would act on the terminal.
-    : [warn(SUBJECT,
-        `The plugins of ${of.map(({ name }) => name).join(', ')} are not those of all hosts: ${problem.replaceAll(/\p{Cc}+/gu, ' ')}`,
+    // It quotes npm, which quotes packages.
+    : [warn(SUBJECT, `The plugins of ${of.map(({ name }) => name).join(', ')} are not those of all hosts: ${terminalLine(problem)}`,
         'Correct the cause in the message; a host tries again, and loads plugins when it starts')])
 }
 

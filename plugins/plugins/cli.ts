@@ -1,3 +1,4 @@
+import { terminalLine } from '../../core/cli/terminal-line.ts'
 import type { Config } from '../../core/config/config.ts'
 import { directUrlOf } from '../../core/config/database-urls.ts'
 import { withSession } from '../../core/database/session.ts'
@@ -60,9 +61,9 @@ export function renderTable (rows: readonly (readonly string[])[]): string {
   return rows.map((row) => row.map((cell, index) => cell.padEnd(widths[index] ?? 0)).join('  ').trimEnd()).join('\n')
 }
 
-/** Describes the state of a plugin. Control characters in its own words would act on the terminal. */
+/** Describes the state of a plugin in one line. */
 export function describePlugin ({ status, reason }: PluginRecord): string {
-  return reason === null ? status : `${status}: ${reason.replaceAll(/\p{Cc}+/gu, ' ')}`
+  return reason === null ? status : `${status}: ${terminalLine(reason)}`
 }
 
 /** Runs `svc plugins`. */
@@ -78,5 +79,5 @@ export async function listPlugins (features: Features, options: { json?: boolean
     ])
   process.stdout.write(`${text}\n`)
   // On the other stream, because scripts read the list.
-  for (const problem of await listHostProblems(config)) process.stderr.write(`${problem.replaceAll(/\p{Cc}+/gu, ' ')}\n`)
+  for (const problem of await listHostProblems(config)) process.stderr.write(`${terminalLine(problem)}\n`)
 }
