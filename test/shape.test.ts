@@ -356,7 +356,7 @@ t.test('no function is longer than a few screens, except lists of routes', async
   t.ok(long.length <= LONG_MAX, `${long.length} functions have ${LONG_LINES} lines or more: ${long.join(', ')}`)
 })
 
-/** Folders at the root of the file system that exist on most machines (Filesystem Hierarchy Standard 3.0, chapter 3). */
+/** Folders at the root of most machines (Filesystem Hierarchy Standard 3.0, chapter 3). */
 const STANDARD_FOLDERS = ['/', '/home/', '/media/', '/mnt/', '/opt/', '/root/', '/srv/', '/tmp/', '/usr/', '/var/']
 
 t.test('no file contains the path of the repository on its author\'s machine', async (t) => {
