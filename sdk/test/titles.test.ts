@@ -253,7 +253,8 @@ t.test('the last part is part of the title and is not split again', async (t) =>
     const title = before.map(([text, between]) => text + between).join('') + last
     t.equal(lastPart(title), last, { diagnostic: false })
   }))
-  fc.assert(fc.property(fc.string(), (title) => {
+  const made = fc.string({ unit: fc.constantFrom(...':-/ a!'), maxLength: 8 })
+  fc.assert(fc.property(fc.oneof(fc.string(), made), (title) => {
     const last = lastPart(title)
     return title.includes(last) && (last === title || lastPart(last) === last)
   }))

@@ -48,7 +48,7 @@ const LEADING_ARTICLE = /^\s*(?:an?|the)\s+/
 const COMMA_ARTICLE = /,\s+(?:an?|the)(?=\s*(?:[^\p{L}\p{M}\p{N}_\s]|$))/gu
 const PUNCTUATION = /[^\p{L}\p{M}\p{N}_\s]/gu
 /** Separators of title parts. A hyphen within a word and the colon of a time are not separators. */
-const SEPARATOR = /:(?=\s|$)|(?:^|\s)[-–—/](?=\s|$)/u
+const SEPARATOR = /(?:^|\s)[-–—/]:*(?=\s|$)|:+(?=\s|$)/u
 const NON_ASCII = /[^\0-\x7f]/
 /** Accents. In other scripts a mark makes another letter: `ハ` is not `バ`, and marks are vowels in Hindi and Thai. */
 const ACCENTS = /([\p{Script=Latin}\p{Script=Greek}\p{Script=Cyrillic}])\p{Mn}+/gu
