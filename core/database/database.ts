@@ -212,9 +212,6 @@ export default fp<DatabaseOptions>(async (app, options) => {
       return db
     }
   })
-  app.addHook('onClose', async () => {
-    await orm.close()
-    // The ORM ends only a pool that it has used itself.
-    if (!pool.ending) await pool.end()
-  })
+  // Not `orm.close()`: its Kysely would lose a connection that is being opened, and then wait for it without end.
+  app.addHook('onClose', () => pool.end())
 }, { name: 'database', fastify: '5.x' })

@@ -12,6 +12,15 @@ const IDLE_MS = 10_000
 /** Only raw statements, because no tables are typed. */
 export type LongReads = Kysely<object>
 
+export interface OpenReads {
+  reads: LongReads
+  /**
+   * Closes the connections after their running statements. `reads.destroy()` would lose a connection that is being
+   * opened, and then wait for it without end.
+   */
+  close (): Promise<void>
+}
+
 /**
  * Opens connections for statements that read the whole library, or that update what was read. They are apart from those
  * of requests and their limits, few, without a pooler, open on demand, and identified by their application name.
@@ -19,7 +28,7 @@ export type LongReads = Kysely<object>
 export function openLongReads (
   { log, databaseUrl, pg: { options } }: Pick<FastifyInstance, 'log' | 'databaseUrl' | 'pg'>,
   name: keyof typeof CONCURRENCY
-) {
+): OpenReads {
   const pool = new pg.Pool({
     ...options, connectionString: databaseUrl, application_name: name, max: CONCURRENCY[name],
     idleTimeoutMillis: IDLE_MS, connectionTimeoutMillis: STATEMENT_MS,
@@ -29,5 +38,5 @@ export function openLongReads (
   pool.on('error', logLost)
   // A connection that breaks while in use fails its statement. Without a listener its error would also end the process.
   pool.on('connect', (client) => { client.on('error', logLost) })
-  return new Kysely<object>({ dialect: new PostgresDialect({ pool }) })
+  return { reads: new Kysely<object>({ dialect: new PostgresDialect({ pool }) }), close: () => pool.end() }
 }

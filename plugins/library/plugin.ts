@@ -14,9 +14,10 @@ declare module 'fastify' {
 
 const plugin: FeaturePlugin = async (app, { config }) => {
   app.decorate('library', createLibrary(app.db, config, listExporterNames(app.registry)))
-  app.decorate('longReads', openLongReads(app, 'svc lists'))
-  app.decorate('shortReads', openLongReads(app, 'svc list updates'))
-  app.addHook('onClose', async () => { await Promise.all([app.longReads.destroy(), app.shortReads.destroy()]) })
+  const [long, short] = [openLongReads(app, 'svc lists'), openLongReads(app, 'svc list updates')]
+  app.decorate('longReads', long.reads)
+  app.decorate('shortReads', short.reads)
+  app.addHook('onClose', async () => { await Promise.all([long.close(), short.close()]) })
 }
 
 export default plugin

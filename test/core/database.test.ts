@@ -1,4 +1,6 @@
+import { setImmediate } from 'node:timers/promises'
 import fastify from 'fastify'
+import { sql } from 'kysely'
 import pg from 'pg'
 import t, { type Test } from 'tap'
 import database, { migrate, openOrm } from '../../core/database/database.ts'
@@ -93,6 +95,19 @@ t.test('every request has its own unit of work', async (t) => {
   t.same((await app.inject({ url: '/' })).json(), [{ one: 1 }])
   await app.inject({ url: '/' })
   t.equal(seen.size, 2)
+})
+
+t.test('a process that closes waits for a statement whose connection is being opened', async (t) => {
+  const app = fastify()
+  await app.register(database, optionsOf(await createTestDatabase(t)))
+  await app.ready()
+  const readOne = async () => (await sql`select 1 as one`.execute(app.db)).rows
+  await readOne()
+  const both = Promise.all([readOne(), readOne()])
+  // The second statement begins to open a connection.
+  await setImmediate()
+  await app.close()
+  t.same(await both, [[{ one: 1 }], [{ one: 1 }]])
 })
 
 t.test('a connection that the database ended is not reused', async (t) => {
