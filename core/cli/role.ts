@@ -3,6 +3,7 @@ import { directUrlOf } from '../config/database-urls.ts'
 import type { Features } from '../feature.ts'
 import { createHostId } from '../host.ts'
 import { exitOnServerErrors } from '../loader/calls/fault.ts'
+import { runStripped } from '../loader/packages/strip-types.ts'
 import { createLogger } from '../log.ts'
 import { listRuntimeWarnings } from '../runtime.ts'
 import { type RunningRole, prepareHost, startRole } from '../server.ts'
@@ -34,6 +35,7 @@ export async function runRole (features: Features, role: ServerRole): Promise<vo
       'PostgreSQL 15 or later, or use svc start to run everything on this machine.')
   }
   const logger = createLogger(config, `svc-${role}`)
+  await runStripped(config, logger)
   exitOnServerErrors(() => logger, `svc ${role} fails`)
   for (const warning of [...warnings, ...listRuntimeWarnings()]) logger.warn(warning)
   await createLayout(config)

@@ -1,5 +1,6 @@
 import { settingsEnvironment } from '../config/environment.ts'
 import type { Features } from '../feature.ts'
+import { runStripped } from '../loader/packages/strip-types.ts'
 import { createLogger } from '../log.ts'
 import { moveFormerCluster } from '../postgres/former-cluster.ts'
 import { listRuntimeWarnings } from '../runtime.ts'
@@ -9,6 +10,7 @@ import { supervise } from '../supervisor/supervisor.ts'
 export async function start (features: Features): Promise<number> {
   const { config, warnings } = await features.loadConfig()
   const log = createLogger(config, 'svc')
+  await runStripped(config, log)
   for (const warning of [...warnings, ...listRuntimeWarnings()]) log.warn(warning)
   await moveFormerCluster(config, log, features)
   return await supervise({ config, settings: settingsEnvironment(), log, announce: (text) => { process.stdout.write(`${text}\n`) } })

@@ -23,7 +23,7 @@ import { checkPort } from './port.ts'
 import { Slot, type SlotOptions } from './process-slot.ts'
 import { releaseStartMemory } from './start-memory.ts'
 import { readLastState, removeServerState, writeServerState } from './server-state.ts'
-import { stripCode, strippedFlags } from '../loader/packages/strip-types.ts'
+import { strippedFlags } from '../loader/packages/strip-types.ts'
 
 export interface SuperviseOptions {
   config: Config
@@ -94,7 +94,6 @@ class Run {
   #socketFolder: SocketFolder | null = null
   #ready: ReadyMessage | null = null
   readonly #stopping = new AbortController()
-  #filling: Promise<void> | null = null
   #stoppedAt = 0
   #patience: NodeJS.Timeout | undefined
   #bannerTimer: NodeJS.Timeout | undefined
@@ -169,8 +168,9 @@ class Run {
       this.#options.log, (line) => { this.#slots.some(({ slot }) => slot.forwardLine(line)) }
     )
     try {
-      this.#filling = this.#fillFirst()
-      await Promise.all([this.#filling, this.#startDatabase()])
+      // Its modules load while the database starts.
+      this.#firstWeb.startProcess()
+      await this.#startDatabase()
       if (!this.#isStopping) this.#order(this.#firstWeb, 1)
       const { code, failure } = await this.#end.promise
       if (failure !== null) throw failure
@@ -181,18 +181,6 @@ class Run {
       stopWatching()
       for (const signal of STOP_SIGNALS) process.off(signal, listener)
     }
-  }
-
-  /** Starts the first web worker, whose modules load while the database starts. */
-  async #fillFirst (): Promise<void> {
-    const { config, log } = this.#options
-    try {
-      await stripCode(config.data_dir, this.#stopping.signal)
-    } catch (err) {
-      log.warn({ err }, 'the code could not be prepared, which costs each process time and memory at its start: free more than 1 GiB for ' +
-        'the data directory')
-    }
-    if (!this.#isStopping) this.#firstWeb.startProcess()
   }
 
   async #startDatabase (): Promise<void> {
@@ -309,7 +297,6 @@ class Run {
 
   async #shutDown (): Promise<void> {
     this.#stopping.abort()
-    await this.#filling
     clearTimeout(this.#bannerTimer)
     clearTimeout(this.#patience)
     clearInterval(this.#growing)

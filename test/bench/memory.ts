@@ -70,13 +70,11 @@ async function measureServer (server: Command, { state }: Listening, workers: nu
   }
 }
 
-/** Measures the second start, because the first supervisor had to strip the types from its own code. */
 async function measure (workers: number): Promise<Measurement> {
   const folder = mkdtempSync(join(tmpdir(), 'svc-bench-'))
   const dataDir = join(folder, 'data')
   const measured: Measurement[] = []
   try {
-    await withServer(dataDir, workers, async (server) => { await untilComplete(server, workers, PATIENCE_MS) })
     await withServer(dataDir, workers, async (server, listening) => {
       measured.push(await measureServer(server, listening, workers))
     })

@@ -1,4 +1,4 @@
-import { existsSync, statSync } from 'node:fs'
+import { existsSync, readFileSync, statSync } from 'node:fs'
 import { execFile } from 'node:child_process'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -7,6 +7,8 @@ import t from 'tap'
 import { SERVER_DIR } from '../../core/server-dir.ts'
 import { WEB_FLAGS } from '../../core/node-flags.ts'
 import { stripCode, strippedFlags } from '../../core/loader/packages/strip-types.ts'
+import { runSvc, settings, waitUntilListening } from '../e2e/server.ts'
+import { makeFolder } from '../folder.ts'
 
 const execute = promisify(execFile)
 
@@ -32,4 +34,17 @@ t.test('processes use the stripped code, which is renewed only after a change', 
   t.equal(await run('look.mjs', dataDir), 'false\n')
   t.equal(await run('thread.mjs', dataDir), 'false\n', 'in threads too')
   t.equal(await run('look.mjs', join(folder, 'fresh')), 'true\n')
+})
+
+t.test('the first start continues without the compiler of Node', {
+  skip: process.platform !== 'linux' && 'only Linux shows the arguments of other processes'
+}, async (t) => {
+  const dataDir = join(makeFolder(t), 'data')
+  const server = runSvc(t, ['start'], settings(dataDir, {
+    WEB_SERVER_CONCURRENCY: '1', SVC_ADMIN_USERNAME: 'first', SVC_ADMIN_PASSWORD: 'a password'
+  }))
+  const { url } = await waitUntilListening(server, dataDir)
+  t.match(readFileSync(`/proc/${server.pid}/cmdline`, 'utf8'), 'strip-hook.js')
+  const authorization = `Basic ${Buffer.from('first:a password').toString('base64')}`
+  t.equal((await fetch(`${url}/api/users/me`, { headers: { authorization } })).status, 200, 'the settings stay')
 })

@@ -15,7 +15,6 @@ import { isProcessMessage, isSupervisorMessage } from '../../core/supervisor/mes
 import { checkPort } from '../../core/supervisor/port.ts'
 import { Slot, restartDelay } from '../../core/supervisor/process-slot.ts'
 import { readServerState, writeServerState } from '../../core/supervisor/server-state.ts'
-import { stripCode, strippedFlags } from '../../core/loader/packages/strip-types.ts'
 import { loadConfig } from '../load-config.ts'
 import { isAlive } from '../e2e/server.ts'
 
@@ -152,12 +151,6 @@ t.test('sockets of killed workers are deleted, other files stay', async (t) => {
   const config = configOf(t.testdir({ run: { 'web-1-abc.sock': '', 'web-0123456789abcdef0123-12-x.sock': '', lock: '', 'web-notes.sock': '' } }))
   clearOldSockets(config)
   t.same(readdirSync(join(config.data_dir, 'run')).sort(), ['lock', 'web-notes.sock'])
-})
-
-t.test('an aborted start stops removing types', async (t) => {
-  const dataDir = t.testdir({})
-  await stripCode(dataDir, AbortSignal.abort())
-  t.same(strippedFlags(dataDir), [])
 })
 
 t.test('port 0 becomes a free one, and a port in use is reported', async (t) => {

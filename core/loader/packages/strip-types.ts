@@ -2,12 +2,14 @@ import { hash } from 'node:crypto'
 import { mkdirSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { stripTypeScriptTypes } from 'node:module'
 import { join } from 'node:path'
-import { setImmediate } from 'node:timers/promises'
 import { pathToFileURL } from 'node:url'
+import type { FastifyBaseLogger } from 'fastify'
+import type { Config } from '../../config/config.ts'
+import { settingsEnvironment } from '../../config/environment.ts'
+import { createRunDir, runDir } from '../../config/run-dir.ts'
 import { requireFreeSpace } from '../../files/free-space.ts'
-import { BUILT_IN_FOLDERS } from './packages.ts'
 import { SERVER_DIR } from '../../server-dir.ts'
-import { runDir } from '../../config/run-dir.ts'
+import { BUILT_IN_FOLDERS } from './packages.ts'
 
 /**
  * The code without its types is stored between starts, for `strip-hook.js`, because Node would load a compiler into
@@ -45,29 +47,55 @@ function readMark (dataDir: string): string | null {
 }
 
 /**
- * Stores the stripped code for processes that start later, unless it is aborted first. Only the holder of the lock may
- * call it.
+ * Stores the stripped code for processes that start later, unless it is there. Several processes may do so at once:
+ * each file is named by its content, and the hook ignores an incomplete one.
  *
+ * @returns true if code was stored
  * @throws ApiError NO_FREE_SPACE if there is no space for it; processes then start without it, only slower.
  */
-export async function stripCode (dataDir: string, signal?: AbortSignal): Promise<void> {
+export async function stripCode (dataDir: string): Promise<boolean> {
   const sources = listSources()
   const fingerprint = fingerprintOf(sources)
-  if (readMark(dataDir) === fingerprint) return
-  const folder = folderOf(dataDir)
-  rmSync(folder, { recursive: true, force: true })
+  if (readMark(dataDir) === fingerprint) return false
   await requireFreeSpace(dataDir, STRIPPED_MAX_BYTES)
+  const folder = folderOf(dataDir)
   mkdirSync(folder, { recursive: true, mode: 0o700 })
-  for (const path of sources) {
-    const source = readFileSync(path, 'utf8')
-    const text = stripTypeScriptTypes(source)
-    writeFileSync(join(folder, hash('sha256', source)), hash('sha256', text) + text)
-    // Yields, because the database starts meanwhile. Reading files one after the other takes half as long as through
-    // the thread pool.
-    await setImmediate()
-    if (signal?.aborted === true) return
+  const names = new Set(sources.map((path) => storeStripped(folder, path)))
+  for (const name of readdirSync(folder)) {
+    if (!names.has(name)) rmSync(join(folder, name), { force: true, recursive: true })
   }
   writeFileSync(markOf(dataDir), fingerprint)
+  return true
+}
+
+/** Stores the code of one source. @returns the name of its file */
+function storeStripped (folder: string, path: string): string {
+  const source = readFileSync(path, 'utf8')
+  const text = stripTypeScriptTypes(source)
+  const name = hash('sha256', source)
+  writeFileSync(join(folder, name), hash('sha256', text) + text)
+  return name
+}
+
+/**
+ * Strips the code after a change of it, and then replaces this process by one that runs the stripped code. This
+ * process has loaded Node's compiler, 45 MB that it would keep as long as it lives.
+ *
+ * @throws StartError if the data directory cannot be created
+ */
+export async function runStripped ({ data_dir: dataDir }: Config, log: FastifyBaseLogger): Promise<void> {
+  createRunDir(dataDir)
+  try {
+    if (!await stripCode(dataDir)) return
+  } catch (err) {
+    log.warn({ err }, 'the code could not be prepared, which costs each process time and memory at its start: free ' +
+      'more than 1 GiB for the data directory')
+    return
+  }
+  if (process.platform === 'win32') return
+  const flags = [...process.execArgv.filter((flag) => !flag.startsWith(HOOK)), ...strippedFlags(dataDir)]
+  const args = [process.execPath, ...flags, ...process.argv.slice(1)]
+  process.execve?.(process.execPath, args, { ...settingsEnvironment() })
 }
 
 /** Returns the flag for processes that shall use the stripped code, if it exists. */
