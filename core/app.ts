@@ -40,6 +40,7 @@ import type { App } from './typebox.ts'
 import { buildSerializer, createValidatorCompiler } from './web/validation.ts'
 import { VERSION } from './version.ts'
 import watchSchema from './jobs/watch-schema.ts'
+import { keyDigestOf } from './host-key.ts'
 import workers, { type Role } from './jobs/workers.ts'
 
 export interface AppOptions {
@@ -135,7 +136,7 @@ async function connectDatabase (app: App, options: AppOptions, host: Host): Prom
     ...(works ? {} : { limits: REQUEST_LIMITS })
   })
   const isSupervised = options.awaitsWorker ?? options.place?.readAllMeasured !== undefined
-  await app.register(workers, { url, role, isSupervised, host })
+  await app.register(workers, { url, role, isSupervised, host, keyDigest: keyDigestOf(app.secrets) })
   await app.register(watchSchema, { migrations: tables.migrations, close: () => { app.workers.retire() } })
 }
 

@@ -22,6 +22,10 @@ export const Worker = defineEntity({
     duties: columns.texts(),
     /** The reason why the plugins of this process are not those of all hosts; null if they are. */
     plugins_problem: columns.text().nullable(),
+    /** The reason why `config.yml` of the host is not that of all hosts; null if it is. */
+    settings_problem: columns.text().nullable(),
+    /** Changes with the secret key of the process; null in a former release. */
+    key_digest: columns.text().nullable(),
     started_at: columns.createdAt(),
     seen_at: columns.createdAt()
   }

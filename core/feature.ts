@@ -20,7 +20,7 @@ export interface ProcessRole {
   readAllMeasured?: () => Promise<ServerSnapshot>
 }
 
-/** A database whose schema is about to be changed. */
+/** A database that a server is about to use, and whose schema may be changed. */
 export interface Upgrade { config: Config, databaseUrl: string, log: Logger }
 
 /** An embedded database that another major version of PostgreSQL wrote. */
@@ -81,6 +81,8 @@ export interface Feature<Parts = unknown> {
   routes?: () => Promise<RoutesModule<Parts>>
   /** Runs before the first start on a database. @throws StartError if the data directory does not fit */
   check? (config: Config, db: Queryable): Promise<void>
+  /** Prepares the data directory after the checks, before a server starts. @returns true if the settings changed */
+  prepare? (upgrade: Upgrade): Promise<boolean>
   /** Runs before the schema of a database with content is changed. If it throws, the schema stays unchanged. */
   beforeUpgrade? (upgrade: Upgrade): Promise<void>
   /** Moves the embedded database to another major version of PostgreSQL. */
@@ -104,6 +106,8 @@ export interface Features {
   loadIntroduction (): Promise<string>
   /** Runs the checks of all features. @throws StartError if the data directory does not fit the database */
   check (config: Config, db: Queryable): Promise<void>
+  /** Prepares the data directory for a server. @returns true if the settings changed */
+  prepare (upgrade: Upgrade): Promise<boolean>
   beforeUpgrade (upgrade: Upgrade): Promise<void>
   moveCluster: MoveCluster
 }

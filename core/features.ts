@@ -117,6 +117,11 @@ export function composeFeatures ({ features, loadMigrations, loadIntroduction }:
     async check (config, db) {
       for (const feature of sorted) await feature.check?.(config, db)
     },
+    async prepare (upgrade) {
+      let hasChanged = false
+      for (const feature of sorted) if (await feature.prepare?.(upgrade) === true) hasChanged = true
+      return hasChanged
+    },
     async beforeUpgrade (upgrade) {
       for (const feature of sorted) await feature.beforeUpgrade?.(upgrade)
     },

@@ -1,11 +1,13 @@
 import type { AddressInfo } from 'node:net'
 import pg from 'pg'
 import type { Logger } from 'pino'
+import { createSecrets } from './access/secrets.ts'
 import { buildApp } from './app.ts'
 import type { Config } from './config/config.ts'
 import { migrate } from './database/database.ts'
 import { joinDatabase } from './database/identity.ts'
 import type { Features, ProcessRole, Upgrade } from './feature.ts'
+import { requireSameKey } from './host-key.ts'
 import { migrateJobs } from './jobs/boss.ts'
 import { installSharedPackages } from './loader/packages/install-shared.ts'
 import { forwardForeignSessions } from './sockets/forward-sessions.ts'
@@ -71,17 +73,24 @@ async function withPool<T> (url: string, work: (pool: pg.Pool) => Promise<T>): P
 
 /**
  * Prepares a server that is about to work with this database and data directory: migrates the database to the current
- * schema, and installs the plugins of all hosts. The server also starts if a plugin cannot be installed.
+ * schema, and brings settings and plugins to the state of all hosts. The server also starts if that state cannot be
+ * reached.
  *
- * @throws StartError if the two do not belong together.
+ * @returns the settings, which other hosts may have changed
+ * @throws StartError if the two do not belong together, or a running host has another secret key
  */
-export async function prepareHost (features: Features, options: Upgrade): Promise<void> {
+export async function prepareHost (features: Features, options: Upgrade): Promise<Config> {
   const { config, databaseUrl, log } = options
   await migrateDatabase(features, options)
-  await withPool(databaseUrl, (pool) => features.check(config, pool))
+  await withPool(databaseUrl, async (pool) => {
+    await requireSameKey(pool, createSecrets(config.auth.secret_key))
+    await features.check(config, pool)
+  })
+  const hasChanged = await features.prepare(options)
   const { changed, problem } = await installSharedPackages(config)
   if (changed.length > 0) log.info({ plugins: changed }, 'the plugins of all hosts were installed on this one')
   if (problem !== null) log.error({ reason: problem }, 'this host lacks plugins of the other hosts')
+  return hasChanged ? (await features.loadConfig()).config : config
 }
 
 /** Writes the identity of this database to the data directory. @returns the identity that both have now */

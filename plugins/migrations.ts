@@ -14,6 +14,7 @@ import { Migration20261123235000 } from './migrations/20261123235000-content-dev
 import { Migration20261123235500 } from './migrations/20261123235500-install-percent.ts'
 import { Migration20261124010000 } from './migrations/20261124010000-searched-names.ts'
 import { Migration20261128160000 } from './migrations/20261128160000-plugin-packages.ts'
+import { Migration20261128210000 } from './migrations/20261128210000-shared-settings.ts'
 
 /** Every migration in the order they run. A released one is never changed. */
 export const migrations: Migrations = [
@@ -31,5 +32,6 @@ export const migrations: Migrations = [
   { name: '20261123235000-content-devices', class: Migration20261123235000 },
   { name: '20261123235500-install-percent', class: Migration20261123235500 },
   { name: '20261124010000-searched-names', class: Migration20261124010000 },
-  { name: '20261128160000-plugin-packages', class: Migration20261128160000 }
+  { name: '20261128160000-plugin-packages', class: Migration20261128160000 },
+  { name: '20261128210000-shared-settings', class: Migration20261128210000 }
 ]

@@ -55,7 +55,7 @@ export async function withWorker<T> (features: Features, config: Config, work: (
   const quiet = withoutLogs(config, 'fatal')
   await createLayout(config)
   return await withDatabase(features, quiet.config, async (databaseUrl) => {
-    await prepareHost(features, { config: quiet.config, databaseUrl, log: quiet.logger })
-    return await runApp({ ...quiet, features, role: 'worker', databaseUrl }, work)
+    const prepared = await prepareHost(features, { config: quiet.config, databaseUrl, log: quiet.logger })
+    return await runApp({ ...withoutLogs(prepared, 'fatal'), features, role: 'worker', databaseUrl }, work)
   })
 }

@@ -41,9 +41,15 @@ export async function runRole (features: Features, role: ServerRole): Promise<vo
   await createLayout(config)
   const folder = await openSocketFolder(config)
   try {
-    await prepareHost(features, { config, databaseUrl, log: logger })
     const running = await startRole({
-      features, config, role, databaseUrl, logger, hostId: createHostId(), workerNumber: 0, socketDir: folder.path
+      features,
+      config: await prepareHost(features, { config, databaseUrl, log: logger }),
+      role,
+      databaseUrl,
+      logger,
+      hostId: createHostId(),
+      workerNumber: 0,
+      socketDir: folder.path
     })
     // Registered before the process reports that it is ready, because a listener of that report may end the process.
     const ended = waitForEnd(running, config.server.drain_seconds)

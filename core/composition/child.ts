@@ -54,10 +54,9 @@ async function start (message: StartMessage): Promise<void> {
   log = createLogger(config, `svc-${role}`)
   if (role === 'web') drainSeconds = config.server.drain_seconds
   const { prepareHost, startRole } = await modules
-  if (message.migrate) await prepareHost(features, { config, databaseUrl: message.database_url, log })
   running = await startRole({
     features,
-    config,
+    config: message.migrate ? await prepareHost(features, { config, databaseUrl: message.database_url, log }) : config,
     role,
     databaseUrl: message.database_url,
     logger: log,

@@ -136,13 +136,12 @@ function parseYaml (file: string, text: string): unknown {
 }
 
 /**
- * Returns the content of a config file as an object; an empty one if there is no such file.
+ * Returns the content of a config file as an object.
  *
  * @throws StartError naming file, line and remedy if it is not YAML or not a mapping.
  */
-function readConfigFile (file: string): Record<string, unknown> {
-  if (!existsSync(file)) return {}
-  const content: unknown = dropNulls(parseYaml(file, readText(file)) ?? {})
+function readContent (file: string, text: string): Record<string, unknown> {
+  const content: unknown = dropNulls(parseYaml(file, text) ?? {})
   if (typeof content !== 'object' || content === null || Array.isArray(content)) {
     throw new StartError(`${file} must hold keys and values at its top level. Correct the file or move it away.`)
   }
@@ -226,8 +225,8 @@ export function loadConfig (sections: readonly ConfigSection[], environment: Env
   const dataDir = dataDirOf(environment)
   const file = join(dataDir, 'config.yml')
   const schema = createConfigSchema(sections)
-  const settings = listSettings(schema)
-  return followConfig(file, listLive(sections), () => readConfig({ dataDir, file, schema, settings, environment }))
+  const source = { dataDir, file, schema, settings: listSettings(schema), live: listLive(sections), environment }
+  return followConfig(file, source.live, () => readConfig(source))
 }
 
 interface ConfigSource {
@@ -236,11 +235,14 @@ interface ConfigSource {
   schema: ReturnType<typeof createConfigSchema>
   /** The leaves of the schema. */
   settings: Setting[]
+  /** The sections whose changes take effect at run time. */
+  live: readonly string[]
   environment: Environment
 }
 
-function readConfig ({ dataDir, file, schema, settings, environment }: ConfigSource): LoadedConfig {
-  const content = readConfigFile(file)
+function readConfig (source: ConfigSource, text?: string): LoadedConfig {
+  const { dataDir, file, schema, settings, live, environment } = source
+  const content = readContent(file, text ?? (existsSync(file) ? readText(file) : ''))
   const warnings = [
     ...findUnknownKeys(content, schema)
       .map((key) => `${key} in ${file} is not a setting and is ignored; svc config prints all settings`),
@@ -269,7 +271,14 @@ function readConfig ({ dataDir, file, schema, settings, environment }: ConfigSou
     data_dir: dataDir,
     library_dir: roots[0] ?? library,
     auth: { ...filled.auth, secret_key: secretKey },
-    file: { path: file, fixed, findProblem: () => null, listSettings: () => settings }
+    file: {
+      path: file,
+      fixed,
+      live,
+      findProblem: () => null,
+      listSettings: () => settings,
+      read: (content) => readConfig(source, content).config
+    }
   }
   requireUrls(config)
   return { config: deepFreeze(config), warnings }

@@ -2,10 +2,16 @@ import { statSync } from 'node:fs'
 import type { Config, ConfigFile } from './schema.ts'
 
 /** Returns a value that changes when a file changes; empty if there is no file. */
-function stampOf (file: string): string {
+export function stampOf (file: string): string {
   const stats = statSync(file, { bigint: true, throwIfNoEntry: false })
   return stats === undefined ? '' : `${stats.ino} ${stats.size} ${stats.mtimeNs}`
 }
+
+/**
+ * Returns the reason why a file cannot be used. The parser's message ends with lines of the file, which may contain
+ * secrets.
+ */
+export const describeProblem = (err: unknown): string => (err as Error).message.replace(/:\n\n[\s\S]*$/, '')
 
 /**
  * Returns the configuration with live sections, which follow the file in every process. The other sections stay as they
@@ -28,8 +34,7 @@ function follow (first: Config, live: readonly string[], stamp: string, readAnew
       current = readAnew()
       problem = null
     } catch (err) {
-      // The parser's message ends with lines of the file, which may contain secrets.
-      problem = (err as Error).message.replace(/:\n\n[\s\S]*$/, '')
+      problem = describeProblem(err)
     }
     return current
   }

@@ -228,6 +228,10 @@ export interface ConfigFile {
   findProblem (): string | null
   /** Returns every setting of core and of the features, in the order of `svc config`. */
   listSettings (): readonly Setting[]
+  /** The sections whose changes take effect at run time. */
+  live: readonly string[]
+  /** Reads another content of the file as a start would, and changes nothing. @throws StartError if it is invalid */
+  read (text: string): Config
 }
 
 /**

@@ -107,6 +107,8 @@ interface WorkersOptions {
   /** True if a supervisor restarts processes that end. */
   isSupervised: boolean
   host: Host
+  /** Changes with the secret key of the process. */
+  keyDigest?: string | null
 }
 
 /** Closes the process. Requests that are not answered in time are cut off. */
@@ -133,7 +135,7 @@ async function requireScanWorker (app: FastifyInstance, isSupervised: boolean): 
   }
 }
 
-export default fp<WorkersOptions>(async (app, { url, role, isSupervised, host }) => {
+export default fp<WorkersOptions>(async (app, { url, role, isSupervised, host, keyDigest = null }) => {
   const id = `${hostname()}:${process.pid}:${randomUUID()}`
   const client = new pg.Client({
     connectionString: url, application_name: `svc-${role}`, ...KEEP_ALIVE,
@@ -199,8 +201,8 @@ export default fp<WorkersOptions>(async (app, { url, role, isSupervised, host })
     await session.query('set synchronous_commit to off')
     if (!await tryLock(session, LOCK_CLASS, id)) throw new StartError('Another process has the same identity; start again.')
     await session.query("delete from workers where seen_at < now() - interval '1 day'")
-    await session.query('insert into workers (id, role, host_id, host_name, release, address) values ($1, $2, $3, $4, $5, $6)',
-      [id, role, host.id, hostname(), VERSION, host.address])
+    await session.query('insert into workers (id, role, host_id, host_name, release, address, key_digest) values ($1, $2, $3, $4, $5, $6, $7)',
+      [id, role, host.id, hostname(), VERSION, host.address, keyDigest])
     await heartbeat.start()
     if (role === 'web') stopEnding = endStuckCommits(session, app.log)
   })

@@ -40,6 +40,16 @@ async function checkLibraries (config: Config): Promise<void> {
 }
 
 /**
+ * Checks the files and folders that settings name, and creates nothing.
+ *
+ * @throws StartError naming each setting that cannot be used on this machine.
+ */
+export async function checkFolders (config: Config): Promise<void> {
+  checkNamedPaths(config)
+  await checkLibraries(config)
+}
+
+/**
  * Creates the folders of a first start. An existing library folder is used as it is. Folders listed under `libraries`
  * are never created, because one may be the mount point of a disk that is not mounted.
  *
@@ -47,8 +57,7 @@ async function checkLibraries (config: Config): Promise<void> {
  */
 export async function createLayout (config: Config): Promise<void> {
   createRunDir(config.data_dir)
-  checkNamedPaths(config)
-  await checkLibraries(config)
+  await checkFolders(config)
   if (config.server.web_dir !== undefined) {
     requireFolder('SVC_WEB_DIR', resolve(config.server.web_dir), 'Set it to the folder with index.html, or remove it.')
   }

@@ -72,7 +72,7 @@ function examineSettings (hosts: readonly Asked[]): Finding[] {
   })
   if (different.length === 0) return []
   return [warn(SUBJECT, `The hosts have different settings: ${different.join('; ')}`,
-    'Set the same variables and the same content of config.yml on all hosts, then restart those that you changed')]
+    'Set the same variables on all hosts, and restart those that run since before a change. config.yml is the same on all hosts that follow it')]
 }
 
 function examineSilence (hosts: readonly Asked[]): Finding[] {

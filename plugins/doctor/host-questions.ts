@@ -2,6 +2,8 @@ import { type Static, Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 import type { Secrets } from '../../core/access/secrets.ts'
 import type { Config } from '../../core/config/config.ts'
+import { HOST_SECTIONS } from '../../core/config/host-settings.ts'
+import { toSortedJson, withoutHostKeys } from '../settings/shared-sections.ts'
 
 /** The key of a test object, so that no question leads to another file. */
 export const TEST_OBJECT = /^assets\/\.svc-doctor-[0-9a-f-]{36}$/
@@ -45,30 +47,17 @@ export function parseAnswer (payload: string): Answer | null {
   return Value.Check(AnswerSchema, value) ? value : null
 }
 
-/** Parts of the configuration of which each host has its own, and the store, which the test object examines. */
-const SECTIONS_OF_HOST = ['data_dir', 'file', 'server', 'database', 'cluster', 'metrics', 'store']
-/** Settings of other sections that a machine may have for itself. */
-const SETTINGS_OF_HOST = ['hash_threads']
 const PURPOSE = 'doctor'
 /** Notifications have at most 8,000 bytes. */
 const DIGEST_CHARACTERS = 16
 
-const isPlain = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
-
-/** Sorts keys, because files may list the same settings in another order. */
-const sortKeys = (key: string, value: unknown): unknown => {
-  if (SETTINGS_OF_HOST.includes(key)) return undefined
-  return isPlain(value) ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => a < b ? -1 : 1)) : value
-}
-
 /** Describes the settings and the key of a process by digests that reveal neither. */
 export function describeSettings (config: Config, secrets: Secrets): Pick<Answer, 'key' | 'sections'> {
   const digest = (text: string) => secrets.sign(PURPOSE, text).slice(0, DIGEST_CHARACTERS)
-  const { auth: { secret_key: _key, ...auth }, ...rest } = config
-  const sections = Object.entries({ ...rest, auth }).filter(([name]) => !SECTIONS_OF_HOST.includes(name))
+  const sections = Object.entries(config).filter(([name]) => name !== 'file' && !HOST_SECTIONS.includes(name))
   return {
     key: digest('key'),
-    sections: Object.fromEntries(sections.map(([name, value]) => [name, digest(JSON.stringify(value, sortKeys) ?? '')]))
+    sections: Object.fromEntries(sections.map(([name, value]) =>
+      [name, digest(toSortedJson(withoutHostKeys(name, value)))]))
   }
 }

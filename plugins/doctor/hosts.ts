@@ -2,7 +2,7 @@ import type pg from 'pg'
 import { terminalLine } from '../../core/cli/terminal-line.ts'
 import { examineAnswers } from './ask-hosts.ts'
 import { type CheckInput, type Finding, fail, ok, warn } from './finding.ts'
-import { type HostRow, selectHosts } from './rows.ts'
+import { type HostRow, type SettingsChange, selectHosts, selectSettingsChange } from './rows.ts'
 
 const SUBJECT = 'hosts'
 /** The largest accepted difference of clocks, because sessions and codes last seconds to minutes. */
@@ -59,12 +59,26 @@ function examinePackages (hosts: readonly Named[]): Finding[] {
         'Correct the cause in the message; a host tries again, and loads plugins when it starts')])
 }
 
+/** Names the origin of the settings of all hosts, and the hosts that have others. */
+function examineSettings (hosts: readonly Named[], change: SettingsChange | null): Finding[] {
+  const problems = hosts.flatMap(({ name, settings_problem: problem }) => problem === null
+    ? []
+    : [warn(SUBJECT, `${name} has other settings than all hosts: ${terminalLine(problem)}`,
+        'Correct the cause in the message; the host compares its config.yml again')])
+  if (problems.length > 0 || change === null || hosts.length === 1) return problems
+  const { section, changed_by: by, changed_at: at } = change
+  return [ok(SUBJECT, `The database has the settings of config.yml for all hosts; the last change was ${section}, on ${terminalLine(by)}, ${at.toISOString()}`)]
+}
+
 /** Checks the running hosts of a database whose schema is current. */
 export async function examineHosts (input: Pick<CheckInput, 'config'>, pool: pg.Pool): Promise<Finding[]> {
   const hosts = nameHosts(await selectHosts(pool))
   if (hosts.length === 0) return []
   const answers = hosts.length === 1 ? [] : await examineAnswers(input, pool, hosts)
   const examinations = [examineReleases, examineClocks, examineAddresses, examinePackages]
-  const problems = examinations.flatMap((examination) => examination(hosts))
+  const problems = [
+    ...examinations.flatMap((examination) => examination(hosts)),
+    ...examineSettings(hosts, await selectSettingsChange(pool))
+  ]
   return [ok(SUBJECT, `${hosts.length === 1 ? 'One host runs' : `${hosts.length} hosts run`}: ${hosts.map(describeHost).join(', ')}`), ...problems, ...answers]
 }

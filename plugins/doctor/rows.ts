@@ -91,19 +91,36 @@ export interface HostRow {
   workers: string[]
   /** The reason why the host has other plugins than all hosts; null if it has not. */
   plugins_problem: string | null
+  /** The reason why the host has another config.yml than all hosts; null if it has not. */
+  settings_problem: string | null
 }
 
 /** Selects the running hosts. Processes of releases without hosts are left out. */
 export async function selectHosts (pool: pg.Pool): Promise<HostRow[]> {
   const { rows } = await pool.query<HostRow>(`with alive as (select w.* from ${ALIVE_WORKERS} where w.host_id <> '')
     select min(host_name) as host_name, min(release) as release, max(address) as address,
-      max(plugins_problem) as plugins_problem, array_agg(id order by id) as workers,
+      max(plugins_problem) as plugins_problem, max(settings_problem) as settings_problem, array_agg(id order by id) as workers,
       (array_agg(clock_ahead_ms order by abs(clock_ahead_ms) desc))[1] as clock_ahead_ms,
       (select json_agg(r order by r.role) from
         (select role, count(*)::int as count from alive a where a.host_id = h.host_id group by role) r) as roles,
       (select coalesce(array_agg(d order by d), '{}') from alive a, unnest(a.duties) d where a.host_id = h.host_id) as duties
     from alive h group by host_id order by 1`)
   return rows
+}
+
+/** The last change of the settings of all hosts. */
+export interface SettingsChange { section: string, changed_by: string, changed_at: Date }
+
+/** Selects the last change of the settings of all hosts; null if there was none. */
+export async function selectSettingsChange (pool: pg.Pool): Promise<SettingsChange | null> {
+  const { rows } = await pool.query<SettingsChange>('select section, changed_by, changed_at from shared_settings order by changed_at desc limit 1')
+  return rows[0] ?? null
+}
+
+/** True if a scan worker runs on a machine of this name. */
+export async function selectHasWorker (database: Queryable, hostName: string): Promise<boolean> {
+  const { rows } = await database.query(`select 1 from ${ALIVE_WORKERS} where w.role = 'worker' and w.host_name = $1 limit 1`, [hostName])
+  return rows.length > 0
 }
 
 /** Selects the time limits that a session lacks. */

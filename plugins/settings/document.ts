@@ -3,17 +3,17 @@ import {
   type Document, type Node, Pair, Scalar, YAMLMap, type YAMLSeq, isMap, isNode, isScalar, isSeq, parseDocument, visit
 } from 'yaml'
 
-/** A key of the file and its new value; undefined deletes the key. */
-export interface Change { path: readonly string[], value: string | boolean | readonly string[] | undefined }
+/** A key of the file and its new value, which JSON can express; undefined deletes the key. */
+export interface Change { path: readonly string[], value: unknown }
 
 /** Thrown if a change cannot be made to the text. */
 export class UnchangeableError extends Error {
   override readonly name = 'UnchangeableError'
 }
 
-type Content = Record<string, unknown>
+export type Content = Record<string, unknown>
 
-const isContent = (value: unknown): value is Content =>
+export const isContent = (value: unknown): value is Content =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 const keyOf = ({ key }: Pair): string => String(isScalar(key) ? key.value ?? '' : key)
 const findPair = (map: YAMLMap, key: string): Pair | undefined => map.items.find((pair) => keyOf(pair) === key)
@@ -69,7 +69,7 @@ function openSection (document: Document, map: YAMLMap, key: string): YAMLMap {
 }
 
 /** Sets the values of a list. Values that stay reuse their nodes, which preserves their comments. */
-function setList (document: Document, list: YAMLSeq, values: readonly string[]): void {
+function setList (document: Document, list: YAMLSeq, values: readonly unknown[]): void {
   const rest = [...list.items] as Node[]
   list.items = values.map((value) => {
     const at = rest.findIndex((item) => isScalar(item) && item.value === value)
@@ -78,12 +78,11 @@ function setList (document: Document, list: YAMLSeq, values: readonly string[]):
   moveComments(list, rest)
 }
 
-function setValue (document: Document, map: YAMLMap, key: string, value: Exclude<Change['value'], undefined>): void {
+function setValue (document: Document, map: YAMLMap, key: string, value: unknown): void {
   const pair = findPair(map, key)
   if (pair === undefined) map.add(new Pair(document.createNode(key), document.createNode(value)))
-  else if (typeof value === 'object' && isSeq(pair.value)) setList(document, pair.value, value)
-  else if (typeof value === 'object') replace(pair, document.createNode(value))
-  else replace(pair, new Scalar(value))
+  else if (Array.isArray(value) && isSeq(pair.value)) setList(document, pair.value, value)
+  else replace(pair, typeof value === 'object' ? document.createNode(value) : new Scalar(value))
 }
 
 function removeKey (root: YAMLMap, path: readonly string[]): void {

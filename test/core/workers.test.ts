@@ -1,23 +1,28 @@
 import { hostname } from 'node:os'
 import fastify from 'fastify'
 import t, { type Test } from 'tap'
+import { createSecrets } from '../../core/access/secrets.ts'
 import { databaseNow, storeClockDifference } from '../../core/database/clock.ts'
 import database from '../../core/database/database.ts'
 import { type Host, createHostId } from '../../core/host.ts'
 import workers, { type Role } from '../../core/jobs/workers.ts'
+import { keyDigestOf, requireSameKey } from '../../core/host-key.ts'
 import { createHostAddresses } from '../../core/jobs/host-addresses.ts'
+import { StartError } from '../../core/errors.ts'
 import { VERSION } from '../../core/version.ts'
 import { migrations } from '../../plugins/migrations.ts'
 import { createTestDatabase } from '../support.ts'
 
 const newHost = (): Host => ({ id: createHostId(), address: null })
 
+interface StartOptions { isSupervised?: boolean, host?: Host, keyDigest?: string | null }
+
 async function start (
-  t: Pick<Test, 'teardown'>, url: string, role: Role, { isSupervised = false, host = newHost() } = {}
+  t: Pick<Test, 'teardown'>, url: string, role: Role, { isSupervised = false, host = newHost(), keyDigest = null }: StartOptions = {}
 ) {
   const app = fastify()
   await app.register(database, { url, poolSize: 2, entities: [], migrations })
-  await app.register(workers, { url, role, isSupervised, host })
+  await app.register(workers, { url, role, isSupervised, host, keyDigest })
   t.teardown(() => app.close())
   await app.ready()
   return app
@@ -45,6 +50,18 @@ t.test('requireScanWorker waits only under a supervisor', async (t) => {
   await start(t, url, 'worker')
   await found
   await alone.workers.requireScanWorker()
+})
+
+t.test('a host with another secret key than a running host does not start', async (t) => {
+  const url = await createTestDatabase(t)
+  const [first, second] = [createSecrets('the key of the hosts'), createSecrets('a key of its own')]
+  const former = await start(t, url, 'web')
+  const app = await start(t, url, 'web', { keyDigest: keyDigestOf(first) })
+  await requireSameKey(former.pg, first)
+  await t.rejects(requireSameKey(former.pg, second), new StartError(`This host has another secret key than the running hosts of its database (${hostname()}). ` +
+    'Set SVC_AUTH_SECRET_KEY to the same key on all hosts. To change the key, stop all hosts first.'))
+  await app.close()
+  await requireSameKey(former.pg, second)
 })
 
 t.test('a process is alive from its start until it closes', async (t) => {

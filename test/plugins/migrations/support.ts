@@ -95,6 +95,9 @@ const CONTENT: Record<string, readonly string[]> = {
     `insert into plugin_packages (name, version, sha256, tarball, signature) values ('svc-exporter-note', '1.0.0', 'aa', '\\x1f8b', 'signed'),
       ('svc-exporter-former', null, '', null, 'signed')`
   ],
+  '20261128210000-shared-settings': [
+    "insert into shared_settings (section, sealed, changed_by) values ('scan', 'sealed', 'web1')"
+  ],
   '20261123120000-webdav': [
     `insert into webdav_files (user_id, path, folded, asset_id, rom_id, sha1, md5, file_size_bytes)
       values (1, 'saves/Snes9x/Ärger.srm', 'saves/snes9x/Ärger.srm', 1, 1, 'f1', 'm1', 8192)`,

@@ -1,0 +1,223 @@
+import { stat } from 'node:fs/promises'
+import { hostname } from 'node:os'
+import { join } from 'node:path'
+import type { FastifyBaseLogger } from 'fastify'
+import type { Secrets } from '../../core/access/secrets.ts'
+import type { Config } from '../../core/config/config.ts'
+import { describeProblem } from '../../core/config/follow-config.ts'
+import type { Queryable } from '../../core/database/db.ts'
+import { ApiError, StartError } from '../../core/errors.ts'
+import { errorCode } from '../../core/files/fs-error.ts'
+import { checkFolders } from '../../core/supervisor/folders.ts'
+import { type Content, UnchangeableError, changeText, isContent, readText } from './document.ts'
+import { checkFile, readTextOf, replaceText } from './file.ts'
+import { deleteShared, selectShared, storeShared } from './rows.ts'
+import {
+  type SectionState, type SharedSection, type Step, decideStep, digestOf, listSharedNames, readSections, replaceSection
+} from './shared-sections.ts'
+
+/** The digests of the sections that the file and the database had in common last. */
+const BASE_FILE = 'shared-settings.json'
+/** The content of config.yml before settings of other hosts replaced changes that somebody made to it. */
+export const FORMER_FILE = 'config.former.yml'
+
+export interface Host {
+  config: Config
+  secrets: Secrets
+  log: FastifyBaseLogger
+  /**
+   * True before the server of this host runs. Rows that its key cannot open are then replaced, because no running host
+   * has another key.
+   */
+  isStart?: boolean
+}
+
+/** The result of one comparison of config.yml with the settings of all hosts. */
+export interface Compared {
+  /** True if settings of other hosts were written to the file. */
+  hasChanged: boolean
+  /** The reason why the host has other settings than all hosts; null if it has not. */
+  problem: string | null
+  /** What the file and the database have in common after the commit. */
+  base: Base
+  /** Stores on this host what both have in common, and logs what changed. Called after the commit. */
+  finish (): Promise<void>
+}
+
+/** Digests of sections. */
+type Base = Readonly<Record<string, string>>
+
+interface ShareOptions {
+  /** What an earlier comparison in this transaction found in common; by default what this host stored. */
+  base?: Base | undefined
+}
+
+/** Everything that the steps are decided by. */
+interface View {
+  text: string
+  content: Content
+  shared: Map<string, SharedSection>
+  states: Map<string, SectionState>
+  /** The time of the last change of the file. */
+  changedAt: number
+}
+type NamedStep = Step & { name: string }
+
+/** Returns null for a host that never compared its file. */
+async function readBase ({ data_dir: dataDir }: Config): Promise<Base | null> {
+  try {
+    const content: unknown = JSON.parse(await readTextOf(join(dataDir, BASE_FILE)) || 'null')
+    if (!isContent(content)) return null
+    return Object.fromEntries(Object.entries(content).map(([name, digest]) => [name, String(digest)]))
+  } catch {
+    // A damaged file counts as that of a new host.
+    return null
+  }
+}
+
+/** Without the file, a later comparison finds equal values and writes it. */
+async function writeBase ({ config, log }: Host, base: Base): Promise<void> {
+  const file = join(config.data_dir, BASE_FILE)
+  const text = `${JSON.stringify(base)}\n`
+  try {
+    if (text !== await readTextOf(file)) await replaceText(file, text)
+  } catch (err) {
+    log.warn({ err }, `${file} could not be written`)
+  }
+}
+
+async function readChangeTime (file: string): Promise<number> {
+  try {
+    return (await stat(file)).mtimeMs
+  } catch (err) {
+    if (errorCode(err) === 'ENOENT') return Date.now()
+    throw err
+  }
+}
+
+async function readView ({ config }: Host, base: Base | null, shared: Map<string, SharedSection>): Promise<View> {
+  const names = listSharedNames(config)
+  const changedAt = await readChangeTime(config.file.path)
+  const text = await readTextOf(config.file.path)
+  const content = readText(text)
+  const here = readSections(content, names)
+  // A later release may have sections that this one does not know.
+  const known = [...names].filter((name) => here.has(name) || shared.has(name))
+  const isNewHost = base === null && shared.size > 0
+  const toState = (name: string) => ({ here: here.get(name), shared: shared.get(name), base: base?.[name], isNewHost })
+  return { text, content, shared, states: new Map(known.map((name) => [name, toState(name)])), changedAt }
+}
+
+const listSteps = ({ states, changedAt }: View): NamedStep[] =>
+  [...states].map(([name, state]) => ({ name, ...decideStep(state, changedAt) }))
+
+/** Writes sections of the database to the file. @throws StartError if this host cannot work with them */
+async function writeFile (
+  { config }: Host, { text, content, shared }: View, steps: readonly NamedStep[]
+): Promise<void> {
+  const changes = steps.flatMap(({ name }) => replaceSection(name, content[name], shared.get(name)?.value))
+  const after = changeText(text, changes)
+  await checkFolders(config.file.read(after))
+  // Somebody changed these settings here, and finds them again.
+  if (steps.some(({ loser }) => loser === 'file')) await replaceText(join(config.data_dir, FORMER_FILE), text)
+  await replaceText(config.file.path, after)
+}
+
+const nameSections = (steps: readonly NamedStep[]) => steps.map(({ name }) => name)
+
+/** The steps of a comparison that change the file, and those that change the database. */
+interface Steps { written: NamedStep[], stored: NamedStep[] }
+
+function logSteps ({ config, log, isStart = false }: Host, { shared }: View, { written, stored }: Steps): void {
+  const replaced = written.filter(({ loser }) => loser === 'file')
+  const overruled = stored.filter(({ loser }) => loser === 'database')
+  const hosts = (steps: NamedStep[]) => [...new Set(steps.flatMap(({ name }) => shared.get(name)?.changedBy ?? []))]
+  if (written.length > 0) {
+    const isLive = isStart || nameSections(written).every((name) => config.file.live.includes(name))
+    log.info({ sections: nameSections(written), of: hosts(written) },
+      `the settings of all hosts were written to config.yml${isLive ? '' : '; restart the server on this host to apply those that a start reads'}`)
+  }
+  if (replaced.length > 0) {
+    log.warn({ sections: nameSections(replaced), of: hosts(replaced), former: join(config.data_dir, FORMER_FILE) },
+      'config.yml had other settings than the other hosts, whose later settings apply; its former content was stored beside it')
+  }
+  if (stored.length > 0) log.info({ sections: nameSections(stored) }, 'the settings in config.yml of this host apply to all hosts from now on')
+  if (overruled.length > 0) {
+    log.warn({ sections: nameSections(overruled), of: hosts(overruled) },
+      'another host changed the same settings earlier than config.yml of this host; the change of the other host no longer applies')
+  }
+}
+
+/** Returns the sentence for a failure that the operator of this host can end. Others are thrown. */
+function explain (err: unknown): string {
+  const isExpected = err instanceof UnchangeableError || err instanceof StartError || err instanceof ApiError
+  if (!isExpected) throw err
+  return describeProblem(err)
+}
+
+const failed = (problem: string): Compared => ({ hasChanged: false, problem, base: {}, finish: async () => {} })
+
+/** Lists what has to be done. A host whose file is read-only neither follows the others nor changes their settings. */
+async function plan (host: Host, view: View): Promise<{ steps: NamedStep[], problem: string | null }> {
+  const { path } = host.config.file
+  const steps = listSteps(view).filter(({ step }) => step !== 'none')
+  if (steps.length === 0 || (await checkFile(path)).isWritable) return { steps, problem: null }
+  const different = steps.filter(({ name }) => view.shared.has(name))
+  return {
+    steps: [],
+    problem: different.length === 0
+      ? null
+      : `${path} cannot be written, so this host keeps its own settings of ${nameSections(different).join(', ')}; make it writable, or correct it`
+  }
+}
+
+async function carryOut (
+  tx: Queryable, host: Host, view: View, steps: readonly NamedStep[]
+): Promise<Compared> {
+  const { config, secrets } = host
+  const [written, stored] = [steps.filter(({ step }) => step === 'write'), steps.filter(({ step }) => step === 'store')]
+  try {
+    if (stored.length > 0) await checkFolders(config.file.read(view.text))
+    if (written.length > 0) await writeFile(host, view, written)
+  } catch (err) {
+    return failed(`The settings of all hosts cannot be used on this host: ${explain(err)}`)
+  }
+  if (stored.length > 0) {
+    await storeShared(tx, secrets, hostname(), stored.map(({ name }) => ({ name, value: view.states.get(name)?.here })))
+  }
+  const isStored = new Set<string>(nameSections(stored))
+  const common = [...view.states].filter(([name, { shared }]) => isStored.has(name) || shared !== undefined)
+  const base = Object.fromEntries(common.map(([name, { here, shared }]) =>
+    [name, digestOf(isStored.has(name) ? here : shared?.value)]))
+  return {
+    base,
+    hasChanged: written.length > 0,
+    problem: null,
+    async finish () {
+      logSteps(host, view, { written, stored })
+      await writeBase(host, base)
+    }
+  }
+}
+
+/**
+ * Brings the shared sections of `config.yml` and the rows of the database to one state. The caller has locked the file,
+ * and calls `finish` after the commit.
+ */
+export async function shareSettings (
+  tx: Queryable, host: Host, { base }: ShareOptions = {}
+): Promise<Compared> {
+  const { shared, refused } = await selectShared(tx, host.secrets)
+  if (refused.length > 0 && host.isStart !== true) {
+    return failed(`Another secret key sealed the settings of all hosts (${refused.join(', ')}); set the same SVC_AUTH_SECRET_KEY on all hosts, ` +
+      'then restart them')
+  }
+  if (refused.length > 0) await deleteShared(tx, refused)
+  try {
+    const view = await readView(host, base ?? await readBase(host.config), shared)
+    const { steps, problem } = await plan(host, view)
+    return problem === null ? await carryOut(tx, host, view, steps) : failed(problem)
+  } catch (err) {
+    return failed(`${host.config.file.path} cannot be compared with the settings of all hosts: ${explain(err)}`)
+  }
+}
