@@ -2,7 +2,8 @@ import { cpSync, existsSync, readFileSync, readdirSync, realpathSync, writeFileS
 import { basename, delimiter, join, resolve } from 'node:path'
 import { ManifestSchema, type PluginKind } from '@svc/plugin-sdk'
 import { Value } from '@sinclair/typebox/value'
-import type { Features } from '../../core/feature.ts'
+import { dataDirOf } from '../../core/config/data-dir.ts'
+import { settingsEnvironment } from '../../core/config/environment.ts'
 import { StartError } from '../../core/errors.ts'
 import { listPluginPackages } from '../../core/loader/packages/packages.ts'
 import { SERVER_DIR } from '../../core/server-dir.ts'
@@ -71,8 +72,9 @@ function serverCommand (dataDir: string): string {
 /**
  * Runs `svc plugins create`: copies the minimal example of a kind under another key, as a package whose own tests pass.
  */
-export async function createPlugin (features: Features, kind: PluginKind, key: string, given?: string): Promise<void> {
-  const { config: { data_dir: dataDir } } = await features.loadConfig()
+export function createPlugin (kind: PluginKind, key: string, given?: string): void {
+  // Loading the configuration would create the data directory.
+  const dataDir = dataDirOf(settingsEnvironment())
   checkKey(kind, key, dataDir)
   const folder = resolve(given ?? `svc-${kind}-${key}`)
   checkFolder(folder)

@@ -101,6 +101,27 @@ async function withHosts<T> (url: string, work: (client: pg.Client) => Promise<T
   }
 }
 
+const isUsable = ({ status }: PluginRecord): boolean => status === 'active' || status === 'disabled'
+
+/** Returns the installed plugin. @throws StartError if it would fail on every host */
+async function requireUsable (config: Config, given: string, name: string | undefined): Promise<PluginRecord> {
+  const record = await findRecord(config, given, name)
+  if (isUsable(record)) return record
+  throw new StartError(`${record.package} cannot be used, so no host got it: ${describePlugin(record)}. Correct it, then add it again.`)
+}
+
+/** Installs the former version again, or removes the package if there was none. */
+async function restoreFormer (config: Config, before: Dependencies, name: string): Promise<void> {
+  const spec = before[name]
+  if (spec === undefined) {
+    await removeHere(config, name)
+    return
+  }
+  await npmInstall(pluginsFolder(config.data_dir), `${name}@${spec}`)
+  linkSdk(config.data_dir)
+  deleteOldTarballs(pluginsFolder(config.data_dir))
+}
+
 /** Installs a plugin here, and stores its tarball, from which all other hosts install it. */
 async function addEverywhere (config: Config, url: string, given: string, spec: string): Promise<PluginRecord> {
   const secrets = createSecrets(config.auth.secret_key)
@@ -108,12 +129,16 @@ async function addEverywhere (config: Config, url: string, given: string, spec: 
     // Fails before anything is installed if the database has no such table.
     await readSharedPackages(client, secrets)
     const folder = createPluginsFolder(config.data_dir)
+    const before = readDependencies(folder)
     const tarball = await packTarball(folder, spec)
     const sha256 = hash('sha256', tarball)
     await npmInstall(folder, writeTarball(folder, sha256, tarball))
     linkSdk(config.data_dir)
     const [name] = Object.entries(readDependencies(folder)).find(([, origin]) => origin === specOf(sha256)) ?? []
-    const record = await findRecord(config, given, name)
+    const record = await requireUsable(config, given, name).catch(async (err: unknown) => {
+      if (name !== undefined) await restoreFormer(config, before, name)
+      throw err
+    })
     await storeSharedPackage(client, secrets, { name: record.package, version: record.version ?? '', sha256 }, tarball)
     deleteOldTarballs(folder)
     return record
@@ -131,7 +156,7 @@ export async function addPlugin (features: Features, given: string): Promise<num
     : await addEverywhere(config, url, given, spec)
   process.stdout.write(`${record.package} ${record.version ?? ''}: ${describePlugin(record)}\n`)
   printRestartHint(config)
-  return record.status === 'active' || record.status === 'disabled' ? 0 : 1
+  return isUsable(record) ? 0 : 1
 }
 
 async function removeHere (config: Config, name: string): Promise<void> {

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { CommanderError } from 'commander'
@@ -73,6 +73,7 @@ t.test('a plugin is not created with an invalid or taken key, nor over files', a
   await t.rejects(create('channel', 'tide', join(folder, 'full')), { exitCode: 2, message: /full is not empty/ })
   const { code, output } = await runCommand(t, ['plugins', 'create', 'theme', 'tide'], settings(join(folder, 'data')))
   t.match({ code, output }, { code: 2, output: /Allowed choices are provider, channel, exporter/ })
+  t.notOk(existsSync(join(folder, 'data')), 'the command needs no data directory')
 })
 
 t.test('the start script has the same flags as the processes it starts', async (t) => {

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { createUsedDataDir, runSvc, settings } from '../../e2e/server.ts'
@@ -67,6 +67,23 @@ t.test('a plugin that one host adds is installed, replaced and removed on the ot
   t.equal(first.readVersion(), null, 'a host that was off removes it at its start')
   again.child.kill('SIGTERM')
   await again.ended
+})
+
+t.test('a package that cannot be used reaches no host, and the former version stays', async (t) => {
+  const folder = t.testdir({})
+  const first = hostOf(folder, 'first')
+  const plugin = writePlugin(join(folder, 'plugin'), '3.0.0')
+  t.match(await first.run('plugins', 'add', plugin), { code: 0 })
+  const before = await query('select * from plugin_packages')
+  writePlugin(plugin, '3.1.0')
+  rmSync(join(plugin, 'index.js'))
+  t.match(await first.run('plugins', 'add', plugin),
+    { code: 1, output: /svc-exporter-note cannot be used, so no host got it: failed: .* build it first\. Correct it, then add it again\./ })
+  t.same(await query('select * from plugin_packages'), before)
+  t.equal(first.readVersion(), '3.0.0')
+  t.match(await first.run('plugins', 'remove', NAME), { code: 0 })
+  t.match(await first.run('plugins', 'add', plugin), { code: 1 })
+  t.equal(first.readVersion(), null)
 })
 
 t.test('a host refuses a package with other bytes or another signature, and runs', async (t) => {
