@@ -1,8 +1,10 @@
-import { isIP } from 'node:net'
 import { randomUUID } from 'node:crypto'
+import { isIP } from 'node:net'
+import { hostname } from 'node:os'
 import { WebSocket } from 'undici'
 import { type Config, shareableBaseUrl } from '../../core/config/config.ts'
 import { directUrlOf } from '../../core/config/database-urls.ts'
+import { withSession } from '../../core/database/session.ts'
 import { NEVER, limitTime } from '../../core/limit-time.ts'
 import { REQUEST_ID_HEADER } from '../../core/request-id.ts'
 import { SOCKET_PATH } from '../../core/sockets/request.ts'
@@ -12,6 +14,7 @@ import { checkPort } from '../../core/supervisor/port.ts'
 import { StartError } from '../../core/errors.ts'
 import { describeProblems } from '../heartbeat/problems.ts'
 import { type DoctorCheck, type Finding, fail, ok, reasonOf, warn } from './finding.ts'
+import { selectHasWorker } from './rows.ts'
 
 const ANSWER_MS = 5_000
 /** The first message of engine.io on a connection. */
@@ -155,13 +158,29 @@ async function findLoneWeb (config: Config): Promise<string | null> {
   return problem === null ? url : null
 }
 
+/** True if a lone `svc worker` runs on this machine, which listens nowhere. */
+async function hasLoneWorker (config: Config): Promise<boolean> {
+  const url = directUrlOf(config)
+  if (url === undefined) return false
+  const options = { connectionString: url, connectionTimeoutMillis: ANSWER_MS, query_timeout: ANSWER_MS }
+  // The check of the database reports the reason of a failure.
+  return await withSession(options, (client) => selectHasWorker(client, hostname())).catch(() => false)
+}
+
+/** Describes a machine on which no web worker answers. */
+async function examineStopped (config: Config): Promise<Finding[]> {
+  return await hasLoneWorker(config)
+    ? [ok('server', `A scan worker runs on this machine, and no web worker answers at ${listenUrl(config, config.server.port)}`)]
+    : [ok('server', 'The server does not run; its address can be checked only while it runs'), await examinePort(config)]
+}
+
 /** Checks the access to the server: port, address, proxy, sockets. */
 export const examineAddress: DoctorCheck = async ({ config, state: whole }) => {
   const proxies = examineProxies(config)
   const shared = shareableBaseUrl(config)
   const loneUrl = whole === null ? await findLoneWeb(config) : null
   const state = loneUrl === null ? whole : { url: loneUrl }
-  if (state === null) return [ok('server', 'The server does not run; its address can be checked only while it runs'), await examinePort(config), ...proxies]
+  if (state === null) return [...await examineStopped(config), ...proxies]
   if (state.url === null) return [warn('server', 'The server is starting', 'Run this command again in a minute'), ...proxies]
   const advice = shared === null
     ? [ok('base URL', 'SVC_BASE_URL has no host, so mails and feeds contain no links to this server'), await examineSockets(state.url, config)]

@@ -17,6 +17,7 @@ import { examineMail } from '../../../plugins/doctor/mail.ts'
 import { examineZone } from '../../../plugins/doctor/zone.ts'
 import { features } from '../../../plugins/index.ts'
 import { mailConfig } from '../../../plugins/mail/config.ts'
+import { freePort } from '../../free-port.ts'
 import { type TestApp, buildTestApp, shareTestApp } from '../../support.ts'
 import { buildWorker } from '../tasks/workers-support.ts'
 import { startMail } from '../mail/support.ts'
@@ -138,6 +139,14 @@ t.test('a web host without a supervisor is found at its port', async (t) => {
   const findings = await examineAddress(patientOf({ config: { ...config, database } }))
   t.same(findings.filter(({ subject }) => subject === 'port'), [])
   t.match(findings.find(({ subject }) => subject === 'WebSocket'), { status: 'ok' })
+})
+
+t.test('a machine with only a scan worker is recognised', async (t) => {
+  const test = await buildTestApp(t, { worker: true, packages: [] })
+  const { config } = withServer(test, { host: '127.0.0.1', port: await freePort() })
+  const database = { ...config.database, url: test.databaseUrl }
+  t.match(await examineAddress(patientOf({ config: { ...config, database } })),
+    [{ status: 'ok', subject: 'server', message: /^A scan worker runs on this machine/ }])
 })
 
 t.test('an unmounted library is an error, one that is still empty is not', async (t) => {
