@@ -18,6 +18,9 @@ import { collectSooner } from './supervisor/start-memory.ts'
 import type { App } from './typebox.ts'
 import type { ServerRole } from './jobs/workers.ts'
 
+/** The time after which a start says what it waits for. */
+const ANNOUNCE_MS = 2_000
+
 export interface RoleOptions {
   features: Features
   config: Config
@@ -60,6 +63,16 @@ export async function migrateDatabase (features: Features, options: Upgrade): Pr
   return applied
 }
 
+/** Logs what a start waits for, if that takes longer than people expect. */
+async function announceSlow<T> (log: Logger, text: string, work: () => Promise<T>): Promise<T> {
+  const timer = setTimeout(() => { log.info(text) }, ANNOUNCE_MS)
+  try {
+    return await work()
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
 async function withPool<T> (url: string, work: (pool: pg.Pool) => Promise<T>): Promise<T> {
   const pool = new pg.Pool({ connectionString: url, max: 1 })
   // A lost connection fails the next query.
@@ -81,13 +94,15 @@ async function withPool<T> (url: string, work: (pool: pg.Pool) => Promise<T>): P
  */
 export async function prepareHost (features: Features, options: Upgrade): Promise<Config> {
   const { config, databaseUrl, log } = options
-  await migrateDatabase(features, options)
+  await announceSlow(log, 'the start waits until this host or another one has migrated the database, which may take minutes',
+    () => migrateDatabase(features, options))
   await withPool(databaseUrl, async (pool) => {
     await requireSameKey(pool, createSecrets(config.auth.secret_key))
     await features.check(config, pool)
   })
   const hasChanged = await features.prepare(options)
-  const { changed, problem } = await installSharedPackages(config)
+  const { changed, problem } = await announceSlow(log, 'the start waits until npm has installed the plugins of all hosts on this one',
+    () => installSharedPackages(config))
   if (changed.length > 0) log.info({ plugins: changed }, 'the plugins of all hosts were installed on this one')
   if (problem !== null) log.error({ reason: problem }, 'this host lacks plugins of the other hosts')
   return hasChanged ? (await features.loadConfig()).config : config

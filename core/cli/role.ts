@@ -38,6 +38,7 @@ export async function runRole (features: Features, role: ServerRole): Promise<vo
   await runStripped(config, logger)
   exitOnServerErrors(() => logger, `svc ${role} fails`)
   for (const warning of [...warnings, ...listRuntimeWarnings()]) logger.warn(warning)
+  logger.info(`svc ${role} starts`)
   await createLayout(config)
   const folder = await openSocketFolder(config)
   try {
