@@ -43,6 +43,15 @@ const fill = (page: Page, label: string, value: string) => page.locator(`input::
 /** Clicks the control with a name, as screen readers announce it. */
 const click = (page: Page, name: string) => page.locator(`::-p-aria([name="${name}"])`).click()
 
+/**
+ * Waits for a text within elements that a selector finds. It looks at each frame, because puppeteer's `::-p-text`
+ * only looks after changes of elements and attributes, and misses a text that changes alone.
+ */
+export async function see (page: Page, text: string, selector = 'body'): Promise<void> {
+  await page.waitForFunction((wanted, within) => [...document.querySelectorAll<HTMLElement>(within)]
+    .some(({ innerText }) => innerText.includes(wanted)), {}, text, selector)
+}
+
 /** The stops of Tab after which a control counts as unreachable. */
 const STOPS_MAX = 80
 
@@ -231,10 +240,7 @@ async function createJourney (t: Test, browser: Browser, address: string, proble
     async open (view) {
       await page.goto(`${address}/${view}`)
     },
-    async see (text, selector = 'body', where = page) {
-      await where.waitForFunction((wanted, within) => [...document.querySelectorAll<HTMLElement>(within)]
-        .some(({ innerText }) => innerText.includes(wanted)), {}, text, selector)
-    },
+    see: (text, selector = 'body', where = page) => see(where, text, selector),
     checkAccessibility: async (name) => { t.same(await examine(page), [], name) }
   }
 }

@@ -4,7 +4,7 @@ import { createForm } from '../plugins/assets/support.ts'
 import { pairDevice } from '../plugins/devices/support.ts'
 import { createCaller } from '../plugins/tokens/support.ts'
 import { until } from '../until.ts'
-import { DESKTOP, checkSecrecy, examine, pressOn as press, startBrowser, watch } from './browser.ts'
+import { DESKTOP, checkSecrecy, examine, pressOn as press, see, startBrowser, watch } from './browser.ts'
 import { MARKUP_NAME, buildGameLibrary } from './game-library.ts'
 import { makePdf } from './pdf.ts'
 
@@ -36,9 +36,6 @@ async function signIn (name: string): Promise<Page> {
 const fill = async (page: Page, name: string, value: string) => {
   await page.locator(`::-p-aria([name="${name}"])`).fill(value)
 }
-const sees = async (page: Page, text: string) => {
-  await page.waitForSelector(`::-p-text(${text})`)
-}
 const titleOf = async (page: Page) => page.$eval('h1', (heading) => heading.textContent)
 const read = async (id: number) =>
   (await app.inject({ url: `/api/roms/${id}`, headers: admin })).json<{
@@ -52,6 +49,9 @@ const readLocks = async (id: number) =>
   (await app.inject({ url: `/api/roms/${id}/sources`, headers: admin })).json<{ locked: string[] }>().locked
 
 const fileOf = (path: string) => path.split('?')[0]
+
+/** The requests that a device claimed. */
+interface Claimed { status: number, body: { id: string }[] }
 
 const page = await signIn('admin')
 
@@ -67,26 +67,26 @@ t.test('an edit with a lock stays after a scan until somebody unlocks it', async
   await fill(page, 'Name', 'Chrono Harbour')
   // A look at another page, and the end of the session, keep what the person typed.
   await page.locator('.shell-nav [href$=platforms]').click()
-  await sees(page, 'Platforms')
+  await see(page, 'Platforms')
   await page.goBack()
-  await sees(page, 'These changes from before are not saved yet.')
+  await see(page, 'These changes from before are not saved yet.')
   const session = (await page.browserContext().cookies()).filter(({ name }) => name === 'svc_session')
   await page.browserContext().deleteCookie(...session)
   await press(page, 'Save changes')
-  await sees(page, 'Your session ended.')
+  await see(page, 'Your session ended.')
   await page.locator('input[name=username]').fill('admin')
   await page.locator('input[name=password]').fill('a password')
   await page.keyboard.press('Enter')
-  await sees(page, 'These changes from before are not saved yet.')
+  await see(page, 'These changes from before are not saved yet.')
   await page.waitForFunction(() => document.querySelector<HTMLInputElement>('.edit-field input')?.value === 'Chrono Harbour')
   await page.focus('.edit-field input')
   await page.keyboard.press('Enter')
-  await sees(page, 'Saved.')
+  await see(page, 'Saved.')
   await page.waitForFunction(() => document.querySelector('h1')?.textContent === 'Chrono Harbour')
   await scan({ platform_fs_slugs: ['gb'], type: 'complete' })
   t.equal((await read(harbor)).name, 'Chrono Harbour')
   await page.goto(`${url}/roms/${harbor}?tab=metadata`)
-  await sees(page, 'Locked')
+  await see(page, 'Locked')
   t.same(await examine(page), [])
   await press(page, 'Unlock Name')
   await page.waitForFunction(() => document.querySelector('h1')?.textContent === 'Chrono Harbor')
@@ -109,24 +109,24 @@ t.test('a cover is chosen among those of providers or from a file, and undone', 
     field.files = files.files
     field.dispatchEvent(new Event('change', { bubbles: true }))
   })
-  await sees(page, 'This cover is stored when you save.')
+  await see(page, 'This cover is stored when you save.')
   await press(page, 'Save changes')
-  await sees(page, 'Saved.')
+  await see(page, 'Saved.')
   t.not(fileOf((await read(harbor)).path_cover_large), fileOf(before))
   await press(page, 'Undo')
-  await sees(page, 'The former values are back.')
+  await see(page, 'The former values are back.')
   t.notOk((await readLocks(harbor)).includes('url_cover'), 'the cover of the provider has no lock')
 })
 
 t.test('a game without a match is found by a search, and refused again', async (t) => {
   await page.goto(`${url}/roms/${tales}`)
-  await sees(page, 'Not identified yet')
+  await see(page, 'Not identified yet')
   t.same(await examine(page), [])
   await press(page, 'Find a match')
   await page.waitForSelector('.candidate h3')
   t.same(await examine(page), [])
   await press(page, 'This is it: Harbor Tales')
-  await sees(page, 'Matched with')
+  await see(page, 'Matched with')
   t.equal((await read(tales)).vault_id, 42)
   await page.goto(`${url}/roms/${tales}/match`)
   await press(page, 'Not this one: vault')
@@ -138,10 +138,10 @@ t.test('a conflict is resolved by keeping both, and a former save is restored an
   await addSave(harbor, 'Harbor.srm', 'second')
   await addSave(harbor, 'Harbor.srm', 'from the deck', `&conflict_of=${save}`)
   await page.goto(`${url}/roms/${harbor}?tab=saves`)
-  await sees(page, 'Two devices changed')
+  await see(page, 'Two devices changed')
   t.same(await examine(page), [])
   await press(page, 'Keep both')
-  await sees(page, 'Both are kept')
+  await see(page, 'Both are kept')
   await until(async () => (await read(harbor)).user_saves.every(({ conflict_of: original }) => original === null), 'no conflict is left')
   t.equal((await read(harbor)).user_saves.length, 2)
   await page.waitForFunction(() => document.activeElement?.innerText === 'Upload a save')
@@ -149,7 +149,7 @@ t.test('a conflict is resolved by keeping both, and a former save is restored an
   const second = await shaOf()
   await press(page, 'Older versions of Harbor.srm')
   await press(page, 'Restore Harbor.srm')
-  await sees(page, 'is restored')
+  await see(page, 'is restored')
   t.not(await shaOf(), second)
   await page.keyboard.down('Control')
   await page.keyboard.press('z')
@@ -186,10 +186,10 @@ t.test('a manual is read page by page, by keyboard, and play time is drawn', asy
   t.same(await examine(page), [])
   await page.focus('.manual-pages')
   await page.keyboard.press('End')
-  await sees(page, 'Page 3 of 3')
+  await see(page, 'Page 3 of 3')
   await page.waitForSelector('[data-page="3"] p')
   await page.keyboard.press('ArrowLeft')
-  await sees(page, 'Page 2 of 3')
+  await see(page, 'Page 2 of 3')
   await page.keyboard.press('Escape')
   await page.waitForFunction(() => document.querySelector('.manual') === null)
   t.same(problems, [])
@@ -207,18 +207,24 @@ t.test('a game is sent to a device, whose progress and result show, and cancelle
   await page.waitForSelector('.menu-item[data-highlighted]::-p-text(Send to a device)')
   await page.keyboard.press('Enter')
   await press(page, 'Send to Deck')
-  await sees(page, 'Waits for the device')
-  const { body: [request] } = await device.calls.post(`${installs}/claim`) as unknown as { body: { id: string }[] }
-  await device.calls.put(`${installs}/${request?.id}/progress`, { percent: 42 })
-  await sees(page, 'Installing 42%')
-  await device.calls.put(`${installs}/${request?.id}`, { status: 'failed', reason: 'The card is full' })
-  await sees(page, 'The card is full')
+  await see(page, 'Waits for the device')
+  const claim = async () => {
+    const { status, body: [request] } = await device.calls.post(`${installs}/claim`) as unknown as Claimed
+    t.equal(status, 200)
+    t.ok(request !== undefined, 'the device finds a request')
+    return request?.id
+  }
+  const first = await claim()
+  await device.calls.put(`${installs}/${first}/progress`, { percent: 42 })
+  await see(page, 'Installing 42%')
+  await device.calls.put(`${installs}/${first}`, { status: 'failed', reason: 'The card is full' })
+  await see(page, 'The card is full')
   await press(page, 'Send to Deck')
-  await sees(page, 'Waits for the device')
-  await device.calls.post(`${installs}/claim`)
-  await sees(page, 'Installing')
+  await see(page, 'Waits for the device')
+  await claim()
+  await see(page, 'Installing')
   await press(page, 'Cancel sending to Deck')
-  await sees(page, 'Cancelled')
+  await see(page, 'Cancelled')
   await page.keyboard.press('Escape')
   await page.waitForFunction(() => document.activeElement?.getAttribute('aria-label') === 'More actions')
   t.same(problems, [])
@@ -235,14 +241,14 @@ t.test('the second of two tabs that edit one game sees both values', async (t) =
   await first.bringToFront()
   await fill(first, 'Name', 'Name of the first tab')
   await press(first, 'Save changes')
-  await sees(first, 'Saved.')
+  await see(first, 'Saved.')
   await second.bringToFront()
-  await sees(second, 'Somebody changed this game meanwhile')
-  await sees(second, 'Name of the first tab')
+  await see(second, 'Somebody changed this game meanwhile')
+  await see(second, 'Name of the first tab')
   t.same(await examine(second), [])
   await press(second, 'Keep mine: Name')
   await press(second, 'Save changes')
-  await sees(second, 'Saved.')
+  await see(second, 'Saved.')
   t.equal((await read(harbor)).name, 'Name of the second tab')
   await second.close()
 })
@@ -261,7 +267,7 @@ t.test('a name full of markup is text, and a viewer sees nothing to edit', async
   await viewer.waitForSelector('.menu')
   t.notMatch(await viewer.$eval('.menu', (menu) => menu.textContent), /Edit|Match|trash/)
   await viewer.goto(`${url}/roms/${id}/edit`)
-  await sees(viewer, 'This page is not for you')
+  await see(viewer, 'This page is not for you')
   t.same(problems, [], 'no error, nothing that the policy refused, and no foreign host')
   for (const one of [page, viewer]) await checkSecrecy(t, one, ['a password'])
 })
