@@ -1,3 +1,4 @@
+import { mock } from 'node:test'
 import fc from 'fast-check'
 import t from 'tap'
 import { createCache } from '../../../plugins/console/web/api/cache.ts'
@@ -121,6 +122,80 @@ t.test('a change that was just sent is not undone by an older response', async (
   requests[0]?.resolve('from before')
   await turn()
   t.equal(cache.peek('a', load).data.value, 'changed')
+})
+
+/** Two values on a server, and a page that shows both. */
+function createValues () {
+  const cache = createCache()
+  const stored: Values = { left: 0, right: 0 }
+  /** The newest values that an event announced. */
+  const announced: Values = { left: 0, right: 0 }
+  const requests: { answer: () => void, read: () => void }[] = []
+  const ends: (() => void)[] = []
+  const load = (signal: AbortSignal) => new Promise<Values>((resolve, reject) => {
+    let values: Values | null = null
+    const read = () => { values ??= { ...stored } }
+    requests.push({ read, answer: () => { read(); if (values !== null) resolve(values) } })
+    signal.addEventListener('abort', () => { reject(new DOMException('aborted', 'AbortError')) })
+  })
+  return {
+    requests,
+    /** The steps of the page, of the server and of the network. */
+    steps: {
+      use: () => { ends.push(cache.use('a', load)) },
+      leave: () => { ends.pop()?.() },
+      browse: () => { for (const index of count(0, 9)) cache.use(`${index}`, load)() },
+      reload: () => { void cache.reload('a') },
+      announce: (side) => {
+        announced[side] = ++stored[side]
+        const value = stored[side]
+        cache.set<Values>('a', (values) => ({ ...values, [side]: value } as Values))
+      },
+      invalidate: (side) => {
+        stored[side]++
+        cache.invalidate('a')
+      },
+      wait: () => { mock.timers.tick(100) },
+      read: (_side, index) => { requests[index % Math.max(1, requests.length)]?.read() },
+      answer: (_side, index) => { requests.splice(index % Math.max(1, requests.length), 1)[0]?.answer() }
+    } as Record<Step, Take>,
+    isCurrent: () => {
+      const shown = cache.peek('a', load).data.value
+      return shown?.left === stored.left && shown.right === stored.right
+    },
+    /** True unless the page shows a value from before an event. */
+    isInOrder: () => SIDES.every((side) => {
+      const value = cache.peek('a', load).data.value?.[side]
+      return value === undefined || ends.length === 0 || value >= announced[side]
+    })
+  }
+}
+const SIDES = ['left', 'right'] as const
+type Side = typeof SIDES[number]
+type Values = Record<Side, number>
+const STEPS = ['use', 'leave', 'browse', 'reload', 'announce', 'invalidate', 'wait', 'read', 'answer'] as const
+type Step = typeof STEPS[number]
+type Take = (side: Side, index: number) => void
+
+t.test('no order of events and responses undoes an event or loses a change', async (t) => {
+  mock.timers.enable({ apis: ['setTimeout', 'Date'] })
+  t.teardown(() => { mock.timers.reset() })
+  const step = fc.tuple(fc.constantFrom(...STEPS), fc.constantFrom(...SIDES), fc.nat(5))
+  await fc.assert(fc.asyncProperty(fc.array(step, { maxLength: 25 }), async (taken) => {
+    const { steps, requests, isInOrder, isCurrent } = createValues()
+    for (const [name, side, index] of taken) {
+      steps[name](side, index)
+      await turn()
+      if (!isInOrder()) return false
+    }
+    steps.use('left', 0)
+    for (let rounds = 0; rounds < 3; rounds++) {
+      while (requests.length > 0) steps.answer('left', 0)
+      await turn()
+      mock.timers.tick(1_000)
+    }
+    return isCurrent()
+  }), { numRuns: 300 })
 })
 
 t.test('only the pages of a list that people look at are loaded; others are cancelled', async (t) => {

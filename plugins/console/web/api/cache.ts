@@ -118,7 +118,7 @@ export function createCache () {
     use<Data> (key: string, load: Load<Data>): () => void {
       const entry = find(key, load)
       entry.users++
-      if (entry.isStale && entry.controller === null) void request(entry)
+      if (entry.isStale) void request(entry)
       return () => {
         entry.users--
         if (entry.users > 0) return
@@ -146,11 +146,16 @@ export function createCache () {
       if (entry !== undefined) await request(entry)
     },
 
-    /** Replaces the data of a resource, with the response to a change for instance. A running request is dropped. */
+    /**
+     * Replaces the data of a resource, with the response to a change for instance. A running request is dropped,
+     * because its response may be older, and sent again, because it may contain other news.
+     */
     set<Data> (key: string, update: (data: Data | undefined) => Data | undefined): void {
       const entry = entries.get(key)
       if (entry === undefined) return
+      const isLoading = entry.controller !== null
       cancel(entry)
+      if (isLoading) postpone(entry)
       entry.data.value = update(entry.data.value as Data | undefined)
     },
 
