@@ -27,14 +27,20 @@ const LIVE: readonly string[] = ['pending', 'taken']
 
 const installsKeyOf = (romId: number) => `installs ${romId}`
 
+/** Shows a request as an event or a response describes it, unless the page already knows a newer state. */
+function showInstall (request: InstallRequest): void {
+  cache.set<InstallRequest[]>(installsKeyOf(request.rom_id), (all = []) => {
+    const known = all.find(({ id }) => id === request.id)
+    if (known !== undefined && known.updated_at > request.updated_at) return all
+    return [...all.filter(({ id }) => id !== request.id), request]
+  })
+}
+
 /** The requests that are on their way, and those that ended while somebody looks, which the server no longer lists. */
 function useInstalls (romId: number) {
-  const key = installsKeyOf(romId)
-  useEffect(() => onEvent('install:updated', (request) => {
-    if (request.rom_id !== romId) return
-    cache.set<InstallRequest[]>(key, (all = []) => [...all.filter(({ id }) => id !== request.id), request])
-  }), [romId])
-  return useResource(key, (signal) => call(api.GET('/api/roms/{id}/installs', { params: { path: { id: romId } }, signal })))
+  useEffect(() => onEvent('install:updated', (request) => { if (request.rom_id === romId) showInstall(request) }), [romId])
+  return useResource(installsKeyOf(romId),
+    (signal) => call(api.GET('/api/roms/{id}/installs', { params: { path: { id: romId } }, signal })))
 }
 const useOnline = () =>
   useResource('devices online', (signal) => call(api.GET('/api/devices/online', { signal })), {
@@ -56,10 +62,10 @@ function DeviceRow ({
   const { send: words } = texts().rom
   const [isBusy, setBusy] = useState(false)
   const name = nameOfDevice(device)
-  const run = (work: Promise<unknown>) => {
+  const run = (work: Promise<InstallRequest>) => {
     setBusy(true)
     work
-      .then(() => cache.reload(installsKeyOf(romId)))
+      .then(showInstall)
       .catch(tellFailure)
       .finally(() => {
         setBusy(false)
