@@ -225,6 +225,8 @@ t.test('a game is sent to a device, whose progress and result show, and cancelle
   await see(page, 'Installing')
   await press(page, 'Cancel sending to Deck')
   await see(page, 'Cancelled')
+  await page.waitForSelector('dialog [aria-label="Send to Deck"][aria-busy=false]')
+  t.match(await page.$eval('dialog[open]', (dialog) => dialog.innerText), 'Cancelled', 'the result stays')
   await page.keyboard.press('Escape')
   await page.waitForFunction(() => document.activeElement?.getAttribute('aria-label') === 'More actions')
   t.same(problems, [])
