@@ -44,6 +44,7 @@ export default function ResetPassword () {
         />
         <Button type='submit' kind='primary' isWide isBusy={isBusy}>{submit}</Button>
       </form>
+      {failure?.status === 400 && <LinkButton isWide href='forgot-password'>{words.forgot}</LinkButton>}
     </Entrance>
   )
 }
