@@ -262,7 +262,8 @@ class Run {
       port: this.#port,
       isEmbedded: this.#database?.isEmbedded ?? false,
       setupCode: message.setup_code,
-      hasPages: message.has_pages,
+      // Only web workers know, and this may be the message of the scan worker.
+      hasPages: this.#ready?.has_pages ?? false,
       plugins: message.plugins
     }))
   }
