@@ -116,6 +116,15 @@ async function takeSteps (t: Test, test: TestApp, journey: Journey): Promise<voi
   t.equal(await page.$eval('[data-active] .game-row-title', ({ textContent }) => textContent), third, 'the way back leads to the same game')
   await checkAccessibility('list')
 
+  // A double click on a game is one step in the history.
+  const list = page.url()
+  const row = await page.waitForSelector('[data-active] .game-row-title')
+  await row?.click({ count: 2 })
+  await see(third, 'h1')
+  await page.goBack()
+  t.equal(page.url(), list)
+  await page.waitForSelector('.game-row-title')
+
   // A smart collection counts while its filters change.
   await open('collections')
   await see(MARKUP, '.collection-name')

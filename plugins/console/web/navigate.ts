@@ -14,6 +14,21 @@ export function useView () {
   return { ...view, go: (target: string, replace = false) => { route(addressOf(target), replace) } }
 }
 
+/**
+ * Ignores links to the view that is shown, as browsers do. The router would add an entry to the history, so that a
+ * double click on a link takes two steps back. Call it before the router listens.
+ */
+export function ignoreCurrentLinks (): void {
+  window.addEventListener('click', (event) => {
+    const { target, button, ctrlKey, metaKey, altKey, shiftKey } = event
+    if (button !== 0 || ctrlKey || metaKey || altKey || shiftKey || !(target instanceof Element)) return
+    const link = target.closest('a')
+    if (link === null || link.target !== '' || link.download !== '' || link.hash !== '' || link.href !== location.href) return
+    event.preventDefault()
+    event.stopImmediatePropagation()
+  })
+}
+
 /** True if the parts of a path can be decoded. The router throws otherwise. */
 export function isDecodable (path: string): boolean {
   try {
