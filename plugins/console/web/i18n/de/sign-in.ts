@@ -3,6 +3,7 @@ import type { Messages } from '../en.ts'
 export const signIn: Messages['signIn'] = {
   title: 'Willkommen zurück',
   username: 'Benutzername',
+  usernameRule: 'Mindestens 3 Buchstaben oder Ziffern; _ und - sind erlaubt.',
   password: 'Passwort',
   submit: 'Anmelden',
   withProvider: (name) => name === '' ? 'Mit deinem Anbieter anmelden' : `Mit ${name} anmelden`,

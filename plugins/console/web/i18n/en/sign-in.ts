@@ -2,6 +2,7 @@
 export const signIn = {
   title: 'Welcome back',
   username: 'Username',
+  usernameRule: 'At least 3 letters or digits; _ and - are allowed.',
   password: 'Password',
   submit: 'Sign in',
   withProvider: (name: string) => name === '' ? 'Sign in with your provider' : `Sign in with ${name}`,

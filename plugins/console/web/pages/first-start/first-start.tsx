@@ -13,7 +13,7 @@ import { NewPasswordField } from '../sign-in/new-password-field.tsx'
 
 /** The form of the first account, an administrator. */
 export function FirstStart () {
-  const { signIn: { first, username, password } } = texts()
+  const { signIn: { first, username, usernameRule, password } } = texts()
   const { go } = useView()
   const [needsCode, setNeedsCode] = useState(false)
   const { values, set, isBusy, failure, errorOf, onSubmit } = useForm({ username: '', email: '', password: '', again: '', code: '' }, async (entered) => {
@@ -37,8 +37,8 @@ export function FirstStart () {
           <TextField label={first.code} hint={first.codeHint} autocomplete='one-time-code' required value={values.code} onInput={(value) => { set('code', value) }} />
         )}
         <TextField
-          label={username} name='username' autocomplete='username' autocapitalize='none' required autofocus error={errorOf('username')}
-          value={values.username} onInput={(value) => { set('username', value) }}
+          label={username} name='username' autocomplete='username' autocapitalize='none' required autofocus
+          hint={usernameRule} error={errorOf('username')} value={values.username} onInput={(value) => { set('username', value) }}
         />
         <TextField
           label={first.email} name='email' type='email' autocomplete='email' error={errorOf('email')}

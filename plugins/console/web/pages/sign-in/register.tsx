@@ -38,7 +38,7 @@ export default function Register () {
         {failure?.fields.length === 0 && <Notice kind='failure'>{failure.message}</Notice>}
         <TextField
           label={words.username} name='username' autocomplete='username' autocapitalize='none' required autofocus
-          error={errorOf('username')} value={values.username} onInput={(value) => { set('username', value) }}
+          hint={words.usernameRule} error={errorOf('username')} value={values.username} onInput={(value) => { set('username', value) }}
         />
         <TextField
           label={words.first.email} name='email' type='email' autocomplete='email' error={errorOf('email')}
