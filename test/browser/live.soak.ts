@@ -16,6 +16,7 @@ async function takeSteps (t: Test, test: TestApp, journey: Journey): Promise<voi
   await checkAccessibility('sign-in')
   await open('platforms/snes')
   await signIn('admin', 'a password')
+  t.equal(await page.evaluate(() => document.activeElement?.id), 'main', 'the focus is in the page after a sign-in')
 
   // The person looks at an empty library; somebody else puts games into it and scans.
   for (const view of ['', 'platforms', 'roms']) {

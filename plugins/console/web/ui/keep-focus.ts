@@ -45,6 +45,8 @@ function findHeir (records: readonly MutationRecord[], lost: Element): HTMLEleme
   for (const { target, removedNodes, previousSibling, nextSibling } of records) {
     const removed = [...removedNodes].filter(isElement).find((node) => node.contains(lost))
     if (removed === undefined || !isElement(target) || !target.isConnected || target.matches(ABOVE)) continue
+    // After a sign-in, the whole page is another one.
+    if (removed.matches('main')) return document.querySelector('main') ?? undefined
     const following = listControls(removed).toReversed().findIndex((control) => control === lost)
     return findNeighbour(target, [previousSibling, nextSibling], Math.max(0, following))
   }
