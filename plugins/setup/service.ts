@@ -8,10 +8,12 @@ import { LibraryUnreadableError } from '../library/directory.ts'
 import { PathRefusedError, safeName } from '../../core/files/safe-path.ts'
 import { findLayout } from '../library/locate-folder.ts'
 import type { LibraryRoot } from '../library/roots.ts'
-import { type Structure, romsPath } from '../library/structure.ts'
+import { type Structure, listFolders, romsPath } from '../library/structure.ts'
 import type { Scope } from '../../core/access/scopes.ts'
 import { Rom } from '../roms/entities.ts'
 
+/** The most folders that are named as misplaced; a few tell people which ones are meant. */
+const MISPLACED_MAX = 20
 const STRUCTURE_NAMES = { A: 'struct_a', B: 'struct_b' } as const
 
 function checkName (name: string): string {
@@ -35,6 +37,18 @@ async function findLibrary ({ library, log }: FastifyInstance, root: LibraryRoot
     if (!(err instanceof LibraryUnreadableError)) throw err
     log.warn({ err }, 'library cannot be read')
     return null
+  }
+}
+
+/** Lists the folders that lie directly in a library without platform folders, as in the ROM folder of ES-DE. */
+async function listMisplaced ({ library }: FastifyInstance, root: LibraryRoot): Promise<string[]> {
+  try {
+    if (await library.detectStructure(root) !== null) return []
+    const { platforms } = await listFolders(root.dir, '', library.rules)
+    return platforms.filter((name) => !name.startsWith('.') && name !== root.filesystem.firmware_folder)
+  } catch (err) {
+    if (err instanceof LibraryUnreadableError) return []
+    throw err
   }
 }
 
@@ -100,10 +114,16 @@ export function createSetup (app: FastifyInstance) {
           counts.set(name, (counts.get(name) ?? 0) + count)
         }
       }
+      const misplaced = await Promise.all((await app.library.list()).map(async (root) => ({
+        library: root.name,
+        roms_folder: root.filesystem.roms_folder,
+        folders: (await listMisplaced(app, root)).filter((folder) => !hidden.has(folder)).slice(0, MISPLACED_MAX)
+      })))
       return {
         detected_structure: found[0] === undefined ? null : STRUCTURE_NAMES[found[0].structure.kind],
         existing_platforms: [...counts].map(([name, count]) => ({ fs_slug: name, rom_count: count })),
-        supported_platforms: await app.platforms.listSupported(context)
+        supported_platforms: await app.platforms.listSupported(context),
+        misplaced_folders: misplaced.filter(({ folders }) => folders.length > 0)
       }
     },
 

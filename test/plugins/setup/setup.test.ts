@@ -22,6 +22,12 @@ async function strangerHeaders ({ app }: TestApp): Promise<Record<string, string
   t.match(supported.find(({ slug }: { slug: string }) => slug === 'snes'), { id: -1, fs_slug: 'snes', igdb_id: 19 })
 })
 
+t.test('the wizard names folders that lie directly in a library', async (t) => {
+  const { app, admin } = await fresh(t, { library: { snes: { 'a.sfc': '' }, gb: {}, bios: {}, '.hidden': {} } })
+  const reply = await app.inject({ url: '/api/setup/library', headers: admin })
+  t.match(reply.json(), { existing_platforms: [], misplaced_folders: [{ roms_folder: 'roms', folders: ['gb', 'snes'] }] })
+})
+
 t.test('the wizard lists no folders once ROMs are stored', async (t) => {
   const { app, admin } = await fresh(t, { library: { roms: { snes: { 'a.sfc': '' } } } })
   await app.pg.query("insert into platforms (slug, fs_slug, name) values ('snes', 'snes', 'SNES')")

@@ -37,6 +37,10 @@ export const setup: Messages['setup'] = {
     content: 'Was darin ist'
   },
   empty: 'Es gibt noch keine Ordner für Plattformen. Lege für jede Plattform einen an, wie unten, oder lege hier Spiele ab.',
+  misplaced: (library, folders, place) =>
+    `Die Bibliothek „${library}“ enthält ${folders} unmittelbar, der Server sucht Plattformen aber in ihrem Ordner „${place}“.`,
+  misplacedParent: (path) => `Wenn das deine Plattformen sind, ändere den Ordner der Bibliothek in ${path}.`,
+  misplacedLink: 'Wenn das deine Plattformen sind, lege auf dem Server einen Ordner mit einem Link dorthin an und ändere die Bibliothek in diesen Ordner:',
   emptyForOthers: 'Wer diesen Server betreibt, hat noch keine Spiele hinzugefügt, oder keine, die du sehen darfst.',
   files: (count) => plural(count, { one: '# Datei', other: '# Dateien' }),
   folders: (count) => plural(count, { one: '# Ordner', other: '# Ordner' }),

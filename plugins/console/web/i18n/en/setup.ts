@@ -37,6 +37,10 @@ export const setup = {
     content: 'What is in them'
   },
   empty: 'There are no platform folders yet. Make one for each platform, as below, or drop games here.',
+  misplaced: (library: string, folders: string, place: string) =>
+    `The library “${library}” holds ${folders} directly, but the server looks for platforms in its folder “${place}”.`,
+  misplacedParent: (path: string) => `If these are your platforms, change the folder of the library to ${path}.`,
+  misplacedLink: 'If these are your platforms, make a folder with a link to them on the server, and change the library to that folder:',
   emptyForOthers: 'The person who runs this server has not added any games yet, or none that you may see.',
   files: (count: number) => plural(count, { one: '# file', other: '# files' }),
   folders: (count: number) => plural(count, { one: '# folder', other: '# folders' }),

@@ -15,6 +15,8 @@ import { LibraryDialog } from './library-dialog.tsx'
 import type { Library } from './library-views.ts'
 
 type Content = components['schemas']['SetupLibrary']
+/** The most folders whose names a sentence lists. */
+const SHOWN_MAX = 3
 export const LIBRARIES = 'libraries'
 export const CONTENT = 'setup-library'
 
@@ -23,17 +25,49 @@ const toFolders = (platforms: readonly Platform[]): Content['existing_platforms'
   .filter(({ rom_count: count }) => count > 0)
   .map(({ fs_slug: slug, rom_count: count }) => ({ fs_slug: slug, rom_count: count }))
 
-/** The platform folders of the libraries, those that no platform is known for last. */
-function Folders ({ found, supported }: { found: Content['existing_platforms'], supported: readonly Platform[] }) {
+/** Quotes a path for a shell. */
+const quote = (path: string): string => `'${path.replaceAll("'", "'\\''")}'`
+
+/** Says how folders get to where the server looks for platforms. */
+function Misplaced ({ found, path }: { found: Content['misplaced_folders'][number], path: string | null }) {
   const { setup } = texts()
+  const { library, roms_folder: place, folders } = found
+  const parent = path?.replace(/\/[^/]*\/?$/, '') ?? ''
+  const isPlace = path !== null && path.slice(parent.length + 1) === place
+  return (
+    <>
+      <Notice kind='warning'>
+        {setup.misplaced(library, format().list(folders.slice(0, SHOWN_MAX)), place)}
+        {' '}
+        {isPlace ? setup.misplacedParent(parent === '' ? '/' : parent) : setup.misplacedLink}
+      </Notice>
+      {path !== null && !isPlace && (
+        <pre class='snippet'>
+          {`mkdir ${quote(`${parent}/library`)}\nln -s ${quote(path)} ${quote(`${parent}/library/${place}`)}`}
+        </pre>
+      )}
+    </>
+  )
+}
+
+interface FoldersProps { found: Content['existing_platforms'], content: Content, libraries: readonly Library[] }
+
+/** The platform folders of the libraries, those that no platform is known for last. */
+function Folders ({ found, content, libraries }: FoldersProps) {
+  const { setup } = texts()
+  const { supported_platforms: supported, misplaced_folders: misplaced } = content
   const names = new Map(supported.map(({ fs_slug: slug, display_name: name }) => [slug, name]))
   const known = found.filter(({ fs_slug: slug }) => names.has(slug))
   const unknown = found.filter(({ fs_slug: slug }) => !names.has(slug))
+  const pathOf = (library: string) => libraries.find(({ name }) => name === library)?.path ?? null
   if (found.length === 0) {
     return (
       <>
-        <Notice>{setup.empty}</Notice>
-        <pre class='snippet'>{texts().upload.example}</pre>
+        {misplaced.map((one) => (
+          <Misplaced key={one.library} found={one} path={pathOf(one.library)} />
+        ))}
+        {misplaced.length === 0 && <Notice>{setup.empty}</Notice>}
+        {misplaced.length === 0 && <pre class='snippet'>{texts().upload.example}</pre>}
         <DropGames />
       </>
     )
@@ -107,9 +141,9 @@ export function LibraryStep () {
           {found.length > 0 && <Badge kind='accent'>{setup.folders(found.length)}</Badge>}
         </div>
         <Loaded resource={content} skeleton={<Skeleton height='12rem' />}>
-          {({ supported_platforms: supported }) => platforms.data.value === undefined
+          {(read) => platforms.data.value === undefined
             ? <Skeleton height='12rem' />
-            : <Folders found={found} supported={supported} />}
+            : <Folders found={found} content={read} libraries={libraries.data.value ?? []} />}
         </Loaded>
       </section>
       {edited !== null && (
