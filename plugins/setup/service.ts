@@ -52,6 +52,16 @@ async function listMisplaced ({ library }: FastifyInstance, root: LibraryRoot): 
   }
 }
 
+/** Lists such folders of all libraries, without those that are hidden from the caller. */
+async function listAllMisplaced (app: FastifyInstance, hidden: ReadonlySet<string>) {
+  const misplaced = await Promise.all((await app.library.list()).map(async (root) => ({
+    library: root.name,
+    roms_folder: root.filesystem.roms_folder,
+    folders: (await listMisplaced(app, root)).filter((folder) => !hidden.has(folder)).slice(0, MISPLACED_MAX)
+  })))
+  return misplaced.filter(({ folders }) => folders.length > 0)
+}
+
 /** Returns the readable libraries with their platform folders. */
 async function findLibraries (app: FastifyInstance): Promise<LibraryOnDisk[]> {
   const roots = await app.library.list()
@@ -114,16 +124,11 @@ export function createSetup (app: FastifyInstance) {
           counts.set(name, (counts.get(name) ?? 0) + count)
         }
       }
-      const misplaced = await Promise.all((await app.library.list()).map(async (root) => ({
-        library: root.name,
-        roms_folder: root.filesystem.roms_folder,
-        folders: (await listMisplaced(app, root)).filter((folder) => !hidden.has(folder)).slice(0, MISPLACED_MAX)
-      })))
       return {
         detected_structure: found[0] === undefined ? null : STRUCTURE_NAMES[found[0].structure.kind],
         existing_platforms: [...counts].map(([name, count]) => ({ fs_slug: name, rom_count: count })),
         supported_platforms: await app.platforms.listSupported(context),
-        misplaced_folders: misplaced.filter(({ folders }) => folders.length > 0)
+        misplaced_folders: await listAllMisplaced(app, hidden)
       }
     },
 
