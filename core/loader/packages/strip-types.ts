@@ -18,7 +18,8 @@ import { BUILT_IN_FOLDERS } from './packages.ts'
  * cache, a sixth of its memory.
  */
 const folderOf = (dataDir: string) => join(runDir(dataDir), 'stripped')
-const markOf = (dataDir: string) => join(folderOf(dataDir), 'complete')
+const MARK = 'complete'
+const markOf = (dataDir: string) => join(folderOf(dataDir), MARK)
 const HOOK = `--import=${pathToFileURL(join(SERVER_DIR, 'core', 'loader', 'packages', 'strip-hook.js')).href}`
 const CODE_FOLDERS = ['core', 'plugins', 'sdk', ...BUILT_IN_FOLDERS]
 /** More than the stripped code ever needs. */
@@ -26,7 +27,7 @@ const STRIPPED_MAX_BYTES = 32 * 1024 ** 2
 
 const listSources = () => CODE_FOLDERS.flatMap((folder) =>
   readdirSync(join(SERVER_DIR, folder), { recursive: true, encoding: 'utf8' })
-    .filter((path) => path.endsWith('.ts')).map((path) => join(SERVER_DIR, folder, path)))
+    .filter((path) => path.endsWith('.ts')).map((path) => join(SERVER_DIR, folder, path))).sort()
 
 /** Returns a fingerprint that changes with the files and with the Node version. */
 function fingerprintOf (sources: readonly string[]): string {
@@ -60,7 +61,8 @@ export async function stripCode (dataDir: string): Promise<boolean> {
   await requireFreeSpace(dataDir, STRIPPED_MAX_BYTES)
   const folder = folderOf(dataDir)
   mkdirSync(folder, { recursive: true, mode: 0o700 })
-  const names = new Set(sources.map((path) => storeStripped(folder, path)))
+  // The former mark stays until it is replaced, because another process may start meanwhile.
+  const names = new Set([MARK, ...sources.map((path) => storeStripped(folder, path))])
   for (const name of readdirSync(folder)) {
     if (!names.has(name)) rmSync(join(folder, name), { force: true, recursive: true })
   }
@@ -92,7 +94,8 @@ export async function runStripped ({ data_dir: dataDir }: Config, log: FastifyBa
       'more than 1 GiB for the data directory')
     return
   }
-  if (process.platform === 'win32') return
+  // If the code or the mark changed again, the new process would replace itself too, perhaps without end.
+  if (process.platform === 'win32' || readMark(dataDir) !== fingerprintOf(listSources())) return
   const flags = [...process.execArgv.filter((flag) => !flag.startsWith(HOOK)), ...strippedFlags(dataDir)]
   const args = [process.execPath, ...flags, ...process.argv.slice(1)]
   process.execve?.(process.execPath, args, { ...settingsEnvironment() })
