@@ -6,9 +6,12 @@ import { listExecuted } from '../../core/database/database.ts'
 import { withSession } from '../../core/database/session.ts'
 import type { Manifest, TableDescription } from './archive/manifest.ts'
 
-/** Tables with transient state or recreated data: sessions of processes, caches, indexes of plugins. */
+/**
+ * Tables with transient state or recreated data: sessions of processes, caches, indexes of plugins, and the settings
+ * that hosts recreate from `config.yml`.
+ */
 const SKIPPED_TABLES = ['migrations', 'workers', 'socket_io_attachments', 'plugin_cache', 'plugin_indexes', 'plugin_snapshots',
-  'device_presences', 'activity_entries']
+  'device_presences', 'activity_entries', 'shared_settings']
 /**
  * The key of the advisory lock on backups: a number that nothing else uses. It allows one backup of a database at a
  * time.

@@ -19,6 +19,7 @@ const made = await back(archive, { passphrase: PASSPHRASE })
 
 t.test('a backup is tested in a database of its own, which is deleted afterwards', async (t) => {
   t.match(made, { tables_tried: true, files: 4, gone: 0, rows: { assets: 3, users: 2 } })
+  t.notOk('shared_settings' in made.rows, 'hosts have these settings in config.yml')
   t.same(await query(test.databaseUrl, "select datname from pg_database where datname like 'svc_backup_check_%'"), [])
   t.same((await readdir(places)).filter((name) => name.endsWith('.part')), [])
 })
