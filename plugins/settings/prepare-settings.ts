@@ -8,6 +8,8 @@ import { lockConfigFile } from './rows.ts'
 import { shareSettings } from './share-settings.ts'
 
 const CONNECT_MS = 5_000
+/** The longest wait for another process that compares its file. Its disk may not answer. */
+const LOCK_MS = 10_000
 const PROBLEM = 'this host has other settings than the other hosts'
 
 /**
@@ -20,7 +22,11 @@ export async function prepareSettings ({ config, databaseUrl, log }: Upgrade): P
   if (directUrlOf(config) === undefined) return false
   const host = { config, secrets: createSecrets(config.auth.secret_key), log, isStart: true }
   const options = {
-    connectionString: databaseUrl, connectionTimeoutMillis: CONNECT_MS, application_name: 'svc settings', ...KEEP_ALIVE
+    connectionString: databaseUrl,
+    connectionTimeoutMillis: CONNECT_MS,
+    lock_timeout: LOCK_MS,
+    application_name: 'svc settings',
+    ...KEEP_ALIVE
   }
   try {
     const { hasChanged, problem, finish } = await withSession(options, async (client) =>
