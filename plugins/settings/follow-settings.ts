@@ -11,6 +11,15 @@ const LOOK_MS = 2_000
 /** The number of looks after which a host with a problem tries again: a minute. */
 const RETRY_LOOKS = 30
 
+/** Returns the stamp of a file; the former one while the file cannot be examined, such as on a lost network share. */
+function stampOrFormer (path: string, former: string): string {
+  try {
+    return stampOf(path)
+  } catch {
+    return former
+  }
+}
+
 /** Creates the comparison of this process, which reports each new problem. @returns true if it succeeded */
 function createComparison (app: FastifyInstance, config: Config): () => Promise<boolean> {
   let stored: string | null = null
@@ -56,7 +65,7 @@ export function followSettings (app: FastifyInstance, config: Config): void {
   async function run (): Promise<void> {
     waiting--
     if (isClosing) return
-    compared = stampOf(path)
+    compared = stampOrFormer(path, compared)
     isEqual = await compare()
   }
 
@@ -67,7 +76,7 @@ export function followSettings (app: FastifyInstance, config: Config): void {
 
   /** Reads only the times of the file, unless it changed or the last comparison failed. */
   function look (): void {
-    const now = stampOf(path)
+    const now = stampOrFormer(path, seen)
     const isEdited = now === seen && now !== compared
     seen = now
     looks = (looks + 1) % RETRY_LOOKS

@@ -1,4 +1,4 @@
-import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
@@ -143,6 +143,23 @@ t.test('a new host with another file gets the settings of the others, and says s
   await two.prepare()
   await one.prepare()
   t.same(one.read(), { scan: { media: ['logo'] }, emulatorjs: { debug: true } }, 'an edit after that counts for all hosts')
+})
+
+t.test('a host follows its file again after it could not be read', async (t) => {
+  const database = await createTestDatabase(t)
+  const one = createHost(t, database, media('box2d'))
+  await one.run()
+  const notify = () => query(database, "select pg_notify('svc_shared_settings', '')")
+  const shares = () => one.names(/apply to all hosts from now on/).length
+  await until(() => shares() === 1, 'the first comparison')
+  rmSync(one.file)
+  symlinkSync(one.file, one.file)
+  await notify()
+  await until(() => one.lines.some(({ msg }) => /could not be compared/.test(msg)), 'the failure')
+  rmSync(one.file)
+  one.write(media('video'))
+  await notify()
+  await until(() => shares() === 2, 'the edit of the file')
 })
 
 t.test('a start applies all settings of the other hosts', async (t) => {
