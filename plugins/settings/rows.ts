@@ -8,6 +8,8 @@ const CONFIG_LOCK = 7_364_140
 /** A channel of the database: the settings of all hosts changed. */
 export const SETTINGS_CHANGED = 'svc_shared_settings'
 const PURPOSE = 'shared-settings'
+/** The time of a row in milliseconds. */
+const CHANGED_AT = '(extract(epoch from changed_at) * 1000)::float8 as changed_at'
 
 /** Locks config.yml until the transaction ends, so that one process at a time changes it. */
 export async function lockConfigFile (tx: Queryable): Promise<void> {
@@ -27,8 +29,8 @@ function open (secrets: Secrets, { section, sealed }: Row): { value: unknown } |
 export async function selectShared (
   database: Queryable, secrets: Secrets
 ): Promise<{ shared: Map<string, SharedSection>, refused: string[] }> {
-  const { rows } = await database.query<Row>(`select section, sealed, changed_by,
-    (extract(epoch from changed_at) * 1000)::float8 as changed_at from shared_settings order by section`)
+  const { rows } = await database.query<Row>(`select section, sealed, changed_by, ${CHANGED_AT}
+    from shared_settings order by section`)
   const opened = rows.map((row) => ({ row, content: open(secrets, row) }))
   return {
     shared: new Map(opened.flatMap(({ row, content }) => content === null
@@ -43,16 +45,21 @@ export async function deleteShared (tx: Queryable, names: readonly string[]): Pr
   await tx.query('delete from shared_settings where section = any($1)', [names])
 }
 
-/** Stores sections for all hosts, and notifies the hosts at the end of the transaction. */
+/** Stores sections for all hosts, and notifies the hosts at the end of the transaction. @returns the stored sections */
 export async function storeShared (
   tx: Queryable, secrets: Secrets, host: string, sections: readonly { name: string, value: unknown }[]
-): Promise<void> {
+): Promise<Map<string, SharedSection>> {
+  const stored = new Map<string, SharedSection>()
   for (const { name, value } of sections) {
-    await tx.query(`insert into shared_settings (section, sealed, changed_by) values ($1, $2, $3)
-      on conflict (section) do update set sealed = excluded.sealed, changed_by = excluded.changed_by, changed_at = clock_timestamp()`,
-    [name, secrets.seal(PURPOSE, JSON.stringify({ section: name, value: value ?? null })), host])
+    const { rows } = await tx.query<{ changed_at: number }>(
+      `insert into shared_settings (section, sealed, changed_by, changed_at) values ($1, $2, $3, clock_timestamp())
+      on conflict (section) do update set sealed = excluded.sealed, changed_by = excluded.changed_by, changed_at = excluded.changed_at
+      returning ${CHANGED_AT}`,
+      [name, secrets.seal(PURPOSE, JSON.stringify({ section: name, value: value ?? null })), host])
+    stored.set(name, { value, changedAt: rows[0]?.changed_at ?? 0, changedBy: host })
   }
-  await tx.query('select pg_notify($1, $2)', [SETTINGS_CHANGED, ''])
+  if (stored.size > 0) await tx.query('select pg_notify($1, $2)', [SETTINGS_CHANGED, ''])
+  return stored
 }
 
 /** Stores why `config.yml` of this host is not that of all hosts; null if it is. */

@@ -1,6 +1,8 @@
 import { stat } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
+import { Type } from '@sinclair/typebox'
+import { Value } from '@sinclair/typebox/value'
 import type { FastifyBaseLogger } from 'fastify'
 import type { Secrets } from '../../core/access/secrets.ts'
 import type { Config } from '../../core/config/config.ts'
@@ -9,14 +11,15 @@ import type { Queryable } from '../../core/database/db.ts'
 import { ApiError, StartError } from '../../core/errors.ts'
 import { errorCode } from '../../core/files/fs-error.ts'
 import { checkFolders } from '../../core/supervisor/folders.ts'
-import { type Content, UnchangeableError, changeText, isContent, readText } from './document.ts'
+import { type Content, UnchangeableError, changeText, readText } from './document.ts'
 import { checkFile, readTextOf, replaceText } from './file.ts'
 import { deleteShared, selectShared, storeShared } from './rows.ts'
 import {
-  type SectionState, type SharedSection, type Step, decideStep, digestOf, listSharedNames, readSections, replaceSection
+  type CommonSection, type SectionState, type SharedSection, type Step, decideStep, digestOf, listSharedNames,
+  readSections, replaceSection
 } from './shared-sections.ts'
 
-/** The digests of the sections that the file and the database had in common last. */
+/** What the file and the database had in common last. */
 const BASE_FILE = 'shared-settings.json'
 /** The content of config.yml before settings of other hosts replaced changes that somebody made to it. */
 export const FORMER_FILE = 'config.former.yml'
@@ -44,8 +47,8 @@ export interface Compared {
   finish (): Promise<void>
 }
 
-/** Digests of sections. */
-type Base = Readonly<Record<string, string>>
+/** What the file and the database have in common, by section. */
+type Base = Readonly<Record<string, CommonSection>>
 
 interface ShareOptions {
   /** What an earlier comparison in this transaction found in common; by default what this host stored. */
@@ -63,12 +66,13 @@ interface View {
 }
 type NamedStep = Step & { name: string }
 
+const BaseSchema = Type.Record(Type.String(), Type.Object({ digest: Type.String(), changed_at: Type.Number() }))
+
 /** Returns null for a host that never compared its file. */
 async function readBase ({ data_dir: dataDir }: Config): Promise<Base | null> {
   try {
     const content: unknown = JSON.parse(await readTextOf(join(dataDir, BASE_FILE)) || 'null')
-    if (!isContent(content)) return null
-    return Object.fromEntries(Object.entries(content).map(([name, digest]) => [name, String(digest)]))
+    return Value.Check(BaseSchema, content) ? content : null
   } catch {
     // A damaged file counts as that of a new host.
     return null
@@ -86,18 +90,21 @@ async function writeBase ({ config, log }: Host, base: Base): Promise<void> {
   }
 }
 
-async function readChangeTime (file: string): Promise<number> {
+/** Returns null if the file is missing. */
+async function readChangeTime (file: string): Promise<number | null> {
   try {
     return (await stat(file)).mtimeMs
   } catch (err) {
-    if (errorCode(err) === 'ENOENT') return Date.now()
+    if (errorCode(err) === 'ENOENT') return null
     throw err
   }
 }
 
-async function readView ({ config }: Host, base: Base | null, shared: Map<string, SharedSection>): Promise<View> {
+/** A host without the file counts as a new one: a lost file removes no settings of other hosts. */
+async function readView ({ config }: Host, stored: Base | null, shared: Map<string, SharedSection>): Promise<View> {
   const names = listSharedNames(config)
   const changedAt = await readChangeTime(config.file.path)
+  const base = changedAt === null ? null : stored
   const text = await readTextOf(config.file.path)
   const content = readText(text)
   const here = readSections(content, names)
@@ -105,7 +112,7 @@ async function readView ({ config }: Host, base: Base | null, shared: Map<string
   const known = [...names].filter((name) => here.has(name) || shared.has(name))
   const isNewHost = base === null && shared.size > 0
   const toState = (name: string) => ({ here: here.get(name), shared: shared.get(name), base: base?.[name], isNewHost })
-  return { text, content, shared, states: new Map(known.map((name) => [name, toState(name)])), changedAt }
+  return { text, content, shared, states: new Map(known.map((name) => [name, toState(name)])), changedAt: changedAt ?? 0 }
 }
 
 const listSteps = ({ states, changedAt }: View): NamedStep[] =>
@@ -182,13 +189,10 @@ async function carryOut (
   } catch (err) {
     return failed(`The settings of all hosts cannot be used on this host: ${explain(err)}`)
   }
-  if (stored.length > 0) {
-    await storeShared(tx, secrets, hostname(), stored.map(({ name }) => ({ name, value: view.states.get(name)?.here })))
-  }
-  const isStored = new Set<string>(nameSections(stored))
-  const common = [...view.states].filter(([name, { shared }]) => isStored.has(name) || shared !== undefined)
-  const base = Object.fromEntries(common.map(([name, { here, shared }]) =>
-    [name, digestOf(isStored.has(name) ? here : shared?.value)]))
+  const rows = await storeShared(tx, secrets, hostname(),
+    stored.map(({ name }) => ({ name, value: view.states.get(name)?.here })))
+  const base = Object.fromEntries([...view.shared, ...rows].filter(([name]) => view.states.has(name))
+    .map(([name, { value, changedAt }]) => [name, { digest: digestOf(value), changed_at: changedAt }]))
   return {
     base,
     hasChanged: written.length > 0,

@@ -69,12 +69,15 @@ export interface SharedSection {
   changedBy: string
 }
 
+/** What the file and the database had in common last of a section: the digest of its value, and the time of the row. */
+export interface CommonSection { digest: string, changed_at: number }
+
 /** A section in the file of this host and in the database. */
 export interface SectionState {
   here: unknown
   shared: SharedSection | undefined
-  /** The digest of the value that both had last; undefined if they had none. */
-  base: string | undefined
+  /** Undefined if both had none in common. */
+  base: CommonSection | undefined
   /** True if this host never compared its file, and others did. */
   isNewHost: boolean
 }
@@ -87,7 +90,8 @@ export interface Step { step: 'none' | 'write' | 'store', loser: 'file' | 'datab
 
 /**
  * Decides which side of a section is newer. If both changed since they were equal, the later change wins. A new host
- * gets the settings of the others.
+ * gets the settings of the others. A row that is older than the common one comes from a restored database, and the file
+ * is newer.
  */
 export function decideStep ({ here, shared, base, isNewHost }: SectionState, fileChangedAt: number): Step {
   if (shared === undefined) {
@@ -96,8 +100,10 @@ export function decideStep ({ here, shared, base, isNewHost }: SectionState, fil
   }
   const [mine, theirs] = [digestOf(here), digestOf(shared.value)]
   if (mine === theirs) return { step: 'none', loser: null }
-  if (base === theirs) return { step: 'store', loser: null }
-  if (base === mine) return { step: 'write', loser: null }
+  if (base?.digest === theirs) return { step: 'store', loser: null }
+  if (base?.digest === mine) {
+    return shared.changedAt < base.changed_at ? { step: 'store', loser: 'database' } : { step: 'write', loser: null }
+  }
   if (base === undefined) return { step: 'write', loser: here === undefined ? null : 'file' }
   return fileChangedAt > shared.changedAt ? { step: 'store', loser: 'database' } : { step: 'write', loser: 'file' }
 }

@@ -8,7 +8,7 @@ const rowOf = (value: unknown) => ({ value, changedAt: CHANGED_AT, changedBy: 'w
 const decide = (here: unknown, shared: unknown, base?: unknown, fileChangedAt = 0) => decideStep({
   here,
   shared: shared === 'no row' ? undefined : rowOf(shared),
-  base: base === undefined ? undefined : digestOf(base),
+  base: base === undefined ? undefined : { digest: digestOf(base), changed_at: CHANGED_AT - 1 },
   isNewHost: false
 }, fileChangedAt)
 

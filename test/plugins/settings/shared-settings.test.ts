@@ -145,6 +145,31 @@ t.test('a new host with another file gets the settings of the others, and says s
   t.same(one.read(), { scan: { media: ['logo'] }, emulatorjs: { debug: true } }, 'an edit after that counts for all hosts')
 })
 
+t.test('a database that was restored alone does not replace newer files', async (t) => {
+  const database = await createTestDatabase(t)
+  const [one, two] = [createHost(t, database, media('box2d')), createHost(t, database, '')]
+  await one.prepare()
+  await query(database, 'create table former as select * from shared_settings')
+  one.write(media('video'))
+  await one.prepare()
+  await two.prepare()
+  await query(database, 'delete from shared_settings; insert into shared_settings select * from former')
+  t.equal(await two.prepare(), false)
+  await one.prepare()
+  t.same(mediaOf(one, two), ['video', 'video'])
+})
+
+t.test('a missing file takes no settings from the other hosts', async (t) => {
+  const database = await createTestDatabase(t)
+  const [one, two] = [createHost(t, database, media('box2d')), createHost(t, database, '')]
+  await one.prepare()
+  await two.prepare()
+  rmSync(two.file)
+  t.equal(await two.prepare(), true)
+  t.equal(await one.prepare(), false)
+  t.same(mediaOf(one, two), ['box2d', 'box2d'])
+})
+
 t.test('a host follows its file again after it could not be read', async (t) => {
   const database = await createTestDatabase(t)
   const one = createHost(t, database, media('box2d'))
