@@ -38,7 +38,7 @@ export async function prepareSettings ({ config, databaseUrl, log }: Upgrade): P
     if (problem !== null) log.error({ reason: problem }, PROBLEM)
     return hasChanged
   } catch (err) {
-    log.error({ err }, PROBLEM)
+    log.error({ err }, 'config.yml could not be compared with the settings of the other hosts; the server tries again while it runs')
     return false
   }
 }

@@ -21,8 +21,9 @@ import {
 
 /** What the file and the database had in common last. */
 const BASE_FILE = 'shared-settings.json'
-/** The content of config.yml before settings of other hosts replaced changes that somebody made to it. */
-export const FORMER_FILE = 'config.former.yml'
+/** Returns the file for the content of config.yml before settings of other hosts replace changes that somebody made. */
+const nameFormer = (dataDir: string): string =>
+  join(dataDir, `config.former-${new Date().toISOString().slice(0, 19).replaceAll(':', '-')}.yml`)
 
 export interface Host {
   config: Config
@@ -63,6 +64,8 @@ interface View {
   states: Map<string, SectionState>
   /** The time of the last change of the file. */
   changedAt: number
+  /** The file for the present content, if settings of other hosts replace changes that somebody made. */
+  former: string
 }
 type NamedStep = Step & { name: string }
 
@@ -110,9 +113,9 @@ async function readView ({ config }: Host, stored: Base | null, shared: Map<stri
   const here = readSections(content, names)
   // A later release may have sections that this one does not know.
   const known = [...names].filter((name) => here.has(name) || shared.has(name))
-  const isNewHost = base === null && shared.size > 0
-  const toState = (name: string) => ({ here: here.get(name), shared: shared.get(name), base: base?.[name], isNewHost })
-  return { text, content, shared, states: new Map(known.map((name) => [name, toState(name)])), changedAt: changedAt ?? 0 }
+  const toState = (name: string) => ({ here: here.get(name), shared: shared.get(name), base: base?.[name] })
+  const states = new Map(known.map((name) => [name, toState(name)]))
+  return { text, content, shared, states, changedAt: changedAt ?? 0, former: nameFormer(config.data_dir) }
 }
 
 const listSteps = ({ states, changedAt }: View): NamedStep[] =>
@@ -120,13 +123,13 @@ const listSteps = ({ states, changedAt }: View): NamedStep[] =>
 
 /** Writes sections of the database to the file. @throws StartError if this host cannot work with them */
 async function writeFile (
-  { config }: Host, { text, content, shared }: View, steps: readonly NamedStep[]
+  { config }: Host, { text, content, shared, former }: View, steps: readonly NamedStep[]
 ): Promise<void> {
   const changes = steps.flatMap(({ name }) => replaceSection(name, content[name], shared.get(name)?.value))
   const after = changeText(text, changes)
   await checkFolders(config.file.read(after))
   // Somebody changed these settings here, and finds them again.
-  if (steps.some(({ loser }) => loser === 'file')) await replaceText(join(config.data_dir, FORMER_FILE), text)
+  if (steps.some(({ loser }) => loser === 'file')) await replaceText(former, text)
   await replaceText(config.file.path, after)
 }
 
@@ -135,7 +138,7 @@ const nameSections = (steps: readonly NamedStep[]) => steps.map(({ name }) => na
 /** The steps of a comparison that change the file, and those that change the database. */
 interface Steps { written: NamedStep[], stored: NamedStep[] }
 
-function logSteps ({ config, log, isStart = false }: Host, { shared }: View, { written, stored }: Steps): void {
+function logSteps ({ config, log, isStart = false }: Host, { shared, former }: View, { written, stored }: Steps): void {
   const replaced = written.filter(({ loser }) => loser === 'file')
   const overruled = stored.filter(({ loser }) => loser === 'database')
   const hosts = (steps: NamedStep[]) => [...new Set(steps.flatMap(({ name }) => shared.get(name)?.changedBy ?? []))]
@@ -145,7 +148,7 @@ function logSteps ({ config, log, isStart = false }: Host, { shared }: View, { w
       `the settings of all hosts were written to config.yml${isLive ? '' : '; restart the server on this host to apply those that a start reads'}`)
   }
   if (replaced.length > 0) {
-    log.warn({ sections: nameSections(replaced), of: hosts(replaced), former: join(config.data_dir, FORMER_FILE) },
+    log.warn({ sections: nameSections(replaced), of: hosts(replaced), former },
       'config.yml had other settings than the other hosts, whose later settings apply; its former content was stored beside it')
   }
   if (stored.length > 0) log.info({ sections: nameSections(stored) }, 'the settings in config.yml of this host apply to all hosts from now on')

@@ -78,8 +78,6 @@ export interface SectionState {
   shared: SharedSection | undefined
   /** Undefined if both had none in common. */
   base: CommonSection | undefined
-  /** True if this host never compared its file, and others did. */
-  isNewHost: boolean
 }
 
 /**
@@ -90,14 +88,11 @@ export interface Step { step: 'none' | 'write' | 'store', loser: 'file' | 'datab
 
 /**
  * Decides which side of a section is newer. If both changed since they were equal, the later change wins. A new host
- * gets the settings of the others. A row that is older than the common one comes from a restored database, and the file
- * is newer.
+ * gets the settings of the others, and they get sections that only it has. A row that is older than the common one
+ * comes from a restored database, and the file is newer.
  */
-export function decideStep ({ here, shared, base, isNewHost }: SectionState, fileChangedAt: number): Step {
-  if (shared === undefined) {
-    if (here === undefined) return { step: 'none', loser: null }
-    return isNewHost ? { step: 'write', loser: 'file' } : { step: 'store', loser: null }
-  }
+export function decideStep ({ here, shared, base }: SectionState, fileChangedAt: number): Step {
+  if (shared === undefined) return { step: here === undefined ? 'none' : 'store', loser: null }
   const [mine, theirs] = [digestOf(here), digestOf(shared.value)]
   if (mine === theirs) return { step: 'none', loser: null }
   if (base?.digest === theirs) return { step: 'store', loser: null }

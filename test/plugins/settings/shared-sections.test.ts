@@ -8,8 +8,7 @@ const rowOf = (value: unknown) => ({ value, changedAt: CHANGED_AT, changedBy: 'w
 const decide = (here: unknown, shared: unknown, base?: unknown, fileChangedAt = 0) => decideStep({
   here,
   shared: shared === 'no row' ? undefined : rowOf(shared),
-  base: base === undefined ? undefined : { digest: digestOf(base), changed_at: CHANGED_AT - 1 },
-  isNewHost: false
+  base: base === undefined ? undefined : { digest: digestOf(base), changed_at: CHANGED_AT - 1 }
 }, fileChangedAt)
 
 t.test('the side that changed since both were equal wins', async (t) => {
@@ -30,8 +29,6 @@ t.test('a new host gets the settings of the others, and the first host gives its
   t.same(decide(undefined, THEIRS), { step: 'write', loser: null })
   t.same(decide(MINE, 'no row'), { step: 'store', loser: null })
   t.same(decide(undefined, 'no row', OLD), { step: 'none', loser: null })
-  t.same(decideStep({ here: MINE, shared: undefined, base: undefined, isNewHost: true }, 0), { step: 'write', loser: 'file' },
-    'a section that no other host has')
 })
 
 t.test('the settings that each host has for itself are not shared and stay', async (t) => {

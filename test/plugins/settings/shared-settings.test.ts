@@ -1,4 +1,4 @@
-import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdtempSync, readFileSync, readdirSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
@@ -32,7 +32,7 @@ interface Line { msg: string, sections?: string[], reason?: string }
 function createHost (t: Test, database: string, text: string, key = KEY) {
   const dataDir = mkdtempSync(join(tmpdir(), 'svc-settings-'))
   t.teardown(() => { rmSync(dataDir, { recursive: true, force: true }) })
-  const [file, former] = [join(dataDir, 'config.yml'), join(dataDir, 'config.former.yml')]
+  const file = join(dataDir, 'config.yml')
   writeFileSync(file, text)
   const env = { SVC_DATABASE_URL: database, SVC_DATA_DIR: dataDir, SVC_AUTH_SECRET_KEY: key }
   const lines: Line[] = []
@@ -44,7 +44,8 @@ function createHost (t: Test, database: string, text: string, key = KEY) {
     write: (content: string) => { writeFileSync(file, content) },
     text: () => readFileSync(file, 'utf8'),
     read: () => parse(readFileSync(file, 'utf8')) as Content,
-    former: () => existsSync(former) ? readFileSync(former, 'utf8') : null,
+    former: () => readdirSync(dataDir).filter((name) => name.startsWith('config.former-'))
+      .map((name) => readFileSync(join(dataDir, name), 'utf8')),
     reasons: () => lines.flatMap(({ reason }) => reason ?? []),
     names: (msg: RegExp) => lines.filter((line) => msg.test(line.msg)).flatMap(({ sections = [] }) => sections),
     /** Compares the file as a start does, without a server. */
@@ -89,7 +90,7 @@ t.test('changes over the API and by hand reach the other host, and none is lost'
   one.write(`${one.text()}emulatorjs: { debug: true }\nserver: { drain_seconds: 7 }\n`)
   await until(() => 'emulatorjs' in two.read(), 'the edit of the file')
   t.same(two.read().server, { port: 8123 }, 'settings of a machine stay its own')
-  t.equal(two.former(), null, 'nobody had edited the file')
+  t.same(two.former(), [], 'nobody had edited the file')
   t.same(await query(database, "select 1 from shared_settings where sealed like '%debug%'"), [], 'the values are sealed')
   t.match((await examineHosts({ config: first.config }, first.app.pg)).map(({ message }) => message).join('\n'),
     /The database has the settings of config\.yml for all hosts; the last change was emulatorjs, on /)
@@ -112,7 +113,7 @@ t.test('of two edits while a host is off the later one wins, and the log says so
   await two.prepare()
   t.same(mediaOf(one, two), ['video', 'video'])
   t.same(two.names(/had other settings than the other hosts/), ['scan'])
-  t.equal(two.former(), media('logo'), 'the edit of the file is kept beside it')
+  t.same(two.former(), [media('logo')], 'the edit of the file is kept beside it')
 
   one.write(media('fanart'))
   await one.prepare()
@@ -122,7 +123,7 @@ t.test('of two edits while a host is off the later one wins, and the log says so
   t.same(two.names(/no longer applies/), ['scan'])
   await one.prepare()
   t.same(mediaOf(one, two), ['manual', 'manual'])
-  t.equal(one.former(), null)
+  t.same(one.former(), [])
 
   one.write('')
   await one.prepare()
@@ -136,9 +137,11 @@ t.test('a new host with another file gets the settings of the others, and says s
   const [one, two] = [createHost(t, database, media('box2d')), createHost(t, database, text)]
   await one.prepare()
   t.equal(await two.prepare(), true)
-  t.same([one.read(), two.read()], [{ scan: { media: ['box2d'] } }, { scan: { media: ['box2d'] } }])
-  t.same(two.names(/had other settings than the other hosts/), ['scan', 'emulatorjs'])
-  t.equal(two.former(), text)
+  await one.prepare()
+  const all = { scan: { media: ['box2d'] }, emulatorjs: { debug: true } }
+  t.same([one.read(), two.read()], [all, all], 'a section that no host has yet goes to all')
+  t.same(two.names(/had other settings than the other hosts/), ['scan'])
+  t.same(two.former(), [text])
   two.write(text)
   await two.prepare()
   await one.prepare()
