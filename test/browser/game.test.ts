@@ -23,7 +23,6 @@ async function signIn (name: string): Promise<Page> {
   const page = await (await browser?.createBrowserContext())?.newPage()
   if (page === undefined) throw new Error('The browser opened no page')
   await page.setViewport(DESKTOP)
-  page.setDefaultTimeout(10_000)
   watch(page, url, problems)
   await page.goto(url)
   await page.locator('input[name=username]').fill(name)
@@ -234,7 +233,6 @@ t.test('a game is sent to a device, whose progress and result show, and cancelle
 
 t.test('the second of two tabs that edit one game sees both values', async (t) => {
   const [first, second] = [page, await page.browserContext().newPage()]
-  second.setDefaultTimeout(10_000)
   for (const tab of [first, second]) {
     await tab.goto(`${url}/roms/${harbor}/edit`)
     await tab.waitForSelector('.edit-field input')
