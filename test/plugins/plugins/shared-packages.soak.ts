@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { createUsedDataDir, runSvc, settings } from '../../e2e/server.ts'
@@ -28,7 +28,11 @@ function hostOf (folder: string, name: string, more: Record<string, string> = {}
   const env = settings(dataDir, { SVC_DATABASE_URL: database, SVC_AUTH_SECRET_KEY: 'one key of all hosts', ...more })
   const readVersion = () => {
     const file = join(dataDir, 'plugins', 'node_modules', NAME, 'package.json')
-    return existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as { version: string }).version : null
+    try {
+      return (JSON.parse(readFileSync(file, 'utf8')) as { version: string }).version
+    } catch {
+      return null // the file is absent, or npm is writing it
+    }
   }
   return { env, readVersion, run: (...args: string[]) => runSvc(t, args, env).ended }
 }
