@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import type { ElementHandle } from 'puppeteer-core'
 import t, { type Test } from 'tap'
 import { type TestApp, buildTestApp } from '../support.ts'
-import { type Journey, runJourney } from './browser.ts'
+import { type Journey, runJourney, seePicture } from './browser.ts'
 import { listPluginPackages } from '../../core/loader/packages/packages.ts'
 import { LIST_PROVIDER, makeLibrary } from './library.ts'
 
@@ -73,12 +73,12 @@ async function startFirst (t: Test, journey: Journey, count: number): Promise<vo
   await see('The server does not answer', '.notice-failure')
   await page.setOfflineMode(false)
   await press('Scan again')
-  await page.waitForSelector('.found img[data-loaded]')
+  await seePicture(page, '.found')
   await see(`Done: ${count} games`, '.scan-words')
   t.equal((await page.$$('.found .game')).length, count, 'every game appears')
   await checkAccessibility('scan step')
   await press('To the library')
-  await page.waitForSelector('.grid img[data-loaded]')
+  await seePicture(page, '.grid')
 }
 
 /** Switches a provider on with the address of a server of one's own, which works at the second try. */

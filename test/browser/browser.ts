@@ -52,6 +52,12 @@ export async function see (page: Page, text: string, selector = 'body'): Promise
     .some(({ innerText }) => innerText.includes(wanted)), {}, text, selector)
 }
 
+/** Waits for a picture that has arrived within elements that a selector finds. */
+export async function seePicture (page: Page, selector: string): Promise<void> {
+  await page.waitForFunction(`[...document.querySelectorAll(${JSON.stringify(`${selector} img`)})]
+    .some(({ complete, naturalWidth }) => complete && naturalWidth > 0)`)
+}
+
 /** The stops of Tab after which a control counts as unreachable. */
 const STOPS_MAX = 80
 

@@ -6,6 +6,26 @@ import { until } from '../until.ts'
 import { type Journey, reach, runJourney } from './browser.ts'
 import { LIST_PROVIDER, makeLibrary } from './library.ts'
 
+/** Scrolls the grid, and returns what became of the rows that were and stay visible. It runs within pages. */
+const SCROLL = `(async () => {
+  const grid = document.querySelector('.grid')
+  const rows = [...grid.querySelectorAll('.grid-row')]
+  const changes = []
+  const observer = new MutationObserver((records) => { changes.push(...records) })
+  observer.observe(grid, { subtree: true, childList: true, attributes: true })
+  const drawn = new Promise((resolve) => {
+    grid.addEventListener('scroll', () => { requestAnimationFrame(() => requestAnimationFrame(resolve)) }, { once: true })
+  })
+  grid.scrollTop = grid.scrollTop > 0 ? 0 : 200
+  await drawn
+  observer.disconnect()
+  const kept = rows.filter(({ isConnected }) => isConnected)
+  return {
+    kept: kept.length > 0,
+    come: changes.some(({ addedNodes }) => addedNodes.length > 0),
+    changed: changes.filter(({ target, type }) => type === 'attributes' && (target.contains(kept[0]) || kept.some((row) => row.contains(target)))).length
+  }
+})()`
 const MARKUP = '<img src=x onerror=alert(1)> & co'
 
 t.test('lists are filtered, selected and collected by keyboard', async (t) => {
@@ -115,6 +135,10 @@ async function takeSteps (t: Test, test: TestApp, journey: Journey): Promise<voi
   await page.waitForSelector('.grid:focus [data-active] .game-row-title')
   t.equal(await page.$eval('[data-active] .game-row-title', ({ textContent }) => textContent), third, 'the way back leads to the same game')
   await checkAccessibility('list')
+
+  // Rows that stay visible are left alone, which makes scrolling fast.
+  const scrolled = await page.evaluate(SCROLL)
+  t.same(scrolled, { kept: true, come: true, changed: 0 })
 
   // A click on a row opens its game, and a double click is one step in the history.
   const list = page.url()

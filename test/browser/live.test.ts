@@ -2,7 +2,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import t, { type Test } from 'tap'
 import { type TestApp, buildTestApp } from '../support.ts'
-import { type Journey, reach, runJourney } from './browser.ts'
+import { type Journey, reach, runJourney, seePicture } from './browser.ts'
 import { LIST_PROVIDER, makeLibrary } from './library.ts'
 
 t.test('covers appear while a scan runs, and a sign-out elsewhere ends the session', async (t) => {
@@ -25,7 +25,7 @@ async function takeSteps (t: Test, test: TestApp, journey: Journey): Promise<voi
   }
   const games = await makeLibrary(test.libraryDir, 24)
   await test.app.inject({ method: 'POST', url: '/api/tasks/run/scan_library', headers: test.admin })
-  await page.waitForSelector('.grid img[data-loaded]')
+  await seePicture(page, '.grid')
   const names = new Set(games.map(({ name }) => name))
   await page.waitForFunction((count) => document.querySelectorAll('.grid .game-name').length === count, {}, games.length)
   const shown = await page.$$eval('.grid .game-name', (elements) => elements.map(({ textContent }) => textContent))

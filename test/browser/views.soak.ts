@@ -2,7 +2,7 @@ import t, { type Test } from 'tap'
 import { ENTRANCE_PATHS, type EntrancePath, VIEW_PATHS, type ViewPath } from '../../plugins/console/web/view-paths.ts'
 import { createForm } from '../plugins/assets/support.ts'
 import { type TestApp, buildTestApp } from '../support.ts'
-import { type Journey, runJourney } from './browser.ts'
+import { type Journey, runJourney, seePicture } from './browser.ts'
 import { LIST_PROVIDER, makeLibrary } from './library.ts'
 
 t.test('every view is accessible in light, dark and on a phone', async (t) => {
@@ -12,7 +12,7 @@ t.test('every view is accessible in light, dark and on a phone', async (t) => {
   await runJourney(t, test, async (journey) => {
     await journey.signIn('admin', 'a password')
     await journey.open('roms')
-    await journey.page.waitForFunction(() => document.querySelectorAll('.grid img[data-loaded]').length > 0)
+    await seePicture(journey.page, '.grid')
     await visitAll(t, test, journey)
   })
 })

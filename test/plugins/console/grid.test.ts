@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import t from 'tap'
 import {
-  type Geometry, follow, layOut, move, rangeOf, reveal, scrollOf, topOf
+  type Geometry, baseOf, follow, layOut, move, rangeOf, reveal, scrollOf, topOf
 } from '../../../plugins/console/web/ui/grid/geometry.ts'
 
 const MILLION = 1_000_000
@@ -28,6 +28,14 @@ t.test('every one of a million cells can be reached', async (t) => {
   const geometry = layOut({ width: 1_200, viewport: 800, count: MILLION, cell: 148, gap: 20, heightOf })
   t.equal(rangeOf(geometry, topOf(geometry, geometry.scrollHeight), MILLION).end, MILLION)
   t.ok(geometry.scrollHeight < 17_000_000, 'no browser clips the element')
+})
+
+t.test('the rows of the document begin near the visible ones', async () => {
+  fc.assert(fc.property(grids, within, ({ count, geometry }, share) => {
+    const range = rangeOf(geometry, share * farthest(geometry), count)
+    const above = range.first / geometry.columns - baseOf(geometry, range)
+    return above >= 0 && above < 256
+  }))
 })
 
 t.test('a position of the grid has one scroll position, and grows with it', async () => {

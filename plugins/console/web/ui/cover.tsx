@@ -6,6 +6,7 @@ import { useEffect, useRef, useState } from 'preact/hooks'
 import type { components } from '../api/schema.d.ts'
 import { addressOf } from '../base.ts'
 import { texts } from '../i18n/language.ts'
+import { useFadeIn } from './fade-in.ts'
 import { Icon } from './icon.tsx'
 import { Badge } from './state.tsx'
 
@@ -33,17 +34,17 @@ export function Cover ({ rom, isLarge = false, isFavorite = false }: CoverProps)
   const { path_cover_small: small, path_cover_large: large } = rom
   const name = nameOf(rom)
   const path = isLarge ? large || small : small || large
-  const [loaded, setLoaded] = useState('')
   const [failed, setFailed] = useState('')
   const image = useRef<HTMLImageElement>(null)
+  const fadeIn = useFadeIn()
   useEffect(() => () => { if (image.current?.complete === false) image.current.src = '' }, [])
   return (
     <span class='cover'>
       {(path === '' || failed === path) && <span class='cover-title' aria-hidden={!isLarge}>{name}</span>}
       {path !== '' && failed !== path && (
         <img
-          ref={image} src={pictureOf(path)} alt={isLarge ? texts().library.coverOf(name) : ''} decoding='async' draggable={false}
-          data-loaded={loaded === path ? '' : undefined} onLoad={() => { setLoaded(path) }} onError={() => { setFailed(path) }}
+          key={path} ref={image} src={pictureOf(path)} alt={isLarge ? texts().library.coverOf(name) : ''} decoding='async'
+          draggable={false} onLoad={fadeIn} onError={() => { setFailed(path) }}
         />
       )}
       <CoverBadges rom={rom} isFavorite={isFavorite} />

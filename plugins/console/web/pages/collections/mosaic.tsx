@@ -1,6 +1,6 @@
 import library from 'lucide/dist/esm/icons/library-big.mjs'
-import { useState } from 'preact/hooks'
 import { pictureOf } from '../../ui/cover.tsx'
+import { useFadeIn } from '../../ui/fade-in.ts'
 import { Icon } from '../../ui/icon.tsx'
 
 const TILES = 4
@@ -11,15 +11,9 @@ interface Pictured {
   path_covers_small: readonly string[]
 }
 
-function Tile ({ path }: { path: string }) {
-  const [isLoaded, setLoaded] = useState(false)
-  return (
-    <img
-      src={pictureOf(path)} alt='' loading='lazy' decoding='async' draggable={false}
-      data-loaded={isLoaded ? '' : undefined} onLoad={() => { setLoaded(true) }}
-    />
-  )
-}
+const Tile = ({ path }: { path: string }) => (
+  <img src={pictureOf(path)} alt='' loading='lazy' decoding='async' draggable={false} onLoad={useFadeIn()} />
+)
 
 /** The picture of a collection: its own cover, else four covers of its ROMs. */
 export function Mosaic ({ collection }: { collection: Pictured }) {

@@ -20,7 +20,7 @@ function Preview ({ rom, cover, onBroken }: PreviewProps) {
   if (cover.kind === 'url' || cover.kind === 'file') {
     return (
       <span class='cover'>
-        <img src={cover.preview} alt={texts().rom.cover.preview} data-loaded='' onError={onBroken} />
+        <img src={cover.preview} alt={texts().rom.cover.preview} onError={onBroken} />
       </span>
     )
   }

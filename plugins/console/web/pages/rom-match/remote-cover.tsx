@@ -6,7 +6,7 @@ export const RemoteCover = ({ name, url }: { name: string, url: string }) => (
     <span class='cover-title'>{name}</span>
     {url !== '' && (
       <img
-        src={remotePicture(url)} alt='' loading='lazy' data-loaded=''
+        src={remotePicture(url)} alt='' loading='lazy'
         onError={({ currentTarget }) => { currentTarget.hidden = true }}
       />
     )}

@@ -80,6 +80,17 @@ export function rangeOf (geometry: Geometry, top: number, count: number, spare =
   return { first: Math.min(count, firstRow * columns), end: Math.min(count, endRow * columns) }
 }
 
+/** Rows that share one place in the document. */
+const BASE_ROWS = 256
+
+/**
+ * Returns the row at which the rows of the document begin. It changes seldom, because the browser paints everything
+ * again when it does; the pixels from it to any row of the range are few enough for a browser.
+ */
+export function baseOf ({ columns }: Geometry, { first }: Range): number {
+  return Math.floor(first / columns / BASE_ROWS) * BASE_ROWS
+}
+
 /** Returns the first visible pixel that shows a cell with the least movement. */
 export function reveal ({ columns, rowHeight, viewport, height }: Geometry, top: number, index: number): number {
   const start = Math.floor(index / columns) * rowHeight

@@ -1,23 +1,14 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useId, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
-import { type Geometry, type GridOptions, type Range, follow, layOut, move, rangeOf, reveal, scrollOf } from './geometry.ts'
+import { type Geometry, type GridOptions, type Range, baseOf, follow, layOut, move, rangeOf, reveal, scrollOf } from './geometry.ts'
 import { readKey } from '../direction.ts'
+import { type GridSelection, selectByKey } from './key-selection.ts'
+import { cellOf } from './pointer-selection.ts'
+import { Row } from './row.tsx'
 import { readPlace, storePlace } from './stored-position.ts'
 
 /** Commands for a grid from outside. */
 export interface GridHandle { jump: (index: number) => void, focus: () => void }
-
-/** The selected cells of a grid: Space, Shift with arrows, Ctrl-A and Escape change them. */
-export interface GridSelection {
-  has: (index: number) => boolean
-  onToggle: (index: number) => void
-  /** Called before Shift extends from a cell. */
-  onStart: (index: number) => void
-  onExtend: (index: number) => void
-  onAll: () => void
-  /** Returns false if nothing was selected. */
-  onClear: () => boolean
-}
 
 interface GridProps extends Omit<GridOptions, 'viewport' | 'width'> {
   label: string
@@ -88,49 +79,6 @@ function useScroll (element: { current: HTMLElement | null }, geometry: Geometry
   return { position, show, handleScroll, topNow: () => current.current.top }
 }
 
-/** Changes the selection by a key. @returns false if the key selects nothing */
-function select (selection: GridSelection, event: KeyboardEvent, active: number): boolean {
-  if (event.ctrlKey || event.metaKey) {
-    if (event.key.toLowerCase() !== 'a') return false
-    selection.onAll()
-    return true
-  }
-  if (event.key === 'Escape') return selection.onClear()
-  if (event.key === ' ') selection.onToggle(active)
-  return event.key === ' '
-}
-
-interface RowProps {
-  id: string
-  row: number
-  /** Pixels from the first row in the document. */
-  top: number
-  gap: number
-  columns: number
-  indexes: readonly number[]
-  active: number
-  selection: GridSelection | undefined
-  children: (index: number) => ComponentChildren
-  onPoint: (index: number) => void
-}
-
-const Row = ({ id, row, top, gap, columns, indexes, active, selection, children, onPoint }: RowProps) => (
-  <div
-    class='grid-row' role='row' aria-rowindex={row + 1}
-    style={{ insetBlockStart: `${top}px`, gap: `${gap}px`, gridTemplateColumns: `repeat(${columns}, minmax(0, 1fr))` }}
-  >
-    {indexes.map((index) => (
-      <div
-        key={index} id={`${id}-${index}`} class='grid-cell' role='gridcell' aria-colindex={index % columns + 1}
-        aria-selected={selection?.has(index)} data-index={index}
-        data-active={index === active ? '' : undefined} onPointerDown={() => { onPoint(index) }}
-      >
-        {children(index)}
-      </div>
-    ))}
-  </div>
-)
-
 /** Lays the grid out again when a size changes. */
 function useGeometry (options: GridOptions): Geometry {
   const { width, viewport, count, cell, gap, heightOf, columns } = options
@@ -159,14 +107,10 @@ function useStoredPlace (isReady: { current: boolean }, store: () => void, place
   }, place)
 }
 
-/** Returns the visible rows with the indexes of their cells. */
-function listRows ({ first, end }: Range, columns: number, count: number): Pick<RowProps, 'row' | 'indexes'>[] {
-  const firstRow = Math.floor(first / columns)
-  return Array.from({ length: Math.max(0, Math.ceil(end / columns) - firstRow) }, (_, below) => {
-    const start = (firstRow + below) * columns
-    const indexes = Array.from({ length: Math.min(columns, count - start) }, (_, column) => start + column)
-    return { row: firstRow + below, indexes }
-  })
+/** Returns the rows that a range lies in. */
+function listRows ({ first, end }: Range, columns: number): number[] {
+  const from = Math.floor(first / columns)
+  return Array.from({ length: Math.max(0, Math.ceil(end / columns) - from) }, (_, below) => from + below)
 }
 
 const focusOn = ({ current }: { current: HTMLDivElement | null }): void => { current?.focus({ preventScroll: true }) }
@@ -235,7 +179,7 @@ export function Grid (props: GridProps) {
 
   function handleKey (event: KeyboardEvent): void {
     if (event.altKey || event.target !== element.current) return
-    if (selection !== undefined && select(selection, event, active)) return event.preventDefault()
+    if (selection !== undefined && selectByKey(selection, event, active)) return event.preventDefault()
     if (event.ctrlKey || event.metaKey) return
     const target = move(geometry, readKey(event), active, count)
     if (target !== null) moveTo(target, event.shiftKey)
@@ -246,25 +190,27 @@ export function Grid (props: GridProps) {
   }
 
   /** A press may open a game, which leaves this entry of the history. */
-  function point (index: number): void {
+  function handlePoint ({ target }: PointerEvent): void {
+    const index = cellOf(target)
+    if (index === null) return
     setActive(index)
     remember(index)
   }
 
-  const firstRow = Math.floor(range.first / columns)
-  const cells = { id, gap, columns, active, selection, children, onPoint: point }
-  const rows = listRows(range, columns, count).map((row) => (
-    <Row key={row.row} top={(row.row - firstRow) * rowHeight} {...row} {...cells} />
+  const base = baseOf(geometry, range)
+  const cells = { id, gap, columns, count, active, selection, children }
+  const rows = listRows(range, columns).map((row) => (
+    <Row key={row} row={row} top={(row - base) * rowHeight} {...cells} />
   ))
   return (
     <div
       ref={element} class='grid' role='grid' tabIndex={0} aria-label={label} aria-multiselectable={selection !== undefined}
       aria-rowcount={geometry.rows} aria-colcount={columns}
       aria-activedescendant={active >= range.first && active < range.end ? `${id}-${active}` : undefined}
-      onScroll={handleScroll} onKeyDown={handleKey}
+      onScroll={handleScroll} onKeyDown={handleKey} onPointerDown={handlePoint}
     >
       <div class='grid-all' role='presentation' style={{ blockSize: `${geometry.scrollHeight}px` }}>
-        <div class='grid-window' role='presentation' style={{ transform: `translateY(${scroll - top + firstRow * rowHeight}px)` }}>{rows}</div>
+        <div class='grid-window' role='presentation' style={{ transform: `translateY(${scroll - top + base * rowHeight}px)` }}>{rows}</div>
       </div>
     </div>
   )

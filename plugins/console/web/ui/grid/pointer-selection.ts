@@ -13,9 +13,10 @@ const MOVED = 8
 const EDGE = 48
 const SCROLL_STEP = 14
 
-const cellOf = (element: Element | null): number | null => {
-  const index = element?.closest<HTMLElement>('[data-index]')?.dataset.index
-  return index === undefined ? null : Number(index)
+/** Returns the number of the cell that an element lies in. */
+export function cellOf (element: EventTarget | null): number | null {
+  const cell = element instanceof Element ? element.closest<HTMLElement>('[data-index]') : null
+  return cell === null ? null : Number(cell.dataset.index)
 }
 
 interface Press {
