@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import { setTimeout as pause } from 'node:timers/promises'
 import { createAdapter } from '@socket.io/postgres-adapter'
 import type { FastifyInstance } from 'fastify'
-import { Server } from 'socket.io'
+import { type Namespace, Server } from 'socket.io'
 import type { Config } from '../config/config.ts'
 import { corsOptionsFor } from '../web/origins.ts'
 import { AdapterPool } from './adapter-pool.ts'
@@ -44,6 +44,8 @@ export interface Endpoint {
   attach (): void
   /** Returns the number of connections to this process. */
   countHere (): number
+  /** Returns the milliseconds since this process sent the last event of any process, or since its start. */
+  quietMs (): number
   /** Closes all connections. Clients get no disconnect packet, because that would keep them from reconnecting. */
   closeConnections (): Promise<void>
   close (): Promise<void>
@@ -56,6 +58,26 @@ function createPool (app: FastifyInstance): AdapterPool {
   pool.on('connect', (client) => { client.on('error', (err) => { app.workers.restart(err) }) })
   pool.on('error', () => { /* the error of a connection, handled above */ })
   return pool
+}
+
+/** Creates adapters of namespaces, and knows the time of their last event. */
+function createTimedAdapter (createFor: ReturnType<typeof createAdapter>) {
+  let lastAt = performance.now()
+
+  // No arrow function, because socket.io calls it as a constructor.
+  function create (namespace: Namespace) {
+    const adapter = createFor(namespace)
+    const { encoder } = namespace.server
+    // The adapter encodes each event once before it sends it to its sockets, whichever process published it.
+    Reflect.set(adapter, 'encoder', {
+      encode (packet: Parameters<typeof encoder.encode>[0]): unknown[] {
+        lastAt = performance.now()
+        return encoder.encode(packet)
+      }
+    })
+    return adapter
+  }
+  return { create, quietMs: () => performance.now() - lastAt }
 }
 
 async function closeAll (connections: readonly Connection[]): Promise<void> {
@@ -73,6 +95,12 @@ async function closeAll (connections: readonly Connection[]): Promise<void> {
 export function createEndpoint (app: FastifyInstance, options: EndpointOptions): Endpoint {
   const { config, path, channel, owner } = options
   const pool = createPool(app)
+  const timed = createTimedAdapter(createAdapter(pool, {
+    channelPrefix: channel,
+    // Payloads too large for a notification go through a table. That takes longer, so smaller events may overtake them.
+    payloadThreshold: NOTIFICATION_MAX_BYTES,
+    errorHandler: (err: Error) => { app.log.warn({ err }, 'socket adapter failed') }
+  }))
   const io = new Server({
     path: path.path,
     pingInterval: PING_INTERVAL_MS,
@@ -89,12 +117,7 @@ export function createEndpoint (app: FastifyInstance, options: EndpointOptions):
         answer(null, false)
       })
     },
-    // Payloads too large for a notification go through a table. That takes longer, so smaller events may overtake them.
-    adapter: createAdapter(pool, {
-      channelPrefix: channel,
-      payloadThreshold: NOTIFICATION_MAX_BYTES,
-      errorHandler: (err: Error) => { app.log.warn({ err }, 'socket adapter failed') }
-    })
+    adapter: timed.create
   })
   limitSockets(io.of('/'))
 
@@ -123,6 +146,7 @@ export function createEndpoint (app: FastifyInstance, options: EndpointOptions):
       io.engine.generateId = () => `${owner}-${(count++).toString(36)}-${crypto.randomUUID()}`
     },
     countHere: () => isAttached ? io.engine.clientsCount : 0,
+    quietMs: timed.quietMs,
     closeConnections: () => closeAll(listConnections()),
     async close () {
       // The app may have failed before the endpoint was attached.

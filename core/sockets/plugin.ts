@@ -10,6 +10,7 @@ import { END_CHANNEL, type SocketOwner, announceSocketEnd, readEnd } from './end
 import { createEndpoints } from './endpoints.ts'
 import { createEvents } from './events.ts'
 import { createGuestCount } from './guests.ts'
+import { joinedEvents, joinedOf } from './joined.ts'
 import { guardNamespace } from './namespace.ts'
 import { createProxyProblems } from './proxy-problems.ts'
 import { SOCKET_PATH } from './request.ts'
@@ -48,8 +49,9 @@ function createSessionBinder (bound: BoundSockets, identify: Identify) {
     const caller = await identify(socket)
     if (caller !== null) await bound.bind(socket, roomsOf(caller), identify)
   }
-  return (socket: Socket, roomsOf: (caller: Caller) => string[]): void => {
-    bind(socket, roomsOf).catch((err: unknown) => { bound.disconnectFailed(socket, err) })
+  /** @param joined called when the socket is in its rooms; a guest is in none */
+  return (socket: Socket, roomsOf: (caller: Caller) => string[], joined = () => {}): void => {
+    bind(socket, roomsOf).then(joined, (err: unknown) => { bound.disconnectFailed(socket, err) })
   }
 }
 
@@ -85,10 +87,11 @@ export default fp<SocketsOptions>(async (app, { config, accepts, owner }) => {
   const bindSession = createSessionBinder(bound, identify)
   const { listen, declarations } = createEvents(identify, app.log)
   const namespaces: Namespace[] = [io.of('/')]
+  declarations.describe(joinedEvents)
 
   io.on('connection', (socket) => {
     listen(socket)
-    bindSession(socket, sessionRooms)
+    bindSession(socket, sessionRooms, () => { socket.emit('socket:joined', joinedOf(main.quietMs())) })
   })
   io.on(COUNT_EVENT, (answer: (count: number) => void) => { answer(main.countHere()) })
 

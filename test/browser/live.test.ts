@@ -48,6 +48,8 @@ async function takeSteps (t: Test, test: TestApp, journey: Journey): Promise<voi
   await page.evaluate("history.pushState(null, '', 'roms/%E0%A4%A'); dispatchEvent(new PopStateEvent('popstate'))")
   await see('There is nothing here', 'h1')
 
+  await loseEvent(t, test, journey)
+
   // The account ends all its other sessions in another browser.
   const other = await openOther()
   await signIn('admin', 'a password', other)
@@ -61,6 +63,26 @@ async function takeSteps (t: Test, test: TestApp, journey: Journey): Promise<voi
   t.equal(new URL(page.url()).pathname, '/roms', 'the next sign-in leads back')
   await signIn('admin', 'a password')
   await page.waitForSelector('.grid')
+}
+
+/** Somebody changes something after the page loaded its data, and before its socket receives events. */
+async function loseEvent (t: Test, { app, admin }: TestApp, { page, open, see }: Journey): Promise<void> {
+  const lists: string[] = []
+  page.on('response', (response) => { if (new URL(response.url()).pathname === '/api/collections') lists.push(response.url()) })
+  const late = Promise.withResolvers<undefined>()
+  let isHeld = true
+  app.sockets.main.use((_socket, next) => {
+    if (isHeld) void late.promise.then(next)
+    else next()
+  })
+  await open('collections')
+  await see('No collection yet')
+  t.equal(lists.length, 1)
+  await app.inject({ method: 'POST', url: '/api/collections', headers: admin, payload: { name: 'Late arrivals' } })
+  isHeld = false
+  late.resolve(undefined)
+  await see('Late arrivals')
+  t.equal(lists.length, 2, 'the list was loaded once more')
 }
 
 /**

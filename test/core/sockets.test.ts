@@ -13,7 +13,7 @@ import type { App } from '../../core/typebox.ts'
 import { features } from '../../plugins/index.ts'
 import { type TestApp, buildTestApp, createTestDatabase, shareTestApp } from '../support.ts'
 import { until } from '../until.ts'
-import { collect, connect, idOf, joined, listen, signIn } from './sockets-support.ts'
+import { collect, connect, idOf, joined, listen, open, signIn } from './sockets-support.ts'
 
 const fresh = shareTestApp(t)
 
@@ -183,6 +183,32 @@ t.test('events arrive in the order of their publishing', async (t) => {
   for (const text of texts) app.sockets.publish(null, 'test:said', { text })
   app.sockets.publish(null, 'test:said', { text: 'end' })
   t.same(await heard, texts)
+})
+
+/** Connects, and waits until the socket is in its rooms. @returns the milliseconds since the last event */
+async function join (t: Test, app: App, cookie: string): Promise<number> {
+  const client = await open(t, app, { cookie })
+  const [{ quiet_ms: quietMs }] = await once(client, 'socket:joined') as [{ quiet_ms: number }]
+  return quietMs
+}
+
+t.test('a socket learns that it joined its rooms, and when the last event of any process was', async (t) => {
+  const { app, config, databaseUrl } = await fresh(t)
+  const cookie = await signIn(app, 'admin')
+  const first = await join(t, app, cookie)
+  t.ok(app.sockets.main.sockets.adapter.rooms.has(ADMIN_ROOM))
+  t.ok(await join(t, app, cookie) >= first, 'no event since')
+
+  const other = await buildApp({ config, role: 'web', databaseUrl, logger: pino({ level: 'silent' }), features })
+  t.teardown(() => other.close())
+  await other.ready()
+  const heard = collect(await connect(t, app))
+  const before = performance.now()
+  other.sockets.publish(null, 'test:said', { text: 'end' })
+  await heard
+  const quietMs = await join(t, app, cookie)
+  t.ok(quietMs <= performance.now() - before, `an event of another process was ${quietMs} ms ago`)
+  t.type(await new Promise((resolve) => { void open(t, app).then((guest) => guest.once('socket:joined', resolve)) }), 'object', 'guests, too')
 })
 
 t.test('the endpoint works with and without a slash, and ids name host and worker', async (t) => {

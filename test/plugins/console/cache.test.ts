@@ -69,6 +69,41 @@ t.test('many events of one change lead to one request, and old data stays meanwh
   t.equal(requests.length, 2)
 })
 
+t.test('an event that was lost loads again what was requested before it, and nothing else', async (t) => {
+  const cache = createCache()
+  const [older, newer] = [createSource(), createSource()]
+  cache.use('older', older.load)
+  older.requests[0]?.resolve('old')
+  await turn()
+  const lostUntil = performance.now()
+  await until(() => performance.now() > lostUntil, 'a later moment')
+  cache.use('newer', newer.load)
+  newer.requests[0]?.resolve('current')
+  await turn()
+  cache.invalidateOlder(lostUntil)
+  t.equal(cache.peek('older', older.load).data.value, 'old', 'the former data stays meanwhile')
+  await until(() => older.requests.length === 2, 'the request')
+  t.equal(newer.requests.length, 1)
+})
+
+t.test('a flood of events does not cancel a slow response', async (t) => {
+  mock.timers.enable({ apis: ['setTimeout', 'Date'] })
+  t.teardown(() => { mock.timers.reset() })
+  const cache = createCache()
+  const { requests, load } = createSource()
+  cache.use('a', load)
+  for (let event = 0; event < 30; event++) {
+    cache.invalidate('a')
+    mock.timers.tick(100)
+  }
+  t.equal(requests.length, 1)
+  requests[0]?.resolve('first')
+  await turn()
+  t.equal(cache.peek('a', load).data.value, 'first')
+  mock.timers.tick(200)
+  t.equal(requests.length, 2, 'the events are followed by a request')
+})
+
 t.test('a resource that nobody shows is loaded again only at its next use', async (t) => {
   const cache = createCache()
   const { requests, load } = createSource()

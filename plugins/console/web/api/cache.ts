@@ -18,6 +18,8 @@ interface Entry extends Resource<unknown> {
   /** The number of components that show it. */
   users: number
   isStale: boolean
+  /** When its last request began, on the clock of `performance.now()`. */
+  requestedAt: number
   controller: AbortController | null
   timer: ReturnType<typeof setTimeout> | null
   /** When the first postponed reload was asked for. */
@@ -28,6 +30,8 @@ interface Entry extends Resource<unknown> {
 const DEBOUNCE_MS = 150
 /** During a flood of events, such as a scan, data is at most this old. */
 const DELAY_MAX_MS = 1_000
+/** A running request this old may be lost with its connection, so an event sends another one. */
+const REQUEST_MAX_MS = 5_000
 /** Resources that nobody shows stay, so that the way back shows them at once. */
 const UNUSED_MAX = 60
 
@@ -38,6 +42,7 @@ const createEntry = (load: Load<unknown>): Entry => ({
   load,
   users: 0,
   isStale: true,
+  requestedAt: 0,
   controller: null,
   timer: null,
   waitingSince: null
@@ -56,6 +61,7 @@ async function request (entry: Entry): Promise<void> {
   const controller = new AbortController()
   entry.controller = controller
   entry.isStale = false
+  entry.requestedAt = performance.now()
   entry.isLoading.value = true
   try {
     const data = await entry.load(controller.signal)
@@ -71,6 +77,12 @@ async function request (entry: Entry): Promise<void> {
   entry.isLoading.value = false
 }
 
+/** Loads an entry again after its running request, because a flood of events would otherwise cancel each response. */
+function repeat (entry: Entry): void {
+  if (entry.controller === null || performance.now() - entry.requestedAt > REQUEST_MAX_MS) void request(entry)
+  else entry.timer = setTimeout(() => { repeat(entry) }, DEBOUNCE_MS)
+}
+
 /** Loads an entry again after a short wait for further events, or marks it if nobody shows it. */
 function postpone (entry: Entry): void {
   entry.isStale = true
@@ -79,7 +91,7 @@ function postpone (entry: Entry): void {
   const delay = Math.max(0, Math.min(DEBOUNCE_MS, since + DELAY_MAX_MS - Date.now()))
   stopTimer(entry)
   entry.waitingSince = since
-  entry.timer = setTimeout(() => { void request(entry) }, delay)
+  entry.timer = setTimeout(() => { repeat(entry) }, delay)
 }
 
 /** Drops the running request of an entry. */
@@ -138,6 +150,11 @@ export function createCache () {
     /** Loads all resources again whose keys begin with a prefix; those that nobody shows load at their next use. */
     invalidateAll (prefix = ''): void {
       for (const [key, entry] of entries) if (key.startsWith(prefix)) postpone(entry)
+    },
+
+    /** Loads all resources again that were requested before a time, on the clock of `performance.now()`. */
+    invalidateOlder (time: number): void {
+      for (const entry of entries.values()) if (entry.requestedAt <= time) postpone(entry)
     },
 
     /** Loads a resource again at once. */

@@ -1,11 +1,11 @@
 import { useEffect, useMemo } from 'preact/hooks'
 import { type Load, type Resource, createCache } from './cache.ts'
 import { onReturn } from './connection.ts'
-import { type EventName, type Events, onEvent, onReconnect } from './socket.ts'
+import { type EventName, type Events, onEvent, onJoin } from './socket.ts'
 
 /** The responses that all pages share. */
 export const cache = createCache()
-onReconnect(() => { cache.invalidateAll() })
+onJoin((lostUntil) => { cache.invalidateOlder(lostUntil) })
 onReturn(() => { cache.invalidateAll() })
 
 /** Events after which a resource loads again: always, or if a function of the payload says so. */

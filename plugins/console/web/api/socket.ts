@@ -10,14 +10,19 @@ export type EventName = keyof Events
 const socket = io({ path: addressOf('ws/socket.io'), autoConnect: false, transports: ['websocket', 'polling'], withCredentials: true })
 
 let hasConnected = false
-const reconnectListeners = new Set<() => void>()
+let hasJoined = false
+const joinListeners = new Set<(lostUntil: number) => void>()
 const endListeners = new Set<() => void>()
 
 socket.on('connect', () => {
   reportReached(true)
-  // Events sent meanwhile are lost, so the pages load their data again.
-  if (hasConnected) for (const listener of reconnectListeners) listener()
   hasConnected = true
+})
+// Events sent before are lost. After a lost connection, the next worker may not know the time of the last one.
+onEvent('socket:joined', ({ quiet_ms: quietMs }) => {
+  const now = performance.now()
+  for (const listener of joinListeners) listener(hasJoined ? now : now - quietMs)
+  hasJoined = true
 })
 socket.on('connect_error', () => { if (hasConnected) reportReached(false) })
 socket.on('disconnect', (reason) => {
@@ -31,6 +36,7 @@ socket.on('disconnect', (reason) => {
 export function openSocket (): void {
   socket.disconnect()
   hasConnected = false
+  hasJoined = false
   socket.connect()
 }
 
@@ -49,10 +55,12 @@ export function sendEvent<Name extends EventName> (name: Name, payload: Events[N
   socket.emit(name, payload)
 }
 
-/** Calls a function after each lost connection that came back. @returns a function that stops */
-export function onReconnect (listener: () => void): () => void {
-  reconnectListeners.add(listener)
-  return () => { reconnectListeners.delete(listener) }
+/**
+ * Calls a function each time the socket begins to receive events, with the time up to which events may be lost. Data
+ * that was requested before that time, on the clock of `performance.now()`, may be out of date.
+ */
+export function onJoin (listener: (lostUntil: number) => void): void {
+  joinListeners.add(listener)
 }
 
 /** Calls a function when the server closes the socket on purpose. */
