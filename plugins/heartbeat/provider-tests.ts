@@ -22,7 +22,7 @@ export function createProviderTests (app: FastifyInstance, config: Config) {
     try {
       const answers = await callProvider(provider, scope, async (definition, ctx) =>
         definition.heartbeat === undefined || await definition.heartbeat(ctx), PROVIDER_TIMEOUT_MS)
-      return { answers, problem: answers ? null : 'the service answered, but not as expected' }
+      return { answers, problem: answers ? null : 'The service does not answer as expected. Check the network of the server and the settings.' }
     } catch (err) {
       app.log.warn({ err, plugin: `provider/${key}` }, 'provider does not answer')
       return { answers: false, problem: err instanceof Error ? err.message.slice(0, PROBLEM_MAX) : null }

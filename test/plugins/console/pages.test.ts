@@ -4,11 +4,14 @@ import { createServiceSchema } from '../../../plugins/console/web/pages/account/
 import { readAgent } from '../../../plugins/console/web/pages/account/user-agent.ts'
 import { type Notification, viewOf, wordsOf } from '../../../plugins/console/web/pages/notifications/notification-text.ts'
 import { editableSchema, groupOf, hasSettings, switchOf } from '../../../plugins/console/web/pages/setup/provider-list.ts'
-import { IDLE, SHOWN_MAX, addGame, begin, finish } from '../../../plugins/console/web/pages/setup/scan-state.ts'
+import { IDLE, SHOWN_MAX, addGame, begin, catchUp, count, finish, findScan, readScan } from '../../../plugins/console/web/pages/setup/scan-state.ts'
+import type { components } from '../../../plugins/console/web/api/schema.d.ts'
 import { strengthOf } from '../../../plugins/console/web/pages/sign-in/password-strength.ts'
 import { CHUNK_BYTES, countChunks, listMissing, toHeader } from '../../../plugins/console/web/pages/upload/chunks.ts'
 import { guessPlatform } from '../../../plugins/console/web/pages/upload/guess-platform.ts'
 import { en } from '../../../plugins/console/web/i18n/en.ts'
+
+type Task = components['schemas']['TaskStatus']
 
 t.test('the strength of a password grows with its surprises', async (t) => {
   const grades: [string, number][] = [
@@ -81,6 +84,35 @@ t.test('providers are sorted by what they need', async (t) => {
   t.match(editableSchema(plugin('free'), schemas, { enabled: 'FREE_ENABLED' }), { properties: {}, required: [] }, 'a fixed setting has no field')
   const own = { provider_own_config: { required: ['url', 'key'], properties: { url: { default: 'https://a.example' }, key: {}, enabled: { type: 'boolean' } } } }
   t.same(Object.keys(editableSchema(plugin('own'), own, {}).properties as object), ['enabled', 'key', 'url'], 'switches and needed settings come first')
+})
+
+t.test('the newest scan is read from the tasks, with the reasons why games have no cover', async (t) => {
+  const task = (status: Task['status'], meta: Task['meta'], type: Task['task_type'] = 'scan'): Task => ({
+    task_name: 'A task', task_id: '', task_key: null, status, task_type: type, meta, created_at: null, enqueued_at: null, started_at: null, ended_at: null
+  })
+  const problems = [{ platform: 'snes', path: 'a.zip', reason: 'no archive' }, { platform: '', path: '', reason: 'provider libretro failed' }]
+  const ended = task('finished', { scan_stats: { total_roms: 3 }, platform: 'SNES', problems, problem_count: 7 })
+  t.equal(findScan([task('started', {}, 'cleanup'), ended]), ended)
+  t.match(readScan(ended), {
+    phase: 'done', stats: { total_roms: 3 }, problems: { count: 7, reasons: ['a.zip: no archive', 'provider libretro failed'] }
+  })
+  t.match(readScan(task('started', { scan_stats: null, platform: null })), { phase: 'running', platform: '', stats: null, problems: { count: 0 } })
+})
+
+t.test('a page that lost events of its scan gets the games from the server, and nothing of another scan', async (t) => {
+  const games = [{ id: 3 }, { id: 2 }] as unknown as Parameters<typeof addGame>[1][]
+  const stats = { total_roms: 3 } as Parameters<typeof finish>[1]
+  const stored = (id: string, phase: 'running' | 'done') => ({ scan: { ...IDLE, id, phase, stats }, games })
+  const idsOf = (state: ReturnType<typeof catchUp>) => state.games.map(({ id }) => id)
+  t.match(catchUp(IDLE, stored('a', 'running')), { phase: 'running', id: 'a', stats })
+  t.same(catchUp(IDLE, stored('a', 'done')), IDLE, 'a scan of long ago is not shown')
+  t.same(catchUp(begin(), stored('former', 'done')), begin())
+  const own = { ...begin(), id: 'own' }
+  t.same(idsOf(catchUp(addGame(own, { id: 1 } as never), stored('own', 'done'))), [3, 2, 1])
+  t.equal(catchUp(own, stored('own', 'done')).phase, 'done', 'the end was lost')
+  t.equal(catchUp(own, stored('former', 'done')), own)
+  t.equal(catchUp(finish(own, stats), stored('own', 'running')).phase, 'done', 'the event is newer')
+  t.same(idsOf(catchUp(count(IDLE, stats), stored('other', 'running'))), [3, 2], 'somebody else started it')
 })
 
 t.test('the scan shows each game once, newest first, up to a limit', async (t) => {

@@ -1,4 +1,4 @@
-import { useEffect, useRef } from 'preact/hooks'
+import { useLayoutEffect, useRef } from 'preact/hooks'
 import { ErrorBoundary } from 'preact-iso/lazy'
 import { Route, Router } from 'preact-iso/router'
 import wifiOff from 'lucide/dist/esm/icons/wifi-off.mjs'
@@ -33,7 +33,8 @@ export function Shell ({ user }: { user: User }) {
   const { path } = useView()
   const main = useRef<HTMLElement>(null)
   const isFirst = useRef(true)
-  useEffect(() => {
+  // Before the page is painted, because a person may press Tab at once.
+  useLayoutEffect(() => {
     // The first page keeps the focus of the browser. Later ones get it, so that screen readers read them. A grid that
     // the person returns to takes it itself.
     if (!isFirst.current && readPlace() === null) main.current?.focus({ preventScroll: true })

@@ -23,6 +23,14 @@ const DOES: Readonly<Record<string, string>> = {
   csdb: 'Demos und Spiele für den C64.'
 }
 
+const OTHERS_DO: Readonly<Record<string, string>> = {
+  'channel apprise': 'Sendet Benachrichtigungen über einen Apprise-Server an Telegram, Matrix und viele andere.',
+  'channel email': 'Sendet Benachrichtigungen und Links für neue Passwörter als Mail.',
+  'channel webhook': 'Sendet Benachrichtigungen an eine eigene Adresse.',
+  'exporter gamelist': 'Schreibt gamelist.xml für ES-DE, Batocera und RetroBat.',
+  'exporter pegasus': 'Schreibt metadata.pegasus.txt für Pegasus.'
+}
+
 export const setup: Messages['setup'] = {
   title: 'Einrichten',
   steps: { library: 'Deine Spiele', providers: 'Cover und Texte', scan: 'Erster Scan' },
@@ -36,7 +44,8 @@ export const setup: Messages['setup'] = {
     folders: 'Ordner der Bibliothek',
     content: 'Was darin ist'
   },
-  empty: 'Es gibt noch keine Ordner für Plattformen. Lege für jede Plattform einen an, wie unten, oder lege hier Spiele ab.',
+  empty: 'Es gibt noch keine Ordner für Plattformen. Wenn deine Spiele in einem anderen Ordner sind, wähle oben „Ändern“. Sonst lege für jede ' +
+    'Plattform einen Ordner an, wie unten, oder lege hier Spiele ab.',
   misplaced: (library, folders, place) =>
     `Die Bibliothek „${library}“ enthält ${folders} unmittelbar, der Server sucht Plattformen aber in ihrem Ordner „${place}“.`,
   misplacedParent: (path) => `Wenn das deine Plattformen sind, ändere den Ordner der Bibliothek in ${path}.`,
@@ -71,6 +80,7 @@ export const setup: Messages['setup'] = {
     groups: { ready: 'Funktionieren', account: 'Brauchen ein Konto', off: 'Frei, aber ausgeschaltet', failed: 'Funktionieren nicht' },
     states: { ready: 'An', account: 'Braucht Schlüssel', off: 'Aus', failed: 'Fehler' },
     does: DOES,
+    othersDo: OTHERS_DO,
     test: 'Testen',
     testNamed: (name) => `${name} testen`,
     answers: 'Er antwortet.',
@@ -93,6 +103,11 @@ export const setup: Messages['setup'] = {
     again: 'Noch einmal scannen',
     busy: 'Scannt',
     ready: 'Bereit, wenn du es bist.',
+    nothing: 'Fertig. In den Ordnern der Bibliothek sind noch keine Spiele.',
+    nothingNew: (scanned) => `Fertig: ${plural(scanned, { one: '# Spiel', other: '# Spiele' })}, nichts Neues.`,
+    problems: (count) => plural(count, { one: 'Eines ging nicht:', other: '# Dinge gingen nicht:' }),
+    moreProblems: (count) => `${number(count)} weitere stehen im Log des Servers.`,
+    unrecognised: 'Kein Spiel wurde erkannt. Mit mehr Anbietern erkennt der nächste Scan mehr:',
     starting: 'Der Scan beginnt.',
     running: (platform, scanned, total) =>
       `${platform}: ${number(scanned)} von ${plural(total, { one: '# Spiel', other: '# Spielen' })}.`,

@@ -22,6 +22,15 @@ const DOES: Readonly<Record<string, string>> = {
   csdb: 'Demos and games for the C64.'
 }
 
+/** Channels and exporters by kind and key. */
+const OTHERS_DO: Readonly<Record<string, string>> = {
+  'channel apprise': 'Sends notifications to Telegram, Matrix and many more, by an Apprise server.',
+  'channel email': 'Sends notifications and links for new passwords by mail.',
+  'channel webhook': 'Sends notifications to an address of your own.',
+  'exporter gamelist': 'Writes gamelist.xml for ES-DE, Batocera and RetroBat.',
+  'exporter pegasus': 'Writes metadata.pegasus.txt for Pegasus.'
+}
+
 /** The steps after the first start. */
 export const setup = {
   title: 'Set up',
@@ -36,7 +45,8 @@ export const setup = {
     folders: 'Library folders',
     content: 'What is in them'
   },
-  empty: 'There are no platform folders yet. Make one for each platform, as below, or drop games here.',
+  empty: 'There are no platform folders yet. If your games are in another folder, choose “Change” above. Otherwise make a folder for each platform, ' +
+    'as below, or drop games here.',
   misplaced: (library: string, folders: string, place: string) =>
     `The library “${library}” holds ${folders} directly, but the server looks for platforms in its folder “${place}”.`,
   misplacedParent: (path: string) => `If these are your platforms, change the folder of the library to ${path}.`,
@@ -71,6 +81,7 @@ export const setup = {
     groups: { ready: 'Working', account: 'Need an account', off: 'Free, but switched off', failed: 'Not working' },
     states: { ready: 'On', account: 'Needs a key', off: 'Off', failed: 'Failed' },
     does: DOES,
+    othersDo: OTHERS_DO,
     test: 'Test',
     testNamed: (name: string) => `Test ${name}`,
     answers: 'It answers.',
@@ -93,6 +104,11 @@ export const setup = {
     again: 'Scan again',
     busy: 'Scanning',
     ready: 'Ready when you are.',
+    nothing: 'Done. The library folders contain no games yet.',
+    nothingNew: (scanned: number) => `Done: ${plural(scanned, { one: '# game', other: '# games' })}, nothing new.`,
+    problems: (count: number) => plural(count, { one: 'One thing did not work:', other: '# things did not work:' }),
+    moreProblems: (count: number) => `${number(count)} more are in the log of the server.`,
+    unrecognised: 'No game was recognised. With more providers the next scan recognises more:',
     starting: 'The scan starts.',
     running: (platform: string, scanned: number, total: number) =>
       `${platform}: ${number(scanned)} of ${plural(total, { one: '# game', other: '# games' })}.`,

@@ -65,7 +65,8 @@ function Actions ({ plugin, group, schemas }: ActionsProps) {
 
 function PluginCard ({ plugin, group, schemas }: ActionsProps) {
   const { setup: { providers } } = texts()
-  const does = Object.hasOwn(providers.does, plugin.key) ? providers.does[plugin.key] : plugin.attribution
+  const [known, name] = plugin.kind === 'provider' ? [providers.does, plugin.key] : [providers.othersDo, `${plugin.kind ?? ''} ${plugin.key}`]
+  const does = Object.hasOwn(known, name) ? known[name] : plugin.attribution
   return (
     <li class='provider'>
       <div class='row-title'>{plugin.name}<Badge kind={BADGES[group]}>{providers.states[group]}</Badge></div>

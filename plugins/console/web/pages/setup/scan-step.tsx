@@ -2,15 +2,36 @@ import sparkles from 'lucide/dist/esm/icons/sparkles.mjs'
 import { useEffect, useState } from 'preact/hooks'
 import { api, call } from '../../api/client.ts'
 import { toFailure } from '../../api/failure.ts'
-import { type Events, onEvent } from '../../api/socket.ts'
+import { cache, useResource } from '../../api/resource.ts'
+import { onEvent } from '../../api/socket.ts'
 import { format, texts } from '../../i18n/language.ts'
 import { Button, LinkButton } from '../../ui/button.tsx'
 import { Cover, nameOf } from '../../ui/cover.tsx'
 import { Notice } from '../../ui/state.tsx'
-import { IDLE, type ScanState, addGame, begin, count, enterPlatform, fail, finish } from './scan-state.ts'
+import {
+  IDLE, SHOWN_MAX, type ScanState, type StoredScan, addGame, begin, catchUp, count, enterPlatform, fail, findScan,
+  finish, readScan
+} from './scan-state.ts'
+
+/** The most problems that the page lists; the log of the server has all of them. */
+const PROBLEMS_MAX = 5
+const SCAN = 'newest-scan'
+const NEWEST = {
+  order_by: 'created_at', order_dir: 'desc', limit: SHOWN_MAX,
+  with_total: false, with_char_index: false, with_filter_values: false, with_rom_id_index: false
+} as const
+
+/** Loads the newest scan and the games that were added since its start. */
+async function loadScan (signal: AbortSignal): Promise<StoredScan> {
+  const task = findScan(await call(api.GET('/api/tasks/status', { signal })))
+  if (task === undefined) return { scan: IDLE, games: [] }
+  const start = Date.parse(task.started_at ?? '')
+  const { items } = await call(api.GET('/api/roms', { params: { query: NEWEST }, signal }))
+  return { scan: readScan(task), games: items.filter(({ created_at: created }) => Date.parse(created) >= start) }
+}
 
 /** Follows the scan that runs, whoever started it. */
-function useScan (): [ScanState, (state: ScanState) => void] {
+function useScan () {
   const [state, setState] = useState(IDLE)
   useEffect(() => {
     const stops = [
@@ -22,18 +43,46 @@ function useScan (): [ScanState, (state: ScanState) => void] {
     ]
     return () => { for (const stop of stops) stop() }
   }, [])
-  return [state, setState]
+  const { data: { value: stored } } = useResource(SCAN, loadScan, { 'scan:done': true })
+  useEffect(() => {
+    if (stored !== undefined) setState((former) => catchUp(former, stored))
+  }, [stored])
+  return [state, setState] as const
 }
 
 function describe ({ phase, platform, stats }: ScanState): string {
   const { setup: { scan } } = texts()
-  const { scanned_roms: scanned = 0, total_roms: total = 0, identified_roms: identified = 0 } = stats ?? {}
-  if (phase === 'done') return scan.done(scanned, identified)
+  const { scanned_roms: scanned = 0, total_roms: total = 0, identified_roms: identified = 0, new_roms: added = 0 } =
+    stats ?? {}
+  if (phase === 'done' && total === 0) return scan.nothing
+  // A quick scan only identifies new games.
+  if (phase === 'done') return added === 0 && identified === 0 ? scan.nothingNew(scanned) : scan.done(scanned, identified)
   if (phase === 'running') return platform === '' ? scan.starting : scan.running(platform, scanned, total)
   return scan.ready
 }
 
-function FoundGame ({ game }: { game: Events['scan:scanning_rom'] }) {
+/** Says after a scan why games may be missing or have no cover. */
+function Problems ({ state: { problems: { count: total, reasons } } }: { state: ScanState }) {
+  const { setup: { scan } } = texts()
+  if (total === 0) return null
+  const shown = reasons.slice(0, PROBLEMS_MAX)
+  return (
+    <Notice kind='warning'>
+      {scan.problems(total)}
+      <ul class='scan-problems'>{shown.map((reason) => <li key={reason}>{reason}</li>)}</ul>
+      {total > shown.length && scan.moreProblems(total - shown.length)}
+    </Notice>
+  )
+}
+
+/** Leads to more providers if none recognised a game. */
+function Unrecognised ({ state: { stats } }: { state: ScanState }) {
+  const { setup: { scan, steps } } = texts()
+  if (stats === null || stats.new_roms === 0 || stats.identified_roms > 0) return null
+  return <Notice>{scan.unrecognised} <a href='setup/providers'>{steps.providers}</a></Notice>
+}
+
+function FoundGame ({ game }: { game: ScanState['games'][number] }) {
   return (
     <li>
       <a class='game' href={`roms/${game.id}`}>
@@ -60,7 +109,9 @@ export function ScanStep () {
     setStarting(true)
     setState(begin())
     try {
-      await call(api.POST('/api/tasks/scan', { body: { type: 'quick' } }))
+      const { task_id: id } = await call(api.POST('/api/tasks/scan', { body: { type: 'quick' } }))
+      setState((former) => ({ ...former, id }))
+      cache.invalidate(SCAN)
     } catch (err) {
       setState(fail(IDLE, toFailure(err).message))
     }
@@ -76,6 +127,8 @@ export function ScanStep () {
       <section class='card panel'>
         <p role='status' aria-live='polite' class='scan-words'>{describe(state)}</p>
         {isRunning && <Progress state={state} />}
+        {state.phase === 'done' && <Problems state={state} />}
+        {state.phase === 'done' && <Unrecognised state={state} />}
         {state.phase === 'failed' && <Notice kind='failure'>{state.failure}</Notice>}
         <div class='cluster'>
           {state.phase === 'done' && <LinkButton kind='primary' href='roms'>{toLibrary}</LinkButton>}
