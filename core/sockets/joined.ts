@@ -1,4 +1,5 @@
 import { Type } from '@sinclair/typebox'
+import type { Socket } from 'socket.io'
 import type { EventDescriptions, ServerEvents } from './sockets.ts'
 
 const JoinedSchema = Type.Object({
@@ -11,9 +12,12 @@ declare module './sockets.ts' {
   interface ServerEvents { 'socket:joined': typeof JoinedSchema['static'] }
 }
 
-/** The event that each socket gets once, as soon as it receives all events of its account. */
+/** The event that a socket gets once if it asked for it, as soon as it receives all events of its account. */
 export const joinedEvents: EventDescriptions<ServerEvents> = {
-  'socket:joined': { summary: 'From now on this socket receives the events of its account', schema: JoinedSchema }
+  'socket:joined': { summary: 'From now on this socket receives the events of its account; only for clients that connect with `auth: { joined: true }`', schema: JoinedSchema }
 }
+
+/** True for a client that asked for the event. Apps that do not know it never get it. */
+export const wantsJoined = ({ handshake }: Socket): boolean => handshake.auth.joined === true
 
 export const joinedOf = (quietMs: number): ServerEvents['socket:joined'] => ({ quiet_ms: Math.floor(quietMs) })

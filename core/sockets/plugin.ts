@@ -10,7 +10,7 @@ import { END_CHANNEL, type SocketOwner, announceSocketEnd, readEnd } from './end
 import { createEndpoints } from './endpoints.ts'
 import { createEvents } from './events.ts'
 import { createGuestCount } from './guests.ts'
-import { joinedEvents, joinedOf } from './joined.ts'
+import { joinedEvents, joinedOf, wantsJoined } from './joined.ts'
 import { guardNamespace } from './namespace.ts'
 import { createProxyProblems } from './proxy-problems.ts'
 import { SOCKET_PATH } from './request.ts'
@@ -91,7 +91,9 @@ export default fp<SocketsOptions>(async (app, { config, accepts, owner }) => {
 
   io.on('connection', (socket) => {
     listen(socket)
-    bindSession(socket, sessionRooms, () => { socket.emit('socket:joined', joinedOf(main.quietMs())) })
+    bindSession(socket, sessionRooms, () => {
+      if (wantsJoined(socket)) socket.emit('socket:joined', joinedOf(main.quietMs()))
+    })
   })
   io.on(COUNT_EVENT, (answer: (count: number) => void) => { answer(main.countHere()) })
 

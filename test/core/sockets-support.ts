@@ -5,7 +5,7 @@ import type { App } from '../../core/typebox.ts'
 import { type TestApp } from '../support.ts'
 import { until } from '../until.ts'
 
-export interface ConnectOptions { cookie?: string, origin?: string, path?: string, transport?: 'websocket' | 'polling' }
+export interface ConnectOptions { cookie?: string, origin?: string, path?: string, transport?: 'websocket' | 'polling', joined?: boolean }
 
 export async function listen (app: App): Promise<string> {
   if (app.server.listening) return `http://127.0.0.1:${(app.server.address() as AddressInfo).port}`
@@ -13,12 +13,13 @@ export async function listen (app: App): Promise<string> {
 }
 
 export async function open (t: Pick<Test, 'teardown'>, app: App, options: ConnectOptions = {}): Promise<Client> {
-  const { cookie, origin, path = '/ws/socket.io', transport = 'websocket' } = options
+  const { cookie, origin, path = '/ws/socket.io', transport = 'websocket', joined = false } = options
   const client = io(await listen(app), {
     path,
     transports: [transport],
     reconnection: false,
     forceNew: true,
+    ...(joined ? { auth: { joined } } : {}),
     extraHeaders: { ...(cookie === undefined ? {} : { cookie }), ...(origin === undefined ? {} : { origin }) }
   })
   t.teardown(() => { client.disconnect() })

@@ -69,7 +69,7 @@ t.test('many events of one change lead to one request, and old data stays meanwh
   t.equal(requests.length, 2)
 })
 
-t.test('an event that was lost loads again what was requested before it, and nothing else', async (t) => {
+t.test('a lost event loads again what was requested before it, and nothing else', async (t) => {
   const cache = createCache()
   const [older, newer] = [createSource(), createSource()]
   cache.use('older', older.load)

@@ -99,7 +99,7 @@ t.test('the newest scan is read from the tasks, with the reasons why games have 
   t.match(readScan(task('started', { scan_stats: null, platform: null })), { phase: 'running', platform: '', stats: null, problems: { count: 0 } })
 })
 
-t.test('a page that lost events of its scan gets the games from the server, and nothing of another scan', async (t) => {
+t.test('a page that lost events of its scan gets its games from the server', async (t) => {
   const games = [{ id: 3 }, { id: 2 }] as unknown as Parameters<typeof addGame>[1][]
   const stats = { total_roms: 3 } as Parameters<typeof finish>[1]
   const stored = (id: string, phase: 'running' | 'done') => ({ scan: { ...IDLE, id, phase, stats }, games })

@@ -7,7 +7,14 @@ import type { components } from './schema.d.ts'
 export type Events = components['schemas']['ServerEvents']
 export type EventName = keyof Events
 
-const socket = io({ path: addressOf('ws/socket.io'), autoConnect: false, transports: ['websocket', 'polling'], withCredentials: true })
+const socket = io({
+  path: addressOf('ws/socket.io'),
+  autoConnect: false,
+  transports: ['websocket', 'polling'],
+  withCredentials: true,
+  // The server says when the socket is in its rooms.
+  auth: { joined: true }
+})
 
 let hasConnected = false
 let hasJoined = false
