@@ -11,6 +11,7 @@ const FILE_IN_PLACE = 'A file has the name of a folder: move the file away, or s
 const REMEDIES: Readonly<Record<string, string>> = {
   ENOSPC: FULL,
   EDQUOT: FULL,
+  NO_FREE_SPACE: FULL,
   EEXIST: FILE_IN_PLACE,
   ENOTDIR: FILE_IN_PLACE,
   ENOENT: 'That file system does not allow new folders: set',

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { FastifyBaseLogger } from 'fastify'
 import type { Config } from '../../config/config.ts'
+import { explainDataDir } from '../../config/data-dir.ts'
 import { settingsEnvironment } from '../../config/environment.ts'
 import { createRunDir, runDir } from '../../config/run-dir.ts'
 import { requireFreeSpace } from '../../files/free-space.ts'
@@ -90,8 +91,8 @@ export async function runStripped ({ data_dir: dataDir }: Config, log: FastifyBa
   try {
     if (!await stripCode(dataDir)) return
   } catch (err) {
-    log.warn({ err }, 'the code could not be prepared, which costs each process time and memory at its start: free ' +
-      'more than 1 GiB for the data directory')
+    log.warn({ err }, 'the code could not be prepared, which costs each process time and memory at its start: ' +
+      explainDataDir(dataDir, err).message)
     return
   }
   // If the code or the mark changed again, the new process would replace itself too, perhaps without end.
