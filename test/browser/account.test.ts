@@ -1,8 +1,8 @@
-import { readFile, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
-import type { ElementHandle } from 'puppeteer-core'
+import type { ElementHandle, Page } from 'puppeteer-core'
 import t, { type Test } from 'tap'
 import { type TestApp, buildTestApp } from '../support.ts'
 import { type Journey, runJourney, seePicture } from './browser.ts'
@@ -103,7 +103,8 @@ async function setUpProvider (t: Test, { page, see, press, checkAccessibility }:
   await page.waitForFunction(() => document.querySelector('.provider [aria-label="Test Hasheous"]') !== null)
 }
 
-async function dropFile (t: Test, { libraryDir }: TestApp, journey: Journey): Promise<void> {
+async function dropFile (t: Test, test: TestApp, journey: Journey): Promise<void> {
+  const { libraryDir } = test
   const { page, open, see, checkAccessibility } = journey
   const name = 'Dropped & “Found” <b>.sfc'
   const file = join(t.testdirName, name)
@@ -117,6 +118,7 @@ async function dropFile (t: Test, { libraryDir }: TestApp, journey: Journey): Pr
   await see('Dropped & “Found” <b>', '.game-name')
   t.equal(await readFile(join(libraryDir, 'roms', 'snes', name), 'utf8'), 'a game from elsewhere')
   await interruptUpload(t, libraryDir, journey)
+  await uploadImpatiently(t, test, journey)
 }
 
 /** The page is loaded again in the middle of an upload, which goes on with the same file. */
@@ -132,12 +134,70 @@ async function interruptUpload (t: Test, libraryDir: string, { page, open, see }
   await page.emulateNetworkConditions({ upload: 3 * 1024 * 1024, download: -1, latency: 0 })
   await choose()
   await page.waitForFunction(() => Number(document.querySelector('progress')?.getAttribute('value')) > 0)
+  let question = ''
+  page.once('dialog', (dialog) => { question = dialog.type() })
   await page.reload()
+  t.equal(question, 'beforeunload', 'the browser asks first')
   await see('choose the file again', '.row')
   await page.emulateNetworkConditions(null)
   await choose()
   await see('is in the library', '.row')
   t.ok((await readFile(join(libraryDir, 'roms', 'snes', 'Large.sfc'))).equals(content))
+}
+
+/** Drops files of this machine on the page, as a person does with the mouse. */
+async function dropOn (page: Page, files: readonly string[]): Promise<void> {
+  const box = await (await page.waitForSelector('.file-drop:not([data-disabled])'))?.boundingBox()
+  if (box == null) throw new Error('There is no place to drop files')
+  const devtools = await page.createCDPSession()
+  for (const type of ['dragEnter', 'dragOver', 'drop'] as const) {
+    await devtools.send('Input.dispatchDragEvent', {
+      type, x: box.x + 40, y: box.y + 40, data: { items: [], files: [...files], dragOperationsMask: 1 }
+    })
+  }
+  await devtools.detach()
+}
+
+/** A file is dropped twice, with an empty one and a folder; the session ends, and the last response is lost. */
+async function uploadImpatiently (t: Test, { app, libraryDir }: TestApp, journey: Journey): Promise<void> {
+  const { page, open, see, signIn } = journey
+  const [folder, empty, file] = ['A folder', 'Empty.sfc', 'Twice.sfc'].map((name) => join(t.testdirName, name)) as [string, string, string]
+  await mkdir(folder, { recursive: true })
+  await writeFile(empty, '')
+  const content = Buffer.alloc(9 * 1024 * 1024, 'dropped twice ')
+  await writeFile(file, content)
+  await open('upload')
+  await page.waitForSelector('input[type=file]:not([disabled])')
+  await page.emulateNetworkConditions({ upload: 2 * 1024 * 1024, download: -1, latency: 0 })
+  await dropOn(page, [file, empty, folder])
+  await see('Folders are not added: A folder.', '.toast')
+  await dropOn(page, [file])
+  await see('This file is empty', '.row')
+  await page.waitForFunction(() => Number(document.querySelector('progress')?.getAttribute('value')) > 0)
+  t.equal((await page.$$('.row')).length, 2, 'a file that is sent is not added again')
+  const authorization = `Basic ${Buffer.from(`ana:${PASSWORD}`).toString('base64')}`
+  await app.inject({ method: 'DELETE', url: '/api/sessions', headers: { authorization } })
+  await see('Your session ended')
+  await page.emulateNetworkConditions(null)
+
+  const devtools = await page.createCDPSession()
+  let lost = 0
+  devtools.on('Fetch.requestPaused', ({ requestId }) => {
+    void (lost++ === 0
+      ? devtools.send('Fetch.failRequest', { requestId, errorReason: 'ConnectionReset' })
+      : devtools.send('Fetch.continueRequest', { requestId }))
+  })
+  await devtools.send('Fetch.enable', { patterns: [{ urlPattern: '*/complete', requestStage: 'Response' }] })
+  await signIn('ana', PASSWORD)
+  await see('is in the library', '.row')
+  t.equal(lost, 2, 'the upload was completed twice')
+  await devtools.detach()
+  t.ok((await readFile(join(libraryDir, 'roms', 'snes', 'Twice.sfc'))).equals(content))
+
+  // A double click hides one row.
+  const hide = await page.waitForSelector('.upload-actions button')
+  await hide?.click({ count: 2 })
+  await page.waitForFunction(() => document.querySelectorAll('.row').length === 1)
 }
 
 async function createToken (t: Test, { app }: TestApp, journey: Journey): Promise<void> {

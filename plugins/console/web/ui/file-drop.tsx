@@ -18,6 +18,8 @@ interface FileDropProps {
   onFiles: (files: File[]) => void
   /** Called with files of other types or sizes. */
   onRefused?: (files: File[]) => void
+  /** Called with the names of dropped folders, whose files are not taken. */
+  onFolders?: (names: string[]) => void
   children?: ComponentChildren
 }
 
@@ -25,7 +27,7 @@ const FILES_MAX = 10_000
 
 /** A place for dropped files, with a button that chooses files. */
 export function FileDrop (props: FileDropProps) {
-  const { label, accept, isMultiple = false, isDisabled = false, onFiles, onRefused, children } = props
+  const { label, accept, isMultiple = false, isDisabled = false, onFiles, onRefused, onFolders, children } = props
   const { common } = texts()
   const service = useMachine(machine.machine, {
     id: useId(),
@@ -39,8 +41,13 @@ export function FileDrop (props: FileDropProps) {
     onFileReject: ({ files }) => { if (files.length > 0) onRefused?.(files.map(({ file }) => file)) }
   })
   const api = machine.connect(service, normalizeProps)
+  const reportFolders = ({ dataTransfer }: DragEvent) => {
+    const entries = [...dataTransfer?.items ?? []].map((item) => item.webkitGetAsEntry())
+    const names = entries.flatMap((entry) => entry?.isDirectory === true ? [entry.name] : [])
+    if (names.length > 0 && !isDisabled) onFolders?.(names)
+  }
   return (
-    <div {...api.getRootProps()}>
+    <div {...api.getRootProps()} onDropCapture={reportFolders}>
       <div {...api.getDropzoneProps({ disableClick: true })} tabIndex={-1} role='group' aria-label={label ?? common.dropFiles} class='file-drop'>
         <Icon node={upload} />
         <p>{label ?? common.dropFiles}</p>

@@ -17,6 +17,9 @@ export const upload: Messages['upload'] = {
     done: 'ist in der Bibliothek',
     failed: 'gescheitert'
   },
+  empty: 'Diese Datei ist leer. Sieh nach, woher sie kommt.',
+  unreadable: 'Der Browser kann diese Datei nicht mehr lesen. Wähle sie noch einmal.',
+  folders: (names) => `Ordner werden nicht hinzugefügt: ${names}. Lege die Dateien darin ab, jedes Spiel als eine Datei.`,
   failed: 'Das Hochladen ist gescheitert. Versuche es noch einmal.',
   done: (count) => plural(count, { one: '# Spiel ist in deiner Bibliothek.', other: '# Spiele sind in deiner Bibliothek.' }),
   interrupted: 'Unfertige Uploads',

@@ -17,6 +17,9 @@ export const upload = {
     done: 'is in the library',
     failed: 'failed'
   },
+  empty: 'This file is empty. Look at where it came from.',
+  unreadable: 'The browser cannot read this file any more. Choose it again.',
+  folders: (names: string) => `Folders are not added: ${names}. Drop the files in them, each game as one file.`,
   failed: 'The upload failed. Try again.',
   done: (count: number) => plural(count, { one: '# game is in your library.', other: '# games are in your library.' }),
   interrupted: 'Unfinished uploads',

@@ -33,9 +33,12 @@ function describe ({ state, sent, file, failure, platform }: Upload): string {
   return [name, upload.states[state], bytes(file.size)].filter(Boolean).join(' · ')
 }
 
+/** A handler for single clicks. The second click of a double click would hit the next row, which moved up. */
+const onceOf = (run: () => void) => ({ detail: clicks }: MouseEvent): void => { if (clicks <= 1) run() }
+
 function UploadRow ({ upload }: { upload: Upload }) {
   const { upload: words } = texts()
-  const { id, file, state, sent } = upload
+  const { file, state, sent } = upload
   const isActive = ['sending', 'finishing', 'waiting'].includes(state)
   return (
     <li class='row'>
@@ -47,11 +50,11 @@ function UploadRow ({ upload }: { upload: Upload }) {
       </div>
       <div class='row-actions upload-actions'>
         {state === 'failed' && (
-          <IconButton isSmall icon={rotate} label={words.retryNamed(file.name)} onClick={() => { retry(id) }} />
+          <IconButton isSmall icon={rotate} label={words.retryNamed(file.name)} onClick={() => { retry(upload) }} />
         )}
         <IconButton
           isSmall icon={x} label={state === 'done' ? words.forgetNamed(file.name) : words.cancelNamed(file.name)}
-          onClick={() => { removeUpload(upload) }}
+          onClick={onceOf(() => { removeUpload(upload) })}
         />
       </div>
     </li>
@@ -94,10 +97,10 @@ function Interrupted () {
           <div class='row-actions upload-actions'>
             <IconButton
               isSmall icon={x} label={upload.cancelNamed(file.name)}
-              onClick={() => {
+              onClick={onceOf(() => {
                 cancelUpload(file, platform).catch(tellFailure)
                 setCancelled(Date.now())
-              }}
+              })}
             />
           </div>
         </li>
@@ -119,11 +122,12 @@ export function DropGames () {
     <div class='stack'>
       <FileDrop
         label={upload.drop} isMultiple isDisabled={platforms.length === 0}
+        onFolders={(names) => { tellFailure(new Error(upload.folders(format().list(names)))) }}
         onFiles={(files) => {
-          addFiles(files.filter(({ size }) => size > 0), ({ name }) => {
+          addFiles(files, ({ name }) => {
             const slug = guessPlatform(name, slugs)
             return platforms.find(({ fs_slug: one }) => one === slug) ?? null
-          })
+          }).catch(tellFailure)
         }}
       >
         <p class='faint'>{upload.dropHint}</p>

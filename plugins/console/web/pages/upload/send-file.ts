@@ -1,6 +1,7 @@
 import { api, call } from '../../api/client.ts'
 import { isProxyFailure, isReachable } from '../../api/connection.ts'
 import { Failure } from '../../api/failure.ts'
+import { texts } from '../../i18n/language.ts'
 import { countChunks, listMissing, toHeader } from './chunks.ts'
 import { type UploadedFile, findUpload, storeUpload } from './upload-memory.ts'
 
@@ -33,6 +34,10 @@ const isLost = (err: unknown): boolean =>
 /** Attempts without any progress between them. */
 const ATTEMPTS_MAX = 20
 
+/** True if the browser can still read a file; it cannot after the file was moved, changed or deleted. */
+export const isReadable = (file: File): Promise<boolean> =>
+  file.slice(0, 1).arrayBuffer().then(() => true, () => false)
+
 interface Begun { id: string, received: number[] }
 
 /** Begins an upload, or continues one of this tab. @returns its id and the chunks that the server has */
@@ -63,7 +68,12 @@ async function begin (file: File, { platform, platformId }: Target, signal: Abor
   return { id, received: [] }
 }
 
-async function sendOnce (file: File, target: Target, { signal, onSent }: Watch): Promise<void> {
+/** @param onComplete called before the request that completes the upload, with its id */
+async function sendOnce (
+  file: File, target: Target, { signal, onSent, onComplete }: Watch & { onComplete: (id: string) => void }
+): Promise<void> {
+  // Browsers report a file that they cannot read as a lost connection.
+  if (!await isReadable(file)) throw new Failure(400, texts().upload.unreadable)
   const { id, received } = await begin(file, target, signal)
   const path = { upload_id: id }
   const missing = listMissing(file.size, received)
@@ -81,14 +91,30 @@ async function sendOnce (file: File, target: Target, { signal, onSent }: Watch):
     sent += end - start
     onSent(sent)
   }
-  await call(api.POST('/api/roms/upload/{upload_id}/complete', { params: { path }, signal }))
-  storeUpload(file, target.platform, null)
+  onComplete(id)
+  await complete(id, signal)
+}
+
+/** Completes an upload whose chunks the server has. */
+async function complete (id: string, signal: AbortSignal): Promise<void> {
+  await call(api.POST('/api/roms/upload/{upload_id}/complete', { params: { path: { upload_id: id } }, signal }))
+}
+
+/** Completes an upload again whose response was lost. The server does not know an upload that it completed before. */
+async function completeAgain (id: string, signal: AbortSignal): Promise<void> {
+  try {
+    await complete(id, signal)
+  } catch (err) {
+    if (!(err instanceof Failure) || err.status !== 404) throw err
+  }
 }
 
 /** Sends a file in chunks. After a lost connection it waits for the server, and sends only the missing chunks. */
 export async function sendFile (file: File, target: Target, watch: Watch): Promise<void> {
   let attempts = 0
   let farthest = 0
+  let completing: string | null = null
+  const onComplete = (id: string) => { completing = id }
   const onSent = (bytes: number) => {
     if (bytes > farthest) attempts = 0
     farthest = Math.max(farthest, bytes)
@@ -96,7 +122,10 @@ export async function sendFile (file: File, target: Target, watch: Watch): Promi
   }
   while (true) {
     try {
-      return await sendOnce(file, target, { ...watch, onSent })
+      if (completing === null) await sendOnce(file, target, { ...watch, onSent, onComplete })
+      else await completeAgain(completing, watch.signal)
+      storeUpload(file, target.platform, null)
+      return
     } catch (err) {
       if (!isLost(err) || ++attempts >= ATTEMPTS_MAX) throw err
       watch.onWaiting(true)

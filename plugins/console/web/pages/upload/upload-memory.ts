@@ -43,6 +43,9 @@ export function listInterrupted (
 export const findUpload = (file: UploadedFile, platform: string): string | null =>
   new Map(readAll()).get(nameOf(file, platform)) ?? null
 
+/** Forgets all uploads of this tab. */
+export function forgetUploads (): void { storeAll([]) }
+
 export function storeUpload (file: UploadedFile, platform: string, id: string | null): void {
   const others = readAll().filter(([name]) => name !== nameOf(file, platform))
   storeAll(id === null ? others : [...others, [nameOf(file, platform), id]])

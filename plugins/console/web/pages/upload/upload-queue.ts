@@ -1,10 +1,13 @@
-import { signal } from '@preact/signals'
+import { effect, signal, untracked } from '@preact/signals'
 import { api, call } from '../../api/client.ts'
-import { type Failure, isCancelled, toFailure } from '../../api/failure.ts'
+import { Failure, isCancelled, toFailure } from '../../api/failure.ts'
 import type { Platform } from '../../api/platforms.ts'
 import { cache } from '../../api/resource.ts'
+import { accountOf } from '../../api/session.ts'
+import { texts } from '../../i18n/language.ts'
 import { tellFailure } from '../../ui/toast.tsx'
-import { cancelUpload, sendFile } from './send-file.ts'
+import { cancelUpload, isReadable, sendFile } from './send-file.ts'
+import { type UploadedFile, forgetUploads } from './upload-memory.ts'
 
 export interface Upload {
   readonly id: number
@@ -47,7 +50,10 @@ async function send ({ id, file, platform }: Upload): Promise<void> {
     change(id, { state: 'done' })
     cache.invalidateAll()
   } catch (err) {
-    if (!isCancelled(err)) change(id, { state: 'failed', failure: toFailure(err) })
+    const failure = toFailure(err)
+    // The session ended: the upload goes on after the next sign-in.
+    if (failure.status === 401) change(id, { state: 'queued' })
+    else if (!isCancelled(err)) change(id, { state: 'failed', failure })
   }
   controllers.delete(id)
 }
@@ -56,16 +62,35 @@ async function send ({ id, file, platform }: Upload): Promise<void> {
 async function run (): Promise<void> {
   if (isRunning) return
   isRunning = true
-  for (let next = findQueued(); next !== undefined; next = findQueued()) await send(next)
+  for (let next = findQueued(); next !== undefined && accountOf() !== null; next = findQueued()) {
+    await send(next)
+    // A session that ended would refuse it again.
+    if (findQueued()?.id === next.id) break
+  }
   isRunning = false
 }
 const findQueued = (): Upload | undefined => uploads.value.find(({ state }) => state === 'queued')
 
-/** Adds files. Those without a platform wait until a person chooses one. */
-export function addFiles (files: readonly File[], platformOf: (file: File) => Platform | null): void {
-  const added = files.map((file): Upload => {
-    const platform = platformOf(file)
-    return { id: ++lastId, file, platform, state: platform === null ? 'choose' : 'queued', sent: 0, failure: null }
+/** Finds the reason why a file cannot be sent; null for one that can. */
+async function findProblem (file: File): Promise<Failure | null> {
+  const { upload } = texts()
+  if (file.size === 0) return new Failure(0, upload.empty)
+  return await isReadable(file) ? null : new Failure(0, upload.unreadable)
+}
+
+const isSame = (file: UploadedFile, { name, size, lastModified }: UploadedFile): boolean =>
+  file.name === name && file.size === size && file.lastModified === lastModified
+
+/** Adds files, besides those that are sent already. Those without a platform wait until a person chooses one. */
+export async function addFiles (files: readonly File[], platformOf: (file: File) => Platform | null): Promise<void> {
+  const problems = await Promise.all(files.map(findProblem))
+  const added = files.flatMap((file, index): Upload[] => {
+    const known = uploads.value.find((one) => one.state !== 'done' && isSame(one.file, file))
+    if (known !== undefined && known.state !== 'failed') return []
+    if (known !== undefined) uploads.value = uploads.value.filter(({ id }) => id !== known.id)
+    const [platform, failure] = [known?.platform ?? platformOf(file), problems[index] ?? null]
+    const state = failure !== null ? 'failed' : platform === null ? 'choose' : 'queued'
+    return [{ id: ++lastId, file, platform, state, sent: 0, failure }]
   })
   uploads.value = [...uploads.value, ...added]
   void run()
@@ -76,8 +101,9 @@ export function choosePlatform (ids: readonly number[], platform: Platform): voi
   void run()
 }
 
-export function retry (id: number): void {
-  change(id, { state: 'queued', failure: null })
+/** Sends a file again, or asks for its platform first. */
+export function retry ({ id, platform }: Upload): void {
+  change(id, { state: platform === null ? 'choose' : 'queued', failure: null })
   void run()
 }
 
@@ -87,3 +113,28 @@ export function removeUpload ({ id, file, platform, state }: Upload): void {
   uploads.value = uploads.value.filter((one) => one.id !== id)
   if (platform !== null && state !== 'done') cancelUpload(file, platform.fs_slug).catch(tellFailure)
 }
+
+/** The account whose files these are. */
+let owner: number | null = null
+
+/** Forgets all uploads, because another account signed in. */
+function clear (): void {
+  for (const controller of controllers.values()) controller.abort()
+  uploads.value = []
+  forgetUploads()
+}
+
+effect(() => {
+  const account = accountOf()
+  if (account === null) return
+  untracked(() => {
+    if (owner !== null && owner !== account.id) clear()
+    owner = account.id
+    void run()
+  })
+})
+
+/** The browser asks before it closes the page, because it cannot read the files again. */
+addEventListener('beforeunload', (event) => {
+  if (uploads.value.some(({ state }) => !['choose', 'done', 'failed'].includes(state))) event.preventDefault()
+})
