@@ -33,6 +33,7 @@ export const signIn: Messages['signIn'] = {
     text: 'Es ersetzt das bisherige und meldet dich überall sonst ab.',
     password: 'Neues Passwort',
     submit: 'Passwort setzen',
+    askAgain: 'Neuen Link anfordern',
     done: 'Das Passwort ist gesetzt. Melde dich damit an.',
     incomplete: 'Die Adresse dieser Seite ist nicht vollständig. Öffne den ganzen Link aus der Mail oder fordere einen neuen an.'
   },

@@ -32,6 +32,7 @@ export const signIn = {
     text: 'It replaces the former one, and signs you out everywhere else.',
     password: 'New password',
     submit: 'Set password',
+    askAgain: 'Ask for a new link',
     done: 'The password is set. Sign in with it.',
     incomplete: 'The address of this page is not complete. Open the whole link of the mail, or ask for a new one.'
   },

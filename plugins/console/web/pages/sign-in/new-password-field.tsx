@@ -6,6 +6,7 @@ interface NewPasswordProps {
   label: string
   name?: string
   username?: string
+  autofocus?: boolean
   value: string
   error?: string | null
   onInput: (value: string) => void

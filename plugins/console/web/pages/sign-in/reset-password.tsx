@@ -13,7 +13,7 @@ import { NewPasswordField } from './new-password-field.tsx'
 /** The form behind a link of `forgot-password.tsx`. */
 export default function ResetPassword () {
   const { signIn: words } = texts()
-  const { title, text, submit, done, incomplete } = words.reset
+  const { title, text, submit, done, incomplete, askAgain } = words.reset
   const token = useLinkToken()
   const [isDone, setDone] = useState(false)
   const { values, set, isBusy, failure, errorOf, onSubmit } = useForm({ password: '', again: '' }, async ({ password, again }) => {
@@ -26,7 +26,7 @@ export default function ResetPassword () {
       <Entrance title={title}>
         <Notice kind={isDone ? 'info' : 'warning'}>{isDone ? done : incomplete}</Notice>
         <LinkButton isWide kind={isDone ? 'primary' : undefined} href='sign-in'>{words.toSignIn}</LinkButton>
-        {!isDone && <LinkButton isWide href='forgot-password'>{words.forgot}</LinkButton>}
+        {!isDone && <LinkButton isWide href='forgot-password'>{askAgain}</LinkButton>}
       </Entrance>
     )
   }
@@ -35,7 +35,7 @@ export default function ResetPassword () {
       <form onSubmit={onSubmit}>
         {failure !== null && <Notice kind='failure'>{failure.message}</Notice>}
         <NewPasswordField
-          label={words.reset.password} name='new-password' error={errorOf('password')}
+          label={words.reset.password} name='new-password' autofocus error={errorOf('password')}
           value={values.password} onInput={(value) => { set('password', value) }}
         />
         <PasswordField
@@ -44,7 +44,7 @@ export default function ResetPassword () {
         />
         <Button type='submit' kind='primary' isWide isBusy={isBusy}>{submit}</Button>
       </form>
-      {failure?.status === 400 && <LinkButton isWide href='forgot-password'>{words.forgot}</LinkButton>}
+      {failure?.status === 400 && <LinkButton isWide href='forgot-password'>{askAgain}</LinkButton>}
     </Entrance>
   )
 }

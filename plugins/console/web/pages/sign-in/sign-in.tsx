@@ -9,7 +9,7 @@ import { useForm } from '../../ui/form.ts'
 import { Notice } from '../../ui/state.tsx'
 import { Entrance } from './entrance.tsx'
 import { takeSignInProblem } from './sign-in-problem.ts'
-import { storeWayBack } from './way-back.ts'
+import { storeWayBack, takeWayBack } from './way-back.ts'
 
 const OPENID = 'api/login/openid'
 /** The address that only signs in: everybody goes on to the start page from there. */
@@ -22,7 +22,7 @@ function PasswordForm () {
   const { path, go } = useView()
   const { values, set, isBusy, failure, onSubmit } = useForm({ username: '', password: '' }, async ({ username, password }) => {
     await signIn(username, password)
-    if (path === SIGN_IN_PATH) go('', true)
+    if (path === SIGN_IN_PATH) go(takeWayBack() ?? '', true)
   })
   return (
     <form onSubmit={onSubmit}>
@@ -47,7 +47,8 @@ export function SignIn ({ heartbeat: { FRONTEND, OIDC }, hasEnded }: { heartbeat
   const hasPassword = !FRONTEND.DISABLE_USERPASS_LOGIN
   const [problem] = useState(takeSignInProblem)
   const isAutomatic = OIDC.ENABLED && OIDC.AUTOLOGIN && problem === null && sessionStorage.getItem(ATTEMPTED) === null
-  const leave = () => { storeWayBack(path === SIGN_IN_PATH ? '' : `${path}${params.size === 0 ? '' : `?${params}`}`) }
+  // After a failure of the provider, the view that the person opened first is still stored.
+  const leave = () => { if (path !== SIGN_IN_PATH) storeWayBack(`${path}${params.size === 0 ? '' : `?${params}`}`) }
   useEffect(() => {
     if (!isAutomatic) return
     leave()
