@@ -45,6 +45,7 @@ export const signIn: Messages['signIn'] = {
     differ: 'Die beiden Passwörter sind verschieden. Gib zweimal dasselbe ein.',
     code: 'Einrichtungscode',
     codeHint: 'Der Server hat diesen Code beim Start ausgegeben. Er ist nötig, weil du an einem anderen Rechner sitzt.',
+    codeWrong: 'Das ist nicht der Einrichtungscode. Sieh in die neuesten Zeilen, die der Server ausgegeben hat.',
     submit: 'Konto anlegen'
   }
 }

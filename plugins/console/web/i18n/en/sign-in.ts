@@ -44,6 +44,7 @@ export const signIn = {
     differ: 'The two passwords differ. Enter the same one twice.',
     code: 'Setup code',
     codeHint: 'The server printed this code when it started. It is needed because you are on another machine.',
+    codeWrong: 'This is not the setup code. Look at the newest lines that the server printed.',
     submit: 'Create account'
   }
 }

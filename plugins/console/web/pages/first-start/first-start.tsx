@@ -1,4 +1,4 @@
-import { useState } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import { api, call } from '../../api/client.ts'
 import { Failure } from '../../api/failure.ts'
 import { signIn } from '../../api/session.ts'
@@ -15,6 +15,7 @@ import { NewPasswordField } from '../sign-in/new-password-field.tsx'
 export function FirstStart () {
   const { signIn: { first, username, usernameRule, password } } = texts()
   const { go } = useView()
+  const form = useRef<HTMLFormElement>(null)
   const [needsCode, setNeedsCode] = useState(false)
   const { values, set, isBusy, failure, errorOf, onSubmit } = useForm({ username: '', email: '', password: '', again: '', code: '' }, async (entered) => {
     if (entered.password !== entered.again) throw new Failure(0, first.differ)
@@ -22,19 +23,25 @@ export function FirstStart () {
     try {
       await call(api.POST('/api/users', { body: { ...account, role: 'admin', ...(code === '' ? {} : { setup_code: code }) } }))
     } catch (err) {
+      if (!(err instanceof Failure) || err.status !== 403 || !err.message.includes('setup_code')) throw err
       // The server asks for the code only if the request comes from another machine.
-      if (err instanceof Failure && err.status === 403) setNeedsCode(true)
-      throw err
+      setNeedsCode(true)
+      if (code !== '') throw new Failure(403, first.codeWrong)
+      return
     }
     go('setup', true)
     await signIn(entered.username, entered.password)
   })
+  useEffect(() => { if (needsCode) form.current?.querySelector('input')?.focus() }, [needsCode])
   return (
     <Entrance title={first.title} text={first.text}>
-      <form onSubmit={onSubmit}>
+      <form ref={form} onSubmit={onSubmit}>
         {failure?.fields.length === 0 && <Notice kind='failure'>{failure.message}</Notice>}
         {needsCode && (
-          <TextField label={first.code} hint={first.codeHint} autocomplete='one-time-code' required value={values.code} onInput={(value) => { set('code', value) }} />
+          <TextField
+            label={first.code} hint={first.codeHint} autocomplete='one-time-code' autocapitalize='none' required
+            value={values.code} onInput={(value) => { set('code', value) }}
+          />
         )}
         <TextField
           label={username} name='username' autocomplete='username' autocapitalize='none' required autofocus
