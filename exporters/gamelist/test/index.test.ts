@@ -272,7 +272,7 @@ t.test('a reader gets any titles, texts and paths back', async () => {
       games.map(({ path }) => ({ path: `./${path}`, thumbnail: `./covers/${path}.png` })))
     readGames(text).forEach((read, index) => {
       const [title = '', fileName = ''] = [games[index]?.name, games[index]?.fs_name].map((name) => oneLine(name ?? ''))
-      assert.equal(read.name, title || fileName)
+      assert.equal(read.name ?? '', title || fileName)
       assert.equal(read.desc ?? '', printable(games[index]?.summary ?? ''))
     })
     assert.equal(render(games, text), text)
