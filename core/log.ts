@@ -15,10 +15,18 @@ const SECRET_QUERY = /([?&](?:token|key|code|password|secret|state|[a-z_]*(?:tok
 const ROW_FIELDS = new Set(['detail', 'where', 'internalQuery', 'query', 'parameters', 'bindings'])
 const ROW_TEXT = /(?:Failing row contains|Key) \(.*\)[^\n]*/g
 
-/** Returns an error for the log, without the data that the database repeats in it. */
-function toLoggedError (err: unknown): unknown {
-  const logged: unknown = err instanceof Error ? stdSerializers.err(err) : err
-  return withoutRows(logged, 0)
+/** Errors of services elsewhere. Their message says everything, because the server's own code did nothing wrong. */
+const OUTSIDE_ERRORS = new Set(['ServiceDownError', 'RateLimitedError', 'HttpStatusError', 'CredentialsRefusedError'])
+
+/**
+ * Returns an error for the log, without the data that the database repeats in it. The failure of a service elsewhere
+ * gets its stack only in a log with `details`, because people without a network would see many of them.
+ */
+function toLoggedError (err: unknown, details: boolean): unknown {
+  if (!(err instanceof Error)) return withoutRows(err, 0)
+  if (details || !OUTSIDE_ERRORS.has(err.name)) return withoutRows(stdSerializers.err(err), 0)
+  const { type, message } = stdSerializers.err(err)
+  return { type, message }
 }
 
 function withoutRows (value: unknown, depth: number): unknown {
@@ -85,7 +93,7 @@ export function createLogger (config: { server: Pick<Config['server'], 'log_leve
     level: config.server.log_level,
     redact: { paths: SECRET_FIELDS.flatMap((field) => [field, `*.${field}`, `*.*.${field}`]), censor: '********' },
     serializers: {
-      err: toLoggedError,
+      err: (err: unknown) => toLoggedError(err, logger.isLevelEnabled('debug')),
       req: (request: { method: string, url: string, id: string, ip?: string, raw?: IncomingMessage }) => ({
         id: request.id, method: request.method, url: maskUrl(request.url), ip: request.ip
       }),

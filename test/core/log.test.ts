@@ -1,4 +1,5 @@
 import { Writable } from 'node:stream'
+import { ServiceDownError } from '@svc/plugin-sdk'
 import t, { type Test } from 'tap'
 import { createLogger, createRequestLogger, maskUrl, passLine, readLines } from '../../core/log.ts'
 import { asRequest } from '../../core/request-id.ts'
@@ -60,6 +61,17 @@ t.test('an error is printed with its stack and its cause', async (t) => {
   const { log, lines } = build(t)
   log.error({ err: new Error('outer', { cause: new Error('inner') }) }, 'failed')
   t.match(JSON.parse(lines[0] ?? '').err, { type: 'Error', message: /outer.*inner/, stack: /caused by/ })
+})
+
+t.test('the failure of a service elsewhere is logged without a stack, except for debugging', async (t) => {
+  const err = new ServiceDownError('api.example.org cannot be reached', { cause: new Error('ENOTFOUND') })
+  for (const [level, hasStack] of [['info', false], ['debug', true]] as const) {
+    const { log, lines } = build(t, level)
+    log.warn({ err }, 'provider failed')
+    const logged = JSON.parse(lines[0] ?? '').err
+    t.match(logged, { type: 'ServiceDownError', message: /^api\.example\.org cannot be reached/ }, level)
+    t.equal('stack' in logged, hasStack, level)
+  }
 })
 
 t.test('row values in database errors are not printed', async (t) => {
