@@ -63,7 +63,7 @@ t.test('an error is printed with its stack and its cause', async (t) => {
   t.match(JSON.parse(lines[0] ?? '').err, { type: 'Error', message: /outer.*inner/, stack: /caused by/ })
 })
 
-t.test('the failure of a service elsewhere is logged without a stack, except for debugging', async (t) => {
+t.test('the failure of a service elsewhere is logged without a stack unless debugging', async (t) => {
   const err = new ServiceDownError('api.example.org cannot be reached', { cause: new Error('ENOTFOUND') })
   for (const [level, hasStack] of [['info', false], ['debug', true]] as const) {
     const { log, lines } = build(t, level)

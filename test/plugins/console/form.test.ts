@@ -90,5 +90,6 @@ t.test('a refusal always has a message', async (t) => {
   const body = { detail: [{ loc: ['body', 'name'], msg: 'too long' }, { loc: ['body', 'url'], msg: 'no address' }] }
   t.match(readFailure(422, body, 'It failed'), { message: 'too long. no address', fields: [{ path: ['body', 'name'] }, { path: ['body', 'url'] }] })
   t.match(readFailure(409, { detail: 'Taken' }, 'It failed'), { message: 'Taken', fields: [] })
+  t.match(readFailure(409, { detail: { message: 'Taken', device_id: 7 } }, 'It failed'), { message: 'Taken', fields: [] })
   for (const other of [undefined, '<html>', {}, { detail: [] }]) t.equal(readFailure(500, other, 'It failed').message, 'It failed')
 })

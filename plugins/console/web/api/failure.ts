@@ -26,13 +26,14 @@ function readField (item: unknown): FieldProblem[] {
 }
 
 /**
- * Reads the body of an error response: `{ detail: '…' }`, or a list of problems with fields.
+ * Reads the body of an error response: `{ detail: '…' }`, an object with a `message`, or a list of problems.
  *
  * @param fallback the message of a body that says nothing, such as that of a proxy
  */
 export function readFailure (status: number, body: unknown, fallback: string): Failure {
   const detail = isRecord(body) ? body.detail : undefined
   if (typeof detail === 'string') return new Failure(status, detail)
+  if (isRecord(detail) && typeof detail.message === 'string') return new Failure(status, detail.message)
   const fields = Array.isArray(detail) ? detail.flatMap(readField) : []
   return new Failure(status, fields.map(({ message }) => message).join('. ') || fallback, fields)
 }
