@@ -17,7 +17,8 @@ const PART = 4_000
 /** The first rounds fill caches. */
 const WARM_SHARE = 0.2
 const HEAP_MAX_MIB = 2
-const NODES_MAX = 300
+/** Two rows of covers, because a row that left the page may still be in memory when a round ends. */
+const NODES_MAX = 1_000
 const LISTENERS_MAX = 150
 /** Garbage of a web worker, which its collector leaves for a while. */
 const SERVER_MAX_MIB = 48
