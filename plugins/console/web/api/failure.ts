@@ -18,7 +18,7 @@ export class Failure extends Error {
   }
 }
 
-const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null
+export const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null
 
 function readField (item: unknown): FieldProblem[] {
   if (!isRecord(item) || !Array.isArray(item.loc) || typeof item.msg !== 'string') return []

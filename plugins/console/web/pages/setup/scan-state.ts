@@ -1,3 +1,4 @@
+import { isRecord } from '../../api/failure.ts'
 import type { components } from '../../api/schema.d.ts'
 import type { Events } from '../../api/socket.ts'
 
@@ -34,8 +35,6 @@ export const enterPlatform = (state: ScanState, platform: string): ScanState => 
 export const count = (state: ScanState, stats: Events['scan:update_stats']): ScanState => ({ ...state, phase: 'running', stats })
 export const finish = (state: ScanState, stats: Events['scan:done']): ScanState => ({ ...state, phase: 'done', stats })
 export const fail = (state: ScanState, failure: string): ScanState => ({ ...state, phase: 'failed', failure })
-
-const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> => typeof value === 'object' && value !== null
 
 /** Returns a problem as one line: its file, if it concerns one, and the reason. */
 function toReason (problem: unknown): string {
