@@ -3,11 +3,11 @@ import { setImmediate } from 'node:timers/promises'
 import { Type } from '@sinclair/typebox'
 import { pino } from 'pino'
 import type { Socket } from 'socket.io'
-import { type Socket as Client } from 'socket.io-client'
+import type { Socket as Client } from 'socket.io-client'
 import t, { type Test } from 'tap'
 import { buildApp } from '../../core/app.ts'
 import { AdapterPool } from '../../core/sockets/adapter-pool.ts'
-import { ADMIN_ROOM, type ClientEvent, userRoom } from '../../core/sockets/sockets.ts'
+import { type ClientEvent, ADMIN_ROOM, userRoom } from '../../core/sockets/sockets.ts'
 import { limitRate, limitWaiting } from '../../core/sockets/traffic.ts'
 import type { App } from '../../core/typebox.ts'
 import { features } from '../../plugins/index.ts'
@@ -147,35 +147,6 @@ t.test('a page of another site cannot open a socket with its visitor\'s cookie',
   }
 })
 
-t.test('a refused origin is logged once and shown in the health of every process', async (t) => {
-  const log: Record<string, unknown>[] = []
-  const options = { env: { SVC_BASE_URL: 'https://home.example' }, log: (line: Record<string, unknown>) => { log.push(line) } }
-  const first = await buildTestApp(t, options)
-  const second = await buildTestApp(t, { ...options, databaseUrl: first.databaseUrl, withoutAdmin: true })
-  await listen(second.app)
-  const problemsOf = async ({ app, admin }: Pick<TestApp, 'app' | 'admin'>) =>
-    (await app.inject({ url: '/api/health', headers: admin })).json<{ problems?: { kind: string, subject: string }[] }>().problems ?? []
-  for (let count = 0; count < 2; count++) {
-    await t.rejects(connect(t, first.app, { origin: 'https://old-name.example', transport: 'polling' }), Error)
-  }
-  const [line, ...more] = log.filter(({ origin }) => origin === 'https://old-name.example')
-  t.match(line, { level: 40, base_url: 'https://home.example', msg: /SVC_BASE_URL.*SVC_CORS_ALLOWED_ORIGINS/ })
-  t.same(more, [])
-  t.match(await problemsOf(first), [{ kind: 'origin_refused', subject: 'https://old-name.example', remedy: /SVC_BASE_URL/ }])
-  await until(async () => (await problemsOf({ app: second.app, admin: first.admin })).length === 1, 'the other process')
-  t.same((await first.app.inject({ url: '/api/health' })).json(), { status: 'ok' }, 'nobody else is told')
-})
-
-t.test('a proxy without upgrades is detected, and cleared once it has them', async (t) => {
-  const { app, admin } = await buildTestApp(t)
-  const url = await listen(app)
-  const problems = async () => (await app.inject({ url: '/api/health', headers: admin })).json<{ problems: object[] }>().problems
-  await fetch(`${url}/ws/socket.io/?EIO=4&transport=websocket`)
-  t.match(await problems(), [{ kind: 'upgrade_missing', subject: '127.0.0.1', message: /use only polling/, lines: [/nginx/, /Upgrade/] }])
-  await connect(t, app, { transport: 'websocket' })
-  t.same(await problems(), [])
-})
-
 t.test('events arrive in the order of their publishing', async (t) => {
   const { app } = await fresh(t)
   const heard = collect(await connect(t, app))
@@ -217,14 +188,6 @@ t.test('the endpoint works with and without a slash, and ids name host and worke
     const reply = await fetch(`${url}${path}?EIO=4&transport=polling`)
     t.equal(reply.status, 200, path)
     t.match(await reply.text(), /^0\{"sid":"[0-9a-f]{20}-1-/)
-  }
-})
-
-t.test('the endpoint is below the path of the base URL', async (t) => {
-  const { app } = await buildTestApp(t, { env: { SVC_BASE_URL: 'https://home.example/games' } })
-  for (const transport of ['websocket', 'polling'] as const) {
-    t.equal((await connect(t, app, { path: '/games/ws/socket.io', transport })).connected, true, transport)
-    t.equal((await connect(t, app, { path: '/ws/socket.io', transport })).connected, true, `${transport}, prefix cut off`)
   }
 })
 

@@ -54,3 +54,31 @@ t.test('an invalid message ends the plugin and nothing else', async (t) => {
   await untilBack()
   t.equal(await tell('answer here'), 'here')
 })
+
+t.test('a list that claims more entries than its message has bytes ends the plugin', async (t) => {
+  const { untilBack, changes } = plugin
+  // { type: 'tell', method: 'log', args: a list of 4,294,967,295 places without any entries, scope: 0 }
+  const sparse = `const text = (one) => [0x22, one.length, ...Buffer.from(one)]
+    const length = [0xff, 0xff, 0xff, 0xff, 0x0f]
+    const body = Buffer.from([0xff, 15, 0x6f, ...text('type'), ...text('tell'), ...text('method'), ...text('log'), ...text('args'),
+      0x61, ...length, 0x40, 0, ...length, ...text('scope'), 0x49, 0, 0x7b, 4])
+    const header = Buffer.alloc(4)
+    header.writeUInt32BE(body.length)
+    new process.stdout.constructor(3).write(Buffer.concat([header, body]))
+    await new Promise(() => {})`
+  await t.rejects(run(sparse), ServiceDownError)
+  t.match(changes.at(-1), /more than 100000 entries in/)
+  await untilBack()
+})
+
+t.test('a value that stands for more entries than its message has bytes ends the plugin', async (t) => {
+  const { untilBack, changes } = plugin
+  const many = 'let many = []; for (let depth = 0; depth < 9; depth++) many = Array(40).fill(many);'
+  for (const use of ['await ctx.cache.set("key", many)', 'return { many }']) {
+    await t.rejects(run(`${many} ${use}`), ServiceDownError, use)
+    t.match(changes.at(-1), /more than 100000 entries in/)
+    await untilBack()
+  }
+  t.equal(await run(`${many} ctx.log.info({ many }, 'many'); const own = {}; own.own = own; ctx.log.info(own, 'own'); return 'alive'`), 'alive',
+    'log lines are cut before they are sent')
+})

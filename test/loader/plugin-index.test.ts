@@ -1,30 +1,7 @@
-import { fork } from 'node:child_process'
-import { once } from 'node:events'
 import type { IndexEntry } from '@svc/plugin-sdk'
-import t, { type Test } from 'tap'
-import type { Db } from '../../core/database/db.ts'
-import { createMemo } from '../../core/loader/calls/memo.ts'
-import type { BuildIndex } from '../../core/loader/search-index/index-build.ts'
-import { createIndex } from '../../core/loader/search-index/plugin-index.ts'
-import { openDb } from '../open-db.ts'
+import t from 'tap'
 import { createTestDatabase } from '../support.ts'
-
-const scope = {
-  signal: new AbortController().signal, memo: createMemo(), preferences: { regions: [], languages: [], media: [] }
-}
-
-async function connect (t: Test, databaseUrl: string): Promise<Db> {
-  const { db, close } = await openDb(databaseUrl, 4)
-  t.teardown(close)
-  // A reused database is reset only by deleting rows.
-  for (const table of await listTables(db)) await db.query(`drop table "${table}"`)
-  return db
-}
-const entriesOf = (...entries: IndexEntry[]): BuildIndex => async function * () { yield entries }
-const open = (db: Db, build: BuildIndex, plugin = 'provider/demo') => createIndex(db, plugin, build, () => scope)
-
-const listTables = async (db: Db) => (await db.query<{ tablename: string }>(
-  "select tablename from pg_tables where tablename like 'plugin_index\\_%' order by 1")).rows.map((row) => row.tablename)
+import { connect, entriesOf, listTables, open, scope } from './plugin-index-support.ts'
 
 t.test('the first use builds the index once, and keys have their values in order', async (t) => {
   const db = await connect(t, await createTestDatabase(t))
@@ -114,22 +91,6 @@ t.test('an empty build keeps the former index; without one, lookups fail', async
   entries = []
   t.equal(await index.rebuild(scope), 0)
   t.same((await index.getMany(['key'])).get('key'), ['old'])
-  t.equal((await listTables(db)).length, 1)
-})
-
-t.test('a killed build keeps the former index, and the next build cleans up', async (t) => {
-  const databaseUrl = await createTestDatabase(t)
-  const db = await connect(t, databaseUrl)
-  const index = open(db, entriesOf(['a', 'old']))
-  await index.rebuild(scope)
-  const child = fork(new URL('index-builder.ts', import.meta.url), [databaseUrl], { execArgv: ['--conditions=svc:source'] })
-  await once(child, 'message')
-  child.kill('SIGKILL')
-  await once(child, 'exit')
-  t.equal((await listTables(db)).length, 2, 'the killed build had begun')
-  t.same((await index.getMany(['a'])).get('a'), ['old'])
-  t.same((await open(db, entriesOf()).getMany(['a'])).get('a'), ['old'], 'also after a restart')
-  await index.rebuild(scope)
   t.equal((await listTables(db)).length, 1)
 })
 

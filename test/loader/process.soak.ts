@@ -1,10 +1,13 @@
-import { inspectInProcess } from '../../core/loader/inspection/inspect-in-process.ts'
+import type { ServerResponse } from 'node:http'
 import { mock } from 'node:test'
-import { type Rom } from '@svc/plugin-sdk'
+import type { Rom } from '@svc/plugin-sdk'
 import t from 'tap'
+import { inspectInProcess } from '../../core/loader/inspection/inspect-in-process.ts'
+import { startServer } from '../core/http/server.ts'
 import { until } from '../until.ts'
-import { APART, install, makeTrouble, scopeOf, startTroublemaker } from './troublemaker.ts'
+import { createMemoryServices } from './memory-services.ts'
 import { load } from './process-support.ts'
+import { APART, install, makeTrouble, scopeOf, startTroublemaker } from './troublemaker.ts'
 
 const troublemaker = await startTroublemaker(t)
 
@@ -68,4 +71,32 @@ t.test('an inspection waits as long as its processes may take to start', async (
   const late = t.rejects(inspect(), { message: /took longer than 90 s; try again/ })
   mock.timers.tick(90_000)
   await late
+})
+
+t.test('at most 32 requests and 256 MiB of responses of one plugin run at once', async (t) => {
+  const held: ServerResponse[] = []
+  const { url } = await startServer(t, (_request, response) => { held.push(response) })
+  const { tell } = await startTroublemaker(t, (dataDir) => createMemoryServices({ password: 'x' }, dataDir, [url]))
+
+  /** Asks for many responses; returns how many arrive at once, in each batch until all are answered. */
+  async function countAtOnce (count: number, batch: number, request: string): Promise<number[]> {
+    const counts: number[] = []
+    const answer = tell(`code return (await Promise.all(Array.from({ length: ${count} }, async (_, n) => {
+      ${request.replace('URL', `'${url}/' + n`)}
+    }))).length + ''`)
+    for (let left = count; left > 0; left -= batch) {
+      await until(async () => held.length >= Math.min(batch, left), 'the next requests')
+      // What the plugin sends now is served after all requests that it has sent before.
+      await tell('cache kept')
+      counts.push(held.length)
+      for (const response of held.splice(0)) response.end('1')
+    }
+    t.equal(await answer, String(count))
+    return counts
+  }
+
+  t.same(await countAtOnce(40, 16, 'return await ctx.http.text(URL)'), [16, 16, 8])
+  t.same(await countAtOnce(40, 32, 'return await ctx.http.json(URL, { maxBytes: 1000 })'), [32, 8])
+  t.same(await countAtOnce(10, 4, 'return await ctx.http.request(URL, { maxBytes: 1e9 })'), [4, 4, 2])
+  t.same(await countAtOnce(20, 8, 'for await (const _ of ctx.http.stream(URL)) {}'), [8, 8, 4])
 })

@@ -1,6 +1,5 @@
 import { hash } from 'node:crypto'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
-import type { ServerResponse } from 'node:http'
 import { join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import { pathToFileURL } from 'node:url'
@@ -10,10 +9,9 @@ import { AddressRefusedError } from '../../core/http/addresses.ts'
 import { LoadError } from '../../core/loader/load-error.ts'
 import { SERVER_DIR } from '../../core/server-dir.ts'
 import { startServer } from '../core/http/server.ts'
-import { until } from '../until.ts'
 import { createMemoryServices } from './memory-services.ts'
-import { APART, config, install, scopeOf, startTroublemaker } from './troublemaker.ts'
 import { load } from './process-support.ts'
+import { APART, config, install, scopeOf, startTroublemaker } from './troublemaker.ts'
 
 const troublemaker = await startTroublemaker(t)
 
@@ -49,34 +47,6 @@ t.test('a plugin reaches servers and library files only through its host', async
   t.ok(error instanceof AddressRefusedError, 'an error of the host comes back as it was thrown')
   writeFileSync(join(dataDir, 'a.txt'), 'some text')
   t.equal(await tell('files a.txt'), 'true a.txt,plugins some text')
-})
-
-t.test('at most 32 requests and 256 MiB of responses of one plugin run at once', async (t) => {
-  const held: ServerResponse[] = []
-  const { url } = await startServer(t, (_request, response) => { held.push(response) })
-  const { tell } = await startTroublemaker(t, (dataDir) => createMemoryServices({ password: 'x' }, dataDir, [url]))
-
-  /** Asks for many responses; returns how many arrive at once, in each batch until all are answered. */
-  async function countAtOnce (count: number, batch: number, request: string): Promise<number[]> {
-    const counts: number[] = []
-    const answer = tell(`code return (await Promise.all(Array.from({ length: ${count} }, async (_, n) => {
-      ${request.replace('URL', `'${url}/' + n`)}
-    }))).length + ''`)
-    for (let left = count; left > 0; left -= batch) {
-      await until(async () => held.length >= Math.min(batch, left), 'the next requests')
-      // What the plugin sends now is served after all requests that it has sent before.
-      await tell('cache kept')
-      counts.push(held.length)
-      for (const response of held.splice(0)) response.end('1')
-    }
-    t.equal(await answer, String(count))
-    return counts
-  }
-
-  t.same(await countAtOnce(40, 16, 'return await ctx.http.text(URL)'), [16, 16, 8])
-  t.same(await countAtOnce(40, 32, 'return await ctx.http.json(URL, { maxBytes: 1000 })'), [32, 8])
-  t.same(await countAtOnce(10, 4, 'return await ctx.http.request(URL, { maxBytes: 1e9 })'), [4, 4, 2])
-  t.same(await countAtOnce(20, 8, 'for await (const _ of ctx.http.stream(URL)) {}'), [8, 8, 4])
 })
 
 t.test('texts of a plugin\'s errors are cut, and can be stored', async (t) => {

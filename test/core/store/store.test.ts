@@ -6,7 +6,6 @@ import { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
 import fc from 'fast-check'
 import t, { type Test } from 'tap'
-import { ApiError } from '../../../core/errors.ts'
 import { PathRefusedError } from '../../../core/files/safe-path.ts'
 import { createFsStore } from '../../../core/store/fs-store.ts'
 import { explainStoreUrl, readStoreAddress } from '../../../core/store/s3/address.ts'
@@ -16,17 +15,10 @@ import { createFastWriter, createSyncedWriter } from '../../../core/store/store-
 import { SizeMismatchError } from '../../../core/store/store-errors.ts'
 import type { Store } from '../../../core/store/store.ts'
 import { makeFolder } from '../../folder.ts'
-import { until } from '../../until.ts'
-import { CREDENTIALS, type S3Server, startS3Server } from './s3-server.ts'
-
-const UNAVAILABLE = { constructor: ApiError, code: 'UNAVAILABLE', statusCode: 503 }
-const MIB = 1024 ** 2
-/** Names that need quoting somewhere: in URLs, in XML and in signatures. */
-const KEYS = ['a/plain', 'a/with space+plus', 'a/per%20cent', 'b/<amp;&>"quotes"', "b/it's (1)!*~.sfc", 'b/ünï/日本語 🎮', 'c/q?x=1#f&y']
-const CREDENTIAL_SETTINGS = { access_key_id: CREDENTIALS.id, secret_access_key: CREDENTIALS.secret }
-
-const s3Of = (server: S3Server, settings = CREDENTIAL_SETTINGS) =>
-  createS3Store(readStoreAddress(server.url, settings), { silenceMs: 300, sleep: async () => { await turn() } })
+import { startS3Server } from './s3-server.ts'
+import {
+  CREDENTIAL_SETTINGS, KEYS, MIB, UNAVAILABLE, content, key, listAll, readAll, s3Of, stageFile
+} from './store-support.ts'
 
 interface Opened { store: Store, folder: string }
 const STORES: Record<string, (t: Test) => Promise<Opened>> = {
@@ -37,35 +29,10 @@ const STORES: Record<string, (t: Test) => Promise<Opened>> = {
   s3: async (t) => ({ store: s3Of(await startS3Server(t)), folder: makeFolder(t) })
 }
 
-async function readAll (store: Store, key: string): Promise<Buffer | null> {
-  const object = await store.get(key)
-  if (object === null) return null
-  try {
-    return await buffer(object.read(0, object.size))
-  } finally {
-    await object.close()
-  }
-}
-
-async function listAll (store: Store, folder: string): Promise<Map<string, number>> {
-  const found = new Map<string, number>()
-  for await (const { key, size } of store.list(folder)) found.set(key, size)
-  return found
-}
-
-async function stageFile (store: Store, folder: string, content: Buffer) {
-  const path = join(folder, randomBytes(8).toString('hex'))
-  await writeFile(path, content)
-  return await store.stage(path)
-}
-
 type Step =
   | { kind: 'put' | 'stream' | 'publish' | 'discard', key: string, content: Uint8Array }
   | { kind: 'get', key: string, start: number, length: number }
   | { kind: 'stat' | 'delete' | 'list', key: string }
-
-const key = fc.constantFrom(...KEYS)
-const content = fc.uint8Array({ maxLength: 300 })
 const steps: fc.Arbitrary<Step> = fc.oneof(
   fc.record({ kind: fc.constantFrom('put' as const, 'stream' as const, 'publish' as const, 'discard' as const), key, content }),
   fc.record({ kind: fc.constant('get' as const), key, start: fc.nat(300), length: fc.nat(300) }),
@@ -230,23 +197,6 @@ t.test('s3: a request succeeds after failures that pass', async (t) => {
   }
 })
 
-t.test('s3: a store that stays away gives 503 with a pause, and nothing is lost', async (t) => {
-  const server = await startS3Server(t)
-  const store = s3Of(server)
-  await store.put('a/file', Buffer.from('former'))
-  for (const failure of [{ status: 503, code: 'SlowDown' }, 'cut', 'hang'] as const) {
-    server.fail(() => failure)
-    const works: (() => Promise<unknown>)[] = [
-      () => store.put('a/file', Buffer.from('new')), () => store.get('a/file'), () => store.stat('a/file'), () => store.delete(['a/file']),
-      () => listAll(store, 'a'), () => store.sweep(new Date()), () => store.put('a/file', Readable.from([Buffer.alloc(9 * MIB)]))
-    ]
-    // Each wait for a silent server takes a second, and all requests wait alike.
-    for (const work of failure === 'hang' ? works.slice(0, 1) : works) await t.rejects(work(), { ...UNAVAILABLE, retryAfterSeconds: 15 })
-    server.fail(() => null)
-    t.equal(String(await readAll(store, 'a/file')), 'former')
-  }
-})
-
 t.test('s3: a broken connection continues at its last byte', async (t) => {
   const server = await startS3Server(t)
   const store = s3Of(server)
@@ -269,36 +219,6 @@ t.test('s3: a reader of a replaced object gets an error and no mixed content', a
   await t.rejects(async () => await buffer(object?.read(0, 3) ?? Readable.from([])), { code: 'CONFLICT' })
 })
 
-t.test('s3: an upload whose last answer is lost is complete', async (t) => {
-  const server = await startS3Server(t)
-  const store = s3Of(server)
-  let isLost = false
-  server.fail(({ method, query }) => {
-    if (method !== 'POST' || !query.has('uploadId') || isLost) return null
-    isLost = true
-    return 'lose-answer'
-  })
-  await store.put('a/file', Buffer.alloc(9 * MIB), 9 * MIB)
-  t.ok(isLost)
-  t.equal((await store.stat('a/file'))?.size, 9 * MIB)
-})
-
-t.test('s3: a sweep deletes staged objects and unfinished uploads of killed processes', async (t) => {
-  const server = await startS3Server(t)
-  const store = s3Of(server)
-  const folder = makeFolder(t)
-  await store.put('a/file', Buffer.from('published'))
-  await stageFile(store, folder, Buffer.alloc(5 * MIB))
-  // The upload fails, and so does its deletion.
-  server.fail(({ method, query }) => query.has('partNumber') || method === 'DELETE' ? { status: 400, code: 'BadDigest' } : null)
-  await t.rejects(store.put('a/large', Buffer.alloc(9 * MIB)), UNAVAILABLE)
-  server.fail(() => null)
-  t.same([server.objects.size, server.uploads.size], [2, 1])
-  t.equal(await store.sweep(new Date(Date.now() - MIB)), 0)
-  t.equal(await store.sweep(new Date(Date.now() + MIB)), 2)
-  t.same([[...server.objects.keys()], server.uploads.size], [['data/a/file'], 0])
-})
-
 t.test('s3: a server that lacks parts of the protocol can be used', async (t) => {
   const server = await startS3Server(t)
   server.isPoor = true
@@ -311,17 +231,6 @@ t.test('s3: a server that lacks parts of the protocol can be used', async (t) =>
   await store.put('a/plain', Buffer.from('other'))
   await t.rejects(async () => await buffer(object?.read(0, 5) ?? Readable.from([])), { code: 'CONFLICT' })
   t.equal(await store.sweep(new Date()), 0)
-})
-
-t.test('s3: a destroyed reader ends its request', async (t) => {
-  const server = await startS3Server(t)
-  const store = s3Of(server)
-  await store.put('a/file', Buffer.alloc(20 * MIB))
-  const object = await store.get('a/file')
-  const stream = object?.read(0, 20 * MIB) ?? Readable.from([])
-  await new Promise((resolve) => { stream.once('data', resolve) })
-  stream.destroy()
-  await until(() => stream.closed, 'the reader is closed')
 })
 
 t.test('an address of a store names bucket, prefix, endpoint and region', async (t) => {

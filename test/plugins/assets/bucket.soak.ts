@@ -1,6 +1,8 @@
+import { until } from '../../until.ts'
+import { checkPresence } from '../../../plugins/artwork/files.ts'
 import { randomBytes } from 'node:crypto'
 import { mkdir, readFile, readdir, rename } from 'node:fs/promises'
-import { join } from 'node:path'
+import { join, dirname } from 'node:path'
 import t from 'tap'
 import { createForm, PNG } from './support.ts'
 import { createBackup } from '../../../plugins/backup/write-backup.ts'
@@ -167,4 +169,47 @@ t.test('a scan reports artwork that the store refuses, and a request gets 503', 
   t.match(JSON.stringify(task?.meta), 'the store of files is unavailable. Find the reason with svc doctor, then run an update scan')
   server.fail(() => null)
   t.equal((await readFrom(second, large)).statusCode, 200)
+})
+
+t.test('a state of many parts is uploaded before the transaction and streamed from there', async (t) => {
+  const { rom, here, there, keys } = await newUser()
+  const content = randomBytes(9 * MIB)
+  const state = await here.state({ rom_id: rom }, 'Game.state', content)
+  const reply = await there.call('GET', `/api/states/${state.id}/content`)
+  t.ok(reply.rawPayload.equals(content))
+  t.ok((await there.call('GET', `/api/states/${state.id}/content`, undefined, { range: 'bytes=-100000' })).rawPayload.equals(content.subarray(-100_000)))
+  t.equal(keys().length, 1)
+  await until(() => [...server.objects.keys()].every((key) => !key.includes('.staged')), 'the staged object is deleted')
+})
+
+t.test('an upload that is refused leaves no object', async (t) => {
+  const { rom, here, keys } = await newUser()
+  await here.save({ rom_id: rom }, 'Game.srm', 'one')
+  for (const content of ['other', randomBytes(5 * MIB)]) {
+    const query = { rom_id: rom, slot: 'a', conflict_of: 999_999 }
+    t.equal((await here.send('POST', '/api/saves', query, [{ name: 'saveFile', fileName: 'Game.srm', content }])).statusCode, 404)
+  }
+  t.equal(keys().length, 1)
+  await until(() => [...server.objects.keys()].every((key) => !key.includes('.staged')), 'staged objects are deleted')
+})
+
+t.test('artwork of a scan is in the bucket, and every host sends it', async (t) => {
+  const { path_cover_large: large, path_cover_small: small } = await addCartridge()
+  t.same([large, small].map((path) => server.objects.has(`data/resources/${path}`)), [true, true])
+  t.same(await listLocal(), [], 'no artwork stays on the host')
+  const whole = await readFrom(second, large)
+  t.same([whole.statusCode, whole.headers['content-type']], [200, 'image/png'])
+  t.ok(whole.rawPayload.equals(server.objects.get(`data/resources/${large}`)?.content ?? Buffer.alloc(0)))
+  const part = await readFrom(second, large, { range: 'bytes=1-3' })
+  t.same([part.statusCode, part.body], [206, 'PNG'])
+  t.equal((await readFrom(test, large, { 'if-none-match': String(whole.headers.etag) })).statusCode, 304)
+  t.equal((await readFrom(second, large.replace('big', 'none'))).statusCode, 404)
+  server.objects.delete(`data/resources/${large}`)
+  const isPresent = checkPresence(test.app.store, dirname(dirname(large)))
+  const counted = server.counts.get('HEAD')
+  t.same([await isPresent(large), await isPresent(small), await isPresent(null)], [false, true, false])
+  t.equal(server.counts.get('HEAD'), counted, 'one list is enough for all files of a ROM')
+  server.objects.set(`data/resources/${large.replace('big.png', 'other.png')}`, { content: PNG, etag: '"1"', at: new Date() })
+  await scan('complete')
+  t.same(artworkKeys().filter((key) => key.includes(dirname(large))), [large, small].map((path) => `data/resources/${path}`))
 })

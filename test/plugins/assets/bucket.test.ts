@@ -1,22 +1,19 @@
 import { randomBytes } from 'node:crypto'
 import { mkdir, readdir, utimes, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import { buffer } from 'node:stream/consumers'
 import t from 'tap'
 import yazl from 'yazl'
-import { buffer } from 'node:stream/consumers'
-import { createForm, listStored, md5Of, sha1Of, PNG, type AssetItem } from './support.ts'
-import { createRetroArch } from '../webdav/support.ts'
-import { sweepUnfinished } from '../../../plugins/resources/sweep-unfinished.ts'
 import { sweepIncoming } from '../../../plugins/assets/clean-up/sweep-incoming.ts'
-import { checkPresence } from '../../../plugins/artwork/files.ts'
 import { examineStore } from '../../../plugins/doctor/store.ts'
 import { features } from '../../../plugins/index.ts'
+import { sweepUnfinished } from '../../../plugins/resources/sweep-unfinished.ts'
 import { until } from '../../until.ts'
+import { createRetroArch } from '../webdav/support.ts'
 import { MIB, startBucket } from './bucket-support.ts'
+import { type AssetItem, PNG, createForm, listStored, md5Of, sha1Of } from './support.ts'
 
-const {
-  server, test, second, newUser, runTask, artworkKeys, scan, addCartridge, readFrom, listLocal
-} = await startBucket(t)
+const { server, test, second, newUser, runTask } = await startBucket(t)
 
 const DAY_MS = 86_400_000
 
@@ -40,17 +37,6 @@ t.test('a save that one host received is downloaded from the other', async (t) =
   t.equal((await there.call('GET', save.download_path)).body, 'the content')
 })
 
-t.test('a state of many parts is uploaded before the transaction and streamed from there', async (t) => {
-  const { rom, here, there, keys } = await newUser()
-  const content = randomBytes(9 * MIB)
-  const state = await here.state({ rom_id: rom }, 'Game.state', content)
-  const reply = await there.call('GET', `/api/states/${state.id}/content`)
-  t.ok(reply.rawPayload.equals(content))
-  t.ok((await there.call('GET', `/api/states/${state.id}/content`, undefined, { range: 'bytes=-100000' })).rawPayload.equals(content.subarray(-100_000)))
-  t.equal(keys().length, 1)
-  await until(() => [...server.objects.keys()].every((key) => !key.includes('.staged')), 'the staged object is deleted')
-})
-
 t.test('versions of a save are restored on the other host', async (t) => {
   const { rom, here, there, keys } = await newUser()
   const save = await here.save({ rom_id: rom }, 'Game.srm', 'one')
@@ -60,17 +46,6 @@ t.test('versions of a save are restored on the other host', async (t) => {
   await there.call('POST', `/api/saves/${save.id}/versions/${version?.id}/restore`)
   t.equal(await here.content(`/api/saves/${save.id}/content`), 'one')
   t.equal(keys().length, 2)
-})
-
-t.test('an upload that is refused leaves no object', async (t) => {
-  const { rom, here, keys } = await newUser()
-  await here.save({ rom_id: rom }, 'Game.srm', 'one')
-  for (const content of ['other', randomBytes(5 * MIB)]) {
-    const query = { rom_id: rom, slot: 'a', conflict_of: 999_999 }
-    t.equal((await here.send('POST', '/api/saves', query, [{ name: 'saveFile', fileName: 'Game.srm', content }])).statusCode, 404)
-  }
-  t.equal(keys().length, 1)
-  await until(() => [...server.objects.keys()].every((key) => !key.includes('.staged')), 'staged objects are deleted')
 })
 
 t.test('a download whose connection to the store breaks is whole', async (t) => {
@@ -151,27 +126,6 @@ t.test('svc doctor finds rows without objects, and a store that does not work', 
   server.fail(({ method }) => method === 'PUT' ? { status: 403, code: 'AccessDenied' } : null)
   t.teardown(() => { server.fail(() => null) })
   t.match(await examine(), [{ status: 'fail', message: /s3:\/\/games\/data cannot be used: .*the credentials do not allow it/ }])
-})
-
-t.test('artwork of a scan is in the bucket, and every host sends it', async (t) => {
-  const { path_cover_large: large, path_cover_small: small } = await addCartridge()
-  t.same([large, small].map((path) => server.objects.has(`data/resources/${path}`)), [true, true])
-  t.same(await listLocal(), [], 'no artwork stays on the host')
-  const whole = await readFrom(second, large)
-  t.same([whole.statusCode, whole.headers['content-type']], [200, 'image/png'])
-  t.ok(whole.rawPayload.equals(server.objects.get(`data/resources/${large}`)?.content ?? Buffer.alloc(0)))
-  const part = await readFrom(second, large, { range: 'bytes=1-3' })
-  t.same([part.statusCode, part.body], [206, 'PNG'])
-  t.equal((await readFrom(test, large, { 'if-none-match': String(whole.headers.etag) })).statusCode, 304)
-  t.equal((await readFrom(second, large.replace('big', 'none'))).statusCode, 404)
-  server.objects.delete(`data/resources/${large}`)
-  const isPresent = checkPresence(test.app.store, dirname(dirname(large)))
-  const counted = server.counts.get('HEAD')
-  t.same([await isPresent(large), await isPresent(small), await isPresent(null)], [false, true, false])
-  t.equal(server.counts.get('HEAD'), counted, 'one list is enough for all files of a ROM')
-  server.objects.set(`data/resources/${large.replace('big.png', 'other.png')}`, { content: PNG, etag: '"1"', at: new Date() })
-  await scan('complete')
-  t.same(artworkKeys().filter((key) => key.includes(dirname(large))), [large, small].map((path) => `data/resources/${path}`))
 })
 
 t.test('a host deletes old remains of its uploads at its start', async (t) => {

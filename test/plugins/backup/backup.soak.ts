@@ -5,9 +5,11 @@ import { gzipSync } from 'node:zlib'
 import t from 'tap'
 import { migrate } from '../../../core/database/database.ts'
 import { StartError } from '../../../core/errors.ts'
+import { startEmbeddedPostgres } from '../../../core/postgres/embedded.ts'
 import { readArchive } from '../../../plugins/backup/archive/read-archive.ts'
 import { dropUnusedParts } from '../../../plugins/backup/prune-parts.ts'
 import { migrations } from '../../../plugins/migrations.ts'
+import { runSvc, settings } from '../../e2e/server.ts'
 import { makeFolder } from '../../folder.ts'
 import { createTestDatabase } from '../../support.ts'
 import { until } from '../../until.ts'
@@ -125,4 +127,17 @@ t.test('the task makes backups and keeps the newest few', async (t) => {
   }, 'the end of the backup')
   t.match(task, { status: 'finished', meta: { backup: { tables_tried: true, files: 4, deleted: ['svc-20260101T000000Z.tar.gz', 'svc-20260102T000000Z.tar.gz'] } } })
   t.same((await readdir(kept)).sort(), ['mine.tar.gz', 'svc-20260103T000000Z.tar.gz', task.meta.backup.file])
+})
+
+t.test('a backup restored into a new data directory is the same server', async (t) => {
+  const dataDir = join(makeFolder(t), 'data')
+  const own = join(makeFolder(t), 'own.tar.gz')
+  await back(own, { passphrase: PASSPHRASE })
+  t.match(await runSvc(t, ['restore', own], settings(dataDir, { SVC_BACKUP_PASSPHRASE: PASSPHRASE })).ended,
+    { code: 0, output: /is as it was on / })
+  const server = await startEmbeddedPostgres({ dataDir: join(dataDir, 'db'), log: () => {} })
+  t.teardown(() => server.stop())
+  t.same(await readAll(server.url), await readAll(test.databaseUrl))
+  for (const content of saves.values()) t.ok(await holds(dataDir, content))
+  t.equal(await readFile(join(dataDir, 'secret.key'), 'utf8'), `${KEY}\n`)
 })

@@ -3,24 +3,26 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import t from 'tap'
 import { ApiError, StartError } from '../../../core/errors.ts'
-import { startEmbeddedPostgres } from '../../../core/postgres/embedded.ts'
 import { readManifest } from '../../../plugins/backup/archive/manifest.ts'
 import { readArchive } from '../../../plugins/backup/archive/read-archive.ts'
 import { newDirOf } from '../../../plugins/backup/restore/journal.ts'
 import { decideSwap, endSwap } from '../../../plugins/backup/restore/swap-data.ts'
 import { openWith } from '../../../plugins/backup/seal-secrets.ts'
-import { runSvc, settings } from '../../e2e/server.ts'
 import { makeFolder } from '../../folder.ts'
-import { KEY, PASSPHRASE, holds, query, readAll, restore, saves, startBackup } from './backup-support.ts'
+import { KEY, PASSPHRASE, query, restore, startBackup } from './backup-support.ts'
 
 const { test, config, places, back, archive } = await startBackup(t)
 
 const made = await back(archive, { passphrase: PASSPHRASE })
 
+/** Lists the databases in which backups of this one are tested. */
+const listChecks = () => query(test.databaseUrl,
+  "select datname from pg_database where datname like 'svc_backup_check_' || current_database() || '%'")
+
 t.test('a backup is tested in a database of its own, which is deleted afterwards', async (t) => {
   t.match(made, { tables_tried: true, files: 4, gone: 0, rows: { assets: 3, users: 2 } })
   t.notOk('shared_settings' in made.rows, 'hosts have these settings in config.yml')
-  t.same(await query(test.databaseUrl, "select datname from pg_database where datname like 'svc_backup_check_%'"), [])
+  t.same(await listChecks(), [])
   t.same((await readdir(places)).filter((name) => name.endsWith('.part')), [])
 })
 
@@ -47,7 +49,7 @@ t.test('a stopped backup leaves no file', async (t) => {
   const stop = new AbortController()
   await t.rejects(back(join(folder, 'b.tar.gz'), { signal: stop.signal, report: () => { stop.abort() } }))
   t.same(await readdir(folder), [])
-  t.same(await query(test.databaseUrl, "select datname from pg_database where datname like 'svc_backup_check_%'"), [])
+  t.same(await listChecks(), [])
 })
 
 t.test('an archive is refused if a byte is changed, or if it is cut anywhere', async (t) => {
@@ -91,17 +93,6 @@ t.test('an unusable backup is refused with the reason, and changes nothing', asy
   }
   t.same(await list(), ['config.yml'])
   t.equal(await readFile(join(dataDir, 'config.yml'), 'utf8'), '# as it was')
-})
-
-t.test('a backup restored into a new data directory is the same server', async (t) => {
-  const dataDir = join(makeFolder(t), 'data')
-  t.match(await runSvc(t, ['restore', archive], settings(dataDir, { SVC_BACKUP_PASSPHRASE: PASSPHRASE })).ended,
-    { code: 0, output: /is as it was on / })
-  const server = await startEmbeddedPostgres({ dataDir: join(dataDir, 'db'), log: () => {} })
-  t.teardown(() => server.stop())
-  t.same(await readAll(server.url), await readAll(test.databaseUrl))
-  for (const content of saves.values()) t.ok(await holds(dataDir, content))
-  t.equal(await readFile(join(dataDir, 'secret.key'), 'utf8'), `${KEY}\n`)
 })
 
 t.test('the next command completes a restore that was interrupted during its swap', async (t) => {

@@ -105,3 +105,16 @@ t.test('virtual collections that follow changes equal those of the whole library
     }
   }), { numRuns: 15 })
 })
+
+t.test('criteria of any shape are answered', async (t) => {
+  const { test, alice } = await start(t)
+  await addRom(test, { fs_name: 'A.sfc' })
+  const keys = ['genres', 'platform_ids', 'platform_id', 'matched', 'search_term', 'statuses', 'order_by', 'order_dir',
+    'collection_id', 'virtual_collection_id', 'selected_genre', 'genres_logic', 'metadata_providers', 'player_counts']
+  const { id } = await alice.smart('Any', {})
+  const anyCriteria = fc.dictionary(fc.constantFrom(...keys), fc.jsonValue({ maxDepth: 2 }))
+  await fc.assert(fc.asyncProperty(anyCriteria, async (criteria) => {
+    const reply = await alice.send('PUT', `/smart/${id}`, { filter_criteria: JSON.stringify(criteria) })
+    return reply.statusCode === 200
+  }), { numRuns: 60 })
+})

@@ -16,12 +16,12 @@ import { createCovers } from '../../../plugins/collections/covers.ts'
 import type { CollectionChange } from '../../../plugins/collections/events.ts'
 import { createCollections } from '../../../plugins/collections/service.ts'
 import { readVirtualId, virtualId } from '../../../plugins/roms/virtual-collections.ts'
-import { type TestApp } from '../../support.ts'
+import { character } from '../../any-string.ts'
+import type { TestApp } from '../../support.ts'
+import { until } from '../../until.ts'
 import { type Part, PNG } from '../assets/support.ts'
 import { addRom } from '../roms/support.ts'
-import { until } from '../../until.ts'
-import { character } from '../../any-string.ts'
-import { startCollections, type Item } from './collections-support.ts'
+import { type Item, startCollections } from './collections-support.ts'
 
 const { start } = await startCollections(t)
 
@@ -297,19 +297,6 @@ t.test('a ROM lists the smart collections whose filter finds it, also by sibling
   await isEach([[a, [twice]], [b, [twice]], [other, [once]], [alone, [once]]], 'as everybody sees')
   await hide(test, b, 'alice')
   await isEach([[a, []], [other, [once]], [alone, [once]]], 'when the owner does not see the sibling')
-})
-
-t.test('criteria of any shape are answered', async (t) => {
-  const { test, alice } = await start(t)
-  await addRom(test, { fs_name: 'A.sfc' })
-  const keys = ['genres', 'platform_ids', 'platform_id', 'matched', 'search_term', 'statuses', 'order_by', 'order_dir',
-    'collection_id', 'virtual_collection_id', 'selected_genre', 'genres_logic', 'metadata_providers', 'player_counts']
-  const { id } = await alice.smart('Any', {})
-  const anyCriteria = fc.dictionary(fc.constantFrom(...keys), fc.jsonValue({ maxDepth: 2 }))
-  await fc.assert(fc.asyncProperty(anyCriteria, async (criteria) => {
-    const reply = await alice.send('PUT', `/smart/${id}`, { filter_criteria: JSON.stringify(criteria) })
-    return reply.statusCode === 200
-  }), { numRuns: 60 })
 })
 
 t.test('a virtual collection needs a value that three ROMs share', async (t) => {

@@ -1,4 +1,4 @@
-import { readFile, rename, rm, symlink } from 'node:fs/promises'
+import { readFile, rename, rm, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
 import { pack7z } from '../../bench/seven-zip.ts'
@@ -130,4 +130,41 @@ t.test('the next scan finishes a conversion, wherever its process ended', async 
     t.match(await roms(folder), [{ id: left.id, fs_name: 'Game.zip', missing_from_fs: false }], name)
     t.same(await sql('select * from rom_conversions'), [], name)
   }
+})
+
+t.test('a member with a path outside the folder is not unpacked', async (t) => {
+  const evil = await makeZip([{ name: 'aa/bb.sms', bytes: GAME }])
+  const platform = await addPlatform('sms', { 'Evil.zip': Buffer.from(evil.toString('latin1').replaceAll('aa/bb', '../bb'), 'latin1') })
+  t.match((await convert({ to: 'plain', platform_ids: [platform] })).meta.conversion_stats, { errors: 1 })
+  t.same(await list('sms'), ['Evil.zip'])
+  t.notOk(await exists(at('bb.sms')))
+})
+
+t.test('a file that changes while it is converted is not replaced', async (t) => {
+  const platform = await addPlatform('vectrex', { 'Edit.vec': GAME })
+  const release = await holdScan()
+  t.teardown(release)
+  const id = await start({ to: 'zip', platform_ids: [platform] })
+  const work = (await until(readBegun, 'it began')).work_path
+  await until(() => exists(join(libraryDir, work, '0', 'Edit.zip')), 'it is written')
+  await writeFile(at('vectrex', 'Edit.vec'), 'another dump')
+  await release()
+  // The change is noticed when the file is packed, compared or replaced.
+  t.match((await finished(id)).meta, { conversion_stats: { errors: 1 }, problems: [{ fs_name: 'Edit.vec', problem: String }] })
+  t.same(await list('vectrex'), ['Edit.vec'])
+  t.equal(await readFile(at('vectrex', 'Edit.vec'), 'utf8'), 'another dump')
+})
+
+t.test('a ROM that is deleted while it is converted stays deleted', async (t) => {
+  const platform = await addPlatform('ngp', { 'Gone.ngp': GAME, 'Here.ngp': GAME })
+  const gone = await rom('ngp', 'Gone.ngp')
+  const release = await holdScan()
+  t.teardown(release)
+  const id = await start({ to: 'zip', platform_ids: [platform], rom_ids: [gone.id] })
+  const work = (await until(readBegun, 'it began')).work_path
+  await until(() => exists(join(libraryDir, work, '0', 'Gone.zip')), 'it is written')
+  await rm(at('ngp', 'Gone.ngp'))
+  await release()
+  t.match((await finished(id)).meta, { conversion_stats: { errors: 1 } })
+  t.same(await list('ngp'), ['Here.ngp'])
 })

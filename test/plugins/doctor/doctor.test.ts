@@ -1,33 +1,25 @@
 import { chmod, mkdir, rm, writeFile } from 'node:fs/promises'
-import { existsSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'
-import { type Duplex, pipeline } from 'node:stream'
 import { join } from 'node:path'
+import { type Duplex, pipeline } from 'node:stream'
 import pg from 'pg'
 import t, { type Test } from 'tap'
 import { examineAddress, examineBaseUrl } from '../../../plugins/doctor/address.ts'
 import { examineCluster, examineDatabase } from '../../../plugins/doctor/database.ts'
 import { examineDisk } from '../../../plugins/doctor/disk.ts'
-import type { Finding, CheckInput } from '../../../plugins/doctor/finding.ts'
-import { examineHosts } from '../../../plugins/doctor/hosts.ts'
-import { examinePooler } from '../../../plugins/doctor/pooler.ts'
+import type { CheckInput, Finding } from '../../../plugins/doctor/finding.ts'
 import { examineLibraries } from '../../../plugins/doctor/libraries.ts'
 import { examineMail } from '../../../plugins/doctor/mail.ts'
+import { examinePooler } from '../../../plugins/doctor/pooler.ts'
 import { examineZone } from '../../../plugins/doctor/zone.ts'
-import { features } from '../../../plugins/index.ts'
 import { mailConfig } from '../../../plugins/mail/config.ts'
 import { freePort } from '../../free-port.ts'
 import { type TestApp, buildTestApp, shareTestApp } from '../../support.ts'
-import { buildWorker } from '../tasks/workers-support.ts'
 import { startMail } from '../mail/support.ts'
-import { READABLE } from './doctor-support.ts'
+import { READABLE, patientOf } from './doctor-support.ts'
 
 const fresh = shareTestApp(t)
-
-/** Returns the input for a server that does not run, unless `state` says so. */
-const patientOf = ({ config }: Pick<TestApp, 'config'>, more: Partial<CheckInput> = {}): CheckInput =>
-  ({ features, config, settings: {}, state: null, mailTo: null, isFull: false, ...more })
 
 const stateOf = (url: string): NonNullable<CheckInput['state']> =>
   ({ pid: process.pid, started_at: '', url, port: Number(new URL(url).port), database_url: '' })
@@ -209,59 +201,6 @@ t.test('the mail server is checked, and gets a mail only if there is a recipient
 t.test('an unknown time zone is reported', async (t) => {
   t.same([undefined, '', 'UTC', 'Europe/Berlin'].flatMap(examineZone), [])
   t.match(examineZone('Mars/Olympus'), [{ status: 'warn', message: /Mars\/Olympus/ }])
-})
-
-t.test('hosts are listed with releases, clocks, addresses and duties', async (t) => {
-  const test = await buildTestApp(t)
-  t.equal(await test.app.workers.claim('watching'), true)
-  t.match(await examineHosts(test, test.app.pg), [{ status: 'ok', message: /^One host runs: .* \(\d.*: web; has the duties watching\)$/ }])
-  const other = await buildWorker(test, 2)
-  t.teardown(() => other.close())
-  await other.ready()
-  const [, ...problems] = await examineHosts(test, test.app.pg)
-  t.match(problems, [{ status: 'warn', message: /cannot pass requests of sockets to/, remedy: /SVC_INTERNAL_ADDRESS/ }])
-  await test.app.pg.query("update workers set release = '99.0.0', host_name = 'later', address = 'later:1' where id = $1", [other.workers.id])
-  const { rows: [row] } = await test.app.pg.query<{ clock_ahead_ms: number }>('select clock_ahead_ms from workers limit 1')
-  t.ok(Math.abs(row?.clock_ahead_ms ?? Infinity) < 2_000, `${row?.clock_ahead_ms} ms`)
-  t.match((await examineHosts(test, test.app.pg)).filter(({ status }) => status === 'warn').map(({ message }) => message),
-    [/run 2 releases: .*later 99\.0\.0/, /cannot pass/])
-})
-
-t.test('connections are counted for the processes that run', async (t) => {
-  const test = await buildTestApp(t)
-  const database = { ...test.config.database, url: test.databaseUrl, pool_size: 300 }
-  const patient = patientOf({ config: { ...test.config, database } })
-  const examine = async () =>
-    (await examineDatabase(test.app.pg, patient)).findings.filter(({ status }) => status !== 'ok')
-  t.same(await examine(), [], 'a lone web host has one process')
-  const other = await buildWorker(test, 2)
-  t.teardown(() => other.close())
-  await other.ready()
-  t.match(await examine(), [{ status: 'warn', message: /accepts 400 connections, but the 2 hosts may open 642$/ }])
-})
-
-t.test('hosts with another store, key or settings are reported', async (t) => {
-  const test = await buildTestApp(t)
-  const examineBeside = async (config: Partial<TestApp['config']>) => {
-    const other = await buildWorker({ ...test, config: { ...test.config, ...config } }, 2)
-    await other.ready()
-    try {
-      await test.app.pg.query("update workers set host_name = case id when $1 then 'web2' else 'web1' end", [other.workers.id])
-      await test.app.pg.query('update workers set address = host_name')
-      return (await examineHosts(test, test.app.pg)).slice(1)
-    } finally {
-      await other.close()
-    }
-  }
-  const { scan } = test.config
-  t.match(await examineBeside({ scan: { ...scan, hash_threads: 7 } }), [{ status: 'ok', message: /in common$/ }], 'threads are of a machine')
-  t.match(await examineBeside({ data_dir: t.testdir(), scan: { ...scan, workers: scan.workers + 1 } }), [
-    { status: 'fail', message: /^web2 cannot see what this machine stores in \//, remedy: /SVC_STORE_URL/ },
-    { status: 'warn', message: /different settings: scan \(web1 \| web2\)$/, remedy: /config\.yml/ }
-  ])
-  t.match(await examineBeside({ auth: { ...test.config.auth, secret_key: 'another key for this test only' } }),
-    [{ status: 'fail', message: /have 2 secret keys: web1 \| web2$/, remedy: /SVC_AUTH_SECRET_KEY/ }])
-  t.notOk(existsSync(join(test.config.data_dir, 'assets')), 'neither the test object nor its folder stays')
 })
 
 t.test('a pooler without time limits, or one that does not answer, is reported', async (t) => {

@@ -1,93 +1,21 @@
 import { access, readFile, readdir, rename } from 'node:fs/promises'
 import { join } from 'node:path'
 import { io } from 'socket.io-client'
-import fc from 'fast-check'
-import sharp from 'sharp'
 import t from 'tap'
 import type { LightMyRequestResponse } from 'fastify'
 import type { Match } from '@svc/plugin-sdk'
 import { SIGNED_IN_ROOM } from '../../../core/sockets/sockets.ts'
-import { applyEdit } from '../../../plugins/editing/apply-edit.ts'
-import { type ProviderMatch, createMatchUpdates } from '../../../plugins/matching/matches.ts'
-import { toMergeBase } from '../../../plugins/matching/merge-base.ts'
-import { type Priorities, mergeMatches } from '../../../plugins/matching/merge-matches.ts'
-import { listLockedMatches } from '../../../plugins/matching/field-locks.ts'
-import { LOCKABLE_COLUMNS } from '../../../plugins/roms/rom-columns.ts'
-import type { LookupRom } from '../../../plugins/matching/stored-rows.ts'
-import { SCAN_TYPES } from '../../../plugins/matching/scan-types.ts'
 import { temporaryNameOf } from '../../../plugins/renames/rename-rom.ts'
-import { startServer } from '../../core/http/server.ts'
 import { until } from '../../until.ts'
 import { signIn } from '../auth/support.ts'
-import { resetVault, vault } from '../fixtures/vault.ts'
-import { buildScanTest } from '../scans/support.ts'
+import { vault } from '../fixtures/vault.ts'
+import { BLUE, PDF, RED, startEditing } from './editing-support.ts'
 
-const picture = (background: string) =>
-  sharp({ create: { width: 30, height: 40, channels: 3, background } }).png().toBuffer()
-const [RED, BLUE] = await Promise.all([picture('#ff0000'), picture('#0000ff')])
-const PDF = Buffer.from('%PDF-1.7\nsmall\n%%EOF\n')
-const FILES: Record<string, [type: string, content: Buffer]> = {
-  '/red.png': ['image/png', RED], '/blue.png': ['image/png', BLUE], '/manual.pdf': ['application/pdf', PDF],
-  '/page.png': ['text/html', Buffer.from('<html>')]
-}
-const server = await startServer(t, (request, response) => {
-  const [type, content] = FILES[(request.url ?? '').split('?')[0] ?? ''] ?? []
-  if (content === undefined) response.writeHead(404).end()
-  else response.writeHead(200, { 'content-type': type }).end(content)
-})
+const { server, app, admin, put, scan, sql, dataDir, addRom, get, edit } = await startEditing(t)
 
-const test = await buildScanTest(t, {
-  providers: ['shelf', 'vault'],
-  config: { scan: { media: ['manual'] }, plugins: { vault: { base_url: server.url } } }
-})
-const { app, admin, put, scan, rom, sql, libraryDir, dataDir } = test
 const resources = join(dataDir, 'resources')
-let count = 0
-
-interface Detail {
-  id: number
-  name: string
-  name_sort_key: string
-  summary: string | null
-  fs_name: string
-  fs_extension: string
-  full_path: string
-  regions: string[]
-  tags: string[]
-  url_cover: string
-  path_cover_large: string
-  path_cover_small: string
-  path_manual: string
-  vault_id: number | null
-  shelf_id: string | null
-  manual_metadata: object
-  metadatum: { genres: string[] }
-  files: { file_name: string, full_path: string }[]
-}
-
-t.beforeEach(() => { resetVault() })
-
-/** Creates a ROM for each test, on its own platform. */
-async function addRom (fsName = 'Chrono (Japan).gb', files: Record<string, string> = { '': `tale ${count}` }) {
-  const folder = `platform ${count++}`
-  await put(Object.fromEntries(Object.entries(files).map(([path, content]) => [`roms/${folder}/${fsName}${path}`, content])))
-  await scan({ platform_fs_slugs: [folder] })
-  const { id } = await rom(folder, fsName)
-  return { id, folder, path: (name: string) => join(libraryDir, 'roms', folder, name) }
-}
-
-const get = async (id: number): Promise<Detail> => (await app.inject({ url: `/api/roms/${id}`, headers: admin })).json()
 const locked = async (id: number): Promise<string[]> =>
   (await app.inject({ url: `/api/roms/${id}/sources`, headers: admin })).json<{ locked: string[] }>().locked
-
-async function edit (id: number, fields: Record<string, string>, query = ''): Promise<LightMyRequestResponse> {
-  return await app.inject({
-    method: 'PUT',
-    url: `/api/roms/${id}${query}`,
-    headers: { ...admin, 'content-type': 'application/x-www-form-urlencoded' },
-    payload: new URLSearchParams(fields).toString()
-  })
-}
 
 async function editForm (id: number, file: Buffer, name = 'cover.png'): Promise<LightMyRequestResponse> {
   const head = `--x\r\ncontent-disposition: form-data; name="artwork"; filename="${name}"\r\ncontent-type: image/png\r\n\r\n`
@@ -129,22 +57,6 @@ t.test('a sort key set by hand stays beside a new name until it is emptied', asy
   t.match((await edit(id, { name_sort_key: 'The Zebra 2' })).json(), { name: 'Chrono', name_sort_key: 'zebra 000000000002' })
   t.match((await edit(id, { name: 'Another', name_sort_key: 'zebra 000000000002' })).json(), { name_sort_key: 'zebra 000000000002' })
   t.match((await edit(id, { name_sort_key: '' })).json(), { name: 'Another', name_sort_key: 'another' })
-})
-
-t.test('a scan keeps the chosen game of a provider, or the choice of none', async (t) => {
-  const { id, folder } = await addRom()
-  vault.getById = (wanted) => ({ id: wanted, name: `Game ${wanted}`, slug: `game-${wanted}` })
-  await edit(id, { vault_id: '7' })
-  vault.identify = () => ({ id: 9, name: 'Wrong', slug: 'wrong', score: 1 })
-  await scan({ platform_fs_slugs: [folder], type: 'complete' })
-  t.match(await get(id), { vault_id: 7, name: 'Game 7' })
-  await edit(id, { vault_id: '' })
-  await scan({ platform_fs_slugs: [folder], type: 'complete' })
-  await scan({ platform_fs_slugs: [folder], type: 'unmatched' })
-  t.match(await get(id), { vault_id: null })
-  await edit(id, {}, '?unlock=vault_id')
-  await scan({ platform_fs_slugs: [folder], type: 'unmatched' })
-  t.match(await get(id), { vault_id: 9 })
 })
 
 t.test('a record written by hand applies while its id is set; invalid JSON is ignored', async (t) => {
@@ -316,71 +228,4 @@ t.test('users who may see a ROM receive an event of a change', async (t) => {
   const heard = new Promise<object>((resolve) => { socket.on('rom:updated', resolve) })
   await edit(id, { name: 'Told' })
   t.match(await heard, { id, name: 'Told' })
-})
-
-t.test('after any edits, scans and unlocks, scans keep the values that a person set', (t) => {
-  const KEYS = ['a', 'b'] as const
-  const priorities: Priorities = {
-    metadata: KEYS, cover: KEYS, screenshot: KEYS, manual: KEYS, media: ['cover', 'manual'], claims: new Map([['b', ['name', 'media']]]), predecessorCounts: new Map()
-  }
-  const isIdOf = (key: string) => KEYS.some((one) => one === key)
-  const text = fc.constantFrom('', 'x', 'y', 'z')
-  const match = fc.record({ id: fc.integer({ min: 1, max: 3 }), name: text, summary: text, genres: fc.subarray(['g', 'h']) }, { requiredKeys: ['id'] })
-    .map((one): ProviderMatch => ({ ...one, media: [{ kind: 'cover', url: `https://x/${one.id}` }] }))
-  const step = fc.oneof(
-    fc.record({
-      kind: fc.constant('edit' as const),
-      texts: fc.record({ name: text, summary: text, name_sort_key: text, url_cover: fc.constantFrom('https://x/1', 'https://x/9') }, { requiredKeys: [] }),
-      id: fc.option(fc.integer({ min: 1, max: 3 })),
-      key: fc.constantFrom(...KEYS),
-      unlock: fc.subarray([...LOCKABLE_COLUMNS, 'a_id', 'b_id'])
-    }),
-    fc.record({
-      kind: fc.constant('scan' as const), type: fc.constantFrom(...SCAN_TYPES), says: fc.dictionary(fc.constantFrom(...KEYS), fc.option(match))
-    })
-  )
-  const first: LookupRom = {
-    id: 1, library_id: 1, fs_name: 'f.gb', fs_name_no_ext: 'f', fs_name_no_tags: 'f', fs_extension: 'gb', fs_path: 'roms/gb', is_folder: false,
-    name: 'f', name_sort_key: 'f', summary: null, regions: [], languages: [], tags: [], revision: null, crc_hash: '', md5_hash: '',
-    sha1_hash: '', ra_hash: null, url_cover: null, path_cover_large: null, path_cover_small: null, url_screenshots: [],
-    path_screenshots: [], url_manual: null, path_manual: null, media: {}, badges: [],
-    own_fields: [], manual_metadata: null, edits: 0
-  }
-  const pictureOf = (url: string | null | undefined) => url === null || url === undefined ? null : 'there'
-  fc.assert(fc.property(fc.array(step, { maxLength: 12 }), (steps) => {
-    let row = first
-    let stored = new Map<string, ProviderMatch>()
-    for (const one of steps) {
-      if (one.kind === 'edit') {
-        const before = stored.get(one.key)
-        const isSame = (before !== undefined && 'id' in before ? before.id : null) === one.id
-        if (!isSame && one.id !== null) stored.set(one.key, { id: one.id, name: `chosen ${one.id}` })
-        else if (!isSame) stored.delete(one.key)
-        const edited = { matches: stored, ids: isSame ? [] : [one.key], records: [] }
-        const { merged, ...rest } = applyEdit(row, edited, one, priorities)
-        row = { ...row, ...merged, ...rest, path_cover_large: pictureOf(merged.url_cover) }
-        const isSet = (name: keyof typeof one.texts) => one.texts[name] !== undefined && one.texts[name] !== ''
-        for (const name of ['name', 'summary'] as const) {
-          if (isSet(name) && !one.unlock.includes(name) && row[name] !== one.texts[name]) throw new Error(`the edit of ${name} is lost`)
-        }
-        continue
-      }
-      const isFresh = one.type === 'complete'
-      const held = listLockedMatches(row.own_fields)
-      const findings = createMatchUpdates(one.type, stored, isIdOf, held)
-      for (const [key, said] of Object.entries(one.says)) findings.recordResult(key, said === null ? { kind: 'miss' } : { kind: 'match', match: said })
-      const { matches: all } = findings.finish(KEYS)
-      const merged = mergeMatches(all, toMergeBase(row, isFresh), priorities)
-      for (const name of LOCKABLE_COLUMNS) {
-        if (row.own_fields.includes(name) && merged[name] !== row[name]) throw new Error(`${name} was overwritten`)
-      }
-      for (const key of held) {
-        const [before, after] = [stored.get(key), all.get(key)].map((found) => found !== undefined && 'id' in found ? found.id : null)
-        if (before !== after) throw new Error(`the game of ${key} was replaced`)
-      }
-      stored = new Map(all)
-      row = { ...row, ...merged, path_cover_large: pictureOf(merged.url_cover) }
-    }
-  }), { numRuns: 300 })
-  t.end()
 })

@@ -1,42 +1,11 @@
 import { link, mkdir, readFile, readdir, rm, stat, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
-import { parseXml, xmlChildren, xmlText } from '@svc/plugin-sdk/xml'
 import t from 'tap'
 import { readPreferences } from '../../../core/loader/context.ts'
 import { createMemo } from '../../../core/loader/calls/memo.ts'
-import type { PluginPackage } from '../../../core/loader/packages/packages.ts'
-import type { App } from '../../../core/typebox.ts'
-import { until } from '../../until.ts'
-import { buildExportApp, createPicture, shareExportApp } from './library.ts'
+import { createPicture, shareExportApp } from './library.ts'
+import { readGamelist, scan } from './exports-support.ts'
 
 const fresh = shareExportApp(t)
-const ROOT = fileURLToPath(new URL('../../../', import.meta.url))
-
-/** Returns an exporter as a built-in plugin, so that it needs no build and no process of its own. */
-function exporterPackage (key: string, folder: string, entry: string): PluginPackage {
-  return {
-    folder, name: `svc-exporter-${key}`, version: '1.0.0', manifest: { kind: 'exporter', key, sdk: '^2' },
-    entry: join(folder, entry), origin: 'built-in', problem: null
-  }
-}
-
-/** Scans the whole library without asking any provider. */
-async function scan (app: App, headers: { authorization: string }) {
-  const { task_id: id } = (await app.inject({ method: 'POST', url: '/api/tasks/scan', headers, payload: { apis: [] } }))
-    .json<{ task_id: string }>()
-  const read = async () =>
-    (await app.inject({ url: `/api/tasks/${id}`, headers })).json<{ status: string, meta: { problems: object[] } }>()
-  await until(async () => (await read()).status === 'finished', 'the scan ends')
-  return await read()
-}
-
-/** Parses the games of a gamelist.xml by path, each as a record of its elements. */
-function readGamelist (text: string): Map<string, Record<string, string>> {
-  const games = parseXml(text).flatMap((root) => xmlChildren(root, 'game')).map((game) =>
-    Object.fromEntries(xmlChildren(game).map((element) => [element.name, xmlText(element)])))
-  return new Map(games.map((game) => [game.path ?? '', game]))
-}
 
 t.test('both exports name their files and contain every ROM on disk', async (t) => {
   const { app, addPlatform, addRom, call, snes } = await fresh(t)
@@ -188,16 +157,6 @@ t.test('exports need a credential with roms.write and an exporter that is active
   t.equal((await call('gamelist-xml', { headers: { authorization: `Bearer ${token.json().raw_token}` } })).status, 403)
 })
 
-t.test('without a scan worker nothing is exported, and the response says so', async (t) => {
-  const { addPlatform, call, worker, snes } = await buildExportApp(t)
-  await addPlatform('snes')
-  await worker.close()
-  const { status, body } = await call('gamelist-xml')
-  t.equal(status, 503)
-  t.match(body.detail, /worker/)
-  t.same(await readdir(snes()), [])
-})
-
 t.test('games in folders keep their folder, and so do their media', async (t) => {
   const { addPlatform, addRom, addResource, call, app, snes } = await fresh(t)
   const id = await addPlatform('snes')
@@ -215,32 +174,6 @@ t.test('games in folders keep their folder, and so do their media', async (t) =>
   t.equal(games.get('./Quest v1.2')?.thumbnail, './covers/Quest v1.2.png')
   t.equal(games.get('./Hacks/New/Deep.sfc')?.thumbnail, './covers/Hacks/New/Deep.png')
   await stat(snes('covers/Hacks/New/Deep.png'))
-})
-
-t.test('a folder of discs becomes the entry that starts them, one of several games none', async (t) => {
-  const { app, admin, call, snes } = await fresh(t, {
-    library: {
-      roms: {
-        snes: {
-          'Four Discs': { 'Four Discs.m3u': 'Disc 1.chd', 'Disc 1.chd': '1', 'Disc 2.chd': '2' },
-          'One Disc': { 'One Disc.cue': 'FILE "One Disc (Track 1).bin" BINARY', 'One Disc (Track 1).bin': '1', 'notes.txt': 'mine' },
-          'Two Discs': { 'Disc 1.cue': 'FILE "1.bin" BINARY', '1.bin': '1', 'Disc 2.cue': 'FILE "2.bin" BINARY', '2.bin': '2' },
-          'All Hacks': { 'One.sfc': '1', 'Two.sfc': '2', 'read me.txt': 'mine' },
-          'Own Manual': { 'Own Manual.sfc': '1', 'manual.pdf': '2' },
-          'PC Game': { 'game.exe': '1', 'setup.exe': '2', data: { 'a.bin': '1' } },
-          'Folder.m3u': { 'Folder.m3u': 'Disc 1.chd', 'Disc 1.chd': '1' }
-        }
-      }
-    }
-  })
-  await scan(app, admin)
-  const { body: { files: [file] } } = await call('gamelist-xml')
-  const paths = readGamelist(await readFile(snes('gamelist.xml'), 'utf8'))
-  t.same([...paths.keys()], [
-    './Folder.m3u', './Four Discs/Four Discs.m3u', './One Disc/One Disc.cue', './Own Manual/Own Manual.sfc', './PC Game'
-  ])
-  t.equal(file.games, 5)
-  t.match(file.skipped, [{ reason: /"One\.sfc" and "Two\.sfc"\. Add an \.m3u/ }, { reason: /"Disc 1\.cue" and "Disc 2\.cue"/ }])
 })
 
 t.test('in structure B the files are in the ROM folder of each platform', async (t) => {
@@ -360,26 +293,4 @@ t.test('a backup that is a link to the file itself is replaced', async (t) => {
   t.equal(await readFile(`${folder}/gamelist.xml.bak`, 'utf8'), 'old')
   await mkdir(`${folder}/sub`)
   t.equal((await readTextFile(folder, 'sub/none.txt')).text, null)
-})
-
-t.test('scans skip the files and media folders of every exporter, and so do exports', async (t) => {
-  const { app, admin, call, snes } = await buildExportApp(t, {
-    packages: [
-      exporterPackage('minimal', join(ROOT, 'examples', 'exporter-minimal'), 'src/index.ts'),
-      exporterPackage('whole', join(ROOT, 'test', 'loader', 'apart', 'whole-exporter'), 'index.js')
-    ]
-  })
-  await writeFile(snes('Alpha.sfc'), 'alpha')
-  const names = async () => {
-    await scan(app, admin)
-    const { items } = (await app.inject({ url: '/api/roms', headers: admin })).json<{ items: { fs_name: string }[] }>()
-    return items.map((rom) => rom.fs_name)
-  }
-  t.same(await names(), ['Alpha.sfc'])
-  t.match(await call('minimal'), { status: 200, body: { files: [{ path: snes('games.csv'), games: 1 }] } })
-  await writeFile(snes('whole.txt'), 'written by the other exporter')
-  await mkdir(snes('papers'))
-  await writeFile(snes('papers', 'Alpha.pdf'), 'manual')
-  t.same(await names(), ['Alpha.sfc'])
-  t.match(await call('minimal'), { status: 200, body: { files: [{ games: 1, written: false }] } })
 })

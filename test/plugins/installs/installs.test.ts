@@ -3,38 +3,22 @@ import type { AddressInfo } from 'node:net'
 import { io } from 'socket.io-client'
 import t, { type Test } from 'tap'
 import { userRoom } from '../../../core/sockets/sockets.ts'
-import { buildTestApp } from '../../support.ts'
 import { signIn } from '../auth/support.ts'
-import { type Caller, type Heard, type PairedDevice, connect, listen, pairDevice } from '../devices/support.ts'
+import { type Heard, connect, listen, pairDevice } from '../devices/support.ts'
 import { addRom } from '../roms/support.ts'
 import { until } from '../../until.ts'
 import { createCaller } from '../tokens/support.ts'
 import { startSecondWorker } from '../tasks/workers-support.ts'
+import { headersOf, startInstalls } from './installs-support.ts'
 
-const test = await buildTestApp(t)
-const { app, databaseUrl } = test
+const { test, app, alice, makeDevice, makeGame, age } = await startInstalls(t)
+
 const other = await startSecondWorker(t, test)
-
-const alice = createCaller(app, await test.createUser('alice'))
 const bob = createCaller(app, await test.createUser('bob'))
 const NOBODYS = crypto.randomUUID()
 
-t.beforeEach(async () => {
-  for (const table of ['install_requests', 'hidden_entities', 'notifications']) await app.pg.query(`delete from ${table}`)
-})
-
 const idOf = async (name: string) =>
   (await app.pg.query<{ id: number }>('select id from users where username = $1', [name])).rows[0]?.id ?? 0
-
-/** Adds a device of a user that can install games. */
-async function makeDevice (user: Caller = alice): Promise<PairedDevice & { installs: string }> {
-  const device = await pairDevice(app, user)
-  await user.put(`/api/devices/${device.id}`, { capabilities: { remote_install: true } })
-  return { ...device, installs: `/api/devices/${device.id}/installs` }
-}
-
-let nextGame = 1
-const makeGame = (platform = 'snes') => addRom(test, { fs_name: `Game ${nextGame++}.zip`, platform })
 
 /** Opens a browser of a user and collects its install events. */
 async function openBrowser (t: Pick<Test, 'teardown'>, name: string): Promise<Heard[]> {
@@ -50,8 +34,6 @@ async function openBrowser (t: Pick<Test, 'teardown'>, name: string): Promise<He
   socket.on('install:updated', (payload: Record<string, unknown>) => { heard.push({ event: 'install:updated', payload }) })
   return heard
 }
-
-const age = (interval: string) => app.pg.query(`update install_requests set updated_at = now() - interval '${interval}'`)
 
 t.test('a request goes through the device to its end, with an event for each step', async (t) => {
   const [device, rom, browser] = [await makeDevice(), await makeGame(), await openBrowser(t, 'alice')]
@@ -199,10 +181,6 @@ t.test('of concurrent ways to end a request, one wins', async (t) => {
   t.match(browser.map(({ payload }) => payload.status), ['pending', 'taken', ended[0]?.body.status])
 })
 
-async function headersOf (name: string) {
-  return { authorization: `Basic ${Buffer.from(`${name}:a password`).toString('base64')}` }
-}
-
 t.test('only the device itself claims and reports', async (t) => {
   const [device, second, rom] = [await makeDevice(), await makeDevice(), await makeGame()]
   const { body: { id } } = await alice.post(device.installs, { rom_id: rom })
@@ -320,38 +298,4 @@ t.test('deleting a device deletes its requests', async (t) => {
   await alice.post(device.installs, { rom_id: await makeGame() })
   await app.inject({ method: 'DELETE', url: `/api/devices/${device.id}`, headers: await headersOf('alice') })
   t.equal((await app.pg.query('select 1 from install_requests')).rowCount, 0)
-})
-
-t.test('a lifetime of 0 disables expiry, and the excluded platforms are configurable', async (t) => {
-  const own = await buildTestApp(t, {
-    databaseUrl, withoutAdmin: true,
-    env: { DEVICE_INSTALL_REQUEST_TTL_DAYS: '0', DEVICE_INSTALL_EXCLUDED_PLATFORM_SLUGS: 'SNES' }
-  })
-  const device = await makeDevice()
-  await alice.post(device.installs, { rom_id: await makeGame() })
-  await age('1000 days')
-  const caller = createCaller(own.app, await headersOf('alice'))
-  t.equal((await caller.get(device.installs)).body.length, 1)
-  t.match(await caller.post(device.installs, { rom_id: await makeGame() }), { status: 400, body: { detail: /'snes'/ } })
-  t.match(await caller.post(device.installs, { rom_id: await makeGame('win') }), { status: 201 })
-  await own.app.installs.purge()
-  t.equal((await caller.get(device.installs)).body.length, 2)
-})
-
-t.test('disabled installs answer 404 on all routes', async (t) => {
-  const off = await buildTestApp(t, { databaseUrl, withoutAdmin: true, env: { DEVICE_INSTALL_ENABLED: 'false' } })
-  const [device, rom] = [await makeDevice(), await makeGame()]
-  const { body: { id } } = await alice.post(device.installs, { rom_id: rom })
-  const caller = createCaller(off.app, { authorization: `Bearer ${device.token}` })
-  const replies = [
-    await caller.post(device.installs, { rom_id: rom }),
-    await caller.get(device.installs),
-    await caller.post(`${device.installs}/claim`),
-    await caller.put(`${device.installs}/${id}`, { status: 'done' }),
-    await caller.delete(`${device.installs}/${id}`),
-    await caller.get(`/api/roms/${rom}/installs`)
-  ]
-  for (const reply of replies) t.match(reply, { status: 404, body: { detail: /DEVICE_INSTALL_ENABLED/ } })
-  t.match(await createCaller(off.app).get(device.installs), { status: 401 })
-  t.match(await caller.get('/api/devices/online'), { status: 200 })
 })

@@ -299,15 +299,6 @@ t.test('players of a dead worker are removed from their rooms', async (t) => {
   t.same(await peer.ask('open-room', roomData(ghost, 'a', game)), [], 'its id is free')
 })
 
-t.test('every half hour a worker drops rooms without players', async (t) => {
-  const working = await buildTestApp(t, { worker: true, packages: [] })
-  const { app: web } = working
-  t.match((await web.pg.query("select cron from pgboss.schedule where name = 'netplay_cleanup'")).rows, [{ cron: '*/30 * * * *' }])
-  await web.pg.query("insert into netplay_rooms (id, name, game_id, max_players) values ('empty', 'Empty', '1', 4)")
-  await web.jobs.request('netplay_cleanup', {}, 20_000)
-  t.equal((await web.pg.query('select 1 from netplay_rooms')).rowCount, 0)
-})
-
 t.test('rooms are listed to callers with roms.read or assets.read who see the game', async (t) => {
   const tokenOf = async (scopes: string[]) => (await app.inject({
     method: 'POST', url: '/api/client-tokens', headers: { authorization: alice.authorization }, payload: { name: scopes.join(), scopes }

@@ -11,22 +11,12 @@ import { createProvider } from '../../../plugins/oidc/provider.ts'
 import { createOidc } from '../../../plugins/oidc/service.ts'
 import { readSettings } from '../../../plugins/oidc/settings.ts'
 import { loadConfig } from '../../load-config.ts'
-import { buildTestApp } from '../../support.ts'
 import { guestHeaders } from '../auth/support.ts'
 import { CERTIFICATE, CERTIFICATE_KEY } from '../fixtures/certificate.ts'
-import { CLIENT, createBrowser, startProvider } from './support.ts'
+import { CLIENT, createBrowser } from './support.ts'
+import { BASE_URL, CALLBACK, startOidc } from './oidc-support.ts'
 
-const BASE_URL = 'https://games.example/lib'
-const CALLBACK = `${BASE_URL}/api/oauth/openid`
-const ROLES = { OIDC_CLAIM_ROLES: 'realm_access.roles', OIDC_ROLE_ADMIN: 'boss', OIDC_ROLE_EDITOR: 'keeper', OIDC_ROLE_VIEWER: 'guest' }
-
-const provider = await startProvider(t, CALLBACK)
-const CONFIGURED = {
-  SVC_BASE_URL: BASE_URL, OIDC_ENABLED: 'true', OIDC_CLIENT_ID: CLIENT.id, OIDC_CLIENT_SECRET: CLIENT.secret,
-  OIDC_SERVER_APPLICATION_URL: provider.issuer
-}
-const test = await buildTestApp(t, { env: { ...CONFIGURED, ...ROLES, OIDC_PROVIDER: 'Home', OIDC_RP_INITIATED_LOGOUT: 'true' } })
-const { app } = test
+const { provider, CONFIGURED, test, app, introduce } = await startOidc(t)
 
 interface Row { id: number, username: string, role: string, group: string | null, subject: string | null }
 
@@ -39,14 +29,6 @@ async function findUsers (where: string, ...values: unknown[]): Promise<Row[]> {
 async function listAudit (event: string): Promise<unknown[]> {
   const { rows } = await app.pg.query<{ username: string }>('select username from audit_events where event = $1 order by id', [event])
   return rows.map(({ username }) => username)
-}
-
-/** Adds a person to the provider, with the role of a guest. */
-function introduce (subject: string, claims: object = {}): string {
-  provider.people.set(subject, {
-    preferred_username: subject, email: `${subject}@Home.Example`, email_verified: true, realm_access: { roles: ['guest'] }, ...claims
-  })
-  return subject
 }
 
 t.test('the first sign-in at the provider creates an account, later ones reuse it', async (t) => {
@@ -329,35 +311,6 @@ t.test("a sign-in replaces the browser's session; signing out offers the provide
 t.test('login pages learn that OpenID Connect is on', async (t) => {
   t.same((await app.inject({ url: '/api/heartbeat' })).json().OIDC,
     { ENABLED: true, AUTOLOGIN: false, PROVIDER: 'Home', RP_INITIATED_LOGOUT: true })
-})
-
-t.test('a provider that is down only stops sign-ins through it, and is asked again', async (t) => {
-  const other = await buildTestApp(t, {
-    databaseUrl: test.databaseUrl, withoutAdmin: true, env: { ...CONFIGURED, OIDC_ALLOW_REGISTRATION: 'false' }
-  })
-  provider.isDown = true
-  const reply = await other.app.inject({ url: '/api/login/openid' })
-  t.equal(reply.statusCode, 503)
-  t.match(reply.json().detail, /provider/)
-  t.equal((await other.app.inject({ url: '/api/heartbeat' })).statusCode, 200)
-  provider.isDown = false
-  provider.requests.length = 0
-  const replies = await Promise.all([1, 2, 3].map(() => other.app.inject({ url: '/api/login/openid' })))
-  t.same(replies.map(({ statusCode }) => statusCode), [302, 302, 302])
-  t.same(provider.requests, ['GET /.well-known/openid-configuration'], 'one question for all')
-
-  const refused = await createBrowser(other).signIn(provider, introduce('mia'))
-  t.equal(refused.statusCode, 403, 'and without registration nobody new comes in')
-  await other.app.users.create({ username: 'mia', password: 'a password', email: 'mia@home.example', role: 'admin' })
-  t.equal((await createBrowser(other).signIn(provider, 'mia')).statusCode, 307)
-  const { rows: [mia] } = await other.app.pg.query("select role from users where username = 'mia'")
-  t.same(mia, { role: 'admin' }, 'roles stay as they are here when no claim is configured')
-
-  const roaming = createBrowser(other)
-  const url = await roaming.visit(provider, 'mia')
-  const headers = { cookie: `svc_oidc=${roaming.cookies.get('svc_oidc')}` }
-  t.equal((await app.inject({ url, headers })).statusCode, 307, 'any process ends what another began')
-  t.equal((await other.app.inject({ url, headers })).statusCode, 400, 'once')
 })
 
 t.test('without a full configuration its routes are missing, and the log says why', async (t) => {

@@ -1,3 +1,4 @@
+import { ENCODERS } from './support.ts'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { type IncomingMessage, request } from 'node:http'
@@ -6,7 +7,7 @@ import t from 'tap'
 import { createForm } from '../assets/support.ts'
 import { buildTestApp, shareTestApp } from '../../support.ts'
 import { until } from '../../until.ts'
-import { LIBRARY, fill, patch, sent } from './patches-support.ts'
+import { LIBRARY, fill, patch, sent, BASE } from './patches-support.ts'
 
 const fresh = shareTestApp(t)
 
@@ -37,4 +38,15 @@ t.test('patches of one user run in sequence across web workers, others in parall
   answer.resume()
   t.equal(answer.statusCode, 200)
   t.same((await Promise.all(next)).map((reply) => reply.statusCode), [200, 200])
+})
+
+t.test('a file, a patch or a result beyond the limit is refused', async (t) => {
+  const test = await buildTestApp(t, { library: LIBRARY, env: { ROM_PATCHER_MAX_FILE_SIZE_BYTES: '30' } })
+  const ids = await fill(test)
+  const small = ENCODERS.ips?.(BASE, Buffer.concat([BASE, Buffer.alloc(20)])) ?? Buffer.alloc(0)
+  for (const content of [Buffer.concat([Buffer.from('PATCH'), Buffer.alloc(40)]), small]) {
+    const reply = await patch(test, ids['Game (USA).sfc'], [sent(content, 'x.ips')])
+    t.equal(reply.statusCode, 400)
+    t.match(reply.json<{ detail: string }>().detail, /ROM_PATCHER_MAX_FILE_SIZE_BYTES/)
+  }
 })

@@ -1,13 +1,13 @@
-import fc from 'fast-check'
 import { readFileSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
+import fc from 'fast-check'
 import t from 'tap'
 import { PatchError } from '../../../plugins/patches/apply/files.ts'
-import { type Part } from '../assets/support.ts'
-import { buildTestApp, shareTestApp } from '../../support.ts'
-import { ENCODERS, NEVER_SHORTER, applyIn } from './support.ts'
+import { shareTestApp } from '../../support.ts'
+import type { Part } from '../assets/support.ts'
 import { addRom } from '../roms/support.ts'
 import { BASE, LIBRARY, PATCH, RESULT, fileIdsOf, fill, patch, sent } from './patches-support.ts'
+import { ENCODERS, NEVER_SHORTER, applyIn } from './support.ts'
 
 const bytes = (maxLength: number) => fc.uint8Array({ maxLength }).map((array) => Buffer.from(array))
 /** Two files with much in common, as a ROM and its translation have. */
@@ -165,15 +165,4 @@ t.test('V9: a hidden file is not patched, and a hidden patch is not found', asyn
   t.match(reply.json<{ detail: string }>().detail, /^Patch file with id/)
   await hide('Game (USA).sfc')
   t.equal((await patch(test, ids['Game (USA).sfc'], [sent()], bob)).statusCode, 404)
-})
-
-t.test('a file, a patch or a result beyond the limit is refused', async (t) => {
-  const test = await buildTestApp(t, { library: LIBRARY, env: { ROM_PATCHER_MAX_FILE_SIZE_BYTES: '30' } })
-  const ids = await fill(test)
-  const small = ENCODERS.ips?.(BASE, Buffer.concat([BASE, Buffer.alloc(20)])) ?? Buffer.alloc(0)
-  for (const content of [Buffer.concat([Buffer.from('PATCH'), Buffer.alloc(40)]), small]) {
-    const reply = await patch(test, ids['Game (USA).sfc'], [sent(content, 'x.ips')])
-    t.equal(reply.statusCode, 400)
-    t.match(reply.json<{ detail: string }>().detail, /ROM_PATCHER_MAX_FILE_SIZE_BYTES/)
-  }
 })

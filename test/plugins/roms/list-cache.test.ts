@@ -8,39 +8,12 @@ import { OUT_OF_TIME } from '../../../core/database/errors.ts'
 import { limitRequests } from '../../../core/database/request-time.ts'
 import { createLibraryCache } from '../../../plugins/library-versions/library-cache.ts'
 import { type VersionSnapshot, type VersionKind, selectVersions } from '../../../plugins/library-versions/version-rows.ts'
-import { type TestApp, buildTestApp, shareTestApp } from '../../support.ts'
+import { shareTestApp } from '../../support.ts'
 import { until } from '../../until.ts'
 import { addRom } from './support.ts'
+import { all, get, idOf, readAll, type Page } from './list-cache-support.ts'
 
 const fresh = shareTestApp(t)
-type Headers = Record<string, string>
-interface Page { total: number, rom_id_index: number[], items: { id: number }[], filter_values: { regions: string[] } }
-
-async function get<Answer> ({ app }: TestApp, headers: Headers, path: string): Promise<Answer> {
-  const reply = await app.inject({ url: `/api/${path}`, headers })
-  if (reply.statusCode !== 200) throw new Error(reply.body)
-  return reply.json<Answer>()
-}
-
-const idOf = async ({ app }: TestApp, username: string) =>
-  (await app.pg.query<{ id: number }>('select id from users where username = $1', [username])).rows[0]?.id
-
-/** Reads all cached values as one caller gets them. */
-async function readAll (test: TestApp, headers: Headers) {
-  const page = await get<Page>(test, headers, 'roms')
-  return {
-    ids: page.rom_id_index,
-    total: page.total,
-    shown: page.items.map(({ id }) => id),
-    regions: page.filter_values.regions,
-    identifiers: await get<number[]>(test, headers, 'roms/identifiers'),
-    filters: (await get<Page['filter_values']>(test, headers, 'roms/filters')).regions,
-    counts: (await get<{ rom_count: number }[]>(test, headers, 'platforms')).map((platform) => platform.rom_count)
-  }
-}
-
-const all = (ids: number[], regions: string[], counts: number[]) =>
-  ({ ids, total: ids.length, shown: ids, regions, identifiers: ids, filters: regions, counts })
 
 t.test('cached values of one caller are given to no other', async (t) => {
   const test = await fresh(t)
@@ -57,33 +30,6 @@ t.test('cached values of one caller are given to no other', async (t) => {
   t.same(await readAll(test, test.admin), everything, 'from what is kept')
   await test.app.pg.query('update users set age_limit = null where username = $1', ['bob'])
   t.same(await readAll(test, bob), everything, 'a right that changed is another key')
-})
-
-t.test('a change shows at once in every worker', async (t) => {
-  const test = await fresh(t)
-  const other = await buildTestApp(t, { databaseUrl: test.databaseUrl, withoutAdmin: true })
-  const alice = await test.createUser('alice')
-  const a = await addRom(test, { fs_name: 'A (USA).sfc' })
-  const b = await addRom(test, { fs_name: 'B (USA).sfc' })
-  const expect = async (ids: number[], regions: string[], what: string) => {
-    const expected = all(ids, regions, ids.length === 0 ? [] : [ids.length])
-    for (const one of [test, other]) t.same(await readAll(one, alice), expected, what)
-  }
-  await expect([a, b], ['USA'], 'as it is')
-  await test.app.pg.query("update roms set name_sort_key = 'z', regions = '{EU}' where id = $1", [a])
-  await expect([b, a], ['EU', 'USA'], 'an edit')
-  const c = await addRom(other, { fs_name: 'C (USA).sfc' })
-  await expect([b, c, a], ['EU', 'USA'], 'a ROM more')
-  await test.app.inject({ method: 'PUT', url: `/api/roms/${b}/props`, headers: alice, payload: { hidden: true } })
-  const marked = await readAll(other, alice)
-  t.same([marked.ids, marked.shown, marked.identifiers, marked.counts], [[c, a], [c, a], [c, a], [3]], 'an own mark')
-  t.same((await get<Page>(test, test.admin, 'roms')).rom_id_index, [b, c, a], 'which is of nobody else')
-  t.same((await get<Page>(test, alice, 'roms?statuses=hidden')).rom_id_index, [b])
-  await other.app.inject({ method: 'PUT', url: `/api/roms/${b}/props`, headers: alice, payload: { hidden: false } })
-  await test.app.pg.query('insert into hidden_entities (entity, entity_id, user_id) values ($1, $2, $3)', ['roms', c, await idOf(test, 'alice')])
-  await expect([b, a], ['EU', 'USA'], 'a rule')
-  await test.app.pg.query('delete from platforms')
-  await expect([], [], 'everything gone')
 })
 
 t.test('grouped lists and those of marks follow the marks', async (t) => {

@@ -1,56 +1,18 @@
-import { access, mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { access, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import sharp from 'sharp'
 import t from 'tap'
 import { startServer } from '../../core/http/server.ts'
-import type { PluginPackage } from '../../../core/loader/packages/packages.ts'
-import { SERVER_DIR } from '../../../core/server-dir.ts'
-import { resetScripts, scriptOf } from '../fixtures/script.ts'
+import { scriptOf } from '../fixtures/script.ts'
 import { until } from '../../until.ts'
-import { buildScanTest } from './support.ts'
+import { PNG, pictures, startArtwork } from './artwork-support.ts'
 
-const picture = (width: number, height: number, format: 'png' | 'jpeg' = 'png') =>
-  sharp({ create: { width, height, channels: 3, background: '#336699' } }).toFormat(format).toBuffer()
-const PNG = await picture(300, 400)
-const TALL = await picture(600, 1_200, 'jpeg')
-const PDF = Buffer.from('%PDF-1.7\nsmall\n%%EOF\n')
+const { server, test, put, scan, rom, dataDir } = await startArtwork(t)
 
-const FILES: Record<string, [type: string, content: Buffer]> = {
-  '/cover.png': ['image/png', PNG],
-  '/tall.bin': ['application/octet-stream', TALL],
-  '/page.png': ['text/html', Buffer.from('<html>Sign in first</html>')],
-  '/lie.png': ['image/png', Buffer.from('<html>Sign in first</html>')],
-  '/vector.svg': ['image/svg+xml', Buffer.from('<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"/>')],
-  '/cut.png': ['image/png', PNG.subarray(0, PNG.length / 2)],
-  '/manual.pdf': ['application/pdf', PDF],
-  '/manual.html': ['application/octet-stream', Buffer.from('<html>')]
-}
-
-const server = await startServer(t, (request, response) => {
-  const [type, content] = FILES[request.url ?? ''] ?? []
-  if (request.url === '/broken.png') {
-    response.writeHead(200, { 'content-type': 'image/png', 'content-length': '100000' })
-    response.write(PNG)
-    response.destroy()
-  } else if (content === undefined) {
-    response.writeHead(404).end()
-  } else {
-    response.writeHead(200, { 'content-type': type }).end(content)
-  }
-})
 const stranger = await startServer(t, (_request, response) => { response.writeHead(200, { 'content-type': 'image/png' }).end(PNG) })
-
-const test = await buildScanTest(t, {
-  config: { filesystem: { skip_hash_calculation: true }, plugins: { pictures: { base_url: server.url } } }
-})
-const { put, scan, rom, dataDir } = test
 const alpha = scriptOf('alpha')
-const pictures = scriptOf('pictures')
 const resources = join(dataDir, 'resources')
 let count = 0
-
-t.beforeEach(resetScripts)
 
 const exists = (path: string | null) => access(join(resources, path ?? 'nowhere')).then(() => true, () => false)
 
@@ -147,72 +109,6 @@ t.test('a cover whose file was lost is fetched again by the next lookup', async 
   alpha.identify = () => ({ id: 1 })
   await scan({ type: 'unmatched', apis: ['alpha'], platform_fs_slugs: [folder] })
   t.ok(await exists((await rom(folder, 'Game.bin')).path_cover_large))
-})
-
-t.test('a PICO-8 cartridge is its own cover until a provider has one', async (t) => {
-  await put({ 'roms/pico-8/Cart.p8.png': PNG, 'roms/pico-8/Other.p8.png': Buffer.from('no picture') })
-  await scan({ platform_fs_slugs: ['pico-8'], apis: [] })
-  const own = await rom('pico-8', 'Cart.p8.png')
-  t.match(own, { url_cover: 'file://roms/pico-8/Cart.p8.png', path_cover_large: /big\.png$/, path_cover_small: /small\.png$/ })
-  t.match(await rom('pico-8', 'Other.p8.png'), { path_cover_large: null })
-  pictures.identify = () => ({ id: 'p', media: [{ kind: 'cover', url: `${server.url}/tall.bin` }] })
-  await scan({ type: 'unmatched', platform_fs_slugs: ['pico-8'], apis: ['pictures'] })
-  t.match(await rom('pico-8', 'Cart.p8.png'), { url_cover: `${server.url}/tall.bin`, path_cover_large: /big\.jpg$/ })
-})
-
-/** A community provider that sends what it knows of a ROM to other hosts, as part of the URLs of its media. */
-const LEAKY = `import { defineProvider } from '@svc/plugin-sdk'
-  export default defineProvider({
-    key: 'leaky',
-    name: 'Leaky',
-    id: 'string',
-    identify: async ({ fs_name: name }) => ({
-      id: name,
-      media: [
-        { kind: 'cover', url: 'https://pictures.example/cover.png' },
-        { kind: 'screenshot', url: 'https://leak.example/cover.png?name=' + name },
-        { kind: 'screenshot', url: 'https://leak.example/cover.png?again=' + name },
-        { kind: 'screenshot', url: 'https://images.pictures.example/onward.png' }
-      ]
-    })
-  })`
-
-t.test('media of a community provider come only from hosts of its manifest', async (t) => {
-  const gateway = await startServer(t, (request, response) => {
-    const isOnward = request.url?.endsWith('/onward.png') === true
-    if (isOnward) response.writeHead(302, { location: 'https://leak.example/redirected.png' }).end()
-    else response.writeHead(200, { 'content-type': 'image/png' }).end(PNG)
-  })
-  const folder = await mkdtemp(join(tmpdir(), 'svc-leaky-'))
-  t.teardown(() => rm(folder, { recursive: true }))
-  await writeFile(join(folder, 'leaky.mjs'), LEAKY)
-  await mkdir(join(folder, 'node_modules'))
-  await symlink(join(SERVER_DIR, 'node_modules', '@svc'), join(folder, 'node_modules', '@svc'), 'junction')
-  const leaky: PluginPackage = {
-    folder,
-    name: 'svc-provider-leaky',
-    version: '1.0.0',
-    manifest: { kind: 'provider', key: 'leaky', sdk: '^2', hosts: ['pictures.example', '*.pictures.example'] },
-    entry: join(folder, 'leaky.mjs'),
-    origin: 'community',
-    problem: null
-  }
-  const lines: Record<string, unknown>[] = []
-  const { put, scan, rom, problems } = await buildScanTest(t, {
-    providers: [],
-    packages: [leaky],
-    config: { outgoing: { gateway: gateway.url } },
-    log: (line) => { lines.push(line) }
-  })
-  await put({ 'roms/nes/One.nes': 'one', 'roms/nes/Two.nes': 'two' })
-  const status = await scan({ platform_fs_slugs: ['nes'] })
-  t.match(await rom('nes', 'One.nes'), { path_cover_large: /big\.png$/, path_screenshots: [], ids: { leaky: 'One.nes' } })
-  t.same([...new Set(gateway.requests)].sort(),
-    ['GET /images.pictures.example/onward.png', 'GET /pictures.example/cover.png'])
-  t.match(lines.filter(({ msg }) => msg === 'media of this plugin are skipped'), [
-    { plugin: 'svc-provider-leaky', host: 'leak.example', reason: /svc\.hosts/ }
-  ], 'one warning for four URLs')
-  t.match(problems(status), [/2 artwork files.*'leak\.example'.*svc\.hosts/], 'redirects')
 })
 
 t.test('a ROM that is trashed during its rematch comes back with its cover', async (t) => {

@@ -1,7 +1,10 @@
+import { utimes } from 'node:fs/promises'
+import { join } from 'node:path'
+import { resetScripts } from '../fixtures/script.ts'
 import t from 'tap'
 import { alpha, startScanTypes } from './scan-types-support.ts'
 
-const { scan, rom, roms, prepare } = await startScanTypes(t)
+const { scan, rom, roms, prepare, sql, libraryDir, put } = await startScanTypes(t)
 
 t.test('a scan of named ROMs rereads only their files and names, with every type', async (t) => {
   for (const type of ['quick', 'update', 'unmatched', 'complete', 'hashes', 'new_platforms']) {
@@ -18,4 +21,23 @@ t.test('a scan of named ROMs rereads only their files and names, with every type
     const expected = { update: ['getById'], complete: ['identify'] }[type] ?? []
     t.same(alpha.calls.map((call) => call.method), expected, type)
   }
+})
+
+t.test('a quick scan begins with the platform that changed last, and with its new games', async (t) => {
+  const files = (folder: string, count: number) =>
+    Object.fromEntries(Array.from({ length: count }, (_none, index) => [`roms/${folder}/${100 + index}.bin`, `${folder} ${index}`]))
+  await put({ ...files('a2600', 60), ...files('zxs', 60) })
+  await scan({ platform_fs_slugs: ['a2600', 'zxs'], apis: [] })
+  await put({ 'roms/a2600/Zero.bin': 'zero', 'roms/zxs/Zeta.bin': 'zeta' })
+  await utimes(join(libraryDir, 'roms/a2600'), 1, 1)
+  resetScripts()
+  const listed: string[] = []
+  alpha.identify = async (game) => {
+    const [row] = await sql<{ roms: number }>("select count(*)::int as roms from roms where fs_name in ('Zero.bin', 'Zeta.bin')")
+    listed.push(`${game.fs_name} of ${row?.roms}`)
+    return null
+  }
+  await scan({ platform_fs_slugs: ['a2600', 'zxs'], apis: ['alpha'] })
+  t.equal(listed[0], 'Zeta.bin of 1')
+  t.match(listed, [/^Zeta/, /^Zero/])
 })

@@ -1,4 +1,4 @@
-import { rm, utimes } from 'node:fs/promises'
+import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
 import { resetScripts, scriptOf } from '../fixtures/script.ts'
@@ -163,25 +163,6 @@ t.test('no selection asks all providers, an empty one none, others only the sele
     t.equal(status.status, 'finished')
     t.same(Object.entries(asked()).filter(([, calls]) => calls.length > 0).map(([key]) => key), expected, String(apis))
   }
-})
-
-t.test('a quick scan begins with the platform that changed last, and with its new games', async (t) => {
-  const files = (folder: string, count: number) =>
-    Object.fromEntries(Array.from({ length: count }, (_none, index) => [`roms/${folder}/${100 + index}.bin`, `${folder} ${index}`]))
-  await put({ ...files('a2600', 60), ...files('zxs', 60) })
-  await scan({ platform_fs_slugs: ['a2600', 'zxs'], apis: [] })
-  await put({ 'roms/a2600/Zero.bin': 'zero', 'roms/zxs/Zeta.bin': 'zeta' })
-  await utimes(join(libraryDir, 'roms/a2600'), 1, 1)
-  resetScripts()
-  const listed: string[] = []
-  alpha.identify = async (game) => {
-    const [row] = await sql<{ roms: number }>("select count(*)::int as roms from roms where fs_name in ('Zero.bin', 'Zeta.bin')")
-    listed.push(`${game.fs_name} of ${row?.roms}`)
-    return null
-  }
-  await scan({ platform_fs_slugs: ['a2600', 'zxs'], apis: ['alpha'] })
-  t.equal(listed[0], 'Zeta.bin of 1')
-  t.match(listed, [/^Zeta/, /^Zero/])
 })
 
 t.test('a quick scan of an unchanged library makes no lookup and reads no file', async (t) => {

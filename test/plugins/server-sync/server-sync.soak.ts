@@ -1,11 +1,11 @@
-import { type AssetItem } from '../assets/support.ts'
 import { existsSync } from 'node:fs'
 import { mkdir, readFile, readdir, rename, rm, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
 import { until } from '../../until.ts'
+import type { AssetItem } from '../assets/support.ts'
+import { type Session, base, contentOf, counts, listen, newest, startServerSync } from './server-sync-support.ts'
 import { startDeviceHost } from './sftp-server.ts'
-import { base, contentOf, counts, listen, newest, startServerSync } from './server-sync-support.ts'
 
 const { start } = await startServerSync(t)
 
@@ -198,4 +198,42 @@ t.test('a file that both sides changed is reported and kept, unless a resolution
   t.equal(host.text('/saves/snes/Game.srm'), 'server 3')
   const copies = (await client.get<AssetItem[]>(`/api/saves?rom_id=${rom}`)).filter((save) => save.conflict_of !== null)
   t.same(await Promise.all(copies.map(({ id }) => contentOf(test, id))), ['device 3'])
+})
+
+t.test('an impossible sync over SSH is refused, and a failed one says why in its session', async (t) => {
+  const { test, register, ask, sync, reach, ended } = await start(t)
+  const refusals: [object, string | RegExp][] = [
+    [{ sync_mode: 'api' }, /'api'/],
+    [{ sync_mode: 'push_pull' }, /ssh_host/],
+    [{ sync_mode: 'push_pull', sync_config: { ssh_host: ' ' } }, /ssh_host/]
+  ]
+  for (const [fields, detail] of refusals) {
+    const reply = await ask(await register(fields))
+    t.match(reply, { statusCode: 400 })
+    t.match(reply.json(), { detail })
+  }
+  t.equal((await ask({ id: '', device_id: '999', sync_config: null })).statusCode, 404)
+  const host = await startDeviceHost(t)
+  const device = await reach(host)
+  await test.app.inject({ method: 'PUT', url: `/api/devices/${device.device_id}`, headers: test.admin, payload: { sync_enabled: false } })
+  t.same((await ask(device)).json(), { detail: 'Sync is disabled for this device' })
+
+  const events = await listen(t, test)
+  const wrong: [object, RegExp][] = [
+    [{ ssh_password: 'guessed' }, /failed: All configured authentication methods failed/],
+    [{ ssh_port: 1 }, /ECONNREFUSED/],
+    [{ ssh_port: 'x' }, /'ssh_port' is "x"/],
+    [{ save_directories: [{ platform_slug: 'snes', path: '/nowhere' }] }, /The folder '\/nowhere' cannot be listed/],
+    [{ ssh_private_key: 'no key' }, /Cannot parse privateKey/]
+  ]
+  for (const [config, message] of wrong) {
+    const session = await sync(await reach(host, config))
+    t.match(session, { status: 'FAILED', error_message: message })
+    t.match(await events.next('sync:error'), { session_id: session.session_id, id: session.id, error: message })
+  }
+  const empty = await reach(host, { save_directories: [] })
+  t.equal(counts(await sync(empty)), 'COMPLETED 0/0/0')
+  t.match(await events.next('sync:completed'), { operations_completed: 0, operations_failed: 0 })
+  const twice = await Promise.all([ask(empty), ask(empty)])
+  for (const reply of twice) t.equal((await ended(reply.json<Session>().id)).status, 'COMPLETED')
 })

@@ -1,47 +1,13 @@
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { chmod, readFile, readdir, rm, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import t, { type Test } from 'tap'
+import t from 'tap'
 import { parse } from 'yaml'
-import { buildApp } from '../../../core/app.ts'
-import { readPluginConfig } from '../../../core/loader/settings/plugin-config.ts'
 import { readPriorities } from '../../../plugins/matching/merge-matches.ts'
-import { type TestApp, buildTestApp, shareTestApp } from '../../support.ts'
-import { features } from '../../../plugins/index.ts'
-import { until } from '../../until.ts'
+import { buildTestApp, shareTestApp } from '../../support.ts'
 import { addRom } from '../roms/support.ts'
+import { SCAN, open, openPlugin } from './settings-support.ts'
 
 const fresh = shareTestApp(t)
-
-type Shown = Record<string, unknown>
-
-const SCAN = {
-  metadata_priority: ['igdb', 'ss'],
-  artwork_priority: ['sgdb', 'igdb'],
-  region_priority: ['us'],
-  language_priority: ['en'],
-  media: ['box2d'],
-  gamelist_export: false,
-  pegasus_export: false,
-  gamelist_thumbnail: 'box2d',
-  gamelist_image: 'screenshot'
-}
-
-function open (test: TestApp) {
-  const { app, admin, config } = test
-  const file = join(config.data_dir, 'config.yml')
-  return {
-    file,
-    write: (text: string) => writeFile(file, text),
-    text: () => readFile(file, 'utf8'),
-    show: async (headers: object = admin) => (await app.inject({ url: '/api/config', headers: { ...headers } })).json<Shown>(),
-    async call (method: 'POST' | 'PUT' | 'DELETE', path: string, payload?: object, headers = admin) {
-      const reply = await app.inject({ method, url: `/api/config/${path}`, headers, ...(payload === undefined ? {} : { payload }) })
-      return { status: reply.statusCode, body: reply.json<{ detail: string } | null>() }
-    }
-  }
-}
 
 t.test('without a credential no setting of this library, its network or secrets is shown', async (t) => {
   const { write, show } = open(await fresh(t))
@@ -308,16 +274,6 @@ t.test('an invalid file is reported without its content, and not changed', async
   t.equal(await text(), broken)
 })
 
-t.test('a setting that a variable overrides is not changed in the file', async (t) => {
-  const test = await buildTestApp(t, { env: { SCAN_REGION_PRIORITY: 'jp,us' } })
-  const { call, show, text } = open(test)
-  t.match(await call('PUT', 'scan', { ...SCAN, region_priority: ['eu'] }),
-    { status: 409, body: { detail: /^scan\.priority\.region is set by the variable SCAN_REGION_PRIORITY / } })
-  t.equal((await call('PUT', 'scan', { ...SCAN, region_priority: ['jp', 'us'] })).status, 200, 'saying the same is no change')
-  t.same((await show()).SCAN_REGION_PRIORITY, ['jp', 'us'])
-  t.equal(parse(await text()).scan.priority.region, undefined)
-})
-
 t.test('concurrent writes lose nothing, and leave no other files', async (t) => {
   const test = await fresh(t)
   const { call, show } = open(test)
@@ -345,91 +301,6 @@ t.test('only those who may write platforms change settings', async (t) => {
   const test = await fresh(t)
   const { call } = open(test)
   t.equal((await call('PUT', 'scan', SCAN, await test.createUser('alice'))).status, 403)
-})
-
-/** Starts a service that records the keys which requests bring. */
-async function startService (t: Pick<Test, 'teardown'>) {
-  const keys: (string | undefined)[] = []
-  const server = createServer((request, response) => {
-    keys.push(request.headers['x-client-api-key']?.toString())
-    response.writeHead(200, { 'content-type': 'application/json' }).end('[{"name": "Game Boy"}]')
-  })
-  await new Promise<void>((resolve) => { server.listen(0, '127.0.0.1', resolve) })
-  t.teardown(() => { server.close() })
-  return { keys, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` }
-}
-
-/** Calls the settings of one plugin. */
-const openPlugin = ({ app, admin }: Pick<TestApp, 'app' | 'admin'>, plugin: string) => ({
-  async call (method: 'GET' | 'PUT' | 'DELETE', payload?: object, headers: object = admin) {
-    const reply = await app.inject({
-      method, url: `/api/plugins/${plugin}/settings`, headers: { ...headers }, ...(payload === undefined ? {} : { payload })
-    })
-    return { status: reply.statusCode, body: reply.json<Shown>(), text: reply.body }
-  },
-  test: async () => (await app.inject({
-    method: 'POST', url: `/api/heartbeat/metadata/${plugin.split('/')[1]}`, headers: admin
-  })).json<{ answers: boolean, problem: string | null }>()
-})
-
-t.test('stored settings of a provider apply at once and after a restart', async (t) => {
-  const test = await buildTestApp(t, { worker: true })
-  const { url } = await startService(t)
-  const { call, test: askProvider } = openPlugin(test, 'provider/hasheous')
-  t.match(await askProvider(), { answers: false, problem: /HASHEOUS_API_ENABLED/ })
-  const stored = await call('PUT', { enabled: true, baseUrl: url, clientApiKey: 'hunter2' })
-  t.match(stored, { status: 200, body: { values: { enabled: true, baseUrl: url }, stored_secrets: ['clientApiKey'], fixed: {} } })
-  t.notMatch((await call('GET')).text, /hunter2/, 'no secret is sent back')
-  t.ok(test.worker?.registry.providers.has('hasheous'), 'the scan worker calls the provider')
-  await until(() => test.app.registry.providers.has('hasheous'), 'web workers offer the provider')
-  t.match(await askProvider(), { answers: true, problem: null })
-  const [row] = (await test.app.pg.query<{ sealed: string }>('select sealed from plugin_settings')).rows
-  t.notMatch(row?.sealed ?? '', /hunter2/)
-  const later = await buildApp({
-    config: test.config, role: 'web', workerNumber: 2, databaseUrl: test.databaseUrl, logger: test.app.log as never, features
-  })
-  t.teardown(() => later.close())
-  await later.ready()
-  t.ok(later.registry.providers.has('hasheous'), 'a process that starts later has the settings')
-  t.match(await call('DELETE'), { status: 200, body: { values: {}, stored_secrets: [] } })
-  await until(() => !later.registry.providers.has('hasheous'), 'the provider is off again')
-  t.notOk(test.worker?.registry.providers.has('hasheous'))
-})
-
-t.test('a stored key is not sent to another address unless it is entered again', async (t) => {
-  const test = await buildTestApp(t, { worker: true })
-  const [former, other] = [await startService(t), await startService(t)]
-  const { call, test: askProvider } = openPlugin(test, 'provider/hasheous')
-  await call('PUT', { enabled: true, baseUrl: former.url, clientApiKey: 'hunter2' })
-  const refused = await call('PUT', { enabled: true, baseUrl: other.url })
-  t.match(refused, { status: 422, body: { detail: [{ loc: ['body', 'clientApiKey'], msg: /Enter 'clientApiKey' again, because 'baseUrl' changes/ }] } })
-  await askProvider()
-  t.same(other.keys, [])
-  t.equal((await call('PUT', { enabled: true, baseUrl: former.url })).status, 200, 'without another address the key stays')
-  t.match(await call('GET'), { body: { stored_secrets: ['clientApiKey'] } })
-  t.equal((await call('PUT', { enabled: true, baseUrl: other.url, clientApiKey: 'other key' })).status, 200)
-  await askProvider()
-  t.notOk(other.keys.includes('hunter2'))
-})
-
-t.test('settings of the operator win over stored ones and cannot be changed there', async (t) => {
-  Object.assign(process.env, { HASHEOUS_CLIENT_API_KEY: 'hunter2' })
-  t.teardown(() => { Reflect.deleteProperty(process.env, 'HASHEOUS_CLIENT_API_KEY') })
-  const test = await buildTestApp(t)
-  const { call } = openPlugin(test, 'provider/hasheous')
-  t.match(await call('GET'), { body: { values: {}, stored_secrets: [], fixed: { clientApiKey: 'HASHEOUS_CLIENT_API_KEY' } } })
-  t.match(await call('PUT', { clientApiKey: 'x' }), { status: 422, body: { detail: [{ msg: /fixed by HASHEOUS_CLIENT_API_KEY/ }] } })
-  t.match(await call('PUT', { baseUrl: 'http://10.0.0.1' }), { status: 422, body: { detail: [{ loc: ['body', 'baseUrl'], msg: /set both there/ }] } })
-  t.match(await call('PUT', { enabled: true }), { status: 200, body: { values: { enabled: true } } })
-  Reflect.deleteProperty(process.env, 'HASHEOUS_CLIENT_API_KEY')
-  t.equal((await call('PUT', { enabled: true, baseUrl: 'http://10.0.0.1' })).status, 200, 'without a secret any address')
-  Object.assign(process.env, { HASHEOUS_CLIENT_API_KEY: 'hunter2' })
-  t.match(await call('GET'), { body: { values: { enabled: true, baseUrl: undefined } } }, 'a later secret is not sent to a stored address')
-  const { definition } = test.app.registry.providers.get('hasheous') ?? {}
-  const stored = test.app.pluginSettings.of('provider', 'hasheous')
-  t.equal(stored.baseUrl, 'http://10.0.0.1')
-  t.match(definition && readPluginConfig('provider', { ...definition, stored }, test.config),
-    { status: 'ready', value: { baseUrl: 'https://hasheous.org/api/v1', clientApiKey: 'hunter2' }, origins: [] })
 })
 
 t.test('only a signed-in administrator changes settings of a plugin', async (t) => {

@@ -26,3 +26,18 @@ t.test('a restored version stays current after an earlier conflict', async (t) =
     }
   }
 })
+
+t.test('a deleted file stays deleted on a device that held another save of its name', async (t) => {
+  for (const [before, after] of [[{}, { slot: 'main' }], [{ slot: 'main' }, {}], [{ slot: 'main' }, { slot: 'other' }]]) {
+    const { owner, rom, deck } = await begin()
+    await owner.save({ rom_id: rom, ...before }, 'Game.srm', 'one')
+    t.same(await deck.sync(), ['download Game.srm'])
+    const { id } = await owner.save({ rom_id: rom, ...after }, 'Game.srm', 'two')
+    t.same(await deck.sync(), ['download Game.srm'])
+    await owner.call('POST', '/api/saves/delete', { saves: [id] })
+    t.same(await deck.sync(), ['download Game.srm'])
+    t.equal(deck.files['Game.srm'], 'one')
+    t.same(await deck.sync(), ['noop Game.srm'])
+    t.same((await owner.get<{ sha1: string }[]>(`/api/saves?rom_id=${rom}`)).map((save) => save.sha1), [sha1('one')])
+  }
+})

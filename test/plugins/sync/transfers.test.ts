@@ -50,21 +50,6 @@ t.test('a file whose slot has newer content is uploaded beside it', async (t) =>
   t.same(await deck.sync(), ['noop Game.sav', 'noop Game.srm'])
 })
 
-t.test('a deleted file stays deleted on a device that held another save of its name', async (t) => {
-  for (const [before, after] of [[{}, { slot: 'main' }], [{ slot: 'main' }, {}], [{ slot: 'main' }, { slot: 'other' }]]) {
-    const { owner, rom, deck } = await begin()
-    await owner.save({ rom_id: rom, ...before }, 'Game.srm', 'one')
-    t.same(await deck.sync(), ['download Game.srm'])
-    const { id } = await owner.save({ rom_id: rom, ...after }, 'Game.srm', 'two')
-    t.same(await deck.sync(), ['download Game.srm'])
-    await owner.call('POST', '/api/saves/delete', { saves: [id] })
-    t.same(await deck.sync(), ['download Game.srm'])
-    t.equal(deck.files['Game.srm'], 'one')
-    t.same(await deck.sync(), ['noop Game.srm'])
-    t.same((await owner.get<{ sha1: string }[]>(`/api/saves?rom_id=${rom}`)).map((save) => save.sha1), [sha1('one')])
-  }
-})
-
 t.test("a receiving device uploads its file as a version and gets the server's content", async (t) => {
   const { owner, rom, deck, phone, kept } = await begin({ sync_mode: 'pull_only', sync_config: { conflict_resolution: 'device_wins' } })
   const save = await owner.save({ rom_id: rom }, 'Game.srm', 'one')

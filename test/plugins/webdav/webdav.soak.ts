@@ -3,7 +3,7 @@ import t from 'tap'
 import { PNG, createClient, md5Of } from '../assets/support.ts'
 import { until } from '../../until.ts'
 import { addGame, createRetroArch } from './support.ts'
-import { ONE, SAVE, listFiles, listSaves, startWebdav } from './webdav-support.ts'
+import { ONE, SAVE, listFiles, listSaves, startWebdav, THREE, TWO } from './webdav-support.ts'
 
 const { fresh, start } = await startWebdav(t)
 
@@ -49,4 +49,47 @@ t.test('a scan that finds the game assigns its saves', async (t) => {
   await until(async () => (await listFiles(client, '/unassigned')).length === 0, 'the assignment of all files')
   t.match(await listSaves(client), [{ file_name: 'Game (USA).srm', slot: 'autosave' }])
   t.equal((await deck.readList()).get(SAVE), md5Of('one'), 'the save stays listed')
+})
+
+t.test('a device that only sends gets no file and replaces those of others', async (t) => {
+  const { test, deck, phone, client } = await start(t)
+  await addGame(test)
+  await test.app.pg.query("update devices set sync_mode = 'push_only' where name = 'Phone'")
+  const config = 'config/retroarch.opt'
+  deck.files.set(SAVE, ONE).set(config, ONE)
+  await deck.sync()
+  await phone.sync()
+  t.equal(phone.files.size, 0)
+  t.equal((await phone.send('GET', SAVE)).status, 403)
+  phone.files.set(SAVE, TWO).set(config, TWO)
+  await phone.sync()
+  await phone.sync()
+  t.same([...await phone.readList()].sort(), [[SAVE, md5Of('two')], [config, md5Of('two')]].sort(), 'its own files are listed')
+  await deck.sync()
+  t.same([deck.files.get(SAVE), deck.files.get(config)], [TWO, TWO])
+  const [save, ...copies] = await listSaves(client)
+  t.same(copies, [], 'the server stores no conflict copy')
+  t.equal((await client.versions(save?.id ?? 0)).length, 1)
+  deck.files.set(SAVE, THREE)
+  await deck.sync()
+  for (let round = 0; round < 3; round++) await phone.sync()
+  await deck.sync()
+  t.same([deck.files.get(SAVE), phone.files.get(SAVE)], [THREE, TWO], 'its old file does not replace a newer one')
+  deck.files.delete(SAVE)
+  await deck.sync()
+  for (let round = 0; round < 3; round++) await phone.sync()
+  t.same(phone.files.get(SAVE), TWO)
+})
+
+const NAMES = ['é & <b>.srm', 'e\u0301.srm', 'Ünï 100% #1?.srm', 'a~b\'"*.srm', '…\u{1F3AE}.srm', '???.srm', 'a\\b.srm', ' . .srm']
+
+t.test('odd names come back byte for byte and ignore only ASCII case', async (t) => {
+  const { deck, phone, client } = await start(t)
+  for (const [index, name] of NAMES.entries()) deck.files.set(`saves/Snes9x/${name}`, Buffer.from(`save ${index}`))
+  await deck.sync()
+  await phone.sync()
+  t.same([...phone.files].sort(), [...deck.files].sort())
+  t.equal((await phone.send('GET', 'saves/SNES9X/É & <b>.srm')).status, 410, 'É is not é')
+  t.equal((await phone.send('GET', 'SAVES/SNES9X/A~B\'"*.SRM')).status, 200)
+  t.equal((await listFiles(client)).length, NAMES.length)
 })
