@@ -1,5 +1,5 @@
 import { scriptOf } from '../fixtures/script.ts'
-import { rename } from 'node:fs/promises'
+import { rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
 import { startFormerRoms } from './former-roms-support.ts'
@@ -69,4 +69,18 @@ t.test('field locks return with the ROM after clean-up, a move or a deletion', a
   }
   await scan({ platform_fs_slugs: ['sms'], type: 'complete' })
   t.equal((await rom('sms', 'Cleaned.sms')).name, 'Cleaned by hand', 'also after a complete scan')
+})
+
+t.test('empty, ambiguous and changed files get new ids', async (t) => {
+  await put({ 'roms/nes/Empty.nes': '', 'roms/nes/Twin 1.nes': 'twin', 'roms/nes/Twin 2.nes': 'twin', 'roms/nes/Rest.nes': 'rest' })
+  await scan({ platform_fs_slugs: ['nes'] })
+  const before = new Set((await roms('nes')).map((one) => one.id))
+  for (const name of ['Empty', 'Twin 1', 'Twin 2']) await rm(at(`nes/${name}.nes`))
+  await cleanUp('nes')
+  await put({ 'roms/nes/Void.nes': '', 'roms/nes/Triplet.nes': 'twin', 'roms/nes/Else.nes': 'else' })
+  await scan({ platform_fs_slugs: ['nes'] })
+  for (const name of ['Void.nes', 'Triplet.nes', 'Else.nes']) t.notOk(before.has((await rom('nes', name)).id), name)
+  await put({ 'roms/nes/Twin 1.nes': 'changed meanwhile' })
+  await scan({ platform_fs_slugs: ['nes'] })
+  t.ok(before.has((await rom('nes', 'Twin 1.nes')).id), 'the place counts first')
 })

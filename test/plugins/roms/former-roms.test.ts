@@ -1,10 +1,7 @@
-import { rm } from 'node:fs/promises'
 import t from 'tap'
 import { startFormerRoms } from './former-roms-support.ts'
 
-const {
-  put, scan, rom, roms, sql, at, asAdmin, hide, status, cleanUp
-} = await startFormerRoms(t)
+const { put, scan, rom, roms, sql, asAdmin, hide, status } = await startFormerRoms(t)
 
 const platformId = async (folder: string) =>
   (await sql<{ id: number }>('select id from platforms where fs_slug = $1', [folder]))[0]?.id ?? 0
@@ -25,18 +22,4 @@ t.test('a deleted platform returns with its id, ROMs, name and hide rules', asyn
   t.same([(await rom('gba', 'Kept.gba')).id, (await rom('gb', 'Other.gb')).id], [kept.id, other.id])
   t.equal(await status(kept.id), 404)
   t.equal(await status(other.id), 404)
-})
-
-t.test('empty, ambiguous and changed files get new ids', async (t) => {
-  await put({ 'roms/nes/Empty.nes': '', 'roms/nes/Twin 1.nes': 'twin', 'roms/nes/Twin 2.nes': 'twin', 'roms/nes/Rest.nes': 'rest' })
-  await scan({ platform_fs_slugs: ['nes'] })
-  const before = new Set((await roms('nes')).map((one) => one.id))
-  for (const name of ['Empty', 'Twin 1', 'Twin 2']) await rm(at(`nes/${name}.nes`))
-  await cleanUp('nes')
-  await put({ 'roms/nes/Void.nes': '', 'roms/nes/Triplet.nes': 'twin', 'roms/nes/Else.nes': 'else' })
-  await scan({ platform_fs_slugs: ['nes'] })
-  for (const name of ['Void.nes', 'Triplet.nes', 'Else.nes']) t.notOk(before.has((await rom('nes', name)).id), name)
-  await put({ 'roms/nes/Twin 1.nes': 'changed meanwhile' })
-  await scan({ platform_fs_slugs: ['nes'] })
-  t.ok(before.has((await rom('nes', 'Twin 1.nes')).id), 'the place counts first')
 })

@@ -1,124 +1,24 @@
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
-import { link, mkdir, mkdtemp, readFile, readdir, rename, rm, symlink, utimes, writeFile } from 'node:fs/promises'
+import { link, mkdir, readFile, rename, rm, symlink, utimes, writeFile } from 'node:fs/promises'
 import { type IncomingMessage, request as sendRequest } from 'node:http'
-import type { AddressInfo } from 'node:net'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
-import fc from 'fast-check'
 import { io } from 'socket.io-client'
 import t from 'tap'
-import type { Chunk } from '../../../plugins/uploads/rows.ts'
-import { createStaging, locateChunk } from '../../../plugins/uploads/staging.ts'
 import { uploadsConfig } from '../../../plugins/uploads/config.ts'
 import { loadConfig } from '../../load-config.ts'
 import { until } from '../../until.ts'
 import { signIn } from '../auth/support.ts'
-import { buildScanTest } from '../scans/support.ts'
-import { buildWorker } from '../tasks/workers-support.ts'
+import { content, cut, latin, startUploads } from './uploads-support.ts'
 
-const test = await buildScanTest(t, { providers: [], env: { ROM_UPLOAD_QUOTA_BYTES: '6200000000000', MAX_ROM_UPLOAD_SIZE_BYTES: '9000000000000' } })
-const { app, admin, createUser, libraryDir, put, roms, sql, scan } = test
-const other = await buildWorker(test, 2)
-t.teardown(() => other.close())
-await other.ready()
-for (const one of [app, other]) await one.listen({ port: 0, host: '127.0.0.1' })
+const {
+  test, app, admin, createUser, libraryDir, put, roms, sql, scan, base, platform, path, call, startUpload, send,
+  complete, begin, scanned, staged
+} = await startUploads(t)
+
 const zoe = await createUser('zoe')
-const addresses = [app, other].map((one) => `http://127.0.0.1:${(one.server.address() as AddressInfo).port}`)
-let turn = 0
-/** Returns the addresses of the web workers in turn. */
-const base = () => addresses[turn++ % addresses.length] ?? ''
-
-await put({ 'roms/snes/First.sfc': 'first', 'bios/x': '' })
-await scan()
-const platform = async (slug = 'snes') =>
-  (await sql<{ id: number }>('select id from platforms where fs_slug = $1', [slug]))[0]?.id ?? 0
-const path = (...names: string[]) => join(libraryDir, 'roms', 'snes', ...names)
-const latin = (text: string) => Buffer.from(text).toString('latin1')
-
-interface Answer { status: number, body: { detail?: unknown, upload_id?: string } & Record<string, unknown> }
-async function call (method: string, route: string, headers: Record<string, string>, body?: Buffer): Promise<Answer> {
-  const sent = body === undefined ? {} : { body: new Uint8Array(body) }
-  const answer = await fetch(`${base()}/api/roms${route}`, { method, headers: { ...admin, ...headers }, ...sent })
-  const text = await answer.text()
-  return { status: answer.status, body: text === '' ? {} : JSON.parse(text) as Answer['body'] }
-}
-
-async function startUpload (
-  name: string, size: number, chunks: number, more: Record<string, string> = {}
-): Promise<Answer> {
-  return await call('POST', '/upload/start', {
-    'x-upload-platform': String(await platform()),
-    'x-upload-filename': latin(name),
-    'x-upload-total-size': String(size),
-    'x-upload-total-chunks': String(chunks),
-    ...more
-  })
-}
-const send = (id: string, index: number, body: Buffer, more: Record<string, string> = {}) =>
-  call('PUT', `/upload/${id}`, { 'content-type': 'application/octet-stream', 'x-chunk-index': String(index), ...more }, body)
-const complete = (id: string, more: Record<string, string> = {}) => call('POST', `/upload/${id}/complete`, more)
-
-async function begin (name: string, size: number, chunks: number): Promise<string> {
-  const { status, body } = await startUpload(name, size, chunks)
-  if (status !== 201 || body.upload_id === undefined) throw new Error(`${status} ${JSON.stringify(body)}`)
-  return body.upload_id
-}
-
-/** Returns bytes without repetitions. */
-function content (size: number): Buffer {
-  const bytes = Buffer.alloc(size)
-  for (let at = 0; at < size; at++) bytes[at] = (at * 7 + (at >> 8) * 13 + (at >> 16)) & 255
-  return bytes
-}
-const cut = (bytes: Buffer, size: number) =>
-  Array.from({ length: Math.ceil(bytes.length / size) }, (_none, i) => bytes.subarray(i * size, (i + 1) * size))
 const sha1 = (bytes: Buffer) => createHash('sha1').update(bytes).digest('hex')
-const scanned = (name: string) => until(async () => (await roms('snes')).find((rom) => rom.fs_name === name && rom.sha1_hash !== ''), `the ROM ${name}`)
-const staged = async () => (await readdir(path())).filter((name) => name.endsWith('.part'))
-
-t.test('chunks in any order, size and number of repetitions give the same bytes', async (t) => {
-  const folder = await mkdtemp(join(tmpdir(), 'svc-chunks-'))
-  t.teardown(() => rm(folder, { recursive: true, force: true }))
-  let count = 0
-  const sizes = fc.oneof(
-    fc.tuple(fc.integer({ min: 1, max: 40 }), fc.integer({ min: 1, max: 9 }), fc.integer({ min: 1, max: 40 }))
-      .map(([size, full, last]) => [...Array.from({ length: full }, () => size), Math.min(size, last)]),
-    fc.array(fc.integer({ min: 1, max: 40 }), { minLength: 1, maxLength: 9 })
-  )
-  const upload = sizes.chain((list) => fc.record({
-    list: fc.constant(list),
-    order: fc.shuffledSubarray(list.map((_size, index) => index), { minLength: list.length })
-      .chain((all) => fc.array(fc.constantFrom(...all), { maxLength: 6 }).map((again) => [...all, ...again])),
-    silent: fc.array(fc.integer({ min: 0, max: 9 }), { maxLength: 2 })
-  }))
-  await fc.assert(fc.asyncProperty(upload, async ({ list, order, silent }) => {
-    const total = list.reduce((sum, size) => sum + size, 0)
-    const bytes = content(total)
-    const starts = list.map((_size, index) => list.slice(0, index).reduce((sum, size) => sum + size, 0))
-    const staging = createStaging(folder, `00000000-0000-0000-0000-${String(count++).padStart(12, '0')}`)
-    const facts = { total_size: total, total_chunks: list.length, chunk_size: null as number | null }
-    const chunks = new Map<number, Chunk>()
-    for (const number of order) {
-      const size = list[number] ?? 0
-      const start = starts[number] ?? 0
-      const piece = Readable.from([bytes.subarray(start, start + size)])
-      const isSilent = silent.includes(number)
-      if (!isSilent && number < list.length - 1) facts.chunk_size ??= size
-      const place = isSilent ? null : locateChunk(facts, number, size)
-      if (place === null) await staging.writeToOwnFile(number, piece, () => {})
-      else await staging.writeToUpload(place, piece, () => {})
-      chunks.set(number, { number, size, is_apart: place === null })
-    }
-    const all = [...chunks.values()].sort((a, b) => a.number - b.number)
-    const result = await readFile(await staging.assemble(facts, all))
-    const again = await readFile(await staging.assemble(facts, all))
-    await staging.discard()
-    return result.equals(bytes) && again.equals(bytes) && (await readdir(folder)).length === 0
-  }), { numRuns: 40 })
-})
 
 t.test('a ROM uploaded in chunks to any worker is scanned alone and announced', async (t) => {
   const bytes = content(1_000_003)
@@ -345,23 +245,6 @@ t.test('a file that took the name is not replaced, and one worker at a time comp
   const open = answers[0]?.status === 409 ? one : two
   t.match(await complete(open), { status: 409, body: { detail: 'File Twice.sfc already exists' } })
   t.equal((await call('POST', `/upload/${open}/cancel`, {})).status, 204)
-  t.same(await staged(), [])
-})
-
-t.test('an upload cancelled during its completion is published whole or not at all', async (t) => {
-  for (let round = 0; round < 6; round++) {
-    const name = `Cancelled ${round}.sfc`
-    const id = await begin(name, 2_000, 2)
-    const chunks = cut(content(2_000), 1_000)
-    for (const [index, chunk] of chunks.entries()) t.equal((await send(id, index, chunk)).status, 200)
-    const [completed, cancelled] = await Promise.all([complete(id), call('POST', `/upload/${id}/cancel`, {})])
-    t.equal(cancelled.status, 204)
-    const files = await readdir(path())
-    t.equal(files.includes(name), completed.status === 201, `answered ${completed.status}`)
-    if (completed.status !== 201) continue
-    t.ok(content(2_000).equals(await readFile(path(name))))
-    await scanned(name)
-  }
   t.same(await staged(), [])
 })
 
