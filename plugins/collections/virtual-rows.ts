@@ -11,12 +11,18 @@ const MEMBERS_MIN = 3
 export const COVERS_MAX = 5
 /** ROMs with covers that are read first. Values of few ROMs are then searched in the index of values. */
 const SAMPLE_ROMS = 20_000
+/** With more members it takes less time to read every ROM once than to search the ROMs of each collection. */
+export const SEARCHED_MEMBERS_MAX = 250_000
 
 export const TYPES = Object.keys(VIRTUAL_TYPES).filter(isVirtualType)
 const COLUMNS = TYPES.map((type) => VIRTUAL_TYPES[type])
 const TYPES_BY_COLUMN = new Map<string, VirtualType>(TYPES.map((type) => [VIRTUAL_TYPES[type], type]))
 
 export interface VirtualCount extends VirtualCollection { rom_count: number }
+
+/** Counts a ROM once for each of its collections. */
+export const countMembers = (collections: readonly VirtualCount[]) =>
+  collections.reduce((sum, { rom_count: count }) => sum + count, 0)
 
 /** Selects the values of a ROM of a table. */
 const selectValues = (table: string) => sql.join(TYPES.map((type) =>
@@ -58,10 +64,28 @@ async function selectForEach<Ids> (
   return found
 }
 
-/** Loads the ids of all ROMs of these collections that a caller sees, separated by commas. */
-export const selectMembers = (reads: LongReads, caller: AnyCaller, collections: readonly VirtualCollection[]) =>
+/** Searches the members of each collection by the index of values. */
+export const searchMembers = (reads: LongReads, caller: AnyCaller, collections: readonly VirtualCollection[]) =>
   selectForEach<string>(reads, collections, (isMember) => sql<string>`(select coalesce(string_agg(r.id::text, ','), '')
     from roms r where ${isMember} and ${isRomVisible(caller)})`)
+
+/** Reads all ROMs that a caller sees, once for each type. */
+export async function readMembers (
+  reads: LongReads, caller: AnyCaller, collections: readonly VirtualCollection[]
+): Promise<VirtualMembers<string>[]> {
+  const found: VirtualMembers<string>[] = []
+  for (const [type, some] of Map.groupBy(collections, (one) => one.type)) {
+    const { rows } = await sql<{ name: string, ids: string }>`select v.name, string_agg(r.id::text, ',') as ids
+      from roms r cross join unnest(${sql.ref(`r.${VIRTUAL_TYPES[type]}`)}) v (name)
+      where v.name = any(${some.map(({ name }) => name)}::text[]) and ${isRomVisible(caller)} group by v.name`.execute(reads)
+    found.push(...rows.map((row) => ({ type, ...row })))
+  }
+  return found
+}
+
+/** Loads the ids of all ROMs of these collections that a caller sees, separated by commas. */
+export const selectMembers = (reads: LongReads, caller: AnyCaller, collections: readonly VirtualCount[]) =>
+  (countMembers(collections) > SEARCHED_MEMBERS_MAX ? readMembers : searchMembers)(reads, caller, collections)
 
 /** Loads the ids of some ROMs of these collections that have a cover and that a caller sees. */
 export const selectCoverIds = (reads: LongReads, caller: AnyCaller, collections: readonly VirtualCollection[]) =>

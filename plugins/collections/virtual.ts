@@ -11,7 +11,7 @@ import { unknownCollection } from './access.ts'
 import { type VirtualRow, writeVirtual } from './views.ts'
 import { type VirtualIndex, keyOf, loadCovers, readIndex, updateIndex } from './virtual-index.ts'
 import {
-  type VirtualCount, countVirtual, selectCoverIds, selectHiddenRoms, selectMembers
+  SEARCHED_MEMBERS_MAX, type VirtualCount, countMembers, countVirtual, selectCoverIds, selectHiddenRoms, selectMembers
 } from './virtual-rows.ts'
 
 /** Limits per worker: texts with all ids of a million ROMs, or those of many callers; and thousands of collections. */
@@ -20,8 +20,6 @@ const INDEXES_MAX_BYTES = 32 * 1024 ** 2
 const COLLECTION_BYTES = 300
 const COVER_BYTES = 300
 const ID_SHOWN_MAX = 200
-/** Responses with more ids contain them only on request, because the database reads each of these ROMs. */
-export const IDS_MAX = 250_000
 
 const NONE = new CachedText('[]')
 
@@ -76,8 +74,8 @@ export function createVirtualCollections (app: FastifyInstance) {
   async function selectRows (
     caller: AnyCaller, { coverIds, covers, time }: Listed, counts: readonly VirtualCount[], withIds: boolean | undefined
   ): Promise<VirtualRow[]> {
-    const total = counts.reduce((sum, { rom_count: count }) => sum + count, 0)
-    const members = new Map((withIds ?? total <= IDS_MAX)
+    // Many ids are sent only on request, because the database reads each of these ROMs.
+    const members = new Map((withIds ?? countMembers(counts) <= SEARCHED_MEMBERS_MAX)
       ? (await selectMembers(longReads, caller, counts)).map((one) => [keyOf(one), one.ids])
       : [])
     return counts.map((one) => ({

@@ -4,9 +4,10 @@ import { sql } from 'kysely'
 import t from 'tap'
 import { ADMIN_ACCESS } from '../../../core/access/grants.ts'
 import { createVirtualCollections } from '../../../plugins/collections/virtual.ts'
+import { readMembers, searchMembers } from '../../../plugins/collections/virtual-rows.ts'
 import type { AnyCaller } from '../../../plugins/platforms/visibility.ts'
 import { isRomVisible } from '../../../plugins/roms/visibility.ts'
-import { virtualId } from '../../../plugins/roms/virtual-collections.ts'
+import { isVirtualType, virtualId } from '../../../plugins/roms/virtual-collections.ts'
 import { addRom } from '../roms/support.ts'
 import { romId, startCollections, type Item } from './collections-support.ts'
 
@@ -85,6 +86,13 @@ t.test('virtual collections that follow changes equal those of the whole library
     const wanted = rows.map(({ type, name, ids }) => ({ type, name, count: ids.length, ids }))
     deepEqual(found.map(facts), wanted, JSON.stringify(caller))
     deepEqual((await read(caller, false)).map(facts), found.map((one) => ({ ...facts(one), ids: [] })))
+    for (const load of [readMembers, searchMembers]) {
+      const named = rows.flatMap(({ type, name }) => isVirtualType(type) ? [{ type, name }] : [])
+      const loaded = await load(app.longReads, caller, named)
+      const members = new Map(loaded.map(({ type, name, ids }) => [`${type}:${name}`, ids.split(',').map(Number)]))
+      const idsOf = ({ type, name }: Row) => members.get(`${type}:${name}`)?.toSorted((x, y) => x - y)
+      deepEqual(rows.map(idsOf), rows.map(({ ids }) => ids), load.name)
+    }
     for (const [index, { path_covers_small: covers }] of found.entries()) {
       const covered = rows[index]?.covered ?? []
       const shown = covers.map((path) => Number(/roms\/(\d+)\/small/.exec(path)?.[1]))
