@@ -58,14 +58,15 @@ export function contentDisposition (type: 'attachment' | 'inline', fileName: str
 }
 
 /**
- * Returns a version of the file. A replaced file has another inode, a written file another time: either changes the
- * version.
+ * Returns the fingerprint of an open file, which changes with the file: a replaced file has another inode, a written
+ * file another time.
  */
-export const stateOf = async (handle: FileHandle): Promise<string> => toState(await handle.stat({ bigint: true }))
+export const fingerprintOf = async (handle: FileHandle): Promise<string> =>
+  toFingerprint(await handle.stat({ bigint: true }))
 
-const toState = ({ ino, size, mtimeNs }: BigIntStats) => [ino, size, mtimeNs].map((part) => part.toString(36)).join('-')
+const toFingerprint = ({ ino, size, mtimeNs }: BigIntStats) => [ino, size, mtimeNs].map((part) => part.toString(36)).join('-')
 
-const toValidators = (stats: BigIntStats): Validators => ({ etag: `"${toState(stats)}"`, lastModified: stats.mtime.toUTCString() })
+const toValidators = (stats: BigIntStats): Validators => ({ etag: `"${toFingerprint(stats)}"`, lastModified: stats.mtime.toUTCString() })
 
 function rangeOf (request: FastifyRequest, { size, validators }: ContentReply) {
   const { range } = request.headers

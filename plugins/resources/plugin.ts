@@ -1,5 +1,5 @@
 import type { FeaturePlugin } from '../../core/feature.ts'
-import { contentDisposition, sendContent, sendFile, sendObject, stateOf } from './file-reply.ts'
+import { contentDisposition, fingerprintOf, sendContent, sendFile, sendObject } from './file-reply.ts'
 import { readFile } from './file-stream.ts'
 import { mediaTypeOf } from './media-types.ts'
 import { resourcesDirOf } from './resource-key.ts'
@@ -9,7 +9,7 @@ import { defineWebp } from './webp.ts'
 
 /** The functions with which every feature sends files. */
 const files = {
-  send: sendFile, sendObject, sendContent, read: readFile, stateOf, contentDisposition, mediaTypeOf
+  send: sendFile, sendObject, sendContent, read: readFile, fingerprintOf, contentDisposition, mediaTypeOf
 }
 
 declare module 'fastify' {

@@ -85,9 +85,9 @@ async function toEntry (services: FileServices, rom: RomLocation, file: FileRow,
   const handle = await open(services, rom, file)
   try {
     const stats = await handle.stat()
-    const state = await services.access.stateOf(handle)
+    const fingerprint = await services.access.fingerprintOf(handle)
     const { size, mtime: modified } = stats
-    const zipped = { size, modified, state, crc: scannedCrc(file, stats), open: () => open(services, rom, file) }
+    const zipped = { size, modified, fingerprint, crc: scannedCrc(file, stats), open: () => open(services, rom, file) }
     return { name, content: fileContent(pathOf(file), zipped, services.access) }
   } finally {
     await handle.close()
@@ -131,7 +131,7 @@ async function toFolderZip (
 /** Creates the service that opens ROMs for downloads. */
 export function createDownloads (app: FastifyInstance) {
   const { files, library } = app
-  const access = { stateOf: files.stateOf, readFile: files.read, checksums: createChecksums() }
+  const access = { fingerprintOf: files.fingerprintOf, readFile: files.read, checksums: createChecksums() }
   const services: FileServices = { library, access }
 
   return {

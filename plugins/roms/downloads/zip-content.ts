@@ -9,16 +9,16 @@ import type { ZipContent } from './zip.ts'
 export interface ZippedFile {
   size: number
   modified: Date
-  /** State of the file on disk, from `stateOf`. */
-  state: string
+  /** Fingerprint of the file on disk, from `fingerprintOf`. */
+  fingerprint: string
   /** CRC-32, if the scan knows it. */
   crc: number | null
   open (): Promise<FileHandle>
 }
 
 export interface FileAccess {
-  /** Returns the state of an open file. */
-  stateOf (handle: FileHandle): Promise<string>
+  /** Returns the fingerprint of an open file. */
+  fingerprintOf (handle: FileHandle): Promise<string>
   /** Returns a part of an open file; its `close` closes the file. */
   readFile (handle: FileHandle, start: number, length: number): ByteSource
   checksums: Checksums
@@ -26,8 +26,8 @@ export interface FileAccess {
 
 const PIECE_BYTES = 256 * 1024
 
-/** The cache key contains the path, because two different files can have the same state. */
-const keyOf = (path: string, { state }: ZippedFile) => `${path}\0${state}`
+/** The cache key contains the path, because two different files can have the same fingerprint. */
+const keyOf = (path: string, { fingerprint }: ZippedFile) => `${path}\0${fingerprint}`
 
 /**
  * Returns the content of a file, which is opened when the zip reaches it. A file that changed since then fails the zip,
@@ -36,13 +36,13 @@ const keyOf = (path: string, { state }: ZippedFile) => `${path}\0${state}`
  * @param path distinguishes the file from all other files
  */
 export function fileContent (path: string, file: ZippedFile, access: FileAccess): ZipContent {
-  const { stateOf, readFile, checksums } = access
-  const { size, modified, state, crc, open } = file
+  const { fingerprintOf, readFile, checksums } = access
+  const { size, modified, fingerprint, crc, open } = file
 
   async function openSame (): Promise<FileHandle> {
     const handle = await open()
     try {
-      if (await stateOf(handle) === state) return handle
+      if (await fingerprintOf(handle) === fingerprint) return handle
       throw conflict(`The file ${JSON.stringify(path)} was changed while the zip was sent; start the download again`)
     } catch (err) {
       await handle.close()
@@ -82,7 +82,7 @@ export function fileContent (path: string, file: ZippedFile, access: FileAccess)
   return {
     size,
     modified,
-    state,
+    fingerprint,
     crc,
     checksum: async () => crc ?? await checksums.get(keyOf(path, file), compute),
     async * read (start, end) {
@@ -99,7 +99,7 @@ export function textContent (text: string): ZipContent {
   return {
     size: bytes.length,
     modified: new Date(0),
-    state: text,
+    fingerprint: text,
     crc,
     checksum: async () => crc,
     async * read (start, end) { yield bytes.subarray(start, end) }

@@ -8,7 +8,7 @@ export interface ZipContent {
   size: number
   modified: Date
   /** A value that differs for different bytes. */
-  state: string
+  fingerprint: string
   /** CRC-32; null if the content must be read to compute the checksum. */
   crc: number | null
   /** Returns the CRC-32, if necessary by reading the content. */
@@ -144,7 +144,7 @@ export function createZip (entries: readonly ZipEntry[]): Zip {
   return {
     size: endOffset + ending.length,
     etag: `"${sha256(JSON.stringify(members.map(({ name, modified, crc, content }) => [
-      name.toString(), content.state, modified.getTime(), crc
+      name.toString(), content.fingerprint, modified.getTime(), crc
     ])))}"`,
     read: (start, end) => new ByteStream(gather(readRange(start, end)))
   }

@@ -5,7 +5,7 @@ import { buffer } from 'node:stream/consumers'
 import { crc32 } from 'node:zlib'
 import fc from 'fast-check'
 import t, { type Test } from 'tap'
-import { stateOf } from '../../../plugins/resources/file-reply.ts'
+import { fingerprintOf } from '../../../plugins/resources/file-reply.ts'
 import { createFileStream, readFile } from '../../../plugins/resources/file-stream.ts'
 import { createChecksums } from '../../../plugins/roms/downloads/checksums.ts'
 import { type Zip, type ZipEntry, createZip } from '../../../plugins/roms/downloads/zip.ts'
@@ -34,10 +34,10 @@ async function fileEntry (
 ): Promise<ZipEntry> {
   const handle = await open(path)
   const { size, mtime: modified } = await handle.stat()
-  const state = await stateOf(handle)
+  const fingerprint = await fingerprintOf(handle)
   await handle.close()
-  const file = { size, modified, state, crc, open: async () => countReads(await open(path), reads) }
-  return { name, content: fileContent(path, file, { stateOf, readFile, checksums }) }
+  const file = { size, modified, fingerprint, crc, open: async () => countReads(await open(path), reads) }
+  return { name, content: fileContent(path, file, { fingerprintOf, readFile, checksums }) }
 }
 
 /** Reads a zip with an independent program, which verifies every checksum: name → content. */
@@ -148,7 +148,7 @@ t.test('a part beyond 4 GiB costs only its size, and other programs find every m
   const last: Reads = []
   for (const crc of [0x12345678, null]) {
     const checksums = createChecksums()
-    checksums.set(`${join(folder, 'big')}\0${await stateOfFile(join(folder, 'big'))}`, 0x12345678)
+    checksums.set(`${join(folder, 'big')}\0${await fingerprintOfFile(join(folder, 'big'))}`, 0x12345678)
     const zip = createZip([
       await fileEntry(join(folder, 'big'), { name: 'big', crc, reads: big, checksums }),
       await fileEntry(join(folder, 'last'), { name: 'last', crc: crc32('the last'), reads: last }),
@@ -170,10 +170,10 @@ t.test('a part beyond 4 GiB costs only its size, and other programs find every m
   }
 })
 
-async function stateOfFile (path: string): Promise<string> {
+async function fingerprintOfFile (path: string): Promise<string> {
   const handle = await open(path)
   try {
-    return await stateOf(handle)
+    return await fingerprintOf(handle)
   } finally {
     await handle.close()
   }
