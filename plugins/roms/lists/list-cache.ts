@@ -32,8 +32,8 @@ const isDefault = (name: string, value: unknown) => value === undefined || value
   (name === 'order_dir' && value === 'asc') || (name === 'group_by_meta_id' && value === false) ||
   (Array.isArray(value) && value.length === 0)
 
-/** Names a list by the parameters that a client set, so equal lists share one key. */
-const nameList = (query: ListPart): [string, unknown][] =>
+/** Returns the key of a list: the parameters that a client set, so equal lists share one key. */
+const listKeyOf = (query: ListPart): [string, unknown][] =>
   Object.entries(query).filter(([name, value]) => !NOT_IN_KEY.has(name) && !isDefault(name, value))
     .sort(([a], [b]) => a < b ? -1 : 1)
 
@@ -53,17 +53,18 @@ function kindsOf (query: ListPart, order: Order | null): VersionKind[] {
     ...(byCollections ? ['collections' as const] : [])]
 }
 
-const PLATFORMS = new Set(['platform_ids', 'platform_id'])
+/** The parameters that choose platforms. */
+const PLATFORM_PARAMETERS = new Set(['platform_ids', 'platform_id'])
 
 /** Returns the platforms of a list without other filters, null for all; undefined if the list has other filters. */
 function findPlatforms (query: ListPart): number[] | null | undefined {
-  if (nameList(query).some(([name]) => !PLATFORMS.has(name))) return undefined
+  if (listKeyOf(query).some(([name]) => !PLATFORM_PARAMETERS.has(name))) return undefined
   const { platform_ids: ids = [], platform_id: id } = query
   const platforms = id === undefined ? ids : [...ids, id]
   return platforms.length === 0 ? null : platforms
 }
 
-/** A list whose condition depends only on the caller, the query and `by`. */
+/** A list whose condition depends only on the caller, the query and `settings`. */
 export interface CachedList {
   caller: AnyCaller
   versions: VersionSnapshot
@@ -71,19 +72,20 @@ export interface CachedList {
   /** @param isForFew true for a condition on few ROMs, not on all */
   condition (caller: AnyCaller, isForFew: boolean): Condition
   /** The settings that the condition uses. */
-  by?: readonly string[]
+  settings?: readonly string[]
 }
 
-const NOBODY = -1
+/** The id of the imaginary caller, whom no row names. */
+const NO_USER_ID = -1
 
 /**
- * Returns those whose lists a caller's list may be made from, because it differs by few ROMs: the server, and nobody in
- * the caller's group and of its age.
+ * Lists the callers of the shared lists from which a caller's list can be derived, because few ROMs differ: null for
+ * the list of all ROMs, and an imaginary caller with the same group and age limit.
  */
-function findSharers (caller: NonNullable<AnyCaller>): AnyCaller[] {
+function listSharers (caller: NonNullable<AnyCaller>): AnyCaller[] {
   const { access } = caller
   const isOfEveryAge = canSeeEverything(caller) || (access.age_limit === null && !access.hide_unrated_roms)
-  return [...(isOfEveryAge ? [null] : []), { id: NOBODY, access }]
+  return [...(isOfEveryAge ? [null] : []), { id: NO_USER_ID, access }]
 }
 
 /** True if the log of changes names every ROM that enters, leaves or moves, except by hidden ROMs and main siblings. */
@@ -105,7 +107,7 @@ export function createListCache ({ longReads, shortReads, identifying }: ListCac
   })
 
   const filterValuesArguments = ({ caller, versions, query, condition }: CachedList) => [
-    versions, { caller: callerKey(caller), of: nameList(query), kinds: kindsOf(query, null) },
+    versions, { caller: callerKey(caller), of: listKeyOf(query), kinds: kindsOf(query, null) },
     async () => {
       const platforms = findPlatforms(query)
       return platforms === undefined
@@ -118,7 +120,8 @@ export function createListCache ({ longReads, shortReads, identifying }: ListCac
   async function read ({ condition }: CachedList, caller: AnyCaller, order: Order): Promise<UpdatableList> {
     const at = performance.now()
     const list = await selectListIndex(longReads, { userId: caller?.id ?? null, order }, condition(caller, false))
-    return { ...list, at, own: caller === null || caller.id === NOBODY ? new Set() : null, isOfGroup: caller !== null }
+    const hasOwnList = caller !== null && caller.id !== NO_USER_ID
+    return { ...list, at, own: hasOwnList ? null : new Set(), isOfGroup: caller !== null }
   }
 
   async function update (
@@ -127,13 +130,13 @@ export function createListCache ({ longReads, shortReads, identifying }: ListCac
     if (list === null) return null
     const isGrouped = query.group_by_meta_id === true || query.duplicate !== undefined
     return await updateList(shortReads, list, {
-      userId: caller?.id ?? null, order, owner: caller === null || caller.id === NOBODY ? null : caller,
+      userId: caller?.id ?? null, order, owner: caller === null || caller.id === NO_USER_ID ? null : caller,
       condition: condition(caller, true), groupedBy: isGrouped ? identifying : null
     })
   }
 
-  const keyOf = ({ query, by = [] }: CachedList, caller: AnyCaller, kinds: VersionKind[]): CacheKey =>
-    ({ caller: callerKey(caller), of: [nameList(query), by], kinds })
+  const keyOf = ({ query, settings = [] }: CachedList, caller: AnyCaller, kinds: VersionKind[]): CacheKey =>
+    ({ caller: callerKey(caller), of: [listKeyOf(query), settings], kinds })
 
   /** Returns a list without the marks of any user. */
   const shareList = (list: CachedList, sharer: AnyCaller, order: Order): Promise<UpdatableList> =>
@@ -146,7 +149,7 @@ export function createListCache ({ longReads, shortReads, identifying }: ListCac
   ): Promise<UpdatableList> {
     const updated = await update(former, list, caller, order)
     if (updated !== null) return updated
-    for (const sharer of findSharers(caller)) {
+    for (const sharer of listSharers(caller)) {
       const own = await update(await shareList(list, sharer, order), list, caller, order)
       if (own !== null) return own
     }

@@ -84,8 +84,8 @@ export function createRomPages ({ config, extensions, builder, cache, estimates,
   ): Promise<{ ids: readonly number[], index: ListIndex }> {
     const { db, caller } = context
     const { limit, offset } = query
-    const by = query.group_by_meta_id ? config.scan.priority.region : []
-    const options = { order, regionPriority: by, smart: await findSmartCondition(context, extensions, query) }
+    const regionPriority = query.group_by_meta_id ? config.scan.priority.region : []
+    const options = { order, regionPriority, smart: await findSmartCondition(context, extensions, query) }
     const condition: CachedList['condition'] = (viewer, isForFew) =>
       listCondition(viewer, extensions, query, { ...options, isForFew })
     const platformId = findOnlyPlatform(query)
@@ -95,7 +95,7 @@ export function createRomPages ({ config, extensions, builder, cache, estimates,
     const isNear = !needsIndex(query, order)
     const near = isNear ? await readNear(db, query, walk) : null
     if (near !== null) return { ids: near, index: NO_INDEX }
-    const list = { caller, versions: await loadVersions(), query, condition, by }
+    const list = { caller, versions: await loadVersions(), query, condition, settings: regionPriority }
     const far = isNear && !cache.isQuick(list, order) ? await walkFar(db, walk) : null
     if (far !== null) return { ids: far, index: NO_INDEX }
     const index = await cache.index(list, order)

@@ -16,9 +16,12 @@ const AGE_MAX_MS = 12 * 3_600_000
 export interface UpdatableList extends ListAtSnapshot {
   /** Time by the clock of `performance.now`. */
   at: number
-  /** The ROMs that its user sees or ranks differently from others of the same age; null if too many. */
+  /**
+   * The ROMs that the user of the list sees or ranks differently from other users with the same age limit; null if too
+   * many.
+   */
   own: ReadonlySet<number> | null
-  /** True if the ROMs are those that a group sees, at an age; false if they are all ROMs without the own ones. */
+  /** True if the list holds what a group with one age limit sees; false if it holds all ROMs except those in `own`. */
   isOfGroup: boolean
 }
 
@@ -45,7 +48,7 @@ async function update (tx: LongReads, list: UpdatableList, target: UpdateTarget)
   const withSiblings = async (ids: Set<number>, games = new Set<string>()) =>
     groupedBy === null ? ids : await addSiblings(tx, { ids, games }, groupedBy)
   const changed = await withSiblings(changes.ids, changes.games)
-  // The user's own marks do not move a ROM that the list contains.
+  // A ROM that the list contains and that the owner of the target list sees differently keeps its position.
   const differing = (await withSiblings(own.symmetricDifference(list.own))).difference(changed)
   if (changed.size + differing.size > OWN_ROMS_MAX) return null
   const listed = await selectListed(tx, target, condition, [...changed, ...differing])
@@ -60,8 +63,9 @@ async function update (tx: LongReads, list: UpdatableList, target: UpdateTarget)
 }
 
 /**
- * Updates a list by the ROMs that changed since its snapshot, and by those that another user sees differently. Asks the
- * database about these ROMs alone. Returns null if they are too many.
+ * Updates a list by the ROMs that changed since its snapshot, and by ROMs that the owner of the target list sees
+ * differently. The latter keep their position if they stay in the list. Asks the database about these ROMs alone.
+ * Returns null if they are too many.
  */
 export async function updateList (
   reads: LongReads, list: UpdatableList, target: UpdateTarget

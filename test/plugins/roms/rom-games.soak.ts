@@ -74,7 +74,7 @@ t.test('lists and values that follow changes equal those of the whole library', 
     const condition: CachedList['condition'] = (viewer, isForFew) =>
       listCondition(viewer, extensions, query, { order, regionPriority: PRIORITY, isForFew })
     const versions = await selectVersions(app.db, caller?.id ?? null)
-    const found = await cache.index({ caller, versions, query, condition, by: PRIORITY }, order)
+    const found = await cache.index({ caller, versions, query, condition, settings: PRIORITY }, order)
     const source = { userId: caller?.id ?? null, order }
     const { index: whole } = await selectListIndex(app.longReads, source, condition(caller, false))
     deepEqual([...found.toIds()], [...whole.toIds()], JSON.stringify([query, caller]))
