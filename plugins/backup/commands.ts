@@ -17,7 +17,7 @@ export function addBackupCommands (program: Command, features: Features): void {
   // Finish a restore that was interrupted during its swap, before any command reads the state.
   program.hook('preAction', async () => {
     const dataDir = dataDirOf(settingsEnvironment())
-    if (existsSync(journalOf(dataDir))) await (await import('./restore/swap-data.ts')).endSwap(dataDir)
+    if (existsSync(journalOf(dataDir))) await (await import('./restore/swap-data.ts')).resumeInterruptedSwap(dataDir)
   })
   program.command('backup').description('write the database, saves, uploads and settings into one file')
     .argument('[file]', 'path of a new file; default: a file in the folder of backups')

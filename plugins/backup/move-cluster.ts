@@ -10,7 +10,7 @@ import { createBackup } from './write-backup.ts'
 import { interruptible } from './interruptible.ts'
 import { UPGRADES_KEPT, backupFolder, deleteOld, listMade, nextPath, upgradeFolder } from './backup-folder.ts'
 import type { Progress } from './progress.ts'
-import { replaceState, requireOneDisk } from './restore/restore-backup.ts'
+import { requireOneDisk, restoreLocked } from './restore/restore-backup.ts'
 import { FORMER_VERSIONS, fetchPrograms, hasPrograms, packageOf, programsFolder, programsIn } from './cluster/programs.ts'
 
 interface Run { signal: AbortSignal, report (progress: Progress): void }
@@ -66,7 +66,7 @@ async function moveWith (move: FormerCluster, run: Run): Promise<void> {
   const binaries = await installPrograms(move, run.signal)
   log.info(`the database was written by PostgreSQL ${from} and is converted to PostgreSQL ${to}`)
   const path = await saveFormer(move, binaries, run)
-  const { formerFolder: kept } = await replaceState({
+  const { formerFolder: kept } = await restoreLocked({
     path, dataDir, environment, loadConfig, withoutSecrets: true, formerPrefix: `postgresql-${from}`, continuesWork: true, ...run
   })
   await deleteOld(upgradeFolder(move.config), UPGRADES_KEPT)

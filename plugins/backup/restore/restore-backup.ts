@@ -18,7 +18,7 @@ import type { Progress } from '../progress.ts'
 import { stopTasks, withClient } from '../rows.ts'
 import { journalOf, newDirOf, stagingOf } from './journal.ts'
 import { SECRET_FILES, copyMissing, copyStaged, stageFile, stageSecrets } from './stage-files.ts'
-import { type Swap, decideSwap, finishSwap } from './swap-data.ts'
+import { type Swap, commitSwap, finishSwap } from './swap-data.ts'
 import { type Target, openTarget } from './target-database.ts'
 
 export interface RestoreJob {
@@ -47,8 +47,8 @@ export interface RestoreResult {
 }
 
 const IDENTITY = 'identity'
-/** A database server without its supervisor notices within a minute, and may write until then. */
-const REMOVED = { recursive: true, force: true, maxRetries: 5 }
+/** Retries the removal, because a PostgreSQL whose supervisor died may write into the folder for up to a minute. */
+const REMOVE_OPTIONS = { recursive: true, force: true, maxRetries: 5 }
 const DATABASE = 'db'
 /** Names that the new state replaces, if it contains them. */
 const NAMES = { everything: [DATABASE, ...FOLDERS, IDENTITY, ...SECRET_FILES], database: [DATABASE] }
@@ -128,7 +128,7 @@ async function fill (job: RestoreJob, newDir: string, url: string): Promise<Arch
  * Copies the pictures of the same installation. Those of another installation belong to other ROMs. Pictures in a
  * bucket stay there.
  */
-async function moveArtwork (dataDir: string, newDir: string, { store, identity }: {
+async function copyArtwork (dataDir: string, newDir: string, { store, identity }: {
   store: Store, identity: string | null
 }): Promise<void> {
   if (store.folder === null) return
@@ -142,15 +142,15 @@ async function stageFolders (newDir: string, { identity }: Manifest): Promise<vo
 }
 
 /**
- * Uploads the staged files of a store on another machine. They become part of the new state with its rows; until then
- * nothing names them, because contents of uploads never change under their key. Pictures and manuals may.
+ * Uploads the staged files to a store on another machine. Nothing refers to them until the new rows are active. Uploads
+ * of users never replace one another, because the key names the content. Pictures and manuals may be replaced.
  */
 async function publishStaged (job: RestoreJob, config: Config, newDir: string): Promise<void> {
   const store = createStore(config)
   if (store.folder !== null) return
   const progress = countBytes(job, 'files')
   await copyStaged(createFsStore(newDir), store, progress, job.signal)
-  for (const folder of STORE_FOLDERS) await rm(join(newDir, folder), REMOVED)
+  for (const folder of STORE_FOLDERS) await rm(join(newDir, folder), REMOVE_OPTIONS)
 }
 
 interface Staged { ending: ArchiveEnd, migrated: string[], swap: Swap['database'] }
@@ -165,7 +165,7 @@ async function stageAll (job: RestoreJob, config: Config, manifest: Manifest, st
     const migrated = await migrateRestored(target.url)
     if (!job.continuesWork) await withClient(target.url, stopTasks)
     if (manifest.holds === 'everything') {
-      await moveArtwork(job.dataDir, newDir, { store: createStore(config), identity: manifest.identity })
+      await copyArtwork(job.dataDir, newDir, { store: createStore(config), identity: manifest.identity })
       await publishStaged(job, config, newDir)
     }
     await target.stop()
@@ -181,12 +181,12 @@ async function stageAll (job: RestoreJob, config: Config, manifest: Manifest, st
  *
  * @throws StartError with the reason; then nothing was changed
  */
-export async function replaceState (job: RestoreJob): Promise<RestoreResult> {
+export async function restoreLocked (job: RestoreJob): Promise<RestoreResult> {
   const { dataDir, environment } = job
   const { manifest, secrets } = await readFirst(job)
   const newDir = newDirOf(dataDir)
   // A killed restore left this staging folder before it replaced anything.
-  await rm(stagingOf(dataDir), REMOVED)
+  await rm(stagingOf(dataDir), REMOVE_OPTIONS)
   await mkdir(newDir, { recursive: true, mode: 0o700 })
   try {
     const isSealed = manifest.secrets === 'sealed'
@@ -199,13 +199,13 @@ export async function replaceState (job: RestoreJob): Promise<RestoreResult> {
     const formerName = `${job.formerPrefix}-${stamp}`
     const hadFiles = (await filter(names, (name) => isPresent(join(dataDir, name)))).length > 0
     job.signal.throwIfAborted()
-    await decideSwap(dataDir, { names, kept: formerName, database: swap })
+    await commitSwap(dataDir, { names, kept: formerName, database: swap })
     await finishSwap(dataDir)
     const formerFolder = hadFiles ? join(dataDir, formerName) : null
     return { manifest, ending, migrated, formerFolder, formerDatabase: swap?.kept ?? null }
   } catch (err) {
-    // After the decision the next command continues. Before it no staged file may remain.
-    if (!await isPresent(journalOf(dataDir))) await rm(stagingOf(dataDir), REMOVED)
+    // After the commit of the swap, the next command continues. Before it no staged file may remain.
+    if (!await isPresent(journalOf(dataDir))) await rm(stagingOf(dataDir), REMOVE_OPTIONS)
     throw err
   }
 }
@@ -222,7 +222,7 @@ export async function restoreBackup (job: RestoreJob): Promise<RestoreResult> {
     throw new StartError(`A server, or another svc command, is using ${job.dataDir}. Stop it, then repeat this command.`, { exitCode: 75 })
   }
   try {
-    return await replaceState(job)
+    return await restoreLocked(job)
   } finally {
     lock.release()
   }

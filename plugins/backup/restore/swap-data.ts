@@ -22,8 +22,8 @@ const SwapSchema = Type.Object({
 })
 export type Swap = Static<typeof SwapSchema>
 
-/** Commits to the new state. After a crash from here on, the next command completes the swap. */
-export async function decideSwap (dataDir: string, swap: Swap): Promise<void> {
+/** Commits the swap by writing its journal. After a crash from here on, the next command finishes the swap. */
+export async function commitSwap (dataDir: string, swap: Swap): Promise<void> {
   const file = journalOf(dataDir)
   const part = `${file}.part`
   const handle = await open(part, 'wx', 0o600)
@@ -59,7 +59,7 @@ async function readSwap (dataDir: string): Promise<Swap> {
   throw new StartError(`${file} is not a valid file of svc restore. Move ${stagingOf(dataDir)} away and restore again.`)
 }
 
-/** Completes a swap that was decided. Only the holder of the lock on the data directory may call it. */
+/** Finishes a committed swap. Only the holder of the lock on the data directory may call it. */
 export async function finishSwap (dataDir: string): Promise<void> {
   const { names, kept, database } = await readSwap(dataDir)
   if (database !== null) {
@@ -75,8 +75,8 @@ export async function finishSwap (dataDir: string): Promise<void> {
   await rm(stagingOf(dataDir), { recursive: true, force: true })
 }
 
-/** Completes a restore that was interrupted after its decision. @throws StartError while a restore is running */
-export async function endSwap (dataDir: string): Promise<void> {
+/** Finishes a committed swap that was interrupted. @throws StartError while a restore is running */
+export async function resumeInterruptedSwap (dataDir: string): Promise<void> {
   const lock = lockDataDir(dataDir)
   if (lock === null) throw new StartError(`A restore into ${dataDir} is running. Repeat this command after it has ended.`, { exitCode: 75 })
   try {

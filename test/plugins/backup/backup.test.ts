@@ -6,7 +6,7 @@ import { ApiError, StartError } from '../../../core/errors.ts'
 import { readManifest } from '../../../plugins/backup/archive/manifest.ts'
 import { readArchive } from '../../../plugins/backup/archive/read-archive.ts'
 import { newDirOf } from '../../../plugins/backup/restore/journal.ts'
-import { decideSwap, endSwap } from '../../../plugins/backup/restore/swap-data.ts'
+import { commitSwap, resumeInterruptedSwap } from '../../../plugins/backup/restore/swap-data.ts'
 import { openWith } from '../../../plugins/backup/seal-secrets.ts'
 import { makeFolder } from '../../folder.ts'
 import { KEY, PASSPHRASE, query, restore, startBackup } from './backup-support.ts'
@@ -102,12 +102,12 @@ t.test('the next command completes a restore that was interrupted during its swa
     await mkdir(join(newDirOf(dataDir), 'assets'), { recursive: true })
     await writeFile(join(newDirOf(dataDir), 'assets', 'new'), '')
     for (const name of names.slice(1)) await writeFile(join(newDirOf(dataDir), name), 'new')
-    await decideSwap(dataDir, { names, kept: 'before', database: null })
+    await commitSwap(dataDir, { names, kept: 'before', database: null })
     await mkdir(join(dataDir, 'before'))
     // Simulate a kill after some entries were swapped, and the next one was only moved away.
     for (const name of names.slice(0, moved + 1)) await rename(join(dataDir, name), join(dataDir, 'before', name))
     for (const name of names.slice(0, moved)) await rename(join(newDirOf(dataDir), name), join(dataDir, name))
-    await endSwap(dataDir)
+    await resumeInterruptedSwap(dataDir)
     t.same((await readdir(dataDir)).sort(), ['assets', 'before', 'config.yml', 'identity', 'run'])
     t.same(await readdir(join(dataDir, 'assets')), ['new'])
     t.equal(await readFile(join(dataDir, 'identity'), 'utf8'), 'new')
