@@ -33,7 +33,7 @@ async function isDone (
 ): Promise<boolean> {
   if (await isPublished([uploadPath, joined], target)) return true
   // On a disk without hard links, the earlier completion moved the file.
-  const isMoved = chunks.some(({ is_apart: hasOwnFile }) => !hasOwnFile) && !await isPresent(uploadPath)
+  const isMoved = chunks.some(({ has_own_file: hasOwnFile }) => !hasOwnFile) && !await isPresent(uploadPath)
   return isMoved && await isPresent(target) && (await stat(target)).size === size
 }
 

@@ -17,8 +17,8 @@ const isOld = (path: string): Promise<boolean> =>
 /** Defines the task that removes incomplete uploads and the leftovers of uploads whose process ended. */
 export function defineUploadCleanup (app: FastifyInstance): TaskDefinition {
   /**
-   * Sweeps a folder. A staged file with the id of no upload belongs to a request that brings a whole file, or to a dead
-   * one.
+   * Deletes expired and leftover staged files of a folder. A staged file without an upload row belongs to a whole-file
+   * request, which may have died.
    *
    * @returns the number of deleted files
    */

@@ -42,8 +42,8 @@ async function publish (app: FastifyInstance, folders: UploadFolders, db: Db, up
   await staging.discard()
 }
 
-/** Creates the two ends of an upload in chunks: its completion and its cancellation. */
-export function createUploadEnds (app: FastifyInstance, folders: UploadFolders) {
+/** Creates the completion of uploads in chunks: `complete` publishes the file, `cancel` deletes the upload. */
+export function createCompletion (app: FastifyInstance, folders: UploadFolders) {
   return {
     /**
      * Assembles the chunks to a file of the library, and starts its scan.

@@ -34,7 +34,8 @@ export interface Upload {
 export interface Chunk {
   number: number
   size: number
-  is_apart: boolean
+  /** True if the chunk lies in its own file instead of the file of the upload. Stored in the column `is_apart`. */
+  has_own_file: boolean
 }
 
 export const LIFETIME_HOURS = 24
@@ -109,7 +110,7 @@ export async function fixChunkSize (db: Db, id: string, size: number): Promise<n
 
 /** Stores that a chunk was received. @returns the number of received chunks */
 export async function upsertChunk (
-  db: Db, id: string, { number, size, is_apart: hasOwnFile }: Chunk
+  db: Db, id: string, { number, size, has_own_file: hasOwnFile }: Chunk
 ): Promise<number> {
   const { rows } = await sql<{ received: number }>`with put as (
       insert into rom_upload_chunks (upload_id, number, size, is_apart) values (${id}, ${number}, ${size}, ${hasOwnFile})
@@ -126,7 +127,7 @@ export async function deleteChunk (db: Db, id: string, number: number): Promise<
 
 /** Returns the chunks in the order of their numbers. */
 export async function selectChunks (db: Db, id: string): Promise<Chunk[]> {
-  const { rows } = await sql<Chunk>`select number, size::float8 as size, is_apart from rom_upload_chunks
+  const { rows } = await sql<Chunk>`select number, size::float8 as size, is_apart as has_own_file from rom_upload_chunks
     where upload_id = ${id} order by number`.execute(db)
   return rows
 }
@@ -148,7 +149,7 @@ export async function deleteUpload (db: Db, id: string): Promise<void> {
   await sql`delete from rom_uploads where id = ${id}`.execute(db)
 }
 
-/** Returns the ids of uploads that can still be completed. */
+/** Returns the ids of unexpired rows: of uploads in chunks, and of reservations for whole files. */
 export async function selectOpenIds (db: Db): Promise<ReadonlySet<string>> {
   const { rows } = await db.query<{ id: string }>(
     "select id from rom_uploads where created_at > now() - $1 * interval '1 hour'", [LIFETIME_HOURS])

@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify'
 import type { Context } from '../../core/access/context.ts'
 import type { Config } from '../../core/config/config.ts'
 import { findUpload } from './find-upload.ts'
-import { createUploadEnds } from './finish-upload.ts'
+import { createCompletion } from './finish-upload.ts'
 import { selectChunks } from './rows.ts'
 import type { UploadView } from './schemas.ts'
 import { createUploadStarts } from './start-upload.ts'
@@ -17,7 +17,7 @@ export function createUploads (app: FastifyInstance, config: Config) {
   return {
     ...createUploadStarts({ app, folders, limits }),
     ...createChunkStorage(folders),
-    ...createUploadEnds(app, folders),
+    ...createCompletion(app, folders),
 
     async get (context: Context, uploadId: string): Promise<UploadView> {
       const upload = await findUpload(context, uploadId)

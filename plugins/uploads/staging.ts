@@ -38,10 +38,10 @@ export function locateChunk (
   return size === chunkSize && start + size < total ? start : null
 }
 
-/** A chunk, its current position in the file of the upload unless it is apart, and its final position. */
+/** A chunk, its current position in the file of the upload unless it has its own file, and its final position. */
 interface LocatedChunk { chunk: Chunk, offset: number, at: number }
 
-/** Computes the positions of chunks. @param chunkSize the size of the chunks that are not apart */
+/** Computes the positions of chunks. @param chunkSize the size of the chunks in the file of the upload */
 function locateAll (chunks: readonly Chunk[], chunkSize: number): LocatedChunk[] {
   let end = 0
   return chunks.map((chunk) => {
@@ -78,7 +78,7 @@ async function writeStream (path: string, start: number, content: Readable, insp
  * @throws ApiError CONFLICT if the chunk changed meanwhile
  */
 async function copyChunk (
-  path: string, target: FileHandle, { chunk: { number, size, is_apart: hasOwnFile }, offset, at }: LocatedChunk
+  path: string, target: FileHandle, { chunk: { number, size, has_own_file: hasOwnFile }, offset, at }: LocatedChunk
 ): Promise<void> {
   const start = hasOwnFile ? 0 : offset
   const source = await open(path, READ)
@@ -96,7 +96,8 @@ async function copyChunk (
 }
 
 /**
- * Creates the staging of an upload. Its files are in the folder of its target, so that one rename publishes the result.
+ * Creates the staging of an upload. Its files are in the folder of its target, so that one link (or one rename, on a
+ * disk without hard links) publishes the result.
  */
 export function createStaging (folder: string, id: string) {
   const uploadPath = join(folder, `.${id}.part`)
@@ -108,7 +109,7 @@ export function createStaging (folder: string, id: string) {
     const target = await open(path, WRITE, MODE)
     try {
       for (const one of located) {
-        await copyChunk(one.chunk.is_apart ? chunkPath(one.chunk.number) : uploadPath, target, one)
+        await copyChunk(one.chunk.has_own_file ? chunkPath(one.chunk.number) : uploadPath, target, one)
       }
       await target.sync()
     } finally {
@@ -146,9 +147,9 @@ export function createStaging (folder: string, id: string) {
       { chunk_size: chunkSize, total_size: total }: ChunkSizes, chunks: readonly Chunk[]
     ): Promise<string> {
       const located = locateAll(chunks, chunkSize ?? 0)
-      if (located.every(({ chunk, offset, at }) => chunk.is_apart || offset === at)) {
-        const strays = located.filter(({ chunk }) => chunk.is_apart)
-        if (strays.length > 0) await copyAll(uploadPath, strays)
+      if (located.every(({ chunk, offset, at }) => chunk.has_own_file || offset === at)) {
+        const separateChunks = located.filter(({ chunk }) => chunk.has_own_file)
+        if (separateChunks.length > 0) await copyAll(uploadPath, separateChunks)
         return uploadPath
       }
       await rm(joined, { force: true })

@@ -36,7 +36,7 @@ function announcedBytes ({ headers }: FastifyRequest): number | null {
 
 /** Creates the storage of chunks, in the folder that the complete file belongs to. */
 export function createChunkStorage (folders: UploadFolders) {
-  /** Writes the body of a request. @returns true if the chunk has its own file, apart from the upload's */
+  /** Writes the body of a request. @returns true if the chunk has its own file */
   async function write (
     request: FastifyRequest, upload: Upload, number: number, inspect: InspectBytes
   ): Promise<boolean> {
@@ -90,7 +90,7 @@ export function createChunkStorage (folders: UploadFolders) {
         await deleteChunk(db, id, number)
         throw err
       }
-      return { received: await upsertChunk(db, id, { number, size, is_apart: hasOwnFile }), total }
+      return { received: await upsertChunk(db, id, { number, size, has_own_file: hasOwnFile }), total }
     }
   }
 }

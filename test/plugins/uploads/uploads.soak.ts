@@ -41,7 +41,7 @@ t.test('chunks in any order, size and number of repetitions give the same bytes'
       const place = isSilent ? null : locateChunk(facts, number, size)
       if (place === null) await staging.writeToOwnFile(number, piece, () => {})
       else await staging.writeToUpload(place, piece, () => {})
-      chunks.set(number, { number, size, is_apart: place === null })
+      chunks.set(number, { number, size, has_own_file: place === null })
     }
     const all = [...chunks.values()].sort((a, b) => a.number - b.number)
     const result = await readFile(await staging.assemble(facts, all))
