@@ -45,9 +45,16 @@ export async function findPeers ({ tx }: WriteContext, { lineage, slot, name }: 
   }, NEWEST)
 }
 
-/** @throws ApiError CONFLICT if the device does not know the content that it is about to replace. */
-async function checkKnown ({ tx }: WriteContext, upload: Upload, peers: readonly Asset[]): Promise<void> {
+/**
+ * Checks an upload that names no expected content.
+ *
+ * @throws ApiError CONFLICT if the device does not know the content that it is about to replace
+ */
+export async function requireKnownContent (
+  { tx }: WriteContext, upload: Upload, peers: readonly Asset[]
+): Promise<void> {
   const { acting, slot, name, lineage, input } = upload
+  if (input.expected_sha1 !== undefined) return
   if (acting?.is_named !== true || input.overwrite === true || lineage.kind !== 'save') return
   const current = findPresent(slot === null ? peers.filter((peer) => peer.file_name === name) : peers)
   if (current === undefined) return
@@ -57,27 +64,29 @@ async function checkKnown ({ tx }: WriteContext, upload: Upload, peers: readonly
   if (!isKnown && !await isBaseOf(tx, acting.device, current)) throw outdatedError(current, lastSync)
 }
 
-/**
- * Returns the asset that already has the uploaded content; null for new content.
- *
- * @throws ApiError CONFLICT if the current content is not the expected one
- */
-export async function findSame (writing: WriteContext, upload: Upload, peers: readonly Asset[]): Promise<Asset | null> {
-  const { input, slot, name, file } = upload
+/** Lists the assets that an upload with `expected_sha1` may replace, newest first. */
+const listReplaceable = ({ slot, name }: Upload, peers: readonly Asset[]): readonly Asset[] => slot === null
+  ? peers.filter((peer) => withoutDateTag(peer.file_name) === withoutDateTag(name))
+  : peers
+
+/** Returns the asset that already has the uploaded content; null for new content. */
+export function findSame (upload: Upload, peers: readonly Asset[]): Asset | null {
+  const { input, slot, file } = upload
   if (input.expected_sha1 === undefined) {
-    await checkKnown(writing, upload, peers)
     if (slot === null || input.overwrite === true || file.content_hash === null) return null
     return peers.find((peer) => peer.content_hash === file.content_hash) ?? null
   }
-  const sameNamed = slot === null
-    ? peers.filter((peer) => withoutDateTag(peer.file_name) === withoutDateTag(name))
-    : peers
-  const [newest] = sameNamed
-  const current = findPresent(sameNamed)
+  const replaceable = listReplaceable(upload, peers)
   // A client repeats an upload whose response was lost.
-  const same = [newest, current].find((one) => one?.sha1 === file.sha1)
-  if (same !== undefined) return same
+  return [replaceable[0], findPresent(replaceable)].find((one) => one?.sha1 === file.sha1) ?? null
+}
+
+/** Checks an upload with `expected_sha1`. @throws ApiError CONFLICT if the current content is not the expected one */
+export function requireExpectedContent (upload: Upload, peers: readonly Asset[]): void {
+  const { input, name } = upload
+  if (input.expected_sha1 === undefined) return
+  const replaceable = listReplaceable(upload, peers)
+  const current = findPresent(replaceable)
   const expected = input.expected_sha1 === 'none' ? undefined : input.expected_sha1.toLowerCase()
-  if (current?.sha1 !== expected && newest?.sha1 !== expected) throw changedError(name, current)
-  return null
+  if (current?.sha1 !== expected && replaceable[0]?.sha1 !== expected) throw changedError(name, current)
 }

@@ -2,7 +2,9 @@ import { badRequest } from '../../../core/errors.ts'
 import { conflictName, withDateTag } from '../asset-names.ts'
 import { Asset } from '../entities.ts'
 import { assetNotFound } from '../read-assets.ts'
-import { NEWEST, findPeers, findPresent, findSame } from './find-same-asset.ts'
+import {
+  NEWEST, findPeers, findPresent, findSame, requireExpectedContent, requireKnownContent
+} from './find-same-asset.ts'
 import { type Upload, orNull } from './read-upload.ts'
 import type { ThumbnailStore } from './thumbnail-store.ts'
 import { type NewContent, type Writes, folderOf } from './write-assets.ts'
@@ -86,11 +88,13 @@ export function createUploadStore ({ writes, thumbnails }: { writes: Writes, thu
       return { asset: await writeConflictCopy(writing, upload, input.conflict_of), isCurrent: false }
     }
     const peers = await findPeers(writing, upload)
-    const same = await findSame(writing, upload, peers)
+    await requireKnownContent(writing, upload, peers)
+    const same = findSame(upload, peers)
     if (same !== null) {
       await rewriteMissing(writing, same, upload)
       return { asset: same, isCurrent: slot === null || same === findPresent(peers) }
     }
+    requireExpectedContent(upload, peers)
     const fileName = slot === null ? name : withDateTag(name, writing.now)
     const named = { ...upload, file_name: fileName, conflict_of: null }
     return { asset: await writeAsset(writing, named, peers), isCurrent: true }
