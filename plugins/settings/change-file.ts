@@ -9,7 +9,7 @@ import { type Change, UnchangeableError, changeText, readText } from './document
 import { configNotWritable } from './errors.ts'
 import { checkFile, readTextOf, replaceText } from './file.ts'
 import { lockConfigFile } from './rows.ts'
-import { type Compared, shareSettings } from './share-settings.ts'
+import { type ShareResult, shareSettings } from './share-settings.ts'
 
 /** Receives the content of the file and returns its changes. */
 type Plan = (content: Record<string, unknown>) => readonly Change[]
@@ -31,7 +31,7 @@ export function createConfigFile (app: FastifyInstance, config: Config) {
   }
 
   /** Compares the file with the settings of all hosts. @throws ApiError CONFLICT if this host has others */
-  async function share (tx: Db, before: Compared | null): Promise<Compared | null> {
+  async function share (tx: Db, before: ShareResult | null): Promise<ShareResult | null> {
     if (!hasHosts) return null
     const compared = await shareSettings(tx, { config, secrets: app.secrets, log: app.log }, { base: before?.base })
     if (compared.problem !== null) throw refuse(mask(compared.problem))
@@ -39,7 +39,7 @@ export function createConfigFile (app: FastifyInstance, config: Config) {
   }
 
   /** Writes the file, and stores its change for all hosts. The plan sees what other hosts changed. */
-  async function write (tx: Db, plan: Plan): Promise<(Compared | null)[]> {
+  async function write (tx: Db, plan: Plan): Promise<(ShareResult | null)[]> {
     const latest = await share(tx, null)
     const before = await readTextOf(file)
     const after = changeText(before, plan(readText(before)))

@@ -4,7 +4,7 @@ import { directUrlOf } from '../../core/config/database-urls.ts'
 import { stampOf } from '../../core/config/follow-config.ts'
 import { inTransaction } from '../../core/database/transaction.ts'
 import { SETTINGS_CHANGED, lockConfigFile, updateProblem } from './rows.ts'
-import { type Compared, shareSettings } from './share-settings.ts'
+import { type ShareResult, shareSettings } from './share-settings.ts'
 
 /** An edited file must stay the same for this time, because some editors write it in two steps. */
 const LOOK_MS = 2_000
@@ -24,7 +24,7 @@ function stampOrFormer (path: string, former: string): string {
 function createComparison (app: FastifyInstance, config: Config): () => Promise<boolean> {
   let stored: string | null = null
 
-  async function report ({ problem, finish }: Compared): Promise<void> {
+  async function report ({ problem, finish }: ShareResult): Promise<void> {
     await finish()
     if (problem === stored) return
     if (problem !== null) app.log.error({ reason: problem }, 'this host has other settings than the other hosts')

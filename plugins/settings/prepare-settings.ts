@@ -20,7 +20,7 @@ const PROBLEM = 'this host has other settings than the other hosts'
  */
 export async function prepareSettings ({ config, databaseUrl, log }: Upgrade): Promise<boolean> {
   if (directUrlOf(config) === undefined) return false
-  const host = { config, secrets: createSecrets(config.auth.secret_key), log, isStart: true }
+  const services = { config, secrets: createSecrets(config.auth.secret_key), log, isStart: true }
   const options = {
     connectionString: databaseUrl,
     connectionTimeoutMillis: CONNECT_MS,
@@ -32,7 +32,7 @@ export async function prepareSettings ({ config, databaseUrl, log }: Upgrade): P
     const { hasChanged, problem, finish } = await withSession(options, async (client) =>
       await inClientTransaction(client, async () => {
         await lockConfigFile(client)
-        return await shareSettings(client, host)
+        return await shareSettings(client, services)
       }))
     await finish()
     if (problem !== null) log.error({ reason: problem }, PROBLEM)

@@ -19,13 +19,14 @@ import {
   readSections, replaceSection
 } from './shared-sections.ts'
 
-/** What the file and the database had in common last. */
+/** The file with the state that config.yml and the database last had in common. */
 const BASE_FILE = 'shared-settings.json'
-/** Returns the file for the content of config.yml before settings of other hosts replace changes that somebody made. */
-const nameFormer = (dataDir: string): string =>
+/** Returns the path of the backup that is written before settings of other hosts overwrite local edits. */
+const formerPathOf = (dataDir: string): string =>
   join(dataDir, `config.former-${new Date().toISOString().slice(0, 19).replaceAll(':', '-')}.yml`)
 
-export interface Host {
+/** Everything that a comparison needs of a host. */
+export interface ShareServices {
   config: Config
   secrets: Secrets
   log: FastifyBaseLogger
@@ -36,35 +37,35 @@ export interface Host {
   isStart?: boolean
 }
 
-/** The result of one comparison of config.yml with the settings of all hosts. */
-export interface Compared {
+/** The result of a comparison of config.yml with the settings of all hosts. */
+export interface ShareResult {
   /** True if settings of other hosts were written to the file. */
   hasChanged: boolean
   /** The reason why the host has other settings than all hosts; null if it has not. */
   problem: string | null
-  /** What the file and the database have in common after the commit. */
+  /** The state that the file and the database have in common after the commit. */
   base: Base
-  /** Stores on this host what both have in common, and logs what changed. Called after the commit. */
+  /** Stores `base` on this host, and logs the changes. Called after the commit. */
   finish (): Promise<void>
 }
 
-/** What the file and the database have in common, by section. */
+/** The state that the file and the database have in common, by section. */
 type Base = Readonly<Record<string, CommonSection>>
 
 interface ShareOptions {
-  /** What an earlier comparison in this transaction found in common; by default what this host stored. */
+  /** The base of an earlier comparison in this transaction; by default the base that this host stored. */
   base?: Base | undefined
 }
 
-/** Everything that the steps are decided by. */
-interface View {
+/** The file and the rows that are compared, from which the steps follow. */
+interface Comparison {
   text: string
   content: Content
   shared: Map<string, SharedSection>
   states: Map<string, SectionState>
   /** The time of the last change of the file. */
   changedAt: number
-  /** The file for the present content, if settings of other hosts replace changes that somebody made. */
+  /** Path of the backup that is written before settings of other hosts overwrite local edits. */
   former: string
 }
 type NamedStep = Step & { name: string }
@@ -77,13 +78,13 @@ async function readBase ({ data_dir: dataDir }: Config): Promise<Base | null> {
     const content: unknown = JSON.parse(await readTextOf(join(dataDir, BASE_FILE)) || 'null')
     return Value.Check(BaseSchema, content) ? content : null
   } catch {
-    // A damaged file counts as that of a new host.
+    // A host with a damaged file counts as a new host.
     return null
   }
 }
 
 /** Without the file, a later comparison finds equal values and writes it. */
-async function writeBase ({ config, log }: Host, base: Base): Promise<void> {
+async function writeBase ({ config, log }: ShareServices, base: Base): Promise<void> {
   const file = join(config.data_dir, BASE_FILE)
   const text = `${JSON.stringify(base)}\n`
   try {
@@ -104,7 +105,9 @@ async function readChangeTime (file: string): Promise<number | null> {
 }
 
 /** A host without the file counts as a new one: a lost file removes no settings of other hosts. */
-async function readView ({ config }: Host, stored: Base | null, shared: Map<string, SharedSection>): Promise<View> {
+async function readComparison (
+  { config }: ShareServices, stored: Base | null, shared: Map<string, SharedSection>
+): Promise<Comparison> {
   const names = listSharedNames(config)
   const changedAt = await readChangeTime(config.file.path)
   const base = changedAt === null ? null : stored
@@ -115,15 +118,15 @@ async function readView ({ config }: Host, stored: Base | null, shared: Map<stri
   const known = [...names].filter((name) => here.has(name) || shared.has(name))
   const toState = (name: string) => ({ here: here.get(name), shared: shared.get(name), base: base?.[name] })
   const states = new Map(known.map((name) => [name, toState(name)]))
-  return { text, content, shared, states, changedAt: changedAt ?? 0, former: nameFormer(config.data_dir) }
+  return { text, content, shared, states, changedAt: changedAt ?? 0, former: formerPathOf(config.data_dir) }
 }
 
-const listSteps = ({ states, changedAt }: View): NamedStep[] =>
+const listSteps = ({ states, changedAt }: Comparison): NamedStep[] =>
   [...states].map(([name, state]) => ({ name, ...decideStep(state, changedAt) }))
 
 /** Writes sections of the database to the file. @throws StartError if this host cannot work with them */
 async function writeFile (
-  { config }: Host, { text, content, shared, former }: View, steps: readonly NamedStep[]
+  { config }: ShareServices, { text, content, shared, former }: Comparison, steps: readonly NamedStep[]
 ): Promise<void> {
   const changes = steps.flatMap(({ name }) => replaceSection(name, content[name], shared.get(name)?.value))
   const after = changeText(text, changes)
@@ -138,7 +141,9 @@ const nameSections = (steps: readonly NamedStep[]) => steps.map(({ name }) => na
 /** The steps of a comparison that change the file, and those that change the database. */
 interface Steps { written: NamedStep[], stored: NamedStep[] }
 
-function logSteps ({ config, log, isStart = false }: Host, { shared, former }: View, { written, stored }: Steps): void {
+function logSteps (
+  { config, log, isStart = false }: ShareServices, { shared, former }: Comparison, { written, stored }: Steps
+): void {
   const replaced = written.filter(({ loser }) => loser === 'file')
   const overruled = stored.filter(({ loser }) => loser === 'database')
   const hosts = (steps: NamedStep[]) => [...new Set(steps.flatMap(({ name }) => shared.get(name)?.changedBy ?? []))]
@@ -158,21 +163,23 @@ function logSteps ({ config, log, isStart = false }: Host, { shared, former }: V
   }
 }
 
-/** Returns the sentence for a failure that the operator of this host can end. Others are thrown. */
+/** Returns the message of a failure that the operator can fix; rethrows any other. */
 function explain (err: unknown): string {
   const isExpected = err instanceof UnchangeableError || err instanceof StartError || err instanceof ApiError
   if (!isExpected) throw err
   return describeProblem(err)
 }
 
-const failed = (problem: string): Compared => ({ hasChanged: false, problem, base: {}, finish: async () => {} })
+const failed = (problem: string): ShareResult => ({ hasChanged: false, problem, base: {}, finish: async () => {} })
 
 /** Lists what has to be done. A host whose file is read-only neither follows the others nor changes their settings. */
-async function plan (host: Host, view: View): Promise<{ steps: NamedStep[], problem: string | null }> {
-  const { path } = host.config.file
-  const steps = listSteps(view).filter(({ step }) => step !== 'none')
+async function plan (
+  services: ShareServices, comparison: Comparison
+): Promise<{ steps: NamedStep[], problem: string | null }> {
+  const { path } = services.config.file
+  const steps = listSteps(comparison).filter(({ step }) => step !== 'none')
   if (steps.length === 0 || (await checkFile(path)).isWritable) return { steps, problem: null }
-  const different = steps.filter(({ name }) => view.shared.has(name))
+  const different = steps.filter(({ name }) => comparison.shared.has(name))
   return {
     steps: [],
     problem: different.length === 0
@@ -182,27 +189,27 @@ async function plan (host: Host, view: View): Promise<{ steps: NamedStep[], prob
 }
 
 async function carryOut (
-  tx: Queryable, host: Host, view: View, steps: readonly NamedStep[]
-): Promise<Compared> {
-  const { config, secrets } = host
+  tx: Queryable, services: ShareServices, comparison: Comparison, steps: readonly NamedStep[]
+): Promise<ShareResult> {
+  const { config, secrets } = services
   const [written, stored] = [steps.filter(({ step }) => step === 'write'), steps.filter(({ step }) => step === 'store')]
   try {
-    if (stored.length > 0) await checkFolders(config.file.read(view.text))
-    if (written.length > 0) await writeFile(host, view, written)
+    if (stored.length > 0) await checkFolders(config.file.read(comparison.text))
+    if (written.length > 0) await writeFile(services, comparison, written)
   } catch (err) {
     return failed(`The settings of all hosts cannot be used on this host: ${explain(err)}`)
   }
   const rows = await storeShared(tx, secrets, hostname(),
-    stored.map(({ name }) => ({ name, value: view.states.get(name)?.here })))
-  const base = Object.fromEntries([...view.shared, ...rows].filter(([name]) => view.states.has(name))
+    stored.map(({ name }) => ({ name, value: comparison.states.get(name)?.here })))
+  const base = Object.fromEntries([...comparison.shared, ...rows].filter(([name]) => comparison.states.has(name))
     .map(([name, { value, changedAt }]) => [name, { digest: digestOf(value), changed_at: changedAt }]))
   return {
     base,
     hasChanged: written.length > 0,
     problem: null,
     async finish () {
-      logSteps(host, view, { written, stored })
-      await writeBase(host, base)
+      logSteps(services, comparison, { written, stored })
+      await writeBase(services, base)
     }
   }
 }
@@ -212,19 +219,19 @@ async function carryOut (
  * and calls `finish` after the commit.
  */
 export async function shareSettings (
-  tx: Queryable, host: Host, { base }: ShareOptions = {}
-): Promise<Compared> {
-  const { shared, refused } = await selectShared(tx, host.secrets)
-  if (refused.length > 0 && host.isStart !== true) {
+  tx: Queryable, services: ShareServices, { base }: ShareOptions = {}
+): Promise<ShareResult> {
+  const { shared, refused } = await selectShared(tx, services.secrets)
+  if (refused.length > 0 && services.isStart !== true) {
     return failed(`Another secret key sealed the settings of all hosts (${refused.join(', ')}); set the same SVC_AUTH_SECRET_KEY on all hosts, ` +
       'then restart them')
   }
   if (refused.length > 0) await deleteShared(tx, refused)
   try {
-    const view = await readView(host, base ?? await readBase(host.config), shared)
-    const { steps, problem } = await plan(host, view)
-    return problem === null ? await carryOut(tx, host, view, steps) : failed(problem)
+    const comparison = await readComparison(services, base ?? await readBase(services.config), shared)
+    const { steps, problem } = await plan(services, comparison)
+    return problem === null ? await carryOut(tx, services, comparison, steps) : failed(problem)
   } catch (err) {
-    return failed(`${host.config.file.path} cannot be compared with the settings of all hosts: ${explain(err)}`)
+    return failed(`${services.config.file.path} cannot be compared with the settings of all hosts: ${explain(err)}`)
   }
 }
