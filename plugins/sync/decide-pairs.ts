@@ -40,12 +40,12 @@ function listNewBases (pairs: readonly Pair[]) {
     const isUpToDate = newBase.sha1 === asset.sha1 && (asset.last_synced_at ?? 0) < asset.updated_at
     if (isUpToDate) deviceSyncs.set(asset.id, { asset_id: asset.id, sha1: asset.sha1 })
   }
-  return { bases: listBases(newBases), held: [...deviceSyncs.values()] }
+  return { bases: listBases(newBases), deviceSyncs: [...deviceSyncs.values()] }
 }
 
 /** Stores the bases that the decisions established between a device and the server. */
 export async function storeBases (tx: Db, deviceId: number, pairs: readonly Pair[]): Promise<void> {
-  const { bases, held: deviceSyncs } = listNewBases(pairs)
+  const { bases, deviceSyncs } = listNewBases(pairs)
   await upsertDeviceSyncs(tx, deviceId, deviceSyncs)
   await upsertBases(tx, deviceId, bases)
 }
