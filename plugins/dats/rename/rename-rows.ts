@@ -22,7 +22,7 @@ export interface RenameChain {
   roms: [MisnamedRom, ...MisnamedRom[]]
   /** True if the last ROM gets the name of the first one. */
   is_cycle: boolean
-  /** True if a ROM of the chain cannot get its name, because another ROM keeps or gets that name. */
+  /** True if a ROM of the chain cannot get its name, because another ROM has or gets that name. */
   is_taken: boolean
 }
 
@@ -31,9 +31,9 @@ interface ChainRow extends MisnamedRom {
   /** True if the row repeats the first ROM of the chain. */
   is_closed: boolean
   /** True if another ROM of the folder gets the new name. */
-  is_claimed: boolean
+  is_name_requested: boolean
   /** True if another ROM of the folder has the new name. */
-  is_held: boolean
+  is_name_used: boolean
 }
 
 /** One page: the ROMs after an id, or after a number of ROMs. */
@@ -64,7 +64,7 @@ const isBeside = sql`r.platform_id = c.platform_id and r.library_id = c.library_
  */
 const selectRoms = (caller: AnyCaller, selection: RenameSelection, condition: ReturnType<typeof sql>) => sql`
   select c.*, exists (select from dat_matches m join roms r on r.id = m.rom_id where m.dat_id = ${selection.datId} and m.is_best
-      and m.expected_name = c.new_name and ${isBeside} and r.id < c.rom_id and not r.missing_from_fs and ${isRomVisible(caller)}) as is_claimed
+      and m.expected_name = c.new_name and ${isBeside} and r.id < c.rom_id and not r.missing_from_fs and ${isRomVisible(caller)}) as is_name_requested
   from (select r.id as rom_id, r.library_id, r.platform_id, r.fs_path, r.fs_name, r.is_folder, m.expected_name as new_name
     ${misnamed(caller, selection)} and ${condition} offset 0) c`
 
@@ -73,7 +73,7 @@ function toChain (rows: readonly [ChainRow, ...ChainRow[]]): RenameChain {
   const next = others.filter((row) => !row.is_closed)
   const isCycle = next.length < others.length
   const last = next.at(-1) ?? first
-  const isTaken = rows.some((row) => row.is_claimed) || (!isCycle && last.is_held)
+  const isTaken = rows.some((row) => row.is_name_requested) || (!isCycle && last.is_name_used)
   return { roms: [first, ...next], is_cycle: isCycle, is_taken: isTaken }
 }
 
@@ -89,8 +89,8 @@ export async function selectChains (
       union all
       select b.start, b.depth + 1, n.rom_id = b.start, n.* from chain b
       cross join lateral (${selectRoms(caller, selection, holdsName)}) n
-      where b.depth + 1 < ${CHAIN_MAX} and not b.is_closed and not b.is_claimed)
-    select c.*, exists (select from roms r where ${isBeside} and r.id <> c.rom_id and r.fs_name = c.new_name and ${isRomVisible(caller)}) as is_held
+      where b.depth + 1 < ${CHAIN_MAX} and not b.is_closed and not b.is_name_requested)
+    select c.*, exists (select from roms r where ${isBeside} and r.id <> c.rom_id and r.fs_name = c.new_name and ${isRomVisible(caller)}) as is_name_used
     from chain c order by c.start, c.depth`.execute(db)
   return [...Map.groupBy(rows, ({ start }) => start).values()].flatMap(([first, ...others]) =>
     first === undefined ? [] : [toChain([first, ...others])])
