@@ -238,22 +238,22 @@ t.test('only the pages of a list that people look at are loaded; others are canc
   const pages = createPages<number>((offset, limit, signal) => new Promise((resolve) => {
     asked.push({ offset, signal, resolve: () => { resolve({ items: count(offset, limit) }) } })
   }), 50)
-  pages.want({ first: 0, end: 40 })
-  pages.want({ first: 999_900, end: 1_000_000 })
+  pages.loadRange({ first: 0, end: 40 })
+  pages.loadRange({ first: 999_900, end: 1_000_000 })
   t.same(asked.map(({ offset }) => offset), [0, 999_900, 999_950])
   t.same(asked.map(({ signal }) => signal.aborted), [true, false, false])
   for (const { resolve } of asked) resolve()
   await turn()
   t.equal(pages.find(0), undefined, 'the response of a cancelled request is dropped')
   t.equal(pages.find(999_999), 999_999)
-  pages.want({ first: 999_900, end: 1_000_000 })
+  pages.loadRange({ first: 999_900, end: 1_000_000 })
   t.equal(asked.length, 3, 'a loaded page is not asked for again')
 })
 
 t.test('an hour of scrolling keeps few pages', async (t) => {
   const pages = createPages<number>(async (offset, limit) => ({ items: count(offset, limit) }), 50)
   for (let first = 0; first < 100_000; first += 50) {
-    pages.want({ first, end: first + 50 })
+    pages.loadRange({ first, end: first + 50 })
     await turn()
   }
   const known = Array.from({ length: 100_000 }, (_, index) => index).filter((index) => pages.find(index) !== undefined)

@@ -27,7 +27,8 @@ const listVisible = (element: HTMLElement): HTMLElement[] => {
 /**
  * Finds the control behind a place, else the one before it, in wider and wider parts of the page.
  *
- * @param order counts controls from the end of an element, so that the next row gives the same one as a removed row
+ * @param order the position of the lost control among its row's controls, counted from the end; the control at the same
+ * position of the neighbour gets the focus
  */
 function findNeighbour (parent: HTMLElement, around: Around, order: number): HTMLElement | undefined {
   if (parent.matches('main')) return parent

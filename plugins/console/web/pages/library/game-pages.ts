@@ -25,7 +25,7 @@ const dependsOnMembers = (query: ListQuery): boolean =>
 export const loadAt = async (query: ListQuery, offset: number) =>
   (await call(api.GET('/api/roms', { params: { query: { ...query, ...NO_EXTRAS, offset, limit: 1 } } }))).items[0]
 
-/** The number and letters of a list, and the pages of it that people look at. */
+/** Loads the total and the letter index of a list, and the pages of it that people look at. */
 export function useGamePages (query: ListQuery) {
   const key = JSON.stringify(query)
   const shown = useRef<Range>({ first: 0, end: PAGE })
@@ -38,24 +38,24 @@ export function useGamePages (query: ListQuery) {
   })), PAGE), [key])
   useEffect(() => () => { pages.end() }, [pages])
   // The summary follows events; when it loads again, the visible pages do too.
-  const loaded = useRef<unknown>(null)
+  const pagesWithSummary = useRef<unknown>(null)
   const { value: current } = summary.data
   useEffect(() => {
     if (current === undefined) return
     index.current = null
-    if (loaded.current === pages) pages.renew(shown.current)
-    loaded.current = pages
+    if (pagesWithSummary.current === pages) pages.renew(shown.current)
+    pagesWithSummary.current = pages
   }, [current])
 
   /** Loads the ids of a part of the list; those of loaded pages cost no request. */
   async function loadIds (from: number, end: number): Promise<readonly number[]> {
-    const loaded: number[] = []
+    const known: number[] = []
     for (let at = from; at < end; at++) {
       const rom = pages.find(at)
       if (rom === undefined) break
-      loaded.push(rom.id)
+      known.push(rom.id)
     }
-    if (loaded.length === end - from) return loaded
+    if (known.length === end - from) return known
     index.current ??= call(api.GET('/api/roms', { params: { query: { ...query, ...NO_EXTRAS, limit: 1, with_rom_id_index: true } } }))
       .then(({ rom_id_index: ids }) => ids)
     // A failed request is sent again by the next selection.
@@ -63,9 +63,9 @@ export function useGamePages (query: ListQuery) {
     return (await index.current).slice(from, end)
   }
 
-  const want = (range: Range): void => {
+  const loadRange = (range: Range): void => {
     shown.current = range
-    pages.want(range)
+    pages.loadRange(range)
   }
-  return { key, summary, pages, want, loadIds }
+  return { key, summary, pages, loadRange, loadIds }
 }

@@ -36,7 +36,7 @@ const Waiting = () => (
 export function Games ({ label, query, collection, empty, onCount }: GamesProps) {
   const { go } = useView()
   const handle = useRef<GridHandle>(null)
-  const { key, summary: { data: { value: list }, failure }, pages, want, loadIds } = useGamePages(query)
+  const { key, summary: { data: { value: list }, failure }, pages, loadRange, loadIds } = useGamePages(query)
   const latestIds = useRef(loadIds)
   latestIds.current = loadIds
   const selection = useMemo(() => createSelection((from, end) => latestIds.current(from, end)), [])
@@ -88,7 +88,7 @@ export function Games ({ label, query, collection, empty, onCount }: GamesProps)
       <div class={`games games-${view}`} style={{ '--row': `${layout.heightOf(0)}px` }} data-selecting={ids.size > 0 ? '' : undefined} aria-describedby='games-help' {...area}>
         <Grid
           key={`${view} ${size} ${key}`} label={label} count={count} {...layout} handle={handle} selection={keys}
-          onRange={want} onType={findLetter}
+          onRange={loadRange} onType={findLetter}
           onOpen={(index) => { const rom = pages.find(index); if (rom !== undefined) go(`roms/${rom.id}`) }}
         >
           {(index) => {

@@ -45,8 +45,8 @@ export function createPages<Item> (load: LoadPage<Item>, size: number) {
     /** Returns an item; undefined while its page loads. */
     find: (index: number): Item | undefined => pages.get(Math.floor(index / size))?.[index % size],
 
-    /** Loads the pages of a range, and cancels requests for others. */
-    want ({ first, end }: Range): void {
+    /** Loads the missing pages of a range, and cancels requests for others. */
+    loadRange ({ first, end }: Range): void {
       const wanted = new Set<number>()
       for (let number = Math.floor(first / size); number * size < end; number++) wanted.add(number)
       for (const [number, controller] of running) {
@@ -63,7 +63,7 @@ export function createPages<Item> (load: LoadPage<Item>, size: number) {
       }
     },
 
-    /** Loads the pages of a range again, while the former ones stay visible; all others load when they are wanted. */
+    /** Loads the pages of a range again, while the former ones stay visible. Drops all others. */
     renew ({ first, end }: Range): void {
       const [from, to] = [Math.floor(first / size), Math.ceil(end / size)]
       for (const number of pages.keys()) if (number < from || number >= to) pages.delete(number)
