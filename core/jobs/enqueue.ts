@@ -9,7 +9,7 @@ export interface JobOptions {
   id?: string
   /** Jobs of one group run one at a time; waiting ones do not delay other groups. */
   group?: string
-  /** In a shared queue: a waiting or running job with this key is used in place of the new one, whoever sent it. */
+  /** In a shared queue: an unfinished job with this key replaces the new one, whoever sent it. */
   key?: string
 }
 
@@ -21,11 +21,12 @@ export const REQUEST_KEY = '$request'
 /** The data of a job as stored in the queue. */
 export type StoredData = Record<string, unknown> & { [REQUEST_KEY]?: string }
 
-const UNENDED_STATES: ReadonlySet<string> = new Set(['created', 'retry', 'active'])
+const UNFINISHED_STATES: ReadonlySet<string> = new Set(['created', 'retry', 'active'])
 const ENQUEUE_ATTEMPTS_MAX = 3
 
 /**
- * Returns the id of the job in place of a new one: it was just queued under its id, or waits or runs under its key.
+ * Finds the existing job that made `send` refuse the new one: the job with the same id, or the unfinished job with the
+ * same key. Returns its id.
  */
 async function findConflictingJob (
   boss: PgBoss, queue: string, { id, key }: JobOptions
@@ -33,11 +34,11 @@ async function findConflictingJob (
   if (id !== undefined) return (await boss.findJobs(queue, { id }))[0]?.id
   if (key === undefined) return undefined
   const jobs = await boss.findJobs(queue, { key })
-  return jobs.find(({ state }) => UNENDED_STATES.has(state))?.id
+  return jobs.find(({ state }) => UNFINISHED_STATES.has(state))?.id
 }
 
-/** Returns the request that queued a job which is about to be replaced, because the new job continues its work. */
-async function findRequest (boss: PgBoss, queue: string, id: string | undefined): Promise<string | undefined> {
+/** Returns the id of the request that queued a job. The job that replaces it continues the work of that request. */
+async function findRequestId (boss: PgBoss, queue: string, id: string | undefined): Promise<string | undefined> {
   if (id === undefined) return undefined
   const [job] = await boss.findJobs<StoredData>(queue, { id })
   return job?.data[REQUEST_KEY]
@@ -51,7 +52,7 @@ async function findRequest (boss: PgBoss, queue: string, id: string | undefined)
 export async function enqueue (
   boss: PgBoss, queue: string, input: object, options: JobOptions = {}
 ): Promise<QueuedJob> {
-  const requestId = currentRequestId() ?? await findRequest(boss, queue, options.id)
+  const requestId = currentRequestId() ?? await findRequestId(boss, queue, options.id)
   const stored: StoredData = { ...input, ...(requestId === undefined ? {} : { [REQUEST_KEY]: requestId }) }
   if (options.id !== undefined) await boss.deleteJob(queue, options.id)
   for (let attempts = 1; attempts <= ENQUEUE_ATTEMPTS_MAX; attempts++) {
