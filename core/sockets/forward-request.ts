@@ -43,8 +43,13 @@ export function answerUnknown (response: ServerResponse): void {
 /** Opens a connection to the owner for one request. */
 export type Send = (options: RequestOptions) => ClientRequest
 
-/** Where a request goes: the endpoint's path, and the way to the owner; null if its host is not alive. */
-export interface Route { path: string, findWay (): Promise<Send | null> }
+/** The route of a forwarded request. */
+export interface Route {
+  /** The path of the endpoint. */
+  path: string
+  /** Finds the connection to the owner; null if the owner's host is not alive. */
+  findSender (): Promise<Send | null>
+}
 
 const methodAndUrl = ({ method = 'GET', url = '' }: IncomingMessage, path: string) =>
   ({ method, path: rebuildUrl(url, path) })
@@ -62,11 +67,11 @@ function exchange (response: ServerResponse, forwarded: ClientRequest, body: Buf
 }
 
 export async function forwardRequest (
-  request: IncomingMessage, response: ServerResponse, { path, findWay }: Route
+  request: IncomingMessage, response: ServerResponse, { path, findSender }: Route
 ): Promise<void> {
   const body = await readSocketBody(request, response)
   if (body === null) return
-  const send = await findWay()
+  const send = await findSender()
   if (send === null) {
     answerUnknown(response)
     return
@@ -100,11 +105,11 @@ function refuseUpgrade (socket: Duplex): void {
 
 /** Forwards a WebSocket; from then on both sides communicate through this worker. */
 export async function forwardUpgrade (
-  request: IncomingMessage, socket: Duplex, head: Buffer, { path, findWay }: Route
+  request: IncomingMessage, socket: Duplex, head: Buffer, { path, findSender }: Route
 ): Promise<void> {
   let forwarded: ClientRequest | null = null
   socket.on('error', () => { forwarded?.destroy() })
-  const send = await findWay()
+  const send = await findSender()
   if (send === null) {
     refuseUpgrade(socket)
     return

@@ -19,11 +19,11 @@ import type { App } from '../typebox.ts'
  * on the same machine over a local socket named after the owner, to another host over that host's internal address.
  */
 
-/** Where the session of a request lives, seen from this process. */
-interface Found { owner: SessionOwner, endpoint: SocketServer }
+/** The owner and the endpoint of the session that a request belongs to. */
+interface SessionLocation { owner: SessionOwner, endpoint: SocketServer }
 
 /** Creates the function that finds the session of a request. */
-const createFinder = (app: App) => (request: IncomingMessage): Found | null => {
+const createSessionFinder = (app: App) => (request: IncomingMessage): SessionLocation | null => {
   for (const endpoint of app.sockets.listEndpoints()) {
     const owner = readOwner(request.url ?? '', endpoint.path())
     if (owner !== null) return { owner, endpoint }
@@ -41,11 +41,11 @@ interface Handlers {
  * is another process; null to refuse the request.
  */
 function createHandlers (
-  find: ReturnType<typeof createFinder>, key: string, findRoute: (found: Found) => Route | null
+  findSession: ReturnType<typeof createSessionFinder>, key: string, findRoute: (found: SessionLocation) => Route | null
 ): Handlers {
   return {
     request (request, response) {
-      const found = find(request)
+      const found = findSession(request)
       if (found?.owner.key === key) {
         found.endpoint.engine.handleRequest(request, response)
         return
@@ -55,7 +55,7 @@ function createHandlers (
       else forwardRequest(request, response, route).catch(() => { response.destroy() })
     },
     upgrade (request, socket, head) {
-      const found = find(request)
+      const found = findSession(request)
       if (found?.owner.key === key) {
         found.endpoint.engine.handleUpgrade(request, socket, head)
         return
@@ -67,8 +67,8 @@ function createHandlers (
   }
 }
 
-/** Prepares a server for forwarded requests, with one exchange per connection. */
-function accept (server: HttpServer, { upgrade }: Handlers): HttpServer {
+/** Prepares a server for forwarded requests: each connection carries one request. */
+function prepareServer (server: HttpServer, { upgrade }: Handlers): HttpServer {
   server.maxRequestsPerSocket = 1
   return server.on('upgrade', upgrade)
 }
@@ -105,8 +105,8 @@ export interface ForwardOptions {
   workerNumber: number
 }
 
-/** Creates the ways to the owners of sessions. */
-function createWays (app: App, { folder, host }: ForwardOptions, secret: Uint8Array) {
+/** Creates the functions that open connections to the owners of sessions. */
+function createSenders (app: App, { folder, host }: ForwardOptions, secret: Uint8Array) {
   /** Hosts that could not be reached and were logged. */
   const reported = new Set<string>()
 
@@ -124,19 +124,19 @@ function createWays (app: App, { folder, host }: ForwardOptions, secret: Uint8Ar
     }
   }, options)
 
-  async function findWay (owner: SessionOwner): Promise<Send | null> {
+  async function findSender (owner: SessionOwner): Promise<Send | null> {
     if (owner.hostId === host.id) return toLocal(owner)
     const address = await app.workers.findAddress(owner.hostId)
     if (address === undefined) return null
     // A server without an internal address may run on the same machine and data directory.
     return address === null ? toLocal(owner) : toHost(owner.hostId, address)
   }
-  return { toLocal, findWay }
+  return { toLocal, findSender }
 }
 
 /** Listens for the other processes of this machine, which reach all sessions of this process. */
 async function listenHere (handlers: Handlers, socketPath: string): Promise<HttpServer> {
-  const server = accept(createServer(handlers.request), handlers)
+  const server = prepareServer(createServer(handlers.request), handlers)
   if (process.platform !== 'win32') rmSync(socketPath, { force: true })
   // Exclusive: in a cluster the primary would otherwise listen and pass connections on.
   await listen(server, { path: socketPath, exclusive: true })
@@ -145,12 +145,15 @@ async function listenHere (handlers: Handlers, socketPath: string): Promise<Http
 
 /** Listens for other hosts. All web workers of a host share the address, so the one that accepts forwards a request. */
 async function listenToHosts (handlers: Handlers, address: string, secret: Uint8Array): Promise<HttpServer> {
-  const server = accept(createLinkServer(secret, handlers.request), handlers)
+  const server = prepareServer(createLinkServer(secret, handlers.request), handlers)
   await listen(server, splitAddress(address)).catch((err: unknown) => { throw explainLinkError(err, address) })
   return server
 }
 
-/** Passes the requests of sessions of other processes to `findRoute`, which returns null for all other requests. */
+/**
+ * Forwards requests of sessions that live in other processes. `findRoute` returns null for all other requests, which
+ * this process handles itself.
+ */
 function interceptForeign ({ server }: App, findRoute: (request: IncomingMessage) => Route | null): void {
   intercept(server, 'request', (request: IncomingMessage, response: ServerResponse) => {
     // Every worker can answer a CORS preflight itself.
@@ -176,23 +179,23 @@ export async function forwardForeignSessions (app: App, options: ForwardOptions)
   const { folder, host, workerNumber } = options
   const key = ownerKey(host.id, workerNumber)
   const secret = app.secrets.key('host-link')
-  const find = createFinder(app)
-  const { toLocal, findWay } = createWays(app, options, secret)
+  const findSession = createSessionFinder(app)
+  const { toLocal, findSender } = createSenders(app, options, secret)
   const servers: HttpServer[] = []
 
   function findRoute (request: IncomingMessage): Route | null {
     app.sockets.examine(request)
-    const found = find(request)
+    const found = findSession(request)
     if (found === null || found.owner.key === key) return null
-    return { path: found.endpoint.path(), findWay: () => findWay(found.owner) }
+    return { path: found.endpoint.path(), findSender: () => findSender(found.owner) }
   }
 
   app.addHook('onReady', async () => {
-    servers.push(await listenHere(createHandlers(find, key, () => null), ownerSocket(folder, key)))
+    servers.push(await listenHere(createHandlers(findSession, key, () => null), ownerSocket(folder, key)))
     if (host.address !== null) {
       // A request for another host is refused, because two hosts could otherwise pass it to each other for ever.
-      const handlers = createHandlers(find, key, ({ owner, endpoint }) =>
-        owner.hostId === host.id ? { path: endpoint.path(), findWay: async () => toLocal(owner) } : null)
+      const handlers = createHandlers(findSession, key, ({ owner, endpoint }) =>
+        owner.hostId === host.id ? { path: endpoint.path(), findSender: async () => toLocal(owner) } : null)
       servers.push(await listenToHosts(handlers, host.address, secret))
     }
     interceptForeign(app, findRoute)
