@@ -9,7 +9,7 @@ interface ClusterMessage { cmd: 'NODE_CLUSTER', act?: string, seq?: number, ack?
  */
 type Listeners = Set<ChildProcess>
 
-/** The wait for the last replies of a worker, because a connection that it returned goes to another one. */
+/** The wait for the last replies of a worker, because node:cluster passes a refused connection to another worker. */
 const LAST_REPLIES_MS = 100
 
 const listenersByKey = new Map<string, Listeners>()
@@ -42,11 +42,11 @@ function emitDisconnect (child: ChildProcess): void {
 }
 
 /**
- * Closes the connections that were sent to a web worker and that it never accepted. The worker may have died, or closed
- * while no other worker existed. node:cluster keeps a copy of each until a worker accepts it, so the client would wait
- * for ever.
+ * Tracks the connections that node:cluster sends to a web worker, and closes those that the worker never accepts. The
+ * worker may die, or close while no other worker exists. node:cluster keeps a copy of each connection until a worker
+ * accepts it, so the client would wait for ever.
  */
-export function closeUnaccepted (child: ChildProcess): void {
+export function trackUnacceptedConnections (child: ChildProcess): void {
   const open = new Map<number, { handle: Handle, listeners: Listeners }>()
 
   function trackSent ({ act, seq, ack, key }: ClusterMessage, handle: unknown): void {

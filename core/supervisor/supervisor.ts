@@ -13,7 +13,7 @@ import { type Database, openDatabase } from './database.ts'
 import { type SocketFolder, clearOldSockets, createLayout, openSocketFolder } from './folders.ts'
 import { killMs } from './drain.ts'
 import { FIRST_WEB_WORKERS, createGrowth } from './grow-workers.ts'
-import { closeUnaccepted } from './connection-handover.ts'
+import { trackUnacceptedConnections } from './connection-handover.ts'
 import { type DataLock, lockDataDir } from './lock.ts'
 import { createMeasures } from './collect-metrics.ts'
 import { ALIVE_MS, type ReadyMessage } from './messages.ts'
@@ -64,7 +64,7 @@ function claimDataDir ({ data_dir: dataDir }: Config): DataLock {
 function forkWeb ({ data_dir: dataDir }: Config): ChildProcess {
   cluster.setupPrimary({ exec: ENTRY, args: ['web'], execArgv: [...WEB_FLAGS, ...strippedFlags(dataDir)], windowsHide: true })
   const { process: child } = cluster.fork(MEMORY_ENVIRONMENT)
-  closeUnaccepted(child)
+  trackUnacceptedConnections(child)
   return child
 }
 

@@ -5,7 +5,7 @@ import { writeFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import { closeUnaccepted } from '../../core/supervisor/connection-handover.ts'
+import { trackUnacceptedConnections } from '../../core/supervisor/connection-handover.ts'
 import { checkPort } from '../../core/supervisor/port.ts'
 import { loadConfig } from '../load-config.ts'
 
@@ -42,7 +42,7 @@ t.test('a connection sent to a closing web worker', {
       if (args[0].act === 'newconn') handed.resolve()
       return send(...args)
     })
-    closeUnaccepted(child)
+    trackUnacceptedConnections(child)
     await once(child, 'message')
     return { child, handed: handed.promise }
   }
