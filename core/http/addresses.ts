@@ -12,7 +12,7 @@ export class AddressRefusedError extends Error {
 export type Resolve = (hostname: string) => Promise<readonly LookupAddress[]>
 
 export interface AddressRules {
-  /** Exact `host:port` pairs an administrator configured; these may lie in the local network. */
+  /** Exact `host:port` pairs that the operator or an administrator configured; these may lie in the local network. */
   trustedOrigins?: readonly string[]
   /** Lets every address through: for tests and for networks without anything to protect. */
   allowPrivate?: boolean

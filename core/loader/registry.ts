@@ -38,8 +38,8 @@ export interface Description {
   failure: { status: PluginStatus, reason: string } | null
 }
 
-/** The secrets and trusted addresses in the operator's configuration of a plugin. */
-export interface OperatorTrust {
+/** The secrets and trusted addresses in the settings of a plugin, which the operator and administrators set. */
+export interface SettingsTrust {
   /** Values masked in its logs. */
   secrets: readonly string[]
   /** `host:port` that may be a private address. */
@@ -50,7 +50,7 @@ export interface OperatorTrust {
 export interface Loaded<Definition> {
   key: string
   definition: Definition
-  trust: OperatorTrust
+  trust: SettingsTrust
   /** The limits of a provider with its configuration; empty for other kinds. */
   limits: Limits
   /** Paths of the folders that its configuration names, by property. */

@@ -8,7 +8,7 @@ import { type PluginServices, createCache, createFiles, readPreferences } from '
 import { createMaskedLog } from './settings/masked-log.ts'
 import { createMemo } from './calls/memo.ts'
 import { pluginRequests } from './calls/traces.ts'
-import type { BuildIndex } from './search-index/index-build.ts'
+import type { ReadIndexEntries } from './search-index/index-build.ts'
 import { NO_INDEX, createIndex } from './search-index/plugin-index.ts'
 import { createLimitsStore } from './plugin-limits.ts'
 import { createRateShares } from './rate-shares.ts'
@@ -29,7 +29,7 @@ export interface ServiceOptions {
   /** Folders that it may read besides the library, by the property that names them. */
   folders: Readonly<Record<string, string>>
   /** Returns the entries of its local index; undefined if it declares none. */
-  buildIndex: BuildIndex | undefined
+  readIndexEntries: ReadIndexEntries | undefined
 }
 
 /** Creates the services that the running server gives to plugins. */
@@ -45,7 +45,7 @@ export async function createPluginServices (app: FastifyInstance, config: Config
   const scopeOfFirstBuild = (): CallScope =>
     ({ signal: closing.signal, memo: createMemo(), preferences: readPreferences(config) })
   return (kind: PluginKind, key: string, options: ServiceOptions): PluginServices => {
-    const { config: pluginConfig, secrets, origins, rateLimit, hosts, buildIndex } = options
+    const { config: pluginConfig, secrets, origins, rateLimit, hosts, readIndexEntries } = options
     const folders = Object.fromEntries(Object.entries(options.folders).map(([name, path]) => [name, createFiles(path)]))
     const ownLog = app.log.child({ plugin: `${kind}/${key}` })
     const log = createMaskedLog(ownLog, secrets)
@@ -67,7 +67,9 @@ export async function createPluginServices (app: FastifyInstance, config: Config
       onLimits: reportedLimits.setRateLimit,
       onAllowance: reportedLimits.setAllowance
     })
-    const index = buildIndex === undefined ? NO_INDEX : createIndex(app.db, `${kind}/${key}`, buildIndex, scopeOfFirstBuild)
+    const index = readIndexEntries === undefined
+      ? NO_INDEX
+      : createIndex(app.db, `${kind}/${key}`, readIndexEntries, scopeOfFirstBuild)
     return { config: pluginConfig, http, log, cache, files, folders, index, reportedLimits }
   }
 }

@@ -20,7 +20,7 @@ const ALLOWED_URLS: Readonly<Record<string, true>> = Object.freeze(Object.assign
 const isBuiltinUrl = (url: string) =>
   url[0] === 'n' && url[1] === 'o' && url[2] === 'd' && url[3] === 'e' && url[4] === ':'
 
-function checkUrl (url: string): void {
+function checkModuleUrl (url: string): void {
   if (!isBuiltinUrl(url) || ALLOWED_URLS[url] === true) return
   throw new Error(`A plugin may not import '${url}': its process has no network, programs or threads, so use ctx.http and ` +
     "the modules that sdk/README.md lists under 'Where it runs'")
@@ -31,11 +31,11 @@ function refuseModules (): void {
   registerHooks({
     resolve (specifier, context, next) {
       const resolved = next(specifier, context)
-      checkUrl(resolved.url)
+      checkModuleUrl(resolved.url)
       return resolved
     },
     load (url, context, next) {
-      checkUrl(url)
+      checkModuleUrl(url)
       return next(url, context)
     }
   })

@@ -2,7 +2,7 @@ import type { Index } from '@svc/plugin-sdk'
 import type { Db } from '../../database/db.ts'
 import { PluginAnswerError } from '../calls/answer-error.ts'
 import type { CallScope } from '../calls/call-scope.ts'
-import { type BuildIndex, buildTable } from './index-build.ts'
+import { type ReadIndexEntries, buildIndex } from './index-build.ts'
 import { type IndexRows, isReplaced, isUsable, readCurrent, selectRows, tableOf } from './index-table.ts'
 
 export interface HostIndex extends Index {
@@ -65,14 +65,14 @@ function createLookup (select: (keys: readonly string[]) => Promise<IndexRows>):
  * @param scopeOfFirst the scope of the first build, which starts at the first lookup
  */
 export function createIndex (
-  db: Db, plugin: string, build: BuildIndex, scopeOfFirst: () => CallScope
+  db: Db, plugin: string, readEntries: ReadIndexEntries, scopeOfFirst: () => CallScope
 ): HostIndex {
   let building: Promise<number> | null = null
   /** The table that was current at the last lookup. */
   let table: string | null = null
 
   function rebuild (scope: CallScope): Promise<number> {
-    building ??= buildTable(db, plugin, build, scope).finally(() => { building = null })
+    building ??= buildIndex(db, plugin, readEntries, scope).finally(() => { building = null })
     return building
   }
 

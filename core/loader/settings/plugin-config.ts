@@ -27,8 +27,8 @@ export function nameCredentials (kind: string, key: string, schema: TSchema | un
 }
 
 /**
- * Returns the addresses that the operator set for this plugin; they are trusted by exact host and port. A default of
- * the schema is the plugin's choice, and a shared value was set for the server, so neither is trusted.
+ * Returns the addresses that the operator or an administrator set for this plugin; they are trusted by exact host and
+ * port. A default of the schema is the plugin's choice, and a shared value was set for the server: neither is trusted.
  */
 function findOrigins (values: Record<string, unknown>): string[] {
   return Object.values(values).flatMap((value) =>

@@ -7,7 +7,7 @@ import { type MediaRules, createMediaCheck } from '../calls/media-hosts.ts'
 import type { PluginPackage } from '../packages/packages.ts'
 import { describePlugin } from '../descriptor.ts'
 import type { PluginProcess } from '../process/plugin-process.ts'
-import type { Definition, Description, Loaded, OperatorTrust, PluginRecord } from '../registry.ts'
+import type { Definition, Description, Loaded, SettingsTrust, PluginRecord } from '../registry.ts'
 import { readScanOptions } from '../calls/scan-options.ts'
 
 /** A plugin that is being loaded: its parts so far, and the reason why it failed. */
@@ -19,7 +19,7 @@ export interface Candidate {
   process: PluginProcess | null
   services: PluginServices | null
   limits: Limits
-  trust: OperatorTrust
+  trust: SettingsTrust
   /** Paths of the folders that its configuration names, by property. */
   folders: Readonly<Record<string, string>>
   mask: (text: string) => string

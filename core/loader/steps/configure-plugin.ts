@@ -76,7 +76,7 @@ function createServices (
     rateLimit: limits,
     hosts: manifest?.hosts,
     folders,
-    buildIndex: index === undefined ? undefined : (scope) => index.build(createContext(services, scope) as never)
+    readIndexEntries: index === undefined ? undefined : (scope) => index.build(createContext(services, scope) as never)
   })
   return services
 }
