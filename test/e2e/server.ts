@@ -28,8 +28,8 @@ export const settings = (dataDir: string, more: Record<string, string> = {}): Re
 })
 
 /**
- * Creates a data directory that looks as if its server was started before: its stripped code exists, so a process of
- * the server starts in half the time. @returns the folder
+ * Creates a data directory with nothing but the server's stripped code, so that a process of the server starts in half
+ * the time. The database, the library folder and all settings are missing, as before a first start. @returns the folder
  */
 export function createUsedDataDir (dataDir: string): string {
   mkdirSync(join(dataDir, 'run'), { recursive: true, mode: 0o700 })
