@@ -1,4 +1,4 @@
-import { sql } from 'kysely'
+import { type QueryExecutorProvider, type RawBuilder, sql } from 'kysely'
 import type { Db } from '../../core/database/db.ts'
 import type { LongReads } from '../library/long-reads.ts'
 
@@ -9,6 +9,12 @@ const LOG_HOURS = 24
 export const inSnapshot = async <T>(reads: LongReads, work: (tx: LongReads) => Promise<T>): Promise<T> =>
   await reads.transaction().setIsolationLevel('repeatable read').execute(work)
 
+/** The rows of the log that a statement sees and an earlier snapshot does not contain. */
+const rowsSince = (snapshot: string): RawBuilder<unknown> => sql`rom_changes
+    where xid >= pg_snapshot_xmin(${snapshot}::pg_snapshot)::text::bigint
+      and xid < pg_snapshot_xmax(pg_current_snapshot())::text::bigint
+      and not pg_visible_in_snapshot(xid::text::xid8, ${snapshot}::pg_snapshot)`
+
 /** ROMs that changed, and identities that ROMs lost, as `<provider>:<id>`. */
 export interface RomChanges { ids: Set<number>, games: Set<string> }
 
@@ -18,10 +24,8 @@ export interface RomChanges { ids: Set<number>, games: Set<string> }
  * @param tx a transaction with one snapshot
  */
 export async function selectChanges (tx: LongReads, snapshot: string): Promise<RomChanges | null> {
-  const { rows } = await sql<{ rom_ids: number[] | null, games: string[] }>`select rom_ids, games from rom_changes
-    where xid >= pg_snapshot_xmin(${snapshot}::pg_snapshot)::text::bigint
-      and xid < pg_snapshot_xmax(pg_current_snapshot())::text::bigint
-      and not pg_visible_in_snapshot(xid::text::xid8, ${snapshot}::pg_snapshot)`.execute(tx)
+  const { rows } = await sql<{ rom_ids: number[] | null, games: string[] }>`
+    select rom_ids, games from ${rowsSince(snapshot)}`.execute(tx)
   const changes: RomChanges = { ids: new Set(), games: new Set() }
   for (const { rom_ids: ids, games } of rows) {
     if (ids === null) return null
@@ -31,8 +35,21 @@ export async function selectChanges (tx: LongReads, snapshot: string): Promise<R
   return changes
 }
 
+/** Changed ROMs, null for too many, and the snapshot that contains these changes. */
+export interface ChangesAtSnapshot { ids: number[] | null, snapshot: string }
+
+/** Loads the ROMs that changed since a snapshot in one statement, and the snapshot of this statement. */
+export async function selectChangedIds (db: QueryExecutorProvider, since: string): Promise<ChangesAtSnapshot> {
+  const { rows: [row] } = await sql<{ snapshot: string, changes: (number[] | null)[] }>`
+    select pg_current_snapshot()::text as snapshot,
+      coalesce((select json_agg(rom_ids) from ${rowsSince(since)}), '[]') as changes`.execute(db)
+  if (row === undefined) throw new Error('The database returned no snapshot')
+  const { snapshot, changes } = row
+  return { ids: changes.includes(null) ? null : changes.flatMap((ids) => ids ?? []), snapshot }
+}
+
 /** The current snapshot of the database, as text that later transactions compare with theirs. */
-export async function selectSnapshot (tx: LongReads): Promise<string> {
+export async function selectSnapshot (tx: QueryExecutorProvider): Promise<string> {
   const { rows: [row] } = await sql<{ snapshot: string }>`select pg_current_snapshot()::text as snapshot`.execute(tx)
   if (row === undefined) throw new Error('The database returned no snapshot')
   return row.snapshot

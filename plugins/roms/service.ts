@@ -2,6 +2,7 @@ import type { FastifyInstance } from 'fastify'
 import type { Context } from '../../core/access/context.ts'
 import type { Config } from '../../core/config/config.ts'
 import { notFound } from '../../core/errors.ts'
+import { createChangeLog } from '../library-versions/change-log.ts'
 import type { AnyCaller } from '../platforms/visibility.ts'
 import { createListCache } from './lists/list-cache.ts'
 import { createRomLists } from './lists/rom-lists.ts'
@@ -38,6 +39,7 @@ export function createRoms (app: FastifyInstance, config: Config, userFiles: Use
   const extensions = { providers, userFiles }
   const builder = new RomBuilder(providers, app.resources)
   const { longReads, shortReads } = app
+  const smartMembers = createSmartMembers({ reads: longReads, changes: createChangeLog(() => app.db), extensions })
   const cache = createListCache({ longReads, shortReads, identifying: providers.identifying })
 
   return {
@@ -51,7 +53,7 @@ export function createRoms (app: FastifyInstance, config: Config, userFiles: Use
       config, extensions, builder, cache, estimates: createValueEstimates(longReads), addresses: app.resources.marked
     }),
     ...createRomLists({ extensions, builder, cache }),
-    ...createRomDetails(app, { extensions, builder, smartMembers: createSmartMembers(app.longReads, extensions) }),
+    ...createRomDetails(app, { extensions, builder, smartMembers }),
 
     getSimple: async (context: Context<AnyCaller>, id: number): Promise<BuiltSimpleRom> =>
       toSimple(await builder.get(context, id)),

@@ -58,7 +58,7 @@ t.test('no request of the most used routes costs more statements than before', a
   watch(app.pg)
   const hash = 'a'.repeat(40)
   const rom = await addRom(testApp, { fs_name: 'a.sfc', matches: { igdb: 1 }, fields: { sha1_hash: hash } })
-  await addRom(testApp, { fs_name: 'b.sfc', matches: { igdb: 1 } })
+  const another = await addRom(testApp, { fs_name: 'b.sfc', matches: { igdb: 1 } })
   const [platform] = (await app.pg.query<{ id: number }>('select id from platforms')).rows
   const member = await createUser('alice')
   const { raw_token: token } = (await app.inject({
@@ -82,4 +82,7 @@ t.test('no request of the most used routes costs more statements than before', a
   await app.pg.query(`insert into smart_collections (user_id, name, filter_criteria)
     select id, 'Finished', '{"statuses":["finished"]}' from users where username = 'alice'`)
   t.ok(await until(async () => (await count(`/api/roms/${rom}`)).length === 1, 'a cached smart collection'))
+  await app.pg.query("update roms set summary = 'x' where id = $1", [another])
+  t.equal((await count(`/api/roms/${rom}`)).length, 2, 'the log of changes is read after a change of another ROM')
+  t.equal((await count(`/api/roms/${rom}`)).length, 1, 'and its result is cached')
 })

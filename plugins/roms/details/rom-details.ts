@@ -39,8 +39,8 @@ export function createRomDetails (app: FastifyInstance, { extensions, builder, s
     const smart = collections.flatMap(({ filter_criteria: criteria, ...row }) =>
       criteria === null ? [] : [{ ...row, criteria }])
     const snapshot = toVersionSnapshot(versions, at)
-    const known = new Map(smart.map((row) =>
-      [row.id, row.user_id === caller?.id ? smartMembers.find(caller, snapshot, row, romId) : null]))
+    const known = new Map(await Promise.all(smart.map(async (row) =>
+      [row.id, row.user_id === caller?.id ? await smartMembers.find(caller, snapshot, row, romId) : null] as const)))
     const unknown = smart.filter(({ id }) => known.get(id) === null)
     const owners = await listOwners(caller, unknown.map((row) => row.user_id))
     const memberships = await selectMemberships(db, romId, unknown.map(({ id, user_id: userId, criteria }) => {

@@ -44,7 +44,7 @@ export const needsIndex = (query: ListRomsQuery, order: Order): boolean => query
 /**
  * Returns the version kinds a list depends on besides the library. The filter of a smart collection may use all kinds.
  */
-function kindsOf (query: ListPart, order: Order | null): VersionKind[] {
+export function kindsOf (query: ListPart, order: Order | null): VersionKind[] {
   if (query.smart_collection_id !== undefined) return ['shown', 'marks', 'assets', 'collections']
   const byMarks = order?.needsMarks === true || query.last_played !== undefined || (query.statuses ?? []).length > 0
   const byAssets = query.has_saves !== undefined || query.has_states !== undefined
