@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { Type } from '@sinclair/typebox'
+import { Ajv } from 'ajv'
 import fastify, { type InjectOptions } from 'fastify'
 import t, { type Test } from 'tap'
 import { nameSchemas } from '../../core/web/components.ts'
@@ -64,6 +65,22 @@ t.test('the document of the whole server is valid OpenAPI 3.1', async (t) => {
   t.match(document.openapi, /^3\.1\./)
   const { valid, errors } = await new Validator().validate({ ...document })
   t.ok(valid, JSON.stringify(errors))
+})
+
+t.test('every schema of a request or response is a valid JSON schema', async (t) => {
+  const document = await readDocument(await fresh(t))
+  const schemas = [
+    ...Object.entries(document.components.schemas),
+    ...listOperations(document).flatMap(({ id, parameters = [], requestBody }): [string, unknown][] => [
+      ...parameters.map(({ name, schema }): [string, unknown] => [`${id}: ${name}`, schema]),
+      ...Object.entries(requestBody?.content ?? {}).map(([type, { schema }]): [string, unknown] => [`${id}: ${type}`, schema ?? {}])
+    ])
+  ]
+  const ajv = new Ajv({ strict: false })
+  const isValid = (schema: unknown) => ajv.validateSchema(schema as object) === true
+  t.ok(schemas.length > 400)
+  t.same(schemas.filter(([, schema]) => !isValid(schema)).map(([name]) => name), [])
+  t.notOk(isValid({ type: 'integer', minimum: 'one' }))
 })
 
 t.test('the list of operations changes only on purpose', async (t) => {

@@ -1,4 +1,5 @@
 import { type TSchema, Type } from '@sinclair/typebox'
+import { Ajv } from 'ajv'
 import fastify from 'fastify'
 import t, { type Test } from 'tap'
 import errorHandler from '../../core/web/error-handler.ts'
@@ -82,4 +83,12 @@ t.test('schemas with one name are validated separately', async (t) => {
   t.match(await second('/echo/1', { a: 1 }), { status: 422, detail: [{ loc: ['body', 'b'] }] })
   t.match(await second('/echo/1', { b: 1 }), { status: 200 })
   t.match(await first('/echo/1', { b: 1 }), { status: 422, detail: [{ loc: ['body', 'a'] }] })
+})
+
+t.test('the first request does not wait for the check of its own schema', async (t) => {
+  const checks = t.capture(Ajv.prototype, 'validateSchema', Ajv.prototype.validateSchema)
+  const call = await echo(t, { params: Type.Object({ id: Type.Integer({ maximum: 12 }) }) })
+  t.match(await call('/echo/7'), { params: { id: 7 } })
+  t.match(await call('/echo/13'), { status: 422 })
+  t.equal(checks().length, 0)
 })
