@@ -3,23 +3,28 @@ import { runInNewContext } from 'node:vm'
 
 /** Long enough for the first requests, which still allocate memory, to end. */
 const STEADY_MS = 5_000
+/** A process that uses a larger share of this time answers requests, which the collection would delay. */
+const BUSY_SHARE = 0.02
 
 /**
  * Releases the memory of loading and compiling, and the code of functions that only the start needed. V8 would keep
  * that memory until work fills the heap, which never happens on a mostly idle server. It would keep the code through
- * many collections, except those of its last resort. Such a collection blocks the process for a while, so a process
- * with a running job does it after the job.
+ * many collections, except those of its last resort. Such a collection blocks the process for a quarter of a second,
+ * and the process then compiles again what it uses. A process that works therefore does it later.
+ *
+ * @param isBusy true while a job runs, which may wait for others
  */
-export function releaseStartMemory (isBusy = () => false): void {
+export function releaseStartMemory (isBusy = () => false, steadyMs = STEADY_MS): void {
+  const before = performance.eventLoopUtilization()
   setTimeout(() => {
-    if (isBusy()) {
-      releaseStartMemory(isBusy)
+    if (isBusy() || performance.eventLoopUtilization(before).utilization > BUSY_SHARE) {
+      releaseStartMemory(isBusy, steadyMs)
       return
     }
     setFlagsFromString('--expose-gc')
     const collect = runInNewContext('gc') as (options: object) => void
     collect({ type: 'major', execution: 'sync', flavor: 'last-resort' })
-  }, STEADY_MS).unref()
+  }, steadyMs).unref()
 }
 
 /** The growth of the heap, in per cent of the used part, before the next collection. */
