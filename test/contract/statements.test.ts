@@ -85,4 +85,14 @@ t.test('no request of the most used routes costs more statements than before', a
   await app.pg.query("update roms set summary = 'x' where id = $1", [another])
   t.equal((await count(`/api/roms/${rom}`)).length, 2, 'the log of changes is read after a change of another ROM')
   t.equal((await count(`/api/roms/${rom}`)).length, 1, 'and its result is cached')
+  await app.pg.query('update smart_collections set filter_criteria = \'{"matched":true}\'')
+  const at = performance.now()
+  // The clock stands still, so the library is never unchanged for a second.
+  t.intercept(performance, 'now', { value: () => at })
+  let isRead = false
+  for (let times = 0; times < 100 && !isRead; times++) {
+    await app.pg.query('update roms set summary = summary where id = $1', [another])
+    isRead = !(await count(`/api/roms/${rom}`)).some((text) => text.includes('as key'))
+  }
+  t.ok(isRead, 'a collection is read while other ROMs change')
 })

@@ -15,7 +15,7 @@ import { readFilter } from '../lists/query-conditions.ts'
 const MAX_BYTES = 16 * 1024 ** 2
 /** Collections for which the last question is remembered. */
 const ASKED_MAX = 1_000
-/** The library must be unchanged for this time, because each change makes a collection that was read stale. */
+/** The library must be unchanged for this time, because each change makes the ROMs that it changed unknown. */
 const UNCHANGED_MS = 1_000
 
 interface SmartCollection { id: number, criteria: Criteria }
@@ -60,14 +60,14 @@ function createAsked (extensions: RomExtensions, criteria: Criteria): Asked {
 }
 
 /**
- * True if the change counters are the same for long enough to read a collection whole.
+ * True if a collection is worth reading whole. It must be asked for again, and its library be unchanged for a while.
  *
- * @param isFirst true if changes do not matter, because it was never read and the log of changes will keep it usable
+ * @param isLasting true if changes do not matter, because it was never read and the log of changes keeps it usable
  */
-function isUnchanged (last: Asked, { versions, at }: VersionSnapshot, isFirst: boolean): boolean {
+function isWorthReading (last: Asked, { versions, at }: VersionSnapshot, isLasting: boolean): boolean {
+  if (isLasting && last.version !== '') return true
   const version = JSON.stringify([...versions])
-  const isKnown = last.version === version || (isFirst && last.version !== '')
-  if (isKnown) return at - last.since >= UNCHANGED_MS
+  if (last.version === version) return at - last.since >= UNCHANGED_MS
   last.version = version
   last.since = at
   return false
@@ -77,8 +77,9 @@ interface SmartMembersParts { reads: LongReads, changes: ChangeLog, extensions: 
 
 /**
  * Caches the ROMs of a caller's own smart collections, because a page about one ROM names the collections that contain
- * it. A collection is read whole when it is asked for again and nothing has changed for a second; until then the caller
- * of this cache asks about the one ROM. A collection that was read still answers for all ROMs that did not change.
+ * it. A collection is read whole when it is asked for again; before, the caller of this cache asks about the one ROM.
+ * A collection that was read still answers for all ROMs that did not change, and is read again when nothing has changed
+ * for a second.
  */
 export function createSmartMembers ({ reads, changes, extensions }: SmartMembersParts) {
   const members = createLibraryCache<Members>({ maxBytes: MAX_BYTES, sizeOf: ({ ids }) => ids.byteLength })
@@ -126,7 +127,7 @@ export function createSmartMembers ({ reads, changes, extensions }: SmartMembers
       if (current !== null) return contains(current.ids, romId)
       const version = versionOf(kinds, moment)
       const former = members.findFormer(key)
-      if (isUnchanged(last, moment, isLogged && former === null)) {
+      if (isWorthReading(last, moment, isLogged && former === null)) {
         members.get(moment, key, () => read(caller, moment, collection, version))
           .catch(() => { /* the next question asks about its ROM, and tries again */ })
       }
