@@ -64,8 +64,8 @@ export type ProgramName = 'one worker' | 'up to four workers' | 'the bare progra
 export interface Programs {
   /** Starts a program at its first use. */
   find (name: ProgramName): Promise<Program>
-  /** Starts a server with one worker for this work alone. */
-  withNewServer<T> (work: (program: Program) => Promise<T>): Promise<T>
+  /** Starts a program for this work alone. */
+  withNew<T> (name: ProgramName, work: (program: Program) => Promise<T>): Promise<T>
   /** Changes any ROM, as a person would. */
   change (): Promise<void>
 }
@@ -77,18 +77,18 @@ export async function createPrograms (roms: number, ends: Ends): Promise<Program
   ends.add(() => pool.end())
   writeFiles(filesIn(ends))
   const started = createMemo()
-  const start: Record<ProgramName, () => Promise<Program>> = {
-    'one worker': () => startServer(url, 1, ends),
-    'up to four workers': () => startServer(url, 4, ends),
-    'the bare program': () => startBare({ databaseUrl: url, folder: filesIn(ends) }, ends)
+  const start: Record<ProgramName, (ends: Ends) => Promise<Program>> = {
+    'one worker': (ends) => startServer(url, 1, ends),
+    'up to four workers': (ends) => startServer(url, 4, ends),
+    'the bare program': (ends) => startBare({ databaseUrl: url, folder: filesIn(ends) }, ends)
   }
   return {
-    find: (name) => started(name, start[name]),
+    find: (name) => started(name, () => start[name](ends)),
 
-    async withNewServer (work) {
+    async withNew (name, work) {
       const own: (() => unknown)[] = []
       try {
-        return await work(await startServer(url, 1, { ...ends, add: (end) => { own.unshift(end) } }))
+        return await work(await start[name]({ ...ends, add: (end) => { own.unshift(end) } }))
       } finally {
         for (const end of own) await end()
       }

@@ -13,7 +13,7 @@ export interface Row {
   of?: ProgramName
   /** The program for comparison. */
   beside: ProgramName
-  /** True if a server that was just started is measured in each round, without warm-ups. */
+  /** True if both programs are started anew for each round, without warm-ups. */
   isCold?: boolean
   /** True if a ROM changes ten times a second meanwhile. */
   isChanging?: boolean

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { InvalidArgumentError } from 'commander'
 import { PERSON_TOKEN, TOKEN } from './api-library.ts'
-import { type Program, type Programs, createPrograms } from './api-programs.ts'
+import { type Program, type ProgramName, type Programs, createPrograms } from './api-programs.ts'
 import { ROWS, type Row } from './api-rows.ts'
 import { withEnds } from './cleanup.ts'
 import type { Load, LoadOrder } from './load.ts'
@@ -89,7 +89,6 @@ async function duringChanges<T> ({ change }: Programs, work: () => Promise<T>): 
 async function takeTurns (
   row: Row, programs: Programs, { roms, rounds, seconds, connections }: Options, signal: AbortSignal
 ): Promise<[Measured, Measured]> {
-  const other = await programs.find(row.beside)
   const token = row.isPerson === true ? PERSON_TOKEN : TOKEN
   const order = { token: row.isOpen === true ? null : token, distinct: row.distinct?.(roms) ?? 1, connections, seconds }
   const loads: [Measured[], Measured[]] = [[], []]
@@ -101,10 +100,11 @@ async function takeTurns (
       return row.isChanging === true ? await duringChanges(programs, run) : await run()
     }
     const path = row.path(Math.floor(roms / 2))
-    const one = row.isCold === true
-      ? await programs.withNewServer((program) => turnOf(program, path))
-      : await turnOf(await programs.find(row.of ?? 'one worker'), path)
-    const two = await turnOf(other, row.barePath ?? path)
+    const measureProgram = async (name: ProgramName, path: string) => row.isCold === true
+      ? await programs.withNew(name, (program) => turnOf(program, path))
+      : await turnOf(await programs.find(name), path)
+    const one = await measureProgram(row.of ?? 'one worker', path)
+    const two = await measureProgram(row.beside, row.barePath ?? path)
     tell(`${row.name}, ${round} of ${rounds}: ${describe(one)}; ${row.beside} ${describe(two)}`)
     loads[0].push(one)
     loads[1].push(two)
