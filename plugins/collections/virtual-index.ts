@@ -16,7 +16,7 @@ const AGE_MAX_MS = 12 * 3_600_000
 /** The virtual collections that a caller sees, with covers of some of their ROMs. */
 export interface VirtualIndex {
   snapshot: string
-  /** Time by the clock of `performance.now`. */
+  /** Time by the clock of `Date.now`, which goes on while the machine sleeps. */
   at: number
   /** The collections by name. */
   counts: readonly VirtualCount[]
@@ -67,7 +67,7 @@ async function complete (
 
 async function readWhole (tx: LongReads, viewer: VirtualViewer): Promise<VirtualIndex> {
   const { caller } = viewer
-  const at = performance.now()
+  const at = Date.now()
   const snapshot = await selectSnapshot(tx)
   const counts = await countVirtual(tx, caller)
   const { found, isWhole } = await sampleCoverIds(tx, caller)
@@ -81,7 +81,7 @@ async function readWhole (tx: LongReads, viewer: VirtualViewer): Promise<Virtual
 
 async function update (tx: LongReads, former: VirtualIndex, viewer: VirtualViewer): Promise<VirtualIndex | null> {
   const { caller } = viewer
-  const at = performance.now()
+  const at = Date.now()
   const snapshot = await selectSnapshot(tx)
   const changes = await selectChanges(tx, former.snapshot)
   if (changes === null || changes.ids.size > CHANGED_MAX) return null
@@ -108,6 +108,6 @@ export const readIndex = (reads: LongReads, viewer: VirtualViewer): Promise<Virt
 export async function updateIndex (
   reads: LongReads, former: VirtualIndex, viewer: VirtualViewer
 ): Promise<VirtualIndex | null> {
-  if (performance.now() - former.at > AGE_MAX_MS) return null
+  if (Date.now() - former.at > AGE_MAX_MS) return null
   return await inSnapshot(reads, (tx) => update(tx, former, viewer))
 }

@@ -5,7 +5,7 @@ import type { VersionSnapshot } from './version-rows.ts'
 
 /** Some 2 MB per worker. Of more changed ROMs, all count as changed. */
 const IDS_MAX = 20_000
-/** The database deletes its log after a day. */
+/** The database deletes its log after a day. The clock goes on while the machine sleeps. */
 const AGE_MAX_MS = 12 * 3_600_000
 const KEY: CacheKey = { caller: '', of: 'changes' }
 
@@ -30,7 +30,7 @@ export function createChangeLog (handle: () => QueryExecutorProvider, idsMax = I
   }
 
   async function read (): Promise<number> {
-    const at = performance.now()
+    const at = Date.now()
     const former = last !== null && at - last.at < AGE_MAX_MS ? last.snapshot : null
     const { ids, snapshot } = former === null
       ? { ids: null, snapshot: await selectSnapshot(handle()) }

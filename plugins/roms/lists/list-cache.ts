@@ -118,7 +118,7 @@ export function createListCache ({ longReads, shortReads, identifying }: ListCac
 
   /** Reads a whole list. */
   async function read ({ condition }: CachedList, caller: AnyCaller, order: Order): Promise<UpdatableList> {
-    const at = performance.now()
+    const at = Date.now()
     const list = await selectListIndex(longReads, { userId: caller?.id ?? null, order }, condition(caller, false))
     const hasOwnList = caller !== null && caller.id !== NO_USER_ID
     return { ...list, at, own: hasOwnList ? null : new Set(), isOfGroup: caller !== null }

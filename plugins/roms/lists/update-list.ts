@@ -14,7 +14,7 @@ const AGE_MAX_MS = 12 * 3_600_000
 
 /** A list that can be updated by the ROMs that changed since its snapshot. */
 export interface UpdatableList extends ListAtSnapshot {
-  /** Time by the clock of `performance.now`. */
+  /** Time by the clock of `Date.now`, which goes on while the machine sleeps. */
   at: number
   /**
    * The ROMs that the user of the list sees or ranks differently from other users with the same age limit; null if too
@@ -39,7 +39,7 @@ const NONE: ReadonlySet<number> = new Set()
 
 async function update (tx: LongReads, list: UpdatableList, target: UpdateTarget): Promise<UpdatableList | null> {
   const { owner, condition, groupedBy } = target
-  const at = performance.now()
+  const at = Date.now()
   const snapshot = await selectSnapshot(tx)
   const changes = await selectChanges(tx, list.snapshot)
   const own = owner === null ? NONE : await selectOwnRoms(tx, owner, list.isOfGroup)
@@ -70,6 +70,6 @@ async function update (tx: LongReads, list: UpdatableList, target: UpdateTarget)
 export async function updateList (
   reads: LongReads, list: UpdatableList, target: UpdateTarget
 ): Promise<UpdatableList | null> {
-  if (performance.now() - list.at > AGE_MAX_MS) return null
+  if (Date.now() - list.at > AGE_MAX_MS) return null
   return await inSnapshot(reads, (tx) => update(tx, list, target))
 }

@@ -32,6 +32,17 @@ t.test('cached values of one caller are given to no other', async (t) => {
   t.same(await readAll(test, bob), everything, 'a right that changed is another key')
 })
 
+t.test('after a sleep of the machine, lists no longer rely on the log of changes', async (t) => {
+  const test = await fresh(t)
+  const [a, b] = [await addRom(test, { fs_name: 'A (USA).sfc' }), await addRom(test, { fs_name: 'B (USA).sfc' })]
+  t.same((await get<Page>(test, test.admin, 'roms')).rom_id_index, [a, b])
+  await test.app.pg.query("update roms set name_sort_key = 'z' where id = $1", [a])
+  await test.app.pg.query('delete from rom_changes')
+  const awake = Date.now.bind(Date)
+  t.intercept(Date, 'now', { value: () => awake() + 13 * 3_600_000 })
+  t.same((await get<Page>(test, test.admin, 'roms')).rom_id_index, [b, a])
+})
+
 t.test('grouped lists and those of marks follow the marks', async (t) => {
   const test = await fresh(t)
   const a = await addRom(test, { fs_name: 'A (USA).sfc', matches: { igdb: 1 } })

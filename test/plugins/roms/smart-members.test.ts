@@ -152,6 +152,20 @@ t.test('the log of changes tells which ROMs changed since a position', async (t)
   t.same([listChanged(third), listChanged(fourth)], [[a, b, c], [a]])
 })
 
+t.test('after a sleep of the machine, all ROMs count as changed', async (t) => {
+  const test = await fresh(t)
+  const [a, b] = [await addRom(test, { fs_name: 'A.sfc' }), await addRom(test, { fs_name: 'B.sfc' })]
+  const log = createChangeLog(() => test.app.db)
+  const follow = async () => await log.follow(await selectVersions(test.app.db, null))
+  const first = await follow()
+  await test.app.pg.query("update roms set summary = 'x' where id = $1", [a])
+  await test.app.pg.query('delete from rom_changes')
+  const awake = Date.now.bind(Date)
+  t.intercept(Date, 'now', { value: () => awake() + 13 * 3_600_000 })
+  const second = await follow()
+  for (const id of [a, b]) t.same([first, second].map((since) => log.mayHaveChanged(id, since)), [true, false])
+})
+
 t.test('a transaction that commits late counts as a change after its commit', async (t) => {
   const test = await fresh(t)
   const id = await addRom(test, { fs_name: 'A.sfc' })
