@@ -100,15 +100,16 @@ function createPool (options: DatabaseOptions, onLost: (err: Error) => void = ()
   return pool
 }
 
-/** Opens the ORM on a database whose tables exist. Closing it closes the connections. */
-export function openOrm (options: DatabaseOptions, pool = createPool(options)): Promise<MikroORM> {
-  const { url, entities, migrations } = options
+const CORE_ENTITIES = [
+  Worker, PluginCacheEntry, PluginIndex, PluginLimits, PluginPackageRow, PluginSettings, PluginSnapshot, RateShare,
+  Installation
+]
+
+function initOrm ({ url, migrations }: DatabaseOptions, entities: Entities, pool: pg.Pool): Promise<MikroORM> {
   return MikroORM.init({
     clientUrl: url,
-    entities: [
-      ...entities, Worker, PluginCacheEntry, PluginIndex, PluginLimits, PluginPackageRow, PluginSettings,
-      PluginSnapshot, RateShare, Installation
-    ],
+    entities,
+    discovery: { warnWhenNoEntities: false },
     extensions: [Migrator],
     namingStrategy: EntityCaseNamingStrategy,
     driverOptions: new PostgresDialect({ pool }),
@@ -119,6 +120,11 @@ export function openOrm (options: DatabaseOptions, pool = createPool(options)): 
     // Only migrations create and change functions.
     schemaGenerator: { skipTables: ['socket_io_attachments', 'migrations'], ignoreRoutines: true }
   })
+}
+
+/** Opens the ORM on a database whose tables exist. Closing it closes the connections. */
+export function openOrm (options: DatabaseOptions, pool = createPool(options)): Promise<MikroORM> {
+  return initOrm(options, [...options.entities, ...CORE_ENTITIES], pool)
 }
 
 /** Returns the migrations that a database has executed, in order; none if it is new. */
@@ -180,7 +186,8 @@ async function migrateFrom (executed: readonly string[], options: MigrationOptio
   const names = new Set(executed)
   if (options.migrations.every(({ name }) => names.has(name))) return []
   if (executed.length > 0) await options.beforeChange?.()
-  const orm = await openOrm({ ...options, poolSize: 1 })
+  // Without entities, because they would hold this ORM in memory as long as the process lives.
+  const orm = await initOrm(options, [], createPool({ ...options, poolSize: 1 }))
   let applied: { name: string }[]
   try {
     applied = await orm.migrator.up()
