@@ -72,6 +72,8 @@ function sizeCache (): string {
 const DEFAULT_SETTINGS = {
   max_connections: '60',
   shared_buffers: sizeCache(),
+  // By default a part of the cache, up to 8 MB, all of which the start would fill.
+  wal_buffers: '2MB',
   effective_cache_size: '256MB',
   maintenance_work_mem: '32MB',
   max_wal_size: '256MB',
