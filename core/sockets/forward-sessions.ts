@@ -1,11 +1,10 @@
 import { rmSync } from 'node:fs'
-import {
-  type IncomingMessage, type Server as HttpServer, type ServerResponse, createServer, request as sendRequest
-} from 'node:http'
+import type { IncomingMessage, Server as HttpServer, ServerResponse } from 'node:http'
 import type { ListenOptions } from 'node:net'
 import type { Duplex } from 'node:stream'
 import type { Server as SocketServer } from 'socket.io'
 import type { Host } from '../host.ts'
+import { createServer, request as sendRequest } from '../node-http.ts'
 import { type Route, type Send, answerUnknown, forwardRequest, forwardUpgrade } from './forward-request.ts'
 import { createLinkServer, explainLinkError, sendToHost, splitAddress } from './host-link.ts'
 import { ownerSocket } from './owner-socket.ts'

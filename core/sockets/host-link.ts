@@ -1,4 +1,4 @@
-import { type IncomingMessage, type Server as HttpServer, type ServerResponse } from 'node:http'
+import type { IncomingMessage, Server as HttpServer, ServerResponse } from 'node:http'
 import { createServer, request as sendRequest, type RequestOptions } from 'node:https'
 import type { ConnectionOptions, SecureContextOptions } from 'node:tls'
 import { StartError } from '../errors.ts'

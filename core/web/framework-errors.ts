@@ -1,7 +1,8 @@
-import { type IncomingMessage, STATUS_CODES, type ServerResponse } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { badRequest } from '../errors.ts'
+import { STATUS_CODES } from '../node-http.ts'
 import { REQUEST_ID_HEADER } from '../request-id.ts'
 
 const QUOTED_MAX = 100
