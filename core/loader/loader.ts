@@ -7,7 +7,7 @@ import { importApart, importPlugin, readDescriptor, readManifest } from './steps
 import { LoadError } from './load-error.ts'
 import { type PluginPackage, linkSdk, listPluginPackages } from './packages/packages.ts'
 import { checkPluginKeys } from './checks/plugin-keys.ts'
-import { PluginProcess, type PluginProcessOptions } from './process/plugin-process.ts'
+import type { PluginProcess, PluginProcessOptions } from './process/plugin-process.ts'
 import { type Description, type PluginRecord, type Registry, createRegistry } from './registry.ts'
 import { addToOrder } from './steps/add-to-order.ts'
 import { createReload } from './reload.ts'
@@ -59,8 +59,8 @@ export async function loadPlugins (app: FastifyInstance, options: LoaderOptions)
   const candidates = (options.packages ?? listPluginPackages(config.data_dir)).map(createCandidate)
   const records = new Map<Candidate, PluginRecord>()
 
-  function startProcess (candidate: Candidate, pack: PluginPackage & { entry: string }): PluginProcess {
-    const started = new PluginProcess({
+  async function startProcess (candidate: Candidate, pack: PluginPackage & { entry: string }): Promise<PluginProcess> {
+    const started = new (await import('./process/plugin-process.ts')).PluginProcess({
       pack,
       log: app.log,
       importMs: startTimeoutMs,
@@ -80,7 +80,7 @@ export async function loadPlugins (app: FastifyInstance, options: LoaderOptions)
     candidate.manifest = manifest
     if (description !== undefined) readDescription(candidate, manifest, description)
     else if (!hasEntry(pack)) throw new LoadError('failed', 'the file its package.json exports does not exist; build it first')
-    else if (pack.origin === 'community') candidate.plugin = await importApart(pack, manifest, startProcess(candidate, pack))
+    else if (pack.origin === 'community') candidate.plugin = await importApart(pack, manifest, await startProcess(candidate, pack))
     else candidate.plugin = await importPlugin(pack, manifest, startTimeoutMs)
   }
 

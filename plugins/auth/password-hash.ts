@@ -1,4 +1,3 @@
-import { hash, verify } from '@node-rs/argon2'
 import PQueue from 'p-queue'
 import { ApiError, badRequest } from '../../core/errors.ts'
 import { compareBcrypt } from './passwords/bcrypt.ts'
@@ -10,6 +9,9 @@ const OPTIONS = { algorithm: 2, memoryCost: 19_456, timeCost: 2, parallelism: 1 
  */
 const CONCURRENCY = 2
 const WAITING_MAX = 64
+
+/** Loaded at the first password, because its program takes 2 MB. */
+const loadArgon2 = () => import('@node-rs/argon2')
 
 const queue = new PQueue({ concurrency: CONCURRENCY })
 let dummy: Promise<string> | null = null
@@ -43,7 +45,13 @@ export async function checkPassword (password: string): Promise<void> {
   throw badRequest(`The password is one of the ${COMMON_PASSWORDS.size} most common ones, which attackers try first; choose another one`)
 }
 
-export const hashPassword = (password: string) => enqueue(() => hash(normalize(password), OPTIONS))
+/** Hashes a text without waiting for others. */
+async function hashNow (text: string): Promise<string> {
+  const { hash } = await loadArgon2()
+  return await hash(text, OPTIONS)
+}
+
+export const hashPassword = (password: string) => enqueue(() => hashNow(normalize(password)))
 
 /** A bcrypt hash that an import stored. Its cost is the binary logarithm of the number of rounds. */
 const BCRYPT = /^\$2[aby]\$(?<cost>\d\d)\$[./A-Za-z0-9]{53}$/
@@ -89,7 +97,8 @@ async function matchesBcrypt (passwordHash: string, password: string): Promise<b
 }
 
 async function matchesArgon2 (passwordHash: string | null, password: string): Promise<boolean> {
-  dummy ??= hash('no account has this password', OPTIONS)
+  dummy ??= hashNow('no account has this password')
+  const { verify } = await loadArgon2()
   const storedHash = passwordHash ?? await dummy
   return await enqueue(() => verify(storedHash, normalize(password))) && passwordHash !== null
 }

@@ -4,9 +4,7 @@ import { StartError, badRequest } from '../../core/errors.ts'
 import { backupConfig } from './config.ts'
 import { defineTask } from '../tasks/define-task.ts'
 import type { TaskDefinition, TaskRun } from '../tasks/definitions.ts'
-import { createBackup } from './write-backup.ts'
 import { backupFolder, deleteOld, nextPath, readPassphrase } from './backup-folder.ts'
-import { dropUnusedParts } from './prune-parts.ts'
 import type { Progress } from './progress.ts'
 
 const TIMEOUT_SECONDS = 24 * 60 * 60
@@ -15,6 +13,7 @@ const REPORT_MS = 1_000
 /** Defines the task that makes backups, by hand and on a schedule. */
 export function defineBackup (config: Config, databaseUrl: string): TaskDefinition {
   async function run ({ signal, report }: TaskRun): Promise<void> {
+    const { createBackup } = await import('./write-backup.ts')
     const folder = backupFolder(config)
     let reportedAt = 0
     let reporting = Promise.resolve()
@@ -35,7 +34,10 @@ export function defineBackup (config: Config, databaseUrl: string): TaskDefiniti
       report: reportProgress
     })
     const deleted = await deleteOld(folder, backupConfig.of(config).keep)
-    if (backupConfig.of(config).incremental) await dropUnusedParts(folder)
+    if (backupConfig.of(config).incremental) {
+      const { dropUnusedParts } = await import('./prune-parts.ts')
+      await dropUnusedParts(folder)
+    }
     await reporting
     const rowCount = Object.values(rows).reduce((sum, count) => sum + count, 0)
     await report({ backup: { ...result, file: basename(path), rows: rowCount, deleted } })

@@ -1,75 +1,18 @@
 import type { FastifyInstance } from 'fastify'
 import type { Config } from '../../core/config/config.ts'
-import type { Db } from '../../core/database/db.ts'
 import { ApiError, conflict } from '../../core/errors.ts'
-import { countEdit } from '../library-versions/version-rows.ts'
-import { type EntryHasher, createEntryHasher } from '../hashing/entry-hasher.ts'
 import { createSharedHasher } from '../hashing/shared-hasher.ts'
 import { defineTask } from '../tasks/define-task.ts'
-import { DELETES_ROMS, type TaskDefinition, type TaskRun } from '../tasks/definitions.ts'
-import { type Archives, createArchives } from './archive-in-thread.ts'
-import { type NeighbourFiles, createNeighbourFiles } from './neighbour-files.ts'
-import { createChdman, requireChdman } from './chdman.ts'
-import { type Conversion, createConvert } from './convert-rom.ts'
-import { createDiscs } from './discs.ts'
-import { createFileMaker } from './file-maker.ts'
-import { type ReportedRom, createReport } from './report.ts'
-import { type ConvertibleRom, type Selection, countConvertible, selectConvertible } from './rows.ts'
+import { DELETES_ROMS, type TaskDefinition } from '../tasks/definitions.ts'
+import { requireChdman } from './chdman.ts'
 import { type ConversionArguments, ConversionArgumentsSchema } from './schemas.ts'
-import { type SwapServices, recoverConversions } from './swap-files.ts'
 
 export const TASK_NAME = 'convert_library'
 /** The timeout of a run. ROMs that are not converted by then are converted when the task runs again. */
 const TIMEOUT_SECONDS = 86_400
-const PAGE = 500
 
 const TOOLS_QUEUE = 'conversion-tools'
 const TOOLS_MS = 5_000
-
-function explain (err: unknown): string {
-  if (err instanceof ApiError && err.code === 'NO_FREE_SPACE') return 'there is not enough free space beside it; 1 GiB always stays free'
-  return err instanceof Error ? err.message : String(err)
-}
-
-async function * readAll (db: Db, selection: Selection): AsyncGenerator<ConvertibleRom> {
-  for (let after = 0; ;) {
-    const page = await selectConvertible(db, selection, after, PAGE)
-    yield * page
-    const last = page.at(-1)
-    if (last === undefined) return
-    after = last.id
-  }
-}
-
-/** Creates the converter of one run, which opens the neighbours of each library once. */
-function createConverter (
-  swaps: SwapServices, rules: FastifyInstance['library']['rules'], tools: { hasher: EntryHasher, archives: Archives, signal: AbortSignal }
-) {
-  const { archives, signal } = tools
-  const discs = async () => createDiscs({ chdman: createChdman(await requireChdman(), signal), signal })
-  const neighbours = new Map<string, NeighbourFiles>()
-  function openNeighbourFiles (dir: string): NeighbourFiles {
-    const opened = neighbours.get(dir) ?? createNeighbourFiles({ dir, rules })
-    neighbours.set(dir, opened)
-    return opened
-  }
-  return createConvert({
-    ...swaps,
-    ...tools,
-    openNeighbourFiles,
-    make: createFileMaker({ archives, discs, signal })
-  })
-}
-
-/** Announces a converted ROM; a failure does not undo the conversion. */
-async function announceConverted (app: FastifyInstance, rom: ConvertibleRom): Promise<void> {
-  try {
-    await countEdit(app.db)
-    await app.editing.announce(rom.id)
-  } catch (err) {
-    app.log.warn({ err, rom: rom.id }, 'clients could not be notified of a converted ROM')
-  }
-}
 
 /** Defines the check for chdman in the process that converts, which is not the one that gets the request. */
 function defineToolsCheck (app: FastifyInstance): void {
@@ -81,64 +24,6 @@ function defineToolsCheck (app: FastifyInstance): void {
       throw err
     })
   })
-}
-
-interface ConversionServices { app: FastifyInstance, config: Config, hashers: ReturnType<typeof createSharedHasher> }
-
-interface ConversionRun {
-  to: ConversionArguments['to']
-  convert: (rom: ConvertibleRom) => Promise<Conversion>
-  signal: AbortSignal
-}
-
-/** Converts a ROM. @returns its result or problem for the report */
-async function convertOne (
-  app: FastifyInstance, rom: ConvertibleRom, { to, convert, signal }: ConversionRun
-): Promise<ReportedRom> {
-  const { id, fs_name: name } = rom
-  try {
-    return { rom_id: id, fs_name: name, ...await convert(rom) }
-  } catch (err) {
-    signal.throwIfAborted()
-    const problem = explain(err)
-    app.log.warn({ err, rom: id, to }, 'a ROM could not be converted')
-    return { rom_id: id, fs_name: name, problem }
-  }
-}
-
-async function runConversion ({ app, config, hashers }: ConversionServices, run: TaskRun): Promise<void> {
-  const { signal } = run
-  const args = run.payload as ConversionArguments
-  const { to, dry_run: isDry = false } = args
-  if (to === 'chd' && !isDry) await requireChdman()
-  const swaps = { db: app.db, library: app.library }
-  for (const err of await recoverConversions(swaps, true)) app.log.warn({ err }, 'an interrupted conversion could not be finished')
-  const selection = { platform_ids: args.platform_ids ?? null, rom_ids: args.rom_ids ?? null }
-  const report = createReport(run.report, { isDryRun: isDry, total: await countConvertible(app.db, selection) })
-  // The settings stay as they are when a run begins.
-  const settings = { ...config }
-  const lease = await hashers.acquire(settings)
-  const archives = createArchives(signal)
-  const hasher = createEntryHasher(lease.hasher, settings, signal)
-  const converter = createConverter(swaps, app.library.rules, { hasher, archives, signal })
-
-  async function convert (rom: ConvertibleRom): Promise<Conversion> {
-    if (isDry) return await converter.predict(rom, to)
-    const conversion = await converter.convert(rom, to)
-    if (!('left' in conversion)) await announceConverted(app, rom)
-    return conversion
-  }
-
-  try {
-    for await (const rom of readAll(app.db, selection)) {
-      signal.throwIfAborted()
-      await report.add(await convertOne(app, rom, { to, convert, signal }))
-    }
-  } finally {
-    lease.release()
-    await archives.close()
-    await report.flush()
-  }
 }
 
 /** Defines the task that changes the format of library files. */
@@ -162,6 +47,9 @@ export function defineConversion (app: FastifyInstance, config: Config): TaskDef
       const answer = await app.jobs.request(TOOLS_QUEUE, {}, TOOLS_MS) as { refusal?: string } | null
       if (answer?.refusal !== undefined) throw conflict(answer.refusal)
     },
-    run: (run) => runConversion(services, run)
+    async run (run) {
+      const { runConversion } = await import('./run-conversion.ts')
+      await runConversion(services, run)
+    }
   })
 }

@@ -6,7 +6,6 @@ import { createPathMask } from '../../core/config/path-mask.ts'
 import type { TaskDefinition, TaskRun } from '../tasks/definitions.ts'
 import { type Report, createReport } from './report.ts'
 import { upsertRun } from './rows.ts'
-import { runImport } from './run-import.ts'
 import { type ImportPayload, ImportPayloadSchema } from './schemas.ts'
 import { TASK_NAME, findImporter } from './service.ts'
 
@@ -55,7 +54,7 @@ export function defineImport (app: FastifyInstance, config: Config): TaskDefinit
       })
       report.report.source = importer.title
       try {
-        await runImport({
+        await (await import('./run-import.ts')).runImport({
           importer, report, signal, app, config, userId, isDryRun, taskId, onProgress
         })
       } finally {

@@ -1,9 +1,9 @@
 import type { FeaturePlugin } from '../../core/feature.ts'
-import { createOidc } from './service.ts'
+import { OIDC_OFF, type Oidc } from './oidc.ts'
 import { readSettings } from './settings.ts'
 
 declare module 'fastify' {
-  interface FastifyInstance { oidc: ReturnType<typeof createOidc> }
+  interface FastifyInstance { oidc: Oidc }
 }
 
 const plugin: FeaturePlugin = async (app, { config, role }) => {
@@ -12,7 +12,7 @@ const plugin: FeaturePlugin = async (app, { config, role }) => {
   if (role === 'worker' && problems.length > 0) {
     app.log.warn(`sign-in with OpenID Connect is off although OIDC_ENABLED is set: ${problems.join('; ')}`)
   }
-  const oidc = createOidc(app, settings)
+  const oidc = settings === null ? OIDC_OFF : (await import('./service.ts')).createOidc(app, settings)
   app.decorate('oidc', oidc)
   app.sessions.onSignOut(async (idToken) => {
     const url = await oidc.findLogoutUrl(idToken)

@@ -1,5 +1,4 @@
 import { readFile } from 'node:fs/promises'
-import { getCACertificates } from 'node:tls'
 import {
   type ClientAuth, ClientSecretBasic, ClientSecretPost, type Configuration, type CustomFetch, None,
   allowInsecureRequests, customFetch, discovery
@@ -28,6 +27,7 @@ function authenticateClient (secret: string | undefined): ClientAuth {
 
 async function createAgent (caFile: string | undefined): Promise<Agent> {
   const { Agent } = await import('undici')
+  const { getCACertificates } = await import('node:tls')
   const ca = caFile === undefined ? undefined : [...getCACertificates('default'), await readFile(caFile, 'utf8')]
   return new Agent({ maxResponseSize: ANSWER_MAX_BYTES, ...(ca === undefined ? {} : { connect: { ca } }) })
 }

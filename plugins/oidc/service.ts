@@ -1,5 +1,5 @@
 import type { FastifyBaseLogger, FastifyInstance, FastifyRequest } from 'fastify'
-import { ApiError, badRequest, notFound } from '../../core/errors.ts'
+import { ApiError, badRequest } from '../../core/errors.ts'
 import { networkOf } from '../../core/config/networks.ts'
 import { isEqualSecret } from '../../core/access/secrets.ts'
 import { createThrottle } from '../auth/throttle-rows.ts'
@@ -11,6 +11,7 @@ import { toApiError } from './failures.ts'
 import { readIdentity } from './identity.ts'
 import { createProvider } from './provider.ts'
 import { applyRole } from './roles.ts'
+import type { Oidc } from './oidc.ts'
 import type { OidcSettings } from './settings.ts'
 
 const AGAIN = 'sign in again from the start'
@@ -39,18 +40,12 @@ async function recordRefusal (
   await audit.record({ event: 'sign_in.failed', username, address, details: { by: 'oidc', reason: message } })
 }
 
-/** Sign-in through an OpenID provider; `settings` is null if that is off. */
-export function createOidc (app: FastifyInstance, settings: OidcSettings | null) {
+/** Sign-in through an OpenID provider. */
+export function createOidc (app: FastifyInstance, settings: OidcSettings): Oidc {
   const attempts = createAttempts(app)
   const throttle = createThrottle(app.db)
-  const live = settings === null
-    ? null
-    : { settings, provider: createProvider(settings), accounts: createSignInAccounts(app, settings) }
-
-  function requireLive () {
-    if (live !== null) return live
-    throw notFound('Sign-in with OpenID Connect is off or not fully configured; see OIDC_ENABLED and the log of the server')
-  }
+  const provider = createProvider(settings)
+  const accounts = createSignInAccounts(app, settings)
 
   /** Returns the attempt of a response, and uses it up. */
   async function consumeAttempt (
@@ -65,7 +60,6 @@ export function createOidc (app: FastifyInstance, settings: OidcSettings | null)
   }
 
   async function findUser (request: FastifyRequest, proof: Proof): Promise<User> {
-    const { settings, accounts } = requireLive()
     const identity = readIdentity(proof.claims, proof.issuer, proof.isVerificationPromised, settings)
     const user = await accounts.find(request.db, identity, request.ip)
     await applyRole(app, request, user, identity.role)
@@ -73,9 +67,7 @@ export function createOidc (app: FastifyInstance, settings: OidcSettings | null)
   }
 
   return {
-    /** Returns the provider's address for a browser that signs in, and the cookie that the browser must bring back. */
-    async begin (): Promise<{ url: string, cookie: string }> {
-      const { settings, provider } = requireLive()
+    async begin () {
       const attempt = attempts.begin()
       const url = await withLoggedFailures(app.log,
         async () => await toAuthorizationUrl(await provider.read(), settings, attempt)
@@ -83,14 +75,7 @@ export function createOidc (app: FastifyInstance, settings: OidcSettings | null)
       return { url, cookie: attempts.seal(attempt) }
     },
 
-    /**
-     * Returns the person whom the provider sent back, by the query of the browser's request.
-     *
-     * @throws ApiError BAD_REQUEST if cookie and response do not belong together or were used, NOT_AUTHENTICATED or
-     * FORBIDDEN if the person may not sign in, UNAVAILABLE if the provider cannot be asked
-     */
-    async finish (request: FastifyRequest, cookie: string | undefined, answer: URLSearchParams) {
-      const { settings, provider } = requireLive()
+    async finish (request, cookie, answer) {
       const attempt = await consumeAttempt(cookie, answer, request.ip)
       const proof = await withLoggedFailures(app.log,
         async () => await readProof(await provider.read(), settings, attempt, answer)
@@ -103,11 +88,10 @@ export function createOidc (app: FastifyInstance, settings: OidcSettings | null)
       }
     },
 
-    /** Returns the address at which the session ends at the provider; null if that is off or impossible. */
-    async findLogoutUrl (idToken: string): Promise<string | null> {
-      if (live === null || !live.settings.rp_initiated_logout) return null
-      const { settings: { end_session_endpoint: fixed }, provider } = live
+    async findLogoutUrl (idToken) {
+      if (!settings.rp_initiated_logout) return null
       try {
+        const { end_session_endpoint: fixed } = settings
         return toLogoutUrl(fixed ?? (await provider.read()).serverMetadata().end_session_endpoint, idToken)
       } catch (err) {
         // The session on this server has ended anyway.
@@ -116,6 +100,6 @@ export function createOidc (app: FastifyInstance, settings: OidcSettings | null)
       }
     },
 
-    close: async () => { await live?.provider.close() }
+    close: () => provider.close()
   }
 }

@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox'
 import { Bytes, ErrorSchema, type Routes, idOf } from '../../core/typebox.ts'
-import { PATCH_EXTENSIONS } from './apply/formats.ts'
+import { PATCH_EXTENSIONS } from './extensions.ts'
 
 const Params = Type.Object({ file_id: idOf('a file of a ROM') })
 const PatchForm = Type.Object({

@@ -1,5 +1,4 @@
 import { resolve } from 'node:path'
-import fastifyStatic from '@fastify/static'
 import type { FastifyReply } from 'fastify'
 import type { FeaturePlugin } from '../../core/feature.ts'
 import { isNothingThere, openInside } from '../../core/files/safe-path.ts'
@@ -51,6 +50,7 @@ const plugin: FeaturePlugin = async (app, { config: { server }, role }) => {
   const policy = createPolicy(server.web_connect_origins)
   // The server's own pages are for operators without other pages. Pages made for RomM approve devices themselves.
   const replaced = new Set<string | undefined>(server.romm_names ? ['/', '/pair/device'] : ['/'])
+  const { default: fastifyStatic } = await import('@fastify/static')
   await app.register(fastifyStatic, { root, serve: false, index: false, dotfiles: 'deny', cacheControl: false })
 
   async function isFile (path: string): Promise<boolean> {

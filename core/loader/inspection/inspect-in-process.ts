@@ -7,7 +7,7 @@ import { DISABLE_DEBUGGER } from '../../node-flags.ts'
 import { inheritedFlags } from '../packages/strip-types.ts'
 import type { Inspection } from './inspect.ts'
 import type { PluginPackage } from '../packages/packages.ts'
-import { bootsMs } from '../process/plugin-process.ts'
+import { bootsMs } from '../process/boot-limits.ts'
 
 /** The order for the process. It contains the settings, because other users may read the environment of a process. */
 export interface InspectRequest {

@@ -5,16 +5,12 @@ import { restartDelay } from '../../supervisor/process-slot.ts'
 import { LoadError, limitLoading } from '../load-error.ts'
 import type { PluginPackage } from '../packages/packages.ts'
 import type { Descriptor } from '../descriptor.ts'
+import { BOOTS_AT_ONCE, BOOT_MS } from './boot-limits.ts'
 import { listReadable } from './folders.ts'
 import { NODE_LEVEL, canConfine } from './node-level.ts'
 import { type MethodCall, PluginCalls } from './plugin-calls.ts'
 import { PluginChild } from './plugin-child.ts'
 
-/** A machine that starts many processes is slow, so the plugin's own time begins after the boot. */
-const BOOT_MS = 30_000
-const BOOTS_AT_ONCE = 2
-/** Returns how long the starts of so many processes may take together. */
-export const bootsMs = (count: number) => Math.ceil(count / BOOTS_AT_ONCE) * BOOT_MS
 const PING_MS = 5_000
 /** A process that lived this long is restarted without backoff. */
 const STEADY_MS = 60_000

@@ -9,8 +9,7 @@ import { defineTask } from '../../tasks/define-task.ts'
 import type { TaskRun } from '../../tasks/definitions.ts'
 import { countEdit } from '../../library-versions/version-rows.ts'
 import { compareLibrary } from '../match/compare-library.ts'
-import { readDatFolder } from './dat-folder.ts'
-import { loadFile } from './load-file.ts'
+import type * as FileLoading from './load-file.ts'
 import { type LoadReport, createLoadReport } from './report.ts'
 import { StagedDatSchema, deleteOldUploads, discardStaged } from './staged-uploads.ts'
 
@@ -26,6 +25,9 @@ export type UploadPayload = Static<typeof UploadPayloadSchema>
 
 interface DatFolders { dir: string, uploads: string }
 
+/** Loads its code with the first file, because only the scan worker loads DATs. */
+const loadFile: typeof FileLoading.loadFile = async (...file) => (await import('./load-file.ts')).loadFile(...file)
+
 /** Creates the tasks that load DATs, and defines them. They run in the scan worker, one at a time. */
 export function createLoadTasks (app: FastifyInstance, { dir, uploads }: DatFolders) {
   const queue = new PQueue({ concurrency: 1 })
@@ -40,7 +42,7 @@ export function createLoadTasks (app: FastifyInstance, { dir, uploads }: DatFold
   }
 
   const readFolder = (report: LoadReport, signal: AbortSignal): Promise<void> =>
-    inOrder(() => readDatFolder({ db: app.db, pool: app.pg, dir }, report, signal))
+    inOrder(async () => (await import('./dat-folder.ts')).readDatFolder({ db: app.db, pool: app.pg, dir }, report, signal))
 
   async function runFolder ({ signal, report: write }: TaskRun): Promise<void> {
     const report = createLoadReport(write)

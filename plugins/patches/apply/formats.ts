@@ -24,9 +24,6 @@ const FORMATS: readonly { magic: string, apply: Apply }[] = [
   { magic: '\xd6\xc3\xc4\0', apply: applyVcdiff }
 ]
 
-/** The file extensions of patches. */
-export const PATCH_EXTENSIONS = ['ips', 'ups', 'bps', 'ppf', 'rup', 'aps', 'bdf', 'pmsr', 'vcdiff', 'xdelta']
-
 /** Applies a patch in the format that its first bytes name. @throws PatchError */
 export function applyPatch (patching: PatchRun): boolean {
   const head = patching.patch.source.readAt(0, 8).toString('latin1')

@@ -8,7 +8,7 @@ import { createAttempts } from '../../../plugins/oidc/sign-in-attempts.ts'
 import { toAuthorizationUrl } from '../../../plugins/oidc/exchange.ts'
 import { cleanUsername, readIdentity } from '../../../plugins/oidc/identity.ts'
 import { createProvider } from '../../../plugins/oidc/provider.ts'
-import { createOidc } from '../../../plugins/oidc/service.ts'
+import { OIDC_OFF } from '../../../plugins/oidc/oidc.ts'
 import { readSettings } from '../../../plugins/oidc/settings.ts'
 import { loadConfig } from '../../load-config.ts'
 import { guestHeaders } from '../auth/support.ts'
@@ -314,7 +314,7 @@ t.test('login pages learn that OpenID Connect is on', async (t) => {
 })
 
 t.test('without a full configuration its routes are missing, and the log says why', async (t) => {
-  await t.rejects(createOidc(app, null).begin(), { statusCode: 404, message: /OIDC_ENABLED/ })
+  await t.rejects(OIDC_OFF.begin(), { statusCode: 404, message: /OIDC_ENABLED/ })
   const read = (env: Record<string, string>) => readSettings(loadConfig({ SVC_DATA_DIR: t.testdir(), ...env }).config)
   t.match(read({ OIDC_ENABLED: 'true', OIDC_SERVER_APPLICATION_URL: 'http://sso.example.org' }).problems,
     [/OIDC_CLIENT_ID/, /http:\/\/sso\.example\.org.*https/, /OIDC_REDIRECT_URI/])
