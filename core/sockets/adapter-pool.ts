@@ -1,3 +1,4 @@
+import { EventEmitter } from 'node:events'
 import pg from 'pg'
 
 type Callback = Parameters<pg.Pool['connect']>[0]
@@ -9,14 +10,30 @@ const NOTIFY_ALL = 'select pg_notify(channel, payload) from unnest($1::text[], $
 /** Events published in one tick: channels by payload, and the promise of the statement. */
 interface Batch { channels: Map<string, string>, sent: Promise<unknown> }
 
+/** Creates an adapter's part of a shared connection, with the notifications of channels with this prefix. */
+function createListener (client: pg.PoolClient, prefix: string) {
+  const listener = new EventEmitter()
+  const pass = (notification: pg.Notification) => {
+    if (notification.channel.startsWith(prefix)) listener.emit('notification', notification)
+  }
+  const end = () => { listener.emit('end') }
+  client.on('notification', pass).on('end', end)
+  return Object.assign(listener, {
+    query: (text: string) => client.query(text),
+    release () { client.off('notification', pass).off('end', end) }
+  })
+}
+
 /**
- * The connection pool of a socket.io adapter, which works around two behaviours of the adapter. If the adapter is
- * closed before it has its listening connection, or after losing it, the adapter forgets that connection. It then asks
- * for another one every two seconds. The adapter also sends one statement for each event, which this pool batches.
+ * The connection pool of socket.io adapters, which share two connections: each is a process of the database that takes
+ * 2 MB. The pool works around two behaviours of an adapter. If the adapter is closed before it has its listening
+ * connection, or after losing it, it forgets that connection. It then asks for another one every two seconds. The
+ * adapter also sends one statement for each event, which this pool batches.
  */
 export class AdapterPool extends pg.Pool {
   readonly #listening = new Set<pg.PoolClient>()
   #isClosing = false
+  #shared: Promise<pg.PoolClient> | null = null
   #batch: Batch | null = null
 
   constructor (options: pg.PoolConfig) {
@@ -27,6 +44,15 @@ export class AdapterPool extends pg.Pool {
       return text === NOTIFY ? this.#notify(channel, payload) : super.query(text, values)
     })
     this.on('release', (_err, client) => { this.#listening.delete(client) })
+  }
+
+  /** Returns this pool for one adapter: it shares the listening connection, and hears of its own channels only. */
+  forChannels (prefix: string): pg.Pool {
+    const connect = async () => {
+      this.#shared ??= this.#listenOnce()
+      return createListener(await this.#shared, prefix)
+    }
+    return { connect, query: this.query } as unknown as pg.Pool
   }
 
   override connect (): Promise<pg.PoolClient>
@@ -50,6 +76,19 @@ export class AdapterPool extends pg.Pool {
       this.#giveBack()
     }
     return await new Promise(() => { /* no caller waits for it any more */ })
+  }
+
+  /** Connects the connection that all adapters share. After its end or a failure, the next adapter connects anew. */
+  async #listenOnce (): Promise<pg.PoolClient> {
+    const forget = () => { this.#shared = null }
+    try {
+      const client = await this.#listen()
+      client.once('end', forget)
+      return client
+    } catch (err) {
+      forget()
+      throw err
+    }
   }
 
   /**

@@ -27,6 +27,8 @@ const CONNECTIONS = 2
 export interface EndpointOptions {
   config: Config
   path: SocketPath
+  /** Carries events between processes. */
+  pool: AdapterPool
   /** The prefix of the channels for its events between processes, unique for each endpoint. */
   channel: string
   /** The first part of every session id, by which any worker finds the session's owner. */
@@ -51,8 +53,8 @@ export interface Endpoint {
   close (): Promise<void>
 }
 
-/** Creates the pool that carries events between processes. */
-function createPool (app: FastifyInstance): AdapterPool {
+/** Creates the pool that carries events of all endpoints between processes. */
+export function createPool (app: FastifyInstance): AdapterPool {
   const pool = new AdapterPool({ connectionString: app.databaseUrl, max: CONNECTIONS })
   // Events sent meanwhile are lost, so clients must reconnect and load the current state.
   pool.on('connect', (client) => { client.on('error', (err) => { app.workers.restart(err) }) })
@@ -93,9 +95,8 @@ async function closeAll (connections: readonly Connection[]): Promise<void> {
 }
 
 export function createEndpoint (app: FastifyInstance, options: EndpointOptions): Endpoint {
-  const { config, path, channel, owner } = options
-  const pool = createPool(app)
-  const timed = createTimedAdapter(createAdapter(pool, {
+  const { config, pool, path, channel, owner } = options
+  const timed = createTimedAdapter(createAdapter(pool.forChannels(`${channel}#`), {
     channelPrefix: channel,
     // Payloads too large for a notification go through a table. That takes longer, so smaller events may overtake them.
     payloadThreshold: NOTIFICATION_MAX_BYTES,
@@ -152,7 +153,6 @@ export function createEndpoint (app: FastifyInstance, options: EndpointOptions):
       // The app may have failed before the endpoint was attached.
       if (isAttached) await io.close()
       else for (const { adapter } of io._nsps.values()) await adapter.close()
-      await pool.close()
     }
   }
 }

@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify'
 import type { Socket } from 'socket.io'
 import { type Config, basePath } from '../config/config.ts'
 import { createAddressReader, networkOf } from '../config/networks.ts'
-import { type Endpoint, createEndpoint } from './endpoint.ts'
+import { type Endpoint, createEndpoint, createPool } from './endpoint.ts'
 import type { GuestCount } from './guests.ts'
 import { isSocketUpgrade, isSocketUrl, restorePrefix } from './request.ts'
 import { checkOrigin, checkUpgrade } from './request-checks.ts'
@@ -18,6 +18,7 @@ export interface EndpointsOptions {
 /** Creates the list of this process's endpoints, which admit connections by one rule. */
 export function createEndpoints (app: FastifyInstance, { config, owner, guests }: EndpointsOptions) {
   const endpoints: Endpoint[] = []
+  const pool = createPool(app)
   const addressOf = createAddressReader(config.server.trusted_proxies)
   const networkOfRequest = (request: IncomingMessage) => networkOf(addressOf(request))
   const find = ({ url = '' }: IncomingMessage) => endpoints.find(({ path }) => isSocketUrl(url, path))
@@ -33,6 +34,7 @@ export function createEndpoints (app: FastifyInstance, { config, owner, guests }
     add (path: string, channel: string): Endpoint {
       const endpoint = createEndpoint(app, {
         config,
+        pool,
         path: { path: `${basePath(config)}${path}`, bare: path },
         channel,
         owner,
@@ -43,6 +45,10 @@ export function createEndpoints (app: FastifyInstance, { config, owner, guests }
       return endpoint
     },
     list: (): readonly Endpoint[] => endpoints,
+    async close (): Promise<void> {
+      for (const endpoint of endpoints) await endpoint.close()
+      await pool.close()
+    },
     /** Returns the endpoint of a request; undefined if the request is for none. */
     find,
     /** Checks a new request for problems of the proxy: its address and its headers. */

@@ -140,7 +140,5 @@ export default fp<SocketsOptions>(async (app, { config, accepts, owner }) => {
     await Promise.all(endpoints.list().map((endpoint) => endpoint.closeConnections()))
     await bound.finish()
   })
-  app.addHook('onClose', async () => {
-    for (const endpoint of endpoints.list()) await endpoint.close()
-  })
+  app.addHook('onClose', () => endpoints.close())
 }, { name: 'sockets', fastify: '5.x', dependencies: ['database', 'workers', 'auth-core'] })

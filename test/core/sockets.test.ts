@@ -273,6 +273,36 @@ t.test('a closed adapter pool leaves requests pending instead of refusing them',
   t.equal(await Promise.race([late, setImmediate('neither')]), 'neither')
 })
 
+t.test('adapters share one listening connection, and hear of their own channels', async (t) => {
+  const pool = new AdapterPool({ connectionString: await createTestDatabase(t) })
+  t.teardown(() => pool.close())
+  const heard: string[] = []
+  for (const prefix of ['main#', 'other#']) {
+    const adapter = await pool.forChannels(prefix).connect()
+    adapter.on('notification', ({ payload }) => { heard.push(`${prefix} ${payload}`) })
+    await adapter.query(`listen "${prefix}/"`)
+  }
+  for (const prefix of ['main#', 'other#']) {
+    await pool.forChannels(prefix).query('SELECT pg_notify($1, $2)', [`${prefix}/`, `to ${prefix}`])
+  }
+  await until(() => heard.length === 2, 'each notification')
+  t.strictSame(heard, ['main# to main#', 'other# to other#'])
+  t.equal(pool.totalCount, 2, 'one connection listens and one publishes')
+})
+
+t.test('an adapter listens again after the shared connection ended', async (t) => {
+  const pool = new AdapterPool({ connectionString: await createTestDatabase(t) })
+  t.teardown(() => pool.close())
+  pool.on('error', () => { /* the database ends the connection below */ })
+  pool.on('connect', (client) => { client.on('error', () => { /* as above */ }) })
+  const channels = pool.forChannels('main#')
+  const adapter = await channels.connect()
+  const ended = new Promise((resolve) => { adapter.once('end', () => { resolve('ended') }) })
+  await adapter.query('select pg_terminate_backend(pg_backend_pid())').catch(() => undefined)
+  t.equal(await ended, 'ended')
+  t.resolves((await channels.connect()).query('listen "main#/"'))
+})
+
 t.test('events of one tick are one statement and arrive in order', async (t) => {
   const pool = new AdapterPool({ connectionString: await createTestDatabase(t) })
   t.teardown(() => pool.close())
