@@ -1,21 +1,25 @@
+import { once } from 'node:events'
+import { Worker } from 'node:worker_threads'
 import type pg from 'pg'
-import type { PgBoss } from 'pg-boss'
+import type { ConstructorOptions, PgBoss } from 'pg-boss'
 import manifest from 'pg-boss/package.json' with { type: 'json' }
 import { withSession } from '../database/session.ts'
 import { REQUEST_LIMITS } from '../database/database.ts'
 
 // The library is loaded at first use, because a web worker that queues no job does not need it.
 
-/**
- * Creates the queue of a process that runs jobs, with its own connections: two, and one that listens. Each connection
- * is a permanent process of the database.
- */
+const THREAD = new URL('./migrate-thread.ts', import.meta.url)
+
+/** Returns the options of a queue with its own connections, each of which is a permanent process of the database. */
+const optionsFor = (url: string): ConstructorOptions => ({
+  connectionString: url, max: 2, monitorVacuum: false, application_name: 'svc-jobs',
+  connectionTimeoutMillis: REQUEST_LIMITS.connectionTimeoutMillis
+})
+
+/** Creates the queue of a process that runs jobs, with three connections: one of them listens. */
 export async function createBoss (url: string): Promise<PgBoss> {
   const { PgBoss } = await import('pg-boss')
-  return new PgBoss({
-    connectionString: url, max: 2, useListenNotify: true, monitorVacuum: false, application_name: 'svc-jobs',
-    connectionTimeoutMillis: REQUEST_LIMITS.connectionTimeoutMillis
-  })
+  return new PgBoss({ ...optionsFor(url), useListenNotify: true })
 }
 
 /** Creates the queue of a process that only sends jobs. It uses the connections of requests and their time limits. */
@@ -35,11 +39,13 @@ const isCurrent = (url: string): Promise<boolean> => withSession({ connectionStr
   return at !== undefined && at.version >= manifest.pgboss.schema
 })
 
-/** Migrates the queue's tables to the schema of this release of pg-boss. */
+/**
+ * Migrates the queue's tables to the schema of this release of pg-boss. It does so in a thread, because a web worker
+ * would keep the library in memory, 5 MB.
+ */
 export async function migrateJobs (url: string, onError: (err: unknown) => void): Promise<void> {
   if (await isCurrent(url)) return
-  const boss = await createBoss(url)
-  boss.on('error', onError)
-  await boss.start()
-  await boss.stop({ graceful: false, close: true })
+  const thread = new Worker(THREAD, { workerData: optionsFor(url) })
+  thread.on('message', onError)
+  await once(thread, 'exit')
 }
