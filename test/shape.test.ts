@@ -216,6 +216,17 @@ t.test('a process loads rarely used packages only at first use', async (t) => {
   }
 })
 
+t.test('no text has a line that looks like a comment, which the stored code would lose', async (t) => {
+  const found: string[] = []
+  for (const [path, source] of parsed) {
+    if (isTest(path)) continue
+    visit(source, (node) => {
+      if (ts.isTemplateLiteralToken(node) && /\n\s*\/[/*]/.test(node.getText())) found.push(path)
+    })
+  }
+  t.same(found, [], 'see core/loader/packages/compact-code.ts')
+})
+
 t.test('the SDK imports nothing of this repository but itself', async (t) => {
   expectNone(t, SOURCES.filter((path) => path.startsWith('sdk/')), (path) => listImports(path)
     .filter((target) => (isLocal(target) && !target.startsWith('sdk/')) || /^@svc\/(?!plugin-sdk)/.test(target)))
