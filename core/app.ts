@@ -6,7 +6,6 @@ import fastify, { LogController, type FastifyBaseLogger, type FastifyRequest } f
 import type { Logger } from 'pino'
 import auth from './access/plugin.ts'
 import { poolerUrlOf, preparesStatements } from './config/database-urls.ts'
-import asyncapi from './sockets/asyncapi.ts'
 import { type Config, basePath } from './config/config.ts'
 import database, { REQUEST_LIMITS } from './database/database.ts'
 import type { Features, ProcessRole } from './feature.ts'
@@ -24,7 +23,6 @@ import limits from './web/limits.ts'
 import { openRegistry } from './loader/inspection/known-plugins.ts'
 import type { LoaderOptions } from './loader/loader.ts'
 import { followSharedPackages } from './loader/packages/follow-shared.ts'
-import openapi from './web/openapi.ts'
 import { corsOptionsFor } from './web/origins.ts'
 import type { PluginPackage } from './loader/packages/packages.ts'
 import { createPluginServices } from './loader/services.ts'
@@ -140,6 +138,9 @@ async function connectDatabase (app: App, options: AppOptions, host: Host): Prom
   await app.register(watchSchema, { migrations: tables.migrations, close: () => { app.workers.retire() } })
 }
 
+/** Loads the descriptions of routes and events, which only web workers serve. */
+export const loadDocuments = () => Promise.all([import('./web/openapi.ts'), import('./sockets/asyncapi.ts')])
+
 /** Registers everything in order. The app does not listen yet. */
 export async function buildApp (options: AppOptions): Promise<App> {
   const { config, role, databaseUrl: url, features } = options
@@ -188,6 +189,7 @@ export async function buildApp (options: AppOptions): Promise<App> {
   if (role !== 'command' && (options.workerNumber ?? 0) <= 1) followSharedPackages(app, config)
   // A scan worker and a command serve no requests. Routes would take a tenth of their memory.
   if (role === 'web') {
+    const [{ default: openapi }, { default: asyncapi }] = await loadDocuments()
     const introduction = await features.loadIntroduction()
     await app.register(openapi, { config, version: VERSION, tags: features.tags, introduction })
     await app.register(asyncapi, { config, version: VERSION })

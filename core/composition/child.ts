@@ -30,6 +30,7 @@ let drainSeconds = 0
 /** Loads the modules of the role one after the other, because their imports overlap. */
 async function loadModules (): Promise<typeof Server> {
   const server = await import('../server.ts')
+  if (role === 'web') await server.loadDocuments()
   await features.loadTables()
   await features.loadPlugins(role)
   return server

@@ -1,10 +1,11 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { randomBytes } from 'node:crypto'
+import { createRequire } from 'node:module'
 import { join, resolve } from 'node:path'
 import type { TSchema } from '@sinclair/typebox'
 import { Value, type ValueError } from '@sinclair/typebox/value'
 import { FormatRegistry } from '@sinclair/typebox'
-import { parseDocument } from 'yaml'
+import type * as Yaml from 'yaml'
 import { type Config, type Setting, createConfigSchema, listLive } from './schema.ts'
 import type { ConfigSection } from './section.ts'
 import { type Environment, NEW_PASSWORD_VARIABLE } from './environment.ts'
@@ -121,7 +122,12 @@ function readText (file: string): string {
   }
 }
 
+const require = createRequire(import.meta.url)
+
+/** Parses the text; null if it is empty. The parser is loaded at its first use, because most servers have no file. */
 function parseYaml (file: string, text: string): unknown {
+  if (text === '') return null
+  const { parseDocument } = require('yaml') as typeof Yaml
   const document = parseDocument(text)
   const [problem] = document.errors
   if (problem !== undefined) {

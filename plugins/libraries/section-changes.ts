@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
 import { getAt } from '../../core/config/config.ts'
 import type { LibraryRoot } from '../library/roots.ts'
-import type { Change } from '../settings/document.ts'
+import type { Change } from '../settings/content.ts'
 import type { ChangeLibrary } from './schemas.ts'
 
 const SECTION = 'libraries'

@@ -5,7 +5,7 @@ import { createPathMask } from '../../core/config/path-mask.ts'
 import type { Db } from '../../core/database/db.ts'
 import { inTransaction } from '../../core/database/transaction.ts'
 import { ApiError } from '../../core/errors.ts'
-import { type Change, UnchangeableError, changeText, readText } from './document.ts'
+import { type Change, UnchangeableError } from './content.ts'
 import { configNotWritable } from './errors.ts'
 import { checkFile, readTextOf, replaceText } from './file.ts'
 import { lockConfigFile } from './rows.ts'
@@ -41,6 +41,7 @@ export function createConfigFile (app: FastifyInstance, config: Config) {
   /** Writes the file, and stores its change for all hosts. The plan sees what other hosts changed. */
   async function write (tx: Db, plan: Plan): Promise<(ShareResult | null)[]> {
     const latest = await share(tx, null)
+    const { changeText, readText } = await import('./document.ts')
     const before = await readTextOf(file)
     const after = changeText(before, plan(readText(before)))
     if (after === before) return [latest]

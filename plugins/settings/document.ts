@@ -2,19 +2,8 @@ import { isDeepStrictEqual } from 'node:util'
 import {
   type Document, type Node, Pair, Scalar, YAMLMap, type YAMLSeq, isMap, isNode, isScalar, isSeq, parseDocument, visit
 } from 'yaml'
+import { type Change, type Content, UnchangeableError, isContent } from './content.ts'
 
-/** A key of the file and its new value, which JSON can express; undefined deletes the key. */
-export interface Change { path: readonly string[], value: unknown }
-
-/** Thrown if a change cannot be made to the text. */
-export class UnchangeableError extends Error {
-  override readonly name = 'UnchangeableError'
-}
-
-export type Content = Record<string, unknown>
-
-export const isContent = (value: unknown): value is Content =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 const keyOf = ({ key }: Pair): string => String(isScalar(key) ? key.value ?? '' : key)
 const findPair = (map: YAMLMap, key: string): Pair | undefined => map.items.find((pair) => keyOf(pair) === key)
 

@@ -1,6 +1,6 @@
 import type { Secrets } from '../../core/access/secrets.ts'
 import type { Queryable } from '../../core/database/db.ts'
-import { isContent } from './document.ts'
+import { isContent } from './content.ts'
 import type { SharedSection } from './shared-sections.ts'
 
 /** The key of the advisory lock on config.yml: a number that nothing else uses. */

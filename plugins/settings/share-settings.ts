@@ -11,7 +11,7 @@ import type { Queryable } from '../../core/database/db.ts'
 import { ApiError, StartError } from '../../core/errors.ts'
 import { errorCode } from '../../core/files/fs-error.ts'
 import { checkFolders } from '../../core/supervisor/folders.ts'
-import { type Content, UnchangeableError, changeText, readText } from './document.ts'
+import { type Content, UnchangeableError } from './content.ts'
 import { checkFile, readTextOf, replaceText } from './file.ts'
 import { deleteShared, selectShared, storeShared } from './rows.ts'
 import {
@@ -112,7 +112,7 @@ async function readComparison (
   const changedAt = await readChangeTime(config.file.path)
   const base = changedAt === null ? null : stored
   const text = await readTextOf(config.file.path)
-  const content = readText(text)
+  const content = (await import('./document.ts')).readText(text)
   const here = readSections(content, names)
   // A later release may have sections that this one does not know.
   const known = [...names].filter((name) => here.has(name) || shared.has(name))
@@ -129,6 +129,7 @@ async function writeFile (
   { config }: ShareServices, { text, content, shared, former }: Comparison, steps: readonly NamedStep[]
 ): Promise<void> {
   const changes = steps.flatMap(({ name }) => replaceSection(name, content[name], shared.get(name)?.value))
+  const { changeText } = await import('./document.ts')
   const after = changeText(text, changes)
   await checkFolders(config.file.read(after))
   // Somebody changed these settings here, and finds them again.

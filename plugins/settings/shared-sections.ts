@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import type { Config } from '../../core/config/config.ts'
 import { HOST_KEYS, HOST_SECTIONS } from '../../core/config/host-settings.ts'
-import { type Change, type Content, isContent } from './document.ts'
+import { type Change, type Content, isContent } from './content.ts'
 
 /** Sections of `config.yml` by name. A section without any key counts as absent. */
 export type Sections = ReadonlyMap<string, unknown>

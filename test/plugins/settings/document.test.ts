@@ -2,7 +2,8 @@ import fc from 'fast-check'
 import t from 'tap'
 import { parseDocument } from 'yaml'
 import { getAt } from '../../../core/config/config.ts'
-import { type Change, changeText, readText } from '../../../plugins/settings/document.ts'
+import type { Change } from '../../../plugins/settings/content.ts'
+import { changeText, readText } from '../../../plugins/settings/document.ts'
 
 const OWNER = `# written by the owner
 exclude: # left out
