@@ -25,24 +25,6 @@ function findStripped (url) {
   }
 }
 
-/**
- * Writes characters beyond Latin-1 as escapes, because V8 stores a text with one of them in twice the bytes. A text in
- * which an escape may mean something else stays as it is.
- */
-function narrow (text) {
-  if (!/[^\0-\xff]/.test(text) || /(?![\0-\xff])\s|\\[^\0-\xff]|String\.raw/.test(text)) return text
-  const escaped = text.replace(/[^\0-\xff]/g, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`)
-  // A text that is made of a wide one stays wide.
-  return Buffer.from(escaped, 'latin1').latin1Slice()
-}
-
-/** Returns a module of a package as Node loads it, with a shorter text. */
-function narrowModule (loaded) {
-  const { format, source } = loaded
-  if (format !== 'module' || source === null || source === undefined) return loaded
-  return { ...loaded, source: narrow(typeof source === 'string' ? source : Buffer.from(source).toString()) }
-}
-
 const hooks = {
   // Resolved here, because Node would read the disk for each module and for its package.
   resolve (specifier, context, next) {
@@ -52,7 +34,7 @@ const hooks = {
   },
   load (url, context, next) {
     const source = isOurs(url) ? findStripped(url) : null
-    return source === null ? narrowModule(next(url, context)) : { format: 'module', source: narrow(source), shortCircuit: true }
+    return source === null ? next(url, context) : { format: 'module', source, shortCircuit: true }
   }
 }
 
