@@ -19,7 +19,7 @@ t.test('compact code keeps words apart and the blanks of texts', async (t) => {
 })
 
 t.test('characters beyond ASCII become escapes with the same values', async (t) => {
-  const code = `const ハ = '→ 😀'; export default [ハ, '…' + ハ, /^[–😀]+$/u.test('–😀'), '日'.length, "\\u2026 ü"]`
+  const code = 'const ハ = "→ 😀"; export default [ハ, "…" + ハ, /^[–😀]+$/u.test("–😀"), "日".length, "\\u2026 ü"]'
   const ascii = toAscii(code)
   t.match(ascii, /^[\0-\x7f]+$/)
   const run = async (text: string) => (await import(`data:text/javascript,${encodeURIComponent(text)}`) as { default: unknown }).default
