@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os'
 import { LARGE_ROM, PARTS, coverPath } from './api-files.ts'
 import type { ProgramName } from './api-programs.ts'
 
@@ -42,7 +43,10 @@ const PERSON = { isPerson: true, beside, least: 0.6 } as const
 const EACH_ROM = { path: () => '/api/roms/{n}', distinct: (roms: number) => roms }
 const EACH_PAGE = { path: () => `${LIST}&offset={n}`, distinct: (roms: number) => Math.min(roms, 20_000) - 50, warmUps: 100 }
 
-/** Returns a row for several web workers, which must be faster than one if there are enough processors. */
+/** Fewer cores than this measure only how the client, the database and the workers share them. */
+const CORES_MIN = 4
+
+/** Returns a row for several web workers, which must be faster than one. */
 const byMore = ({ name, path }: Pick<Row, 'name' | 'path'>): Row =>
   ({ name: `${name}, up to four workers`, path, of: 'up to four workers', beside: 'one worker', least: 1.6 })
 
@@ -63,6 +67,5 @@ export const ROWS: readonly Row[] = [
   { name: 'zip of 64 MiB', path: () => `/api/roms/download?rom_ids=${PARTS.join()}`, ...LARGE },
   { name: 'cover of 60 kB', path: coverPath, beside, barePath: '/files/cover', least: 0.8 },
   { name: 'health', path: () => '/api/health', beside, isOpen: true },
-  byMore(ONE_ROM),
-  byMore(LIST_OF_50)
+  ...(availableParallelism() < CORES_MIN ? [] : [ONE_ROM, LIST_OF_50].map(byMore))
 ]
