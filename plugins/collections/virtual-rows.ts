@@ -50,19 +50,24 @@ export async function selectHiddenRoms (reads: LongReads, caller: AnyCaller): Pr
 /** A virtual collection with ids of some of its ROMs. */
 export interface VirtualMembers<Ids> extends VirtualCollection { ids: Ids }
 
-/** Selects a value for each collection, one type after the other, because each has another column. */
-async function selectForEach<Ids> (
-  reads: LongReads, collections: readonly VirtualCollection[], toIds: (isMember: RawBuilder<boolean>) => RawBuilder<Ids>
+/** Loads the members of each collection, one type after the other, because each has another column. */
+async function selectByType<Ids> (
+  reads: LongReads, collections: readonly VirtualCollection[],
+  select: (column: RawBuilder<string[]>, names: readonly string[]) => RawBuilder<{ name: string, ids: Ids }>
 ): Promise<VirtualMembers<Ids>[]> {
   const found: VirtualMembers<Ids>[] = []
   for (const [type, some] of Map.groupBy(collections, (one) => one.type)) {
-    const isMember = sql<boolean>`${sql.ref(`r.${VIRTUAL_TYPES[type]}`)} @> array[v.name]`
-    const { rows } = await sql<{ name: string, ids: Ids }>`select v.name, ${toIds(isMember)} as ids
-      from unnest(${some.map(({ name }) => name)}::text[]) v (name)`.execute(reads)
+    const { rows } = await select(sql.ref(`r.${VIRTUAL_TYPES[type]}`), some.map(({ name }) => name)).execute(reads)
     found.push(...rows.map(({ name, ids }) => ({ type, name, ids })))
   }
   return found
 }
+
+/** Selects a value for each collection. */
+const selectForEach = <Ids>(
+  reads: LongReads, collections: readonly VirtualCollection[], toIds: (isMember: RawBuilder<boolean>) => RawBuilder<Ids>
+) => selectByType<Ids>(reads, collections, (column, names) => sql`
+    select v.name, ${toIds(sql`${column} @> array[v.name]`)} as ids from unnest(${names}::text[]) v (name)`)
 
 /** Searches the members of each collection by the index of values. */
 export const searchMembers = (reads: LongReads, caller: AnyCaller, collections: readonly VirtualCollection[]) =>
@@ -70,18 +75,10 @@ export const searchMembers = (reads: LongReads, caller: AnyCaller, collections: 
     from roms r where ${isMember} and ${isRomVisible(caller)})`)
 
 /** Reads all ROMs that a caller sees, once for each type. */
-export async function readMembers (
-  reads: LongReads, caller: AnyCaller, collections: readonly VirtualCollection[]
-): Promise<VirtualMembers<string>[]> {
-  const found: VirtualMembers<string>[] = []
-  for (const [type, some] of Map.groupBy(collections, (one) => one.type)) {
-    const { rows } = await sql<{ name: string, ids: string }>`select v.name, string_agg(r.id::text, ',') as ids
-      from roms r cross join unnest(${sql.ref(`r.${VIRTUAL_TYPES[type]}`)}) v (name)
-      where v.name = any(${some.map(({ name }) => name)}::text[]) and ${isRomVisible(caller)} group by v.name`.execute(reads)
-    found.push(...rows.map((row) => ({ type, ...row })))
-  }
-  return found
-}
+export const readMembers = (reads: LongReads, caller: AnyCaller, collections: readonly VirtualCollection[]) =>
+  selectByType<string>(reads, collections, (column, names) => sql`
+    select v.name, string_agg(r.id::text, ',') as ids from roms r cross join unnest(${column}) v (name)
+    where v.name = any(${names}::text[]) and ${isRomVisible(caller)} group by v.name`)
 
 /** Loads the ids of all ROMs of these collections that a caller sees, separated by commas. */
 export const selectMembers = (reads: LongReads, caller: AnyCaller, collections: readonly VirtualCount[]) =>
