@@ -2,6 +2,7 @@ import { access, readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { unhashed } from '../../../plugins/hashing/hash-entry.ts'
 import { toFileRows, toRomRow } from '../../../plugins/scans/entry-rows.ts'
+import { until } from '../../until.ts'
 import { makeZip } from '../hashing/fixtures.ts'
 import { buildScanTest } from '../scans/support.ts'
 import type { Test } from 'tap'
@@ -56,6 +57,16 @@ export async function startConversion (t: Test) {
 
   const readBegun = async () => (await sql<{ rom_id: number, work_path: string }>('select rom_id, work_path from rom_conversions'))[0]
 
+  /** Starts a conversion to a zip of this name, which waits ready to swap until `release` is called. */
+  async function startHeld (t: Test, zip: string, selection: object) {
+    const release = await holdScan()
+    t.teardown(release)
+    const id = await start({ to: 'zip', ...selection })
+    const { work_path: work } = await until(readBegun, 'it began')
+    await until(() => exists(join(libraryDir, work, '0', zip)), 'the new file is written')
+    return { id, release }
+  }
+
   /** Writes the state that a process leaves if it ends just before the swap. */
   async function leaveBegun (folder: string, name: string) {
     const platform = await addPlatform(folder, { [`${name}.v`]: GAME })
@@ -86,7 +97,7 @@ export async function startConversion (t: Test) {
     return { id, work: join(libraryDir, work), from: join(libraryDir, work, '0', `${name}.zip`), to: at(folder, `${name}.zip`), old: at(folder, `${name}.v`) }
   }
   return {
-    app, admin, put, scan, rom, roms, sql, finished, libraryDir, at, list, run, start, convert, addPlatform, holdScan,
-    readBegun, leaveBegun
+    app, admin, put, scan, rom, roms, sql, finished, libraryDir, at, list, run, start, convert, addPlatform,
+    startHeld, leaveBegun
   }
 }

@@ -1,14 +1,11 @@
 import { readFile, rename, rm, symlink, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
 import t from 'tap'
 import { pack7z } from '../../bench/seven-zip.ts'
-import { until } from '../../until.ts'
 import { MEMBERS, makeZip, unpackFixture } from '../hashing/fixtures.ts'
 import { GAME, exists, startConversion } from './conversion-support.ts'
 
 const {
-  app, admin, scan, rom, roms, sql, finished, libraryDir, at, list, run, start, convert, addPlatform, holdScan,
-  readBegun, leaveBegun
+  app, admin, scan, rom, roms, sql, finished, at, list, run, convert, addPlatform, startHeld, leaveBegun
 } = await startConversion(t)
 
 t.test('the same content makes the same archive, and unpacking restores its bytes', async (t) => {
@@ -91,11 +88,7 @@ t.test('unreadable files and files with a taken name are not converted', async (
 
 t.test('a conversion waits for a scan, and a stop leaves no trace', async (t) => {
   const platform = await addPlatform('lynx', { 'Wait.lnx': GAME })
-  const release = await holdScan()
-  t.teardown(release)
-  const id = await start({ to: 'zip', platform_ids: [platform] })
-  const work = (await until(readBegun, 'it began')).work_path
-  await until(() => exists(join(libraryDir, work, '0', 'Wait.zip')), 'the new file is written')
+  const { id, release } = await startHeld(t, 'Wait.zip', { platform_ids: [platform] })
   t.ok(await exists(at('lynx', 'Wait.lnx')))
   t.match(await run({ to: 'zip' }), { statusCode: 409, body: /already queued or running/ })
   t.match(await app.inject({ method: 'POST', url: `/api/tasks/${id}/stop`, headers: admin }), { statusCode: 200 })
@@ -142,11 +135,7 @@ t.test('a member with a path outside the folder is not unpacked', async (t) => {
 
 t.test('a file that changes while it is converted is not replaced', async (t) => {
   const platform = await addPlatform('vectrex', { 'Edit.vec': GAME })
-  const release = await holdScan()
-  t.teardown(release)
-  const id = await start({ to: 'zip', platform_ids: [platform] })
-  const work = (await until(readBegun, 'it began')).work_path
-  await until(() => exists(join(libraryDir, work, '0', 'Edit.zip')), 'it is written')
+  const { id, release } = await startHeld(t, 'Edit.zip', { platform_ids: [platform] })
   await writeFile(at('vectrex', 'Edit.vec'), 'another dump')
   await release()
   // The change is noticed when the file is packed, compared or replaced.
@@ -158,11 +147,7 @@ t.test('a file that changes while it is converted is not replaced', async (t) =>
 t.test('a ROM that is deleted while it is converted stays deleted', async (t) => {
   const platform = await addPlatform('ngp', { 'Gone.ngp': GAME, 'Here.ngp': GAME })
   const gone = await rom('ngp', 'Gone.ngp')
-  const release = await holdScan()
-  t.teardown(release)
-  const id = await start({ to: 'zip', platform_ids: [platform], rom_ids: [gone.id] })
-  const work = (await until(readBegun, 'it began')).work_path
-  await until(() => exists(join(libraryDir, work, '0', 'Gone.zip')), 'it is written')
+  const { id, release } = await startHeld(t, 'Gone.zip', { platform_ids: [platform], rom_ids: [gone.id] })
   await rm(at('ngp', 'Gone.ngp'))
   await release()
   t.match((await finished(id)).meta, { conversion_stats: { errors: 1 } })
