@@ -1,10 +1,8 @@
 import t from 'tap'
-import { listDeleted, restoreDeleted } from '../../../plugins/assets/cli.ts'
-import { features } from '../../../plugins/index.ts'
+import { runCommand } from '../../run-command.ts'
 import { shareTestApp } from '../../support.ts'
 import { createClient } from './support.ts'
 import { addRom } from '../roms/support.ts'
-import { print } from './accounts-support.ts'
 
 const fresh = shareTestApp(t)
 
@@ -33,8 +31,9 @@ t.test('uploads restored to an account that is being deleted are not lost', asyn
 t.test('the command line lists and restores deleted accounts, and audits the restore', async (t) => {
   const test = await fresh(t)
   const { app } = test
-  const run = (command: () => Promise<void>) => print(t, test, command)
-  t.equal(await run(() => listDeleted(features)), 'There is nothing to restore.\n')
+  const env = { SVC_DATABASE_URL: test.databaseUrl, SVC_DATA_DIR: test.config.data_dir }
+  const run = (...args: string[]) => runCommand(t, ['user', ...args], env)
+  t.same(await run('deleted'), { code: 0, output: 'There is nothing to restore.\n' })
 
   const rom = await addRom(test, { fs_name: 'Game.sfc' })
   const alice = createClient(test, await test.createUser('alice'))
@@ -49,15 +48,16 @@ t.test('the command line lists and restores deleted accounts, and audits the res
   await app.pg.query('delete from platforms')
   const again = await addRom(test, { fs_name: 'Game.sfc' })
 
-  const [, accountId] = /^(\d+) {2}alice: 2 saves, 0 states, 0 screenshots, until \d{4}-\d\d-\d\d\n$/.exec(await run(() => listDeleted(features))) ?? []
+  const { output: listed } = await run('deleted')
+  const [, accountId = ''] = /^(\d+) {2}alice: 2 saves, 0 states, 0 screenshots, until \d{4}-\d\d-\d\d\n$/.exec(listed) ?? []
   t.ok(accountId)
-  await t.rejects(run(() => restoreDeleted(features, Number(accountId), 'nobody')), { message: /There is no user 'nobody'\. .*svc user add/ })
-  t.equal(await run(() => restoreDeleted(features, Number(accountId), 'BOB')),
-    "2 saves, states and screenshots of 'alice' now belong to 'bob'.\n")
+  t.match(await run('restore', accountId, 'nobody'), { code: 1, output: /There is no user 'nobody'\. .*svc user add/ })
+  t.same(await run('restore', accountId, 'BOB'),
+    { code: 0, output: "2 saves, states and screenshots of 'alice' now belong to 'bob'.\n" })
   t.match(await bob.get(`/api/saves/${save.id}`), { rom_id: again, file_name: 'Game.srm' }, 'it belongs to the ROM of its name')
   t.equal(await bob.content(`/api/saves/${save.id}/content`), 'one')
   const { rows } = await app.pg.query("select username, details from audit_events where event = 'user.uploads_restored'")
   t.same(rows, [{ username: '', details: { by: 'svc user restore', user_id: bobId, username: 'alice', restored: 2 } }])
-  await t.rejects(run(() => restoreDeleted(features, Number(accountId), 'bob')), { message: /not found/ })
-  t.equal(await run(() => listDeleted(features)), 'There is nothing to restore.\n')
+  t.match(await run('restore', accountId, 'bob'), { code: 1, output: /not found/ })
+  t.same(await run('deleted'), { code: 0, output: 'There is nothing to restore.\n' })
 })

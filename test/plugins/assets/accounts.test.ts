@@ -1,10 +1,8 @@
 import t from 'tap'
-import { features } from '../../../plugins/index.ts'
-import { addUser, setPassword } from '../../../plugins/users/cli.ts'
+import { runCommand } from '../../run-command.ts'
 import { shareTestApp } from '../../support.ts'
 import { type AssetItem, createClient, listStored } from './support.ts'
 import { addRom } from '../roms/support.ts'
-import { print } from './accounts-support.ts'
 
 const fresh = shareTestApp(t)
 
@@ -40,12 +38,11 @@ t.test('an administrator gives the uploads of a deleted account to another accou
 
 t.test('the command line audits new accounts and passwords without the password', async (t) => {
   const test = await fresh(t)
-  const run = (command: () => Promise<void>) => print(t, test, command)
-  process.env.SVC_NEW_PASSWORD = 'a long enough one'
-  t.teardown(() => { Reflect.deleteProperty(process.env, 'SVC_NEW_PASSWORD') })
-  await run(() => addUser(features, 'Carol', { email: '', admin: true }))
-  await run(() => setPassword(features, 'carol', {}))
-  await t.rejects(run(() => setPassword(features, 'nobody', {})), { message: /There is no user 'nobody'/ })
+  const env = { SVC_DATABASE_URL: test.databaseUrl, SVC_DATA_DIR: test.config.data_dir, SVC_NEW_PASSWORD: 'a long enough one' }
+  const run = (...args: string[]) => runCommand(t, ['user', ...args], env)
+  t.match(await run('add', 'Carol', '--admin'), { code: 0 })
+  t.match(await run('password', 'carol'), { code: 0 })
+  t.match(await run('password', 'nobody'), { code: 1, output: /There is no user 'nobody'/ })
   const { rows } = await test.app.pg.query(`select event, user_id, username, address, details from audit_events
     where details ->> 'by' like 'svc user %' order by id`)
   const { rows: [carol] } = await test.app.pg.query<{ id: number }>("select id from users where username = 'carol'")
