@@ -3,10 +3,10 @@ import { constants } from 'node:fs'
 import { type FileHandle, open, readdir, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Readable } from 'node:stream'
-import { pipeline } from 'node:stream/promises'
 import { conflict } from '../../core/errors.ts'
 import { requireFreeSpace } from '../../core/files/free-space.ts'
 import type { Chunk, Upload } from './rows.ts'
+import { writeAll, writePieces } from './write-pieces.ts'
 
 /** The sizes by which an upload is cut into chunks. */
 export type ChunkSizes = Pick<Upload, 'total_size' | 'total_chunks' | 'chunk_size'>
@@ -51,25 +51,17 @@ function locateAll (chunks: readonly Chunk[], chunkSize: number): LocatedChunk[]
   })
 }
 
-async function writeAll (target: FileHandle, bytes: Buffer, at: number): Promise<void> {
-  for (let done = 0; done < bytes.length;) {
-    done += (await target.write(bytes, done, bytes.length - done, at + done)).bytesWritten
-  }
-}
-
 /** Returns the id in the name of a staged file; null for any other file. */
 export const stagedId = (name: string): string | null => STAGED.exec(name)?.[1] ?? null
 
 /** Writes a stream to a file, from this position. */
 async function writeStream (path: string, start: number, content: Readable, inspect: InspectBytes): Promise<void> {
-  const handle = await open(path, WRITE, MODE)
-  async function * inspected (): AsyncGenerator<Buffer> {
-    for await (const piece of content as AsyncIterable<Buffer>) {
-      inspect(piece)
-      yield piece
-    }
+  const target = await open(path, WRITE, MODE)
+  try {
+    await writePieces(target, start, content, inspect)
+  } finally {
+    await target.close()
   }
-  await pipeline(inspected, handle.createWriteStream({ start, flush: true }))
 }
 
 /**

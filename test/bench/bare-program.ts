@@ -1,7 +1,9 @@
-import { createReadStream } from 'node:fs'
-import { stat } from 'node:fs/promises'
+import { constants, createReadStream } from 'node:fs'
+import { open, stat } from 'node:fs/promises'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
+import type { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
 import fastify, { type FastifyReply, type FastifyRequest } from 'fastify'
 import pg from 'pg'
 import { sha256 } from '../../core/access/secrets.ts'
@@ -54,6 +56,13 @@ async function serve ({ databaseUrl, folder }: BareOrder): Promise<number> {
     return reply.headers({ 'content-type': 'application/octet-stream', 'content-length': size, 'last-modified': mtime.toUTCString() })
       .send(createReadStream(path))
   })
+  app.addContentTypeParser('application/octet-stream', (_request, payload, done) => { done(null, payload) })
+  app.put<{ Params: { name: string }, Querystring: { start: string }, Body: Readable }>(
+    '/files/:name', { onRequest: authenticate }, async ({ params, query, body }) => {
+      const file = await open(join(folder, params.name), constants.O_WRONLY | constants.O_CREAT)
+      await pipeline(body, file.createWriteStream({ start: Number(query.start), flush: true }))
+      return {}
+    })
   await app.listen({ host: '127.0.0.1', port: 0 })
   return (app.server.address() as AddressInfo).port
 }

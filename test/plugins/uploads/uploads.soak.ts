@@ -35,7 +35,7 @@ t.test('chunks in any order, size and number of repetitions give the same bytes'
     for (const number of order) {
       const size = list[number] ?? 0
       const start = starts[number] ?? 0
-      const piece = Readable.from([bytes.subarray(start, start + size)])
+      const piece = Readable.from([Buffer.from(bytes.subarray(start, start + size))])
       const isSilent = silent.includes(number)
       if (!isSilent && number < list.length - 1) facts.chunk_size ??= size
       const place = isSilent ? null : locateChunk(facts, number, size)

@@ -49,17 +49,17 @@ t.test('a ROM uploaded in chunks to any worker is scanned alone and announced', 
 })
 
 t.test('an upload continues after its connection was lost in the middle of a chunk', async (t) => {
-  const bytes = content(700_000)
-  const [first = bytes, second = bytes, third = bytes] = cut(bytes, 300_000)
+  const bytes = content(2_100_000)
+  const [first = bytes, second = bytes, third = bytes] = cut(bytes, 900_000)
   const id = await begin('Cut.sfc', bytes.length, 3)
   t.equal((await send(id, 0, first)).status, 200)
   const request = sendRequest(`${base()}/api/roms/upload/${id}`, {
     method: 'PUT', headers: { ...admin, 'x-chunk-index': '1', 'content-length': String(second.length) }
   })
   request.on('error', () => { /* the test cuts the connection */ })
-  request.write(second.subarray(0, 200_000))
+  request.write(second.subarray(0, 700_000))
   // The server's disk has some of the bytes by then.
-  await until(async () => (await readFile(path(`.${id}.part`))).length > 300_000, 'the first bytes of the chunk')
+  await until(async () => (await readFile(path(`.${id}.part`))).length > 900_000, 'the first bytes of the chunk')
   request.destroy()
   t.match(await complete(id), { status: 400, body: { detail: 'Missing chunks: [1, 2]' } })
   t.match((await call('GET', `/upload/${id}`, {})).body, { received_chunks: [0] })
