@@ -95,7 +95,7 @@ export async function createPrograms (roms: number, ends: Ends): Promise<Program
     },
 
     async change () {
-      await pool.query('update roms set summary = summary where id = 1 + floor(random() * $1)::int', [roms])
+      await pool.query('update roms set summary = summary where id = (select 1 + floor(random() * $1)::int)', [roms])
     }
   }
 }

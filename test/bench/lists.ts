@@ -176,7 +176,7 @@ async function measure (roms: number, rows: readonly Row[]): Promise<Map<string,
     const pool = new Pool((await waitUntilListening(server, data, START_MS)).url, { connections: 1 })
     ends.unshift(() => pool.close())
     return await timeRows(pool, rows.filter(({ name }) => options.only.test(name)), roms,
-      () => database.client.query('update roms set summary = summary where id = 1 + floor(random() * $1)::int', [roms]))
+      () => database.client.query('update roms set summary = summary where id = (select 1 + floor(random() * $1)::int)', [roms]))
   } finally {
     for (const end of ends) await end()
   }

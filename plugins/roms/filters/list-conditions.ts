@@ -242,9 +242,9 @@ export const idsHiddenBy = (caller: AnyCaller) =>
 /**
  * True if the caller has not hidden the ROM.
  *
- * @param isJoined true if the order joins another table. Then this condition is a join too, because the database knows
- * how many ROMs remain and takes half the time. Otherwise a list of ids keeps the order of an index, which a join would
- * lose.
+ * @param isJoined true if the order joins another table, or another table names the ROMs. Then this condition is a join
+ * too, because the database knows how many ROMs remain, and looks up each ROM if they are few. Otherwise a list of ids
+ * keeps the order of an index, which a join would lose.
  */
 export function isNotHidden (caller: AnyCaller, isJoined: boolean): Condition {
   const hidden = idsHiddenBy(caller)

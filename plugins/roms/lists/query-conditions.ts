@@ -29,6 +29,10 @@ interface ConditionOptions {
 /** The query of a stored filter, with its order and condition. */
 interface StoredFilter { query: ListRomsQuery, order: Order, condition: CachedList['condition'] }
 
+/** True if another table names the ROMs of a list, which are few. */
+const isOfNamedRoms = (query: Partial<ListRomsQuery>) => query.collection_id !== undefined ||
+  [query.favorite, query.last_played, query.has_saves, query.has_states].includes(true)
+
 /** Returns the condition of a top-level list. Hidden ROMs are removed after the groups are formed. */
 export function listCondition (
   caller: AnyCaller, extensions: RomExtensions, query: ListRomsQuery,
@@ -41,7 +45,8 @@ export function listCondition (
     ...(order.needsMarks ? [isMarked] : [])
   ])
   const filtered = filterBy(query)
-  const shown = query.statuses.includes('hidden') || smart !== null ? [] : [isNotHidden(caller, order.joins !== NO_JOINS)]
+  const isJoined = order.joins !== NO_JOINS || isOfNamedRoms(query)
+  const shown = query.statuses.includes('hidden') || smart !== null ? [] : [isNotHidden(caller, isJoined)]
   if (!query.group_by_meta_id) return allOf([filtered, ...shown])
   // All ROMs of a group are siblings. Another search for siblings would take as long as the grouping.
   const { duplicate: _isSame, ...otherConditions } = query
@@ -77,7 +82,7 @@ export async function findScopeCondition (
 ): Promise<CachedList['condition']> {
   const smart = await findSmartCondition(context, extensions, query)
   return (caller, isForFew) => {
-    const shown = smart === null ? [isNotHidden(caller, false)] : []
+    const shown = smart === null ? [isNotHidden(caller, isOfNamedRoms(query))] : []
     return allOf([isRomVisible(caller), ...shown, ...scopeConditions(caller, query, term, smart?.(isForFew) ?? null)])
   }
 }
