@@ -15,6 +15,7 @@ import { Migration20261123235500 } from './migrations/20261123235500-install-per
 import { Migration20261124010000 } from './migrations/20261124010000-searched-names.ts'
 import { Migration20261128160000 } from './migrations/20261128160000-plugin-packages.ts'
 import { Migration20261128210000 } from './migrations/20261128210000-shared-settings.ts'
+import { Migration20261129080000 } from './migrations/20261129080000-orders.ts'
 
 /** Every migration in the order they run. A released one is never changed. */
 export const migrations: Migrations = [
@@ -33,5 +34,6 @@ export const migrations: Migrations = [
   { name: '20261123235500-install-percent', class: Migration20261123235500 },
   { name: '20261124010000-searched-names', class: Migration20261124010000 },
   { name: '20261128160000-plugin-packages', class: Migration20261128160000 },
-  { name: '20261128210000-shared-settings', class: Migration20261128210000 }
+  { name: '20261128210000-shared-settings', class: Migration20261128210000 },
+  { name: '20261129080000-orders', class: Migration20261129080000 }
 ]

@@ -28,10 +28,16 @@ export interface TrackMeta {
 /** Columns of a ROM that decide which ROM of a group is shown. */
 const PLACE = ['platform_id', 'fs_name', 'fs_name_no_ext', 'regions']
 
-/** Creates an index over a hash that few rows have. */
-const hashIndex = (table: string, column: string) => ({
+/** Creates an index over a value that not all rows have. */
+const valueIndex = (table: string, column: string) => ({
   name: `${table}_${column}_index`,
   expression: `create index "${table}_${column}_index" on "${table}" ("${column}") where "${column}" is not null`
+})
+
+/** Creates an index over the names of the few ROMs with a flag. */
+const flagIndex = (column: string) => ({
+  name: `roms_${column}_by_name`,
+  expression: `create index "roms_${column}_by_name" on "roms" ("name_sort_key", "id") where "${column}"`
 })
 
 /** Creates a GIN index, for the filters of ROM lists or for words inside names. */
@@ -82,9 +88,14 @@ export const Rom = defineEntity({
     { properties: ['platform', 'name_sort_key', 'id'] },
     { properties: ['created_at'] },
     { properties: ['updated_at'] },
+    { properties: ['fs_size_bytes'] },
+    valueIndex('roms', 'average_rating'),
+    valueIndex('roms', 'first_release_date'),
+    flagIndex('missing_from_fs'),
+    flagIndex('has_soundtrack'),
     ginIndex('roms_lists', LISTS.map((name) => `"${name}"`)),
     ginIndex('roms_names_trigrams', [`(${searchedNames()}) gin_trgm_ops`]),
-    hashIndex('roms', 'ra_hash'),
+    valueIndex('roms', 'ra_hash'),
     foldedIndex('fs_name'),
     foldedIndex('fs_name_no_ext')
   ],
@@ -130,8 +141,8 @@ export const RomFile = defineEntity({
   triggers: [countChanges('rom_files')],
   uniques: [{ properties: ['rom', 'file_path', 'file_name'] }],
   indexes: [
-    hashIndex('rom_files', 'ra_hash'),
-    hashIndex('rom_files', 'chd_sha1_hash'),
+    valueIndex('rom_files', 'ra_hash'),
+    valueIndex('rom_files', 'chd_sha1_hash'),
     {
       name: 'rom_files_stem',
       expression: 'create index "rom_files_stem" on "rom_files" (lower(normalize(regexp_replace("file_name", \'\\.[^.]*$\', \'\'))))'

@@ -52,10 +52,15 @@ const readLogic = (word: string): Logic => word === 'all' || word === 'none' ? w
 const isMatchedBy = (keys: readonly string[]): Condition => sql<boolean>`exists (
   select 1 from rom_matches m where m.rom_id = r.id and m.provider = any(${keys}::text[]))`
 
+const hasGoodFlag = sql<boolean>`(m.provider = 'hasheous'
+    and jsonb_path_exists(m.match, '$.metadata.keyvalue() ? (@.key like_regex "_match$" && @.value == true)', '{}', true))`
+const isGoodDump = sql<boolean>`d.status in ('verified', 'misnamed')`
 /** True if a flag of Hasheous, or a DAT file, says that the dump is good. */
-const isVerified = sql<boolean>`(exists (select 1 from rom_matches m where m.rom_id = r.id and m.provider = 'hasheous'
-    and jsonb_path_exists(m.match, '$.metadata.keyvalue() ? (@.key like_regex "_match$" && @.value == true)', '{}', true))
-  or exists (select 1 from rom_dumps d where d.rom_id = r.id and d.status in ('verified', 'misnamed')))`
+const isVerified = sql<boolean>`(exists (select 1 from rom_matches m where m.rom_id = r.id and ${hasGoodFlag})
+  or exists (select 1 from rom_dumps d where d.rom_id = r.id and ${isGoodDump}))`
+/** The same as a list of ids, because for alternatives the database would search the matches of each ROM. */
+const isAmongVerified = sql<boolean>`r.id in (select m.rom_id from rom_matches m where ${hasGoodFlag}
+  union all select d.rom_id from rom_dumps d where ${isGoodDump})`
 
 /** Hashes in hex; an empty hash is ignored. */
 export interface HashQuery { crc_hash?: string, md5_hash?: string, sha1_hash?: string, ra_hash?: string }
@@ -152,7 +157,6 @@ const FLAGS = {
   playable: sql<boolean>`r.platform_id in (select id from platforms where slug = any(${PLAYABLE}::text[]))`,
   missing: sql<boolean>`r.missing_from_fs`,
   has_ra: isMatchedBy(['ra']),
-  verified: isVerified,
   has_soundtrack: sql<boolean>`r.has_soundtrack`
 } as const
 
@@ -165,6 +169,7 @@ function flagConditions (
   const flags: Record<string, Condition> = {
     ...FLAGS,
     matched: isMatchedBy(providers.identifying),
+    verified: isForFew ? isVerified : isAmongVerified,
     duplicate: (isForFew ? hasSibling : hasSiblings)(providers.identifying, caller),
     favorite: isFavorite(caller),
     has_saves: userFiles.hasFilesCondition(caller, 'save'),

@@ -39,7 +39,7 @@ const listKeyOf = (query: ListPart): [string, unknown][] =>
 
 /** True if a page must be read from the ids of the whole list. */
 export const needsIndex = (query: ListRomsQuery, order: Order): boolean => query.with_total || query.with_char_index ||
-  query.with_rom_id_index || query.offset > NEAR_OFFSET || !order.isIndexed
+  query.with_rom_id_index || query.offset > NEAR_OFFSET || order.indexed === null
 
 /**
  * Returns the version kinds a list depends on besides the library. The filter of a smart collection may use all kinds.

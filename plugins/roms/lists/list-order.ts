@@ -1,5 +1,6 @@
 import { TypeGuard } from '@sinclair/typebox'
 import { type RawBuilder, sql } from 'kysely'
+import type { Condition } from '../../../core/database/conditions.ts'
 import type { RomProvider, RomProviders } from '../providers.ts'
 import { ROM_COLUMNS, type RomColumnIn, romColumnsIn } from '../rom-columns.ts'
 
@@ -12,16 +13,27 @@ export interface Order {
   character: RawBuilder<string>
   /** True if only rows with marks of the caller are listed. */
   needsMarks: boolean
-  /** True if an index of the table has this order. */
-  isIndexed: boolean
+  /** The same order as an index of the table has it; null if none has. */
+  indexed: IndexedOrder | null
+}
+
+/** An order of an index, which has the ROMs with a value only. All others come after these. */
+export interface IndexedOrder {
+  by: RawBuilder<unknown>
+  /** True for the ROMs with a value; null if all have one. */
+  hasValue: Condition | null
 }
 
 const COLUMNS = new Map<string, RomColumnIn<'order'>>(romColumnsIn('order').map((name) => [name, name]))
 const MARK_COLUMNS = new Set(['last_played', 'rating', 'difficulty', 'completion', 'status', 'backlogged', 'now_playing',
   'hidden', 'is_main_sibling'])
 
-/** Columns that are never null and have an index. */
-const INDEXED_COLUMNS = new Set(['id', 'created_at', 'updated_at'])
+/** Columns with an index. */
+const INDEXED_COLUMNS = new Set(['id', 'created_at', 'updated_at', 'fs_size_bytes', 'average_rating', 'first_release_date'])
+/** The columns of all indexed orders, of a ROM `r`. */
+export const INDEXED_VALUES = sql.join([...INDEXED_COLUMNS].map((name) => sql.ref(`r.${name}`)))
+/** Those of them that may be null. */
+const NULLABLE_COLUMNS = new Set(['average_rating', 'first_release_date'])
 
 const NAME = sql.ref('r.name_sort_key')
 const NAME_CHARACTER = sql<string>`lower(left(${NAME}, 1))`
@@ -76,15 +88,16 @@ export function readOrder (orderBy: string, orderDir: string, providers: RomProv
   const found = valueOf(column, providers)
   if (found === null) {
     const by = sql`${NAME} ${direction}, r.id ${direction}`
-    return { joins: NO_JOINS, by, character: NAME_CHARACTER, needsMarks: false, isIndexed: true }
+    return { joins: NO_JOINS, by, character: NAME_CHARACTER, needsMarks: false, indexed: { by, hasValue: null } }
   }
-  // A backward index scan puts nulls first, so the index is only usable for columns without nulls.
-  const nulls = INDEXED_COLUMNS.has(column) ? sql`` : sql`nulls last`
+  const [isIndexed, isNullable] = [INDEXED_COLUMNS.has(column), NULLABLE_COLUMNS.has(column)]
+  // A backward index scan puts nulls first, so an index is only usable without nulls.
+  const withoutNulls = sql`${found.value} ${direction}, ${NAME}, r.id`
   return {
     joins: found.joins,
-    by: sql`${found.value} ${direction} ${nulls}, ${NAME}, r.id`,
+    by: isIndexed && !isNullable ? withoutNulls : sql`${found.value} ${direction} nulls last, ${NAME}, r.id`,
     character: found.isText ? sql<string>`left(${found.value}, 1)` : NAME_CHARACTER,
     needsMarks: found.needsMarks,
-    isIndexed: INDEXED_COLUMNS.has(column)
+    indexed: isIndexed ? { by: withoutNulls, hasValue: isNullable ? sql<boolean>`${found.value} is not null` : null } : null
   }
 }

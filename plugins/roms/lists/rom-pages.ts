@@ -90,7 +90,7 @@ export function createRomPages ({ config, extensions, builder, cache, estimates,
       listCondition(viewer, extensions, query, { ...options, isForFew })
     const platformId = findOnlyPlatform(query)
     const walk = {
-      userId: caller?.id ?? null, condition: condition(caller, true), by: order.by, platformId, limit, offset
+      userId: caller?.id ?? null, condition: condition(caller, true), order, platformId, limit, offset
     }
     const isNear = !needsIndex(query, order)
     const near = isNear ? await readNear(db, query, walk) : null

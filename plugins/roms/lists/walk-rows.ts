@@ -1,13 +1,13 @@
-import { type RawBuilder, sql } from 'kysely'
-import type { Condition } from '../../../core/database/conditions.ts'
+import { sql } from 'kysely'
+import { type Condition, allOf } from '../../../core/database/conditions.ts'
 import type { Db } from '../../../core/database/db.ts'
 import { markedRoms } from '../rows.ts'
+import { INDEXED_VALUES, type Order } from './list-order.ts'
 
 export interface Walk {
   userId: number | null
   condition: Condition
-  /** The columns of the order, which an index has. */
-  by: RawBuilder<unknown>
+  order: Order
   /** The only platform of the list, whose ROMs have an index by name; null if the list has several. */
   platformId: number | null
   limit: number
@@ -16,15 +16,18 @@ export interface Walk {
 
 /**
  * Returns the ids of a page that is near the start of its list, by reading this many ROMs in the order of an index.
- * Returns null if the page is not full then and more ROMs remain.
+ * Returns null if no index has the order, or if the page is not full then and more ROMs remain.
  */
 export async function walkToPage (
-  db: Db, { userId, condition, by, platformId, limit, offset }: Walk, roms: number
+  db: Db, { userId, condition, order: { indexed }, platformId, limit, offset }: Walk, roms: number
 ): Promise<number[] | null> {
-  const scope = platformId === null ? sql`` : sql`where r.platform_id = ${platformId}`
+  if (indexed === null) return null
+  const { by, hasValue } = indexed
+  const platform = platformId === null ? [] : [sql<boolean>`r.platform_id = ${platformId}`]
+  const scope = sql`where ${allOf([...platform, ...(hasValue === null ? [] : [hasValue])])}`
   const walked = roms + offset
   const { rows: [row] } = await sql<{ ids: number[], is_last: boolean | null }>`select p.ids,
-      case when cardinality(p.ids) < ${limit} then not exists (
+      case when cardinality(p.ids) < ${limit} then ${hasValue === null} and not exists (
         select from roms r ${scope} order by ${by} offset ${walked} limit 1) end as is_last
     from (select array(select r.id
       from (select r.* from roms r ${scope} order by ${by} limit ${walked}) r
@@ -38,10 +41,10 @@ export async function walkToPage (
  * orders.
  */
 export async function selectFromFew (
-  db: Db, { userId, condition, by, limit, offset }: Walk
+  db: Db, { userId, condition, order: { by }, limit, offset }: Walk
 ): Promise<number[]> {
   const { rows: [row] } = await sql<{ ids: number[] }>`with few as materialized (
-      select r.id, r.name_sort_key, r.created_at, r.updated_at from ${markedRoms(userId)} where ${condition})
+      select r.name_sort_key, ${INDEXED_VALUES} from ${markedRoms(userId)} where ${condition})
     select array(select r.id from few r order by ${by} limit ${limit} offset ${offset}) as ids`.execute(db)
   return row?.ids ?? []
 }

@@ -52,7 +52,7 @@ async function scansOf (path: string, { table = 'roms', ...more }: InjectOptions
 
 const HOT = [
   `roms?${BARE}`, `roms?${BARE}&platform_ids=3`, `roms?${BARE}&order_dir=desc`, `roms?${BARE}&order_by=id`,
-  ...['created_at', 'updated_at'].flatMap((order) => ['asc', 'desc'].map((dir) => `roms?${BARE}&order_by=${order}&order_dir=${dir}`)),
+  ...['created_at', 'updated_at', 'fs_size_bytes', 'average_rating', 'first_release_date'].flatMap((order) => ['asc', 'desc'].map((dir) => `roms?${BARE}&order_by=${order}&order_dir=${dir}`)),
   'roms/identifiers', 'roms/random', 'roms/random?platform_ids=5', `roms?${BARE}&offset=15000`,
   `roms?${BARE}&search_term=dragon+castle`, `roms?${BARE}&search_term=nothing+like+this`, `roms?${BARE}&search_term=4005`,
   `roms?${BARE}&search_term=c4ca4238a0b923820dcc509a6f75849b`,
@@ -72,7 +72,7 @@ t.test('frequent requests use an index', async (t) => {
 t.test('lists read data of all ROMs from an index, for callers with limits too', async (t) => {
   const limited = await test.createUser('alice')
   await client.query("update users set age_limit = 12 where username = 'alice'")
-  const paths = ['roms?with_filter_values=false', 'platforms', ...['missing=false', 'has_soundtrack=true', 'library_ids=1', 'order_by=fs_size_bytes', 'duplicate=true',
+  const paths = ['roms?with_filter_values=false', 'platforms', ...['missing=true', 'missing=false', 'has_soundtrack=true', 'library_ids=1', 'duplicate=true',
     'group_by_meta_id=true'].map((query) => `roms?${BARE}&${query}`)]
   for (const headers of [test.admin, limited]) {
     for (const path of paths) t.equal(await scansOf(path, { headers }), 0, path)
