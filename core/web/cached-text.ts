@@ -1,16 +1,21 @@
+import { Readable } from 'node:stream'
 import { promisify } from 'node:util'
 import { constants, crc32, deflateRaw } from 'node:zlib'
 import { negotiate } from '@fastify/accept-negotiator'
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { createSemaphore } from '../semaphore.ts'
 import { vary } from './compression.ts'
 
 const deflate = promisify(deflateRaw)
 
 /** Each deflated piece ends at a whole byte and refers to no earlier bytes. Other pieces may come before and after. */
 const OPTIONS = { level: 4, finishFlush: constants.Z_SYNC_FLUSH }
-/** Numbers hardly repeat, so a search for repetitions would cost time and bytes. */
-const DIGITS_OPTIONS = { ...OPTIONS, strategy: constants.Z_HUFFMAN_ONLY }
-const deflatePiece = (bytes: Buffer, isDigits = false) => deflate(bytes, isDigits ? DIGITS_OPTIONS : OPTIONS)
+/** Numbers hardly repeat, so a search for repetitions would cost time and bytes. The window for it is the smallest. */
+const DIGITS_OPTIONS = { ...OPTIONS, strategy: constants.Z_HUFFMAN_ONLY, windowBits: 9 }
+/** As many as zlib has threads. Each takes 256 kB, also while it waits for a thread. */
+const deflating = createSemaphore(4)
+const deflatePiece = (bytes: Buffer, isDigits = false) =>
+  deflating.run(() => deflate(bytes, isDigits ? DIGITS_OPTIONS : OPTIONS))
 
 /** JSON that is sent many times, such as the ids of a million ROMs. The text is deflated once, at its first use. */
 export class CachedText {
@@ -42,6 +47,9 @@ const HEADER = Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff])
 /** The last deflate block, which is empty. */
 const END = Buffer.from([3, 0])
 
+/** Bytes of a response that are written at once. */
+const WRITTEN_BYTES = 128 * 1024
+
 interface Piece { bytes: Buffer, deflated: Promise<Buffer> }
 
 const toPiece = (piece: string | CachedText): Piece => {
@@ -50,12 +58,35 @@ const toPiece = (piece: string | CachedText): Piece => {
   return { bytes, deflated: deflatePiece(bytes) }
 }
 
-async function gzipPieces (pieces: JsonPieces): Promise<Buffer> {
+const sizeOf = (parts: readonly Buffer[]) => parts.reduce((size, { length }) => size + length, 0)
+
+/** Returns the parts of a gzip file. */
+async function gzipPieces (pieces: JsonPieces): Promise<Buffer[]> {
   const parts = pieces.map(toPiece)
   const trailer = Buffer.alloc(8)
   trailer.writeUInt32LE(parts.reduce((sum, { bytes }) => crc32(bytes, sum), 0))
-  trailer.writeUInt32LE(parts.reduce((size, { bytes }) => size + bytes.length, 0) % 2 ** 32, 4)
-  return Buffer.concat([HEADER, ...await Promise.all(parts.map(({ deflated }) => deflated)), END, trailer])
+  trailer.writeUInt32LE(sizeOf(parts.map(({ bytes }) => bytes)) % 2 ** 32, 4)
+  return [HEADER, ...await Promise.all(parts.map(({ deflated }) => deflated)), END, trailer]
+}
+
+/** Joins small parts, because each write of a response takes some microseconds. */
+function * join (parts: readonly Buffer[]): Generator<Buffer> {
+  let [joined, size]: [Buffer[], number] = [[], 0]
+  for (const part of parts) {
+    joined.push(part)
+    size += part.length
+    if (size < WRITTEN_BYTES) continue
+    yield Buffer.concat(joined)
+    ;[joined, size] = [[], 0]
+  }
+  yield Buffer.concat(joined)
+}
+
+/** Sends parts. Of a long response only a part is in memory for each client; the cached texts are shared. */
+function sendParts (reply: FastifyReply, parts: readonly Buffer[]): FastifyReply {
+  const size = sizeOf(parts)
+  if (size <= WRITTEN_BYTES) return reply.send(Buffer.concat(parts))
+  return reply.header('content-length', size).send(Readable.from(join(parts)))
 }
 
 /** Sends JSON in pieces. Clients that accept gzip get the cached deflated pieces without another compression. */
@@ -66,7 +97,7 @@ export async function sendPieces (
   vary(reply)
   const accepted = headers['accept-encoding']
   if (typeof accepted !== 'string' || negotiate(accepted, ['gzip']) === null) {
-    return reply.send(Buffer.concat(pieces.map((piece) => typeof piece === 'string' ? Buffer.from(piece) : piece.bytes)))
+    return sendParts(reply, pieces.map((piece) => typeof piece === 'string' ? Buffer.from(piece) : piece.bytes))
   }
-  return reply.header('content-encoding', 'gzip').send(await gzipPieces(pieces))
+  return sendParts(reply.header('content-encoding', 'gzip'), await gzipPieces(pieces))
 }
