@@ -37,6 +37,8 @@ import { ownerKey } from './sockets/session-owner.ts'
 import type { App } from './typebox.ts'
 import { buildSerializer, createValidatorCompiler } from './web/validation.ts'
 import { VERSION } from './version.ts'
+import rest from './jobs/rest.ts'
+import upkeep from './jobs/upkeep.ts'
 import watchSchema from './jobs/watch-schema.ts'
 import { keyDigestOf } from './host-key.ts'
 import workers, { type Role } from './jobs/workers.ts'
@@ -55,6 +57,8 @@ export interface AppOptions {
   place?: ProcessRole
   /** True if a supervisor starts the scan worker that requests wait for; the default depends on `processRole`. */
   awaitsWorker?: boolean
+  /** The milliseconds since the start of the scan worker that this one replaces after a rest; null for any other start. */
+  wokenAfterMs?: number | null
   /** Plugin packages to use in place of those on disk. */
   packages?: PluginPackage[]
   /** Timeouts for loading plugins and for keeping them running. */
@@ -134,7 +138,10 @@ async function connectDatabase (app: App, options: AppOptions, host: Host): Prom
     ...(works ? {} : { limits: REQUEST_LIMITS })
   })
   const isSupervised = options.awaitsWorker ?? options.place?.readAllMeasured !== undefined
-  await app.register(workers, { url, role, isSupervised, host, keyDigest: keyDigestOf(app.secrets) })
+  const { wokenAfterMs = null } = options
+  await app.register(workers, { url, role, isSupervised, host, keyDigest: keyDigestOf(app.secrets), runningMs: wokenAfterMs ?? 0 })
+  await app.register(rest, { isWoken: wokenAfterMs !== null })
+  await app.register(upkeep, { isHere: isSupervised ? role === 'web' && options.workerNumber === 1 : works })
   await app.register(watchSchema, { migrations: tables.migrations, close: () => { app.workers.retire() } })
 }
 

@@ -7,7 +7,7 @@ import type { Role } from './jobs/workers.ts'
 import type { Routes } from './typebox.ts'
 
 /** Parts of core that features may need, by the names of their Fastify plugins. */
-const CORE_PARTS = new Set(['database', 'auth-core', 'sockets', 'jobs', 'workers', 'loader'])
+const CORE_PARTS = new Set(['database', 'auth-core', 'sockets', 'jobs', 'workers', 'rest', 'upkeep', 'loader'])
 
 /** The features, and the parts of the server that all of them share. */
 export interface FeatureList {

@@ -38,6 +38,8 @@ export interface RoleOptions {
   place?: ProcessRole
   /** Replaces the configured port, which may be 0 for any. */
   port?: number
+  /** The milliseconds since the start of the scan worker that this one replaces after a rest; null for any other start. */
+  wokenAfterMs?: number | null
 }
 
 export interface RunningRole {
@@ -130,9 +132,9 @@ async function listen (app: App, host: string, port: number): Promise<number> {
  * @throws StartError if it cannot listen.
  */
 export async function startRole (options: RoleOptions): Promise<RunningRole> {
-  const { features, config, role, databaseUrl, logger, hostId, workerNumber } = options
+  const { features, config, role, databaseUrl, logger, hostId, workerNumber, wokenAfterMs = null } = options
   const place = options.place === undefined ? {} : { place: options.place }
-  const app = await buildApp({ config, role, databaseUrl, logger, features, hostId, workerNumber, ...place })
+  const app = await buildApp({ config, role, databaseUrl, logger, features, hostId, workerNumber, wokenAfterMs, ...place })
   const drain = createDrain(app.server)
   try {
     if (role === 'web') {

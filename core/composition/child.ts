@@ -7,6 +7,8 @@ import { ALIVE_MS, type ProcessMessage, type StartMessage, isSupervisorMessage }
 import type * as Server from '../server.ts'
 import type { RunningRole } from '../server.ts'
 import { endAbandonedServer } from '../postgres/abandoned.ts'
+import { type Guard, createGuard } from '../supervisor/guard.ts'
+import { watchIdle } from '../supervisor/idle-watch.ts'
 import { releaseStartMemory } from '../supervisor/start-memory.ts'
 import { closeMs } from '../supervisor/drain.ts'
 import { features } from '../../plugins/index.ts'
@@ -20,6 +22,8 @@ let log = createLogger({ server: { log_level: 'info' } }, `svc-${role}`)
 const modules = loadModules()
 let running: RunningRole | null = null
 let isStopping = false
+let guard: Guard | null = null
+let stopIdleWatch = () => {}
 let databaseUrl: string | null = null
 let databasePid: number | null = null
 /** True if the supervisor was killed. */
@@ -65,7 +69,8 @@ async function start (message: StartMessage): Promise<void> {
     hostId: message.host_id,
     workerNumber: message.worker_number,
     socketDir: message.socket_dir,
-    port: message.port
+    port: message.port,
+    wokenAfterMs: message.woken_after_ms
   })
   if (isStopping) return
   await report({
@@ -74,7 +79,17 @@ async function start (message: StartMessage): Promise<void> {
     has_pages: running.app.pages.areServed,
     plugins: [...running.app.registry.records]
   })
-  releaseStartMemory(running.app.jobs.isBusy)
+  const { app } = running
+  if (role === 'web') guard = createGuard({ app, report })
+  else if (message.rest_ms > 0) stopIdleWatch = watchIdle({ app, restMs: message.rest_ms, report })
+  releaseStartMemory(app.jobs.isBusy)
+}
+
+/** Ends the scan worker, unless it has work again. */
+async function rest (): Promise<void> {
+  if (isStopping || running === null) return
+  if (await running.app.rest.findWork() === null) endWell()
+  else await report({ type: 'busy' })
 }
 
 async function fail (err: unknown): Promise<void> {
@@ -86,6 +101,7 @@ async function fail (err: unknown): Promise<void> {
 async function stop (uploadSeconds: number): Promise<void> {
   if (isStopping) return
   isStopping = true
+  stopIdleWatch()
   setTimeout(() => {
     log.warn('the process did not close in time and exits without closing')
     process.exit(1)
@@ -122,6 +138,12 @@ process.on('message', (message) => {
     allMeasured.receive(message.id, message.server)
   } else if (message.type === 'stop') {
     endWell()
+  } else if (message.type === 'rest') {
+    rest().catch((err: unknown) => { log.warn({ err }, 'the scan worker could not rest') })
+  } else if (message.type === 'guard') {
+    guard?.start(message.wake_at)
+  } else if (message.type === 'unguard') {
+    guard?.stop()
   } else {
     handleMessage(message)
   }

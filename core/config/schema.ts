@@ -24,6 +24,14 @@ const ServerSchema = Section({
     env: 'SVC_DRAIN_SECONDS',
     description: 'Seconds for running uploads to finish when the server stops; the service manager must wait longer'
   }),
+  worker_rest_minutes: Type.Number({
+    default: 5,
+    minimum: 0,
+    maximum: 1440,
+    env: 'SVC_WORKER_REST_MINUTES',
+    description: 'Idle minutes after which the scan worker ends until there is work; 0 keeps it running. It never rests ' +
+      'with an external database, nor while it watches folders'
+  }),
   log_level: StringEnum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'],
     { default: 'info', env: 'SVC_LOG_LEVEL', description: 'The least important log lines to print' }),
   trusted_proxies: Type.Array(Formatted('network'), {

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import type { FastifyBaseLogger } from 'fastify'
 import fp from 'fastify-plugin'
 import type { Job, PgBoss } from 'pg-boss'
@@ -8,6 +9,7 @@ import { asRequest } from '../request-id.ts'
 import { awaitResult } from './await-result.ts'
 import { createAskingBoss, createBoss } from './boss.ts'
 import { type JobOptions, REQUEST_KEY, type StoredData, enqueue } from './enqueue.ts'
+import { WORKER_START_MS } from './workers.ts'
 
 export interface QueueDefinition<Input extends object> {
   /** The number of jobs of this queue that one worker runs at once. */
@@ -34,6 +36,8 @@ export interface Jobs {
   schedule (name: string, key: string, cron: string | null, input: object): Promise<void>
   /** True if this process runs a job now. */
   isBusy (): boolean
+  /** Returns the time of `performance.now()` at which a job ended last in this process. */
+  endedAt (): number
 }
 
 declare module 'fastify' {
@@ -45,6 +49,12 @@ declare module 'fastify' {
  * notification, maybe after the first one has ended and its worker has looked for more.
  */
 const RETURNED_MS = 1_000
+
+/** The queue through which pg-boss sends scheduled jobs. */
+const SCHEDULED = '__pgboss__send-it'
+/** The channel on which pg-boss announces jobs: a hash of the name of its schema. */
+const CHANNEL = `pgboss_${createHash('sha224').update('pgboss').digest('hex').slice(0, 24)}`
+const HAS_WAITING = `select 1 from pgboss.job where state < 'active' and name = any($1) and start_after <= now() limit 1`
 
 type Running = Pick<Job<unknown>, 'id' | 'data' | 'signal'>
 interface JobsOptions { url: string, runsJobs: boolean }
@@ -86,6 +96,7 @@ export default fp<JobsOptions>(async (app, { url, runsJobs }) => {
   const queues = new Map<string, QueueDefinition<never>>()
   let opened: Promise<PgBoss> | undefined
   let running = 0
+  let endedAt = 0
 
   async function openBoss (): Promise<PgBoss> {
     const boss = runsJobs ? await createBoss(url) : await createAskingBoss(app.pg)
@@ -118,11 +129,24 @@ export default fp<JobsOptions>(async (app, { url, runsJobs }) => {
         return job === undefined ? null : await app.workers.runLocked(job.id, () => runJob(queue, job, app.log))
       } finally {
         running--
+        endedAt = performance.now()
         boss.notifyWorker(worker)
         if (typeof job?.groupId === 'string') setTimeout(() => { boss.notifyWorker(worker) }, RETURNED_MS).unref()
       }
     })
   }
+
+  app.rest.addSource({
+    name: 'jobs',
+    channel: CHANNEL,
+    hasWork: async () => running > 0 || (await app.db.query(HAS_WAITING, [[...queues.keys(), SCHEDULED]])).rowCount === 1,
+    async findNext () {
+      const boss = await useBoss()
+      const schedules = (await boss.getSchedules()).filter(({ name }) => queues.has(name))
+      const times = schedules.flatMap(({ cron, timezone }) => boss.previewSchedule(cron, { tz: timezone, count: 1 }))
+      return times.length === 0 ? null : Math.min(...times.map((time) => time.getTime()))
+    }
+  })
 
   app.decorate('jobs', {
     define (name, definition) {
@@ -132,8 +156,10 @@ export default fp<JobsOptions>(async (app, { url, runsJobs }) => {
     send: async (name, input, options) => (await enqueue(await useBoss(), name, input, options)).id,
     async request (name, input, timeoutMs, options) {
       const boss = await useBoss()
+      // The job wakes the worker, whose start is no part of the work.
+      const startMs = await app.workers.isResting() ? WORKER_START_MS : 0
       const queued = await enqueue(boss, name, input, options)
-      return await outsideRequestTime(() => awaitResult(app.workers, boss, queued, timeoutMs))
+      return await outsideRequestTime(() => awaitResult(app.workers, boss, queued, timeoutMs + startMs))
     },
     async schedule (name, key, cron, input) {
       const boss = await useBoss()
@@ -141,7 +167,8 @@ export default fp<JobsOptions>(async (app, { url, runsJobs }) => {
       // pg-boss would choose another time for H at each look. It refuses an invalid line.
       else await boss.schedule(name, isCron(cron) ? fixTimes(cron, `${name} ${key}`) : cron, input, { key, tz: 'UTC' })
     },
-    isBusy: () => running > 0
+    isBusy: () => running > 0,
+    endedAt: () => endedAt
   } satisfies Jobs)
 
   app.addHook('onReady', async () => {
@@ -152,4 +179,4 @@ export default fp<JobsOptions>(async (app, { url, runsJobs }) => {
     }
   })
   app.addHook('onClose', async () => { await (await opened)?.stop({ graceful: runsJobs, timeout: 8_000, close: true }) })
-}, { name: 'jobs', fastify: '5.x', dependencies: ['database', 'workers'] })
+}, { name: 'jobs', fastify: '5.x', dependencies: ['database', 'workers', 'rest'] })

@@ -14,6 +14,7 @@ import { endStuckCommits } from './end-stuck-commits.ts'
 import { SILENT_SECONDS, createHeartbeat } from './heartbeat.ts'
 import { createHostAddresses } from './host-addresses.ts'
 import { type Locks, createLocks, tryLock } from './locks.ts'
+import { RESTING } from './rest.ts'
 
 /** The roles of a server's processes. */
 export type ServerRole = 'web' | 'worker'
@@ -25,8 +26,10 @@ declare module 'fastify' {
     workers: Locks & {
       /** The id of this process, unique among all that ever ran. */
       id: string
-      /** True if a process of this role is alive. */
+      /** True if a process of this role is alive. A resting scan worker counts as alive. */
       isAlive (role: Role): Promise<boolean>
+      /** True if a scan worker rests, or starts again after it rested. */
+      isResting (): Promise<boolean>
       /**
        * Waits for a scan worker that is starting: under `svc start` the first one, or a replacement.
        *
@@ -54,7 +57,7 @@ const { connectionTimeoutMillis: CONNECT_MS } = REQUEST_LIMITS
 const FINISH_MS = 5_000
 const RETRY_MS = 200
 /** The longest start of a scan worker, on a slow machine. */
-const WORKER_START_MS = 15_000
+export const WORKER_START_MS = 15_000
 const NO_SCAN_WORKER = 'No scan worker is running. Start one with svc worker, or the whole server with svc start.'
 /** EX_TEMPFAIL of sysexits.h: it may work later. */
 const TEMPORARY = 75
@@ -109,6 +112,8 @@ interface WorkersOptions {
   host: Host
   /** Changes with the secret key of the process. */
   keyDigest?: string | null
+  /** The milliseconds since the start of the scan worker that this one replaces after a rest. */
+  runningMs?: number
 }
 
 /** Closes the process. Requests that are not answered in time are cut off. */
@@ -119,7 +124,7 @@ async function finish (app: FastifyInstance): Promise<void> {
 
 async function isAlive (app: FastifyInstance, role: Role): Promise<boolean> {
   const { rowCount } = await app.db.query(`${ALIVE} where w.role = $1 limit 1`, [role])
-  return rowCount === 1
+  return rowCount === 1 || (role === 'worker' && await app.workers.isResting())
 }
 
 async function loadAddresses (app: FastifyInstance): Promise<Map<string, string | null>> {
@@ -135,7 +140,7 @@ async function requireScanWorker (app: FastifyInstance, isSupervised: boolean): 
   }
 }
 
-export default fp<WorkersOptions>(async (app, { url, role, isSupervised, host, keyDigest = null }) => {
+export default fp<WorkersOptions>(async (app, { url, role, isSupervised, host, keyDigest = null, runningMs = 0 }) => {
   const id = `${hostname()}:${process.pid}:${randomUUID()}`
   const client = new pg.Client({
     connectionString: url, application_name: `svc-${role}`, ...KEEP_ALIVE,
@@ -184,6 +189,7 @@ export default fp<WorkersOptions>(async (app, { url, role, isSupervised, host, k
     restart,
     retire,
     isAlive: (role) => isAlive(app, role),
+    isResting: () => app.workers.isLocked(RESTING),
     requireScanWorker: () => requireScanWorker(app, isSupervised),
     findAddress: createHostAddresses(() => loadAddresses(app)),
     listAlive: async () => (await app.db.query<{ id: string }>(ALIVE)).rows.map((row) => row.id),
@@ -201,8 +207,9 @@ export default fp<WorkersOptions>(async (app, { url, role, isSupervised, host, k
     await session.query('set synchronous_commit to off')
     if (!await tryLock(session, LOCK_CLASS, id)) throw new StartError('Another process has the same identity; start again.')
     await session.query("delete from workers where seen_at < now() - interval '1 day'")
-    await session.query('insert into workers (id, role, host_id, host_name, release, address, key_digest) values ($1, $2, $3, $4, $5, $6, $7)',
-      [id, role, host.id, hostname(), VERSION, host.address, keyDigest])
+    await session.query(`insert into workers (id, role, host_id, host_name, release, address, key_digest, started_at)
+      values ($1, $2, $3, $4, $5, $6, $7, now() - $8 * interval '1 ms')`,
+    [id, role, host.id, hostname(), VERSION, host.address, keyDigest, runningMs])
     await heartbeat.start()
     if (role === 'web') stopEnding = endStuckCommits(session, app.log)
   })

@@ -28,9 +28,19 @@ export const SupervisorMessageSchema = Type.Union([
     worker_number: Type.Integer(),
     /** The folder with the local sockets of web workers. */
     socket_dir: Type.String(),
-    port: Type.Integer()
+    port: Type.Integer(),
+    /** The idle time after which the scan worker asks to rest; 0 for never. */
+    rest_ms: Type.Number(),
+    /** The milliseconds since the first start of a scan worker that replaces a resting one; null for any other start. */
+    woken_after_ms: Nullable(Type.Number())
   }),
   Type.Object({ type: Type.Literal('stop') }),
+  /** Lets the scan worker end, unless it has work again. */
+  Type.Object({ type: Type.Literal('rest') }),
+  /** Makes a web worker look for work in place of the scan worker, and at this time of the database find some. */
+  Type.Object({ type: Type.Literal('guard'), wake_at: Nullable(Type.Number()) }),
+  /** Ends the search for work. */
+  Type.Object({ type: Type.Literal('unguard') }),
   /** Requests the metrics of the process. */
   Type.Object({ type: Type.Literal('measure'), id: Type.Integer() }),
   /** The metrics of all processes, for the process that requested them. */
@@ -64,6 +74,14 @@ export const ProcessMessageSchema = Type.Union([
     has_pages: Type.Boolean(),
     plugins: Type.Array(PluginRecordSchema)
   }),
+  /** The scan worker has no work until this time of the database, in milliseconds. */
+  Type.Object({ type: Type.Literal('idle'), wake_at: Nullable(Type.Number()) }),
+  /** The scan worker has work again and does not rest. */
+  Type.Object({ type: Type.Literal('busy') }),
+  /** The web worker looks for work from now on, and there was none. */
+  Type.Object({ type: Type.Literal('guarding') }),
+  /** There is work for the scan worker. */
+  Type.Object({ type: Type.Literal('wake'), reason: Type.String() }),
   /** The metrics of the process. */
   Type.Object({ type: Type.Literal('measured'), id: Type.Integer(), measured: Type.Array(Type.Unsafe<MetricSnapshot>(Type.Object({}))) }),
   /** Requests the metrics of all processes. */

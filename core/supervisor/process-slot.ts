@@ -21,6 +21,10 @@ export interface SlotOptions {
   onStartImpossible (message: string, exitCode: number): void
   /** Returns the metrics of all processes, which the process requested. */
   readAllMeasured? (): Promise<ServerSnapshot>
+  /** Called with each message of the process. */
+  onMessage? (message: ProcessMessage): void
+  /** Called when the process ended because it was told to rest. */
+  onRest? (): void
   /** Called when the process ended unexpectedly; `failures` counts those in a row that never got ready. */
   onLost? (failures: number): void
 }
@@ -28,7 +32,7 @@ export interface SlotOptions {
 /** Returns the restart delay, which doubles from 0.2 to 30 seconds with each death in a row. */
 export const restartDelay = (exits: number) => Math.min(RESTART_MAX_MS, RESTART_MIN_MS * 2 ** Math.min(exits, 20))
 
-/** A slot that always runs one process, until it is stopped. */
+/** A slot that always runs one process, until it is stopped. The process may rest. */
 export class Slot {
   readonly name: string
   readonly #options: SlotOptions
@@ -45,11 +49,21 @@ export class Slot {
   #busy = 0
   #restart: NodeJS.Timeout | undefined
   #lastRequest = 0
+  /** True once the process was told to rest, until it starts again. */
+  #isResting = false
+  /** True if the next process starts because the resting one is needed. */
+  #isWoken = false
+  #firstReadyAt: number | null = null
 
   constructor (options: SlotOptions) {
     this.name = options.name
     this.#options = options
   }
+
+  get isReady (): boolean { return this.#child !== null && !this.#isStarting }
+
+  /** True if the process ended because it was told to rest. */
+  get isResting (): boolean { return this.#isResting && this.#child === null }
 
   get pid (): number | undefined { return this.#child?.pid }
 
@@ -75,20 +89,43 @@ export class Slot {
       this.#busy = 0
       this.#handleExit(performance.now() - startedAt, { child: started.pid, code, signal })
     })
-    if (this.#order !== null) this.#send(this.#order)
+    this.#isResting = false
+    if (this.#order !== null) this.#sendOrder(this.#order)
   }
 
   /** Sets the order for every process of this slot. Starts a process if the slot is empty. */
   start (order: StartMessage): void {
     this.#order = order
     if (this.#child === null) this.startProcess()
-    else this.#send(order)
+    else this.#sendOrder(order)
   }
 
   /** Starts no replacement for an ended process until the next order. */
   pause (): void {
     this.#order = null
     clearTimeout(this.#restart)
+  }
+
+  /** Tells the process to end, unless it has work. No replacement starts before `wake`. */
+  rest (): void {
+    if (!this.isReady || this.#isResting) return
+    this.#isResting = true
+    this.#isWoken = false
+    this.send({ type: 'rest' })
+  }
+
+  /** The process did not end, because it has work. */
+  stay (): void {
+    this.#isResting = false
+    this.#isWoken = false
+  }
+
+  /** Starts a resting process, or replaces one that is about to rest. @returns true if it rests or was told to */
+  wake (): boolean {
+    if (!this.#isResting) return false
+    this.#isWoken = true
+    if (this.#child === null && this.#order !== null) this.startProcess()
+    return true
   }
 
   /** Passes on a line of the supervisor's log if the process is ready. @returns true if it is */
@@ -106,7 +143,7 @@ export class Slot {
     const id = ++this.#lastRequest
     const timeout = setTimeout(() => { resolve(null) }, ms)
     this.#pendingRequests.set(id, resolve)
-    this.#send({ type: 'measure', id })
+    this.send({ type: 'measure', id })
     return await promise.finally(() => {
       clearTimeout(timeout)
       this.#pendingRequests.delete(id)
@@ -118,21 +155,27 @@ export class Slot {
     this.#isStopping = true
     clearTimeout(this.#restart)
     if (this.#child === null) return
-    this.#send({ type: 'stop' })
+    this.send({ type: 'stop' })
     await this.#exited.promise
   }
 
   kill (): void { this.#child?.kill('SIGKILL') }
 
-  #send (message: SupervisorMessage): void {
+  send (message: SupervisorMessage): void {
     this.#child?.send(message, (err) => {
       // The process may be dying just now; its exit is what counts.
       if (err !== null) this.#options.log.debug({ err, process: this.name }, 'the process could not be sent an order')
     })
   }
 
+  #sendOrder (order: StartMessage): void {
+    const isWoken = this.#isWoken && this.#firstReadyAt !== null
+    this.send(isWoken ? { ...order, woken_after_ms: performance.now() - (this.#firstReadyAt ?? 0) } : order)
+  }
+
   #receive (message: ProcessMessage): void {
     this.#silentTicks = 0
+    this.#options.onMessage?.(message)
     if (message.type === 'alive') this.#busy = message.busy
     if (message.type === 'failed') this.#options.onStartImpossible(message.message, message.exit_code)
     if (message.type === 'measured') this.#pendingRequests.get(message.id)?.(message.measured)
@@ -140,12 +183,13 @@ export class Slot {
     if (message.type !== 'ready') return
     this.#failures = 0
     this.#isStarting = false
+    this.#firstReadyAt ??= performance.now()
     this.#options.onReady(message)
   }
 
   async #answerAll (id: number): Promise<void> {
     const server = await this.#options.readAllMeasured?.()
-    if (server !== undefined) this.#send({ type: 'all_measured', id, server })
+    if (server !== undefined) this.send({ type: 'all_measured', id, server })
   }
 
   /** Kills a process that sent no message for too many ticks. */
@@ -155,11 +199,18 @@ export class Slot {
     watched.kill('SIGKILL')
   }
 
-  #handleExit (lifeMs: number, facts: object): void {
+  #handleExit (lifeMs: number, facts: { child: number | undefined, code: number | null, signal: NodeJS.Signals | null }): void {
     if (this.#isStopping) {
       this.#exited.resolve(undefined)
       return
     }
+    if (this.#isResting && facts.code === 0) {
+      this.#options.onRest?.()
+      if (this.#isWoken) this.wake()
+      else this.#options.log.info({ process: this.name }, 'the process ended until there is work for it')
+      return
+    }
+    this.stay()
     if (lifeMs > STEADY_MS) this.#exits = 0
     const delayMs = restartDelay(this.#exits++)
     this.#failures++

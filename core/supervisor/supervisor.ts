@@ -21,6 +21,7 @@ import { WEB_FLAGS, WORKER_FLAGS } from '../node-flags.ts'
 import { watchNpm } from './parent.ts'
 import { checkPort } from './port.ts'
 import { Slot, type SlotOptions } from './process-slot.ts'
+import { createRestTurns } from './rest-turns.ts'
 import { releaseStartMemory } from './start-memory.ts'
 import { readLastState, removeServerState, writeServerState } from './server-state.ts'
 import { strippedFlags } from '../loader/packages/strip-types.ts'
@@ -75,7 +76,9 @@ function forkWorker ({ data_dir: dataDir }: Config): ChildProcess {
 /** A worker of the server; the scan worker has the number 0. */
 interface Worker { name: string, number: number, fork (config: Config): ChildProcess }
 
-type SlotEvents = Required<Pick<SlotOptions, 'onReady' | 'onLost'>>
+type SlotEvents = Required<Pick<SlotOptions, 'onReady' | 'onLost'>> & Pick<SlotOptions, 'onMessage'>
+
+const MINUTE_MS = 60_000
 
 /** One run of the server: its processes, its database, its end. */
 class Run {
@@ -89,6 +92,7 @@ class Run {
   readonly #waiting: { slot: Slot, number: number }[] = []
   readonly #slots: { slot: Slot, number: number }[] = []
   readonly #growing: NodeJS.Timeout
+  readonly #rests: ReturnType<typeof createRestTurns>
   readonly #measures: ReturnType<typeof createMeasures> | null
   #database: Database | null = null
   #socketFolder: SocketFolder | null = null
@@ -104,24 +108,32 @@ class Run {
     this.#firstWeb = this.#addWeb(1, {
       onReady: (message) => { this.#open(message) },
       onLost: (failures) => {
+        this.#rests.guardLost()
         if (this.#ready === null && failures >= FIRST_FAILURES_MAX) {
           this.#fail(`The web worker ended ${failures} times while starting; the log above says why.`)
         }
-      }
+      },
+      onMessage: (message) => { this.#rests.receive(message) }
     })
     const next = () => { this.#fillNext() }
     const worker = this.#addSlot({ name: 'scan worker', number: 0, fork: forkWorker }, {
       onReady: (message) => {
+        this.#rests.workerChanged()
         this.#announce(message)
         next()
       },
-      onLost: next
+      onLost: () => {
+        this.#rests.workerChanged()
+        next()
+      },
+      onMessage: (message) => { this.#rests.receive(message) }
     })
+    this.#rests = createRestTurns({ worker, guard: this.#firstWeb, log: options.log })
     this.#waiting.push({ slot: worker, number: 0 })
     for (let number = 2; number <= Math.min(FIRST_WEB_WORKERS, options.config.server.workers); number++) {
       this.#waiting.push({ slot: this.#addWeb(number, { onReady: next, onLost: next }), number })
     }
-    this.#measures = options.config.metrics.enabled ? createMeasures(() => this.#slots.map(({ slot }) => slot)) : null
+    this.#measures = options.config.metrics.enabled ? createMeasures(() => this.#slots.map(({ slot }) => slot).filter((slot) => !slot.isResting)) : null
     const growth = createGrowth({
       listBusy: () => this.#listWebs().map(({ slot }) => slot.busy),
       grow: () => { this.#grow() }
@@ -137,12 +149,14 @@ class Run {
     return this.#addSlot({ name: `web worker ${number}`, number, fork: forkWeb }, events)
   }
 
-  #addSlot ({ name, number, fork }: Worker, { onReady, onLost }: SlotEvents): Slot {
+  #addSlot ({ name, number, fork }: Worker, { onReady, onLost, onMessage }: SlotEvents): Slot {
     const slot = new Slot({
       name,
       fork: () => fork(this.#options.config),
       log: this.#options.log,
       onReady,
+      ...(onMessage === undefined ? {} : { onMessage }),
+      onRest: () => { this.#measures?.keepTotals(name) },
       onLost: (failures) => {
         this.#measures?.keepTotals(name)
         onLost(failures)
@@ -216,7 +230,10 @@ class Run {
       host_id: this.#hostId,
       worker_number: number,
       socket_dir: this.#socketFolder?.path ?? '',
-      port: this.#port
+      port: this.#port,
+      // With an external database, the worker also works for other hosts.
+      rest_ms: this.#database.isEmbedded ? this.#options.config.server.worker_rest_minutes * MINUTE_MS : 0,
+      woken_after_ms: null
     })
   }
 

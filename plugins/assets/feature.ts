@@ -3,7 +3,7 @@ import { addAssetCommands } from './commands.ts'
 
 export default defineFeature({
   name: 'assets',
-  needs: ['database', 'auth-core', 'tasks', 'audit', 'users', 'devices', 'permissions', 'resources', 'roms', 'sync'],
+  needs: ['rest', 'database', 'auth-core', 'tasks', 'audit', 'users', 'devices', 'permissions', 'resources', 'roms', 'sync'],
   config: () => import('./config.ts'),
   entities: () => import('./entities.ts'),
   tags: {

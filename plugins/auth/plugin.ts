@@ -28,14 +28,11 @@ export interface SignInMethods {
 /** Deletes expired rows every hour. */
 function cleanUpHourly (app: FastifyInstance): void {
   const throttle = createThrottle(app.db)
-  const timer = setInterval(() => {
-    Promise.all([app.sessions.dropExpired(), throttle.deleteOld(), dropExpiredCache(app.db)])
-      .catch((err: unknown) => { app.log.warn({ err }, 'expired sessions, tokens and cached responses could not be deleted') })
-  }, CLEAN_UP_MS)
-  app.addHook('onClose', async () => { clearInterval(timer) })
+  app.upkeep.repeat(CLEAN_UP_MS, () => Promise.all([app.sessions.dropExpired(), throttle.deleteOld(), dropExpiredCache(app.db)]),
+    'expired sessions, tokens and cached responses could not be deleted')
 }
 
-const plugin: FeaturePlugin<SignInMethods> = async (app, { config, role }) => {
+const plugin: FeaturePlugin<SignInMethods> = async (app, { config }) => {
   const signIn = createSignIn(app)
   const sessions = createSessions(app, config, openCallerCache(app), signIn)
   const jwts = createJwts(app.secrets)
@@ -50,7 +47,7 @@ const plugin: FeaturePlugin<SignInMethods> = async (app, { config, role }) => {
   warnOfTrustedVisitors(app, config)
   app.addHook('onSend', (request, reply) => sessions.renew(request, reply))
   app.addHook('onClose', async () => { await resets.flush() })
-  if (role === 'worker') cleanUpHourly(app)
+  cleanUpHourly(app)
   return { signIn, oauth, resets }
 }
 

@@ -1,6 +1,6 @@
 import type { FeaturePlugin } from '../../core/feature.ts'
 import { createCalls } from './host/calls.ts'
-import { countDeliveries } from './delivery/delivery-rows.ts'
+import { WAKE_EVENT, countDeliveries, isAnyDue } from './delivery/delivery-rows.ts'
 import { DeliveryEngine, type DisabledListener } from './delivery/delivery-engine.ts'
 import { createHost } from './host/channel-host.ts'
 import { createQueue } from './delivery/queue.ts'
@@ -15,6 +15,9 @@ declare module 'fastify' {
   }
 }
 
+/** The scan worker rests only if no delivery is due so soon. */
+const SOON_MS = 60_000
+
 const plugin: FeaturePlugin = async (app, { config, role }) => {
   const listeners: DisabledListener[] = []
   const host = createHost(app, config)
@@ -26,6 +29,7 @@ const plugin: FeaturePlugin = async (app, { config, role }) => {
   })
   app.metrics.commonGauge({ name: 'svc_deliveries_waiting', help: 'Waiting and running deliveries', labelNames: ['type'] },
     async () => (await countDeliveries(app.db)).map(({ type, count }) => ({ labels: { type }, value: count })))
+  app.rest.addSource({ name: 'deliveries', channel: WAKE_EVENT, hasWork: () => isAnyDue(app.db, SOON_MS) })
 
   if (role !== 'worker') return
   const engine = new DeliveryEngine(app, host, listeners)

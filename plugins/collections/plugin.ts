@@ -15,7 +15,7 @@ declare module 'fastify' {
   interface FastifyInstance { collections: Pick<Collections, 'setPicture'> }
 }
 
-const plugin: FeaturePlugin<CollectionParts> = async (app, { config, role }) => {
+const plugin: FeaturePlugin<CollectionParts> = async (app, { config }) => {
   const http = createHttpClient({ name: 'covers', userAgent: USER_AGENT, log: app.log })
   app.addHook('onClose', () => http.close())
   app.resources.guardCollections(hasVisibleCollection)
@@ -23,12 +23,7 @@ const plugin: FeaturePlugin<CollectionParts> = async (app, { config, role }) => 
   const collections = createCollections(app, covers)
   app.decorate('collections', { setPicture: collections.setPicture })
   app.decorateRequest('cover', null)
-  if (role === 'worker') {
-    const timer = setInterval(() => {
-      collections.clean().catch((err: unknown) => { app.log.warn({ err }, 'unused pictures of collections could not be deleted') })
-    }, CLEAN_UP_MS)
-    app.addHook('onClose', async () => { clearInterval(timer) })
-  }
+  app.upkeep.repeat(CLEAN_UP_MS, () => collections.clean(), 'unused pictures of collections could not be deleted')
   return { collections, forms: createForms(covers) }
 }
 

@@ -3,7 +3,7 @@ import { addDatCommands } from './commands.ts'
 
 export default defineFeature({
   name: 'dats',
-  needs: ['database', 'auth-core', 'workers', 'jobs', 'audit', 'permissions', 'library', 'platforms', 'roms', 'tasks', 'scans', 'editing'],
+  needs: ['upkeep', 'database', 'auth-core', 'workers', 'jobs', 'audit', 'permissions', 'library', 'platforms', 'roms', 'tasks', 'scans', 'editing'],
   config: () => import('./config.ts'),
   entities: () => import('./entities.ts'),
   tags: { dats: 'DAT files: which dumps are good, which games are missing, and names by DAT' },

@@ -9,7 +9,7 @@ declare module 'fastify' {
 
 const NOT_COMPARED = 'the library could not be compared with the DAT files'
 
-const plugin: FeaturePlugin = async (app, { config, role }) => {
+const plugin: FeaturePlugin = async (app, { config }) => {
   const closing = new AbortController()
   app.decorate('dats', createDats(app, config))
   app.addHook('preClose', async () => { closing.abort(new Error('The worker is shutting down')) })
@@ -40,7 +40,7 @@ const plugin: FeaturePlugin = async (app, { config, role }) => {
   app.tasks.onEnd(async ({ type, status }) => {
     if (type === 'conversion' || (type === 'scan' && status !== 'finished')) await compare(closing.signal)
   })
-  if (role === 'worker') watchDatFolder(app, datFolder(config), () => app.tasks.startByItself(FOLDER_TASK))
+  if (app.upkeep.isHere) watchDatFolder(app, datFolder(config), () => app.tasks.startByItself(FOLDER_TASK))
 }
 
 export default plugin

@@ -8,15 +8,10 @@ declare module 'fastify' {
 
 const CLEAN_UP_MS = 60 * 60_000
 
-const plugin: FeaturePlugin = async (app, { config, role }) => {
+const plugin: FeaturePlugin = async (app, { config }) => {
   app.devices.describe(deviceInstallEvents)
   app.decorate('installs', createInstalls(app, config))
-
-  if (role !== 'worker') return
-  const timer = setInterval(() => {
-    app.installs.purge().catch((err: unknown) => { app.log.warn({ err }, 'ended install requests could not be deleted') })
-  }, CLEAN_UP_MS)
-  app.addHook('onClose', async () => { clearInterval(timer) })
+  app.upkeep.repeat(CLEAN_UP_MS, () => app.installs.purge(), 'ended install requests could not be deleted')
 }
 
 export default plugin

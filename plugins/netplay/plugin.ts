@@ -6,32 +6,26 @@ declare module 'fastify' {
   interface FastifyInstance { netplay: ReturnType<typeof createNetplay> }
 }
 
-const CLEAN_UP = 'netplay_cleanup'
-const CLEAN_UP_CRON = '*/30 * * * *'
-const CLEAN_UP_SECONDS = 60
+/** The schedule by which former releases removed lost players. */
+const FORMER_SCHEDULE = 'netplay_cleanup'
+const LOST = 'players without a connection could not be determined'
+/** Interval at which players are removed whose worker was the last one with players. */
+const CLEAN_UP_MS = 30 * 60_000
 /** Interval at which players of dead workers are removed. */
 const LOOK_MS = 10_000
 
 const plugin: FeaturePlugin = async (app, { role }) => {
   app.decorate('netplay', createNetplay(app))
-  app.jobs.define(CLEAN_UP, {
-    concurrency: 1,
-    timeoutSeconds: CLEAN_UP_SECONDS,
-    async run () {
-      await app.netplay.dropLost()
-      return null
-    }
-  })
-
+  app.upkeep.repeat(CLEAN_UP_MS, () => app.netplay.dropLost(), LOST)
   if (role === 'worker') {
-    app.addHook('onReady', () => app.jobs.schedule(CLEAN_UP, '', CLEAN_UP_CRON, {}))
+    app.addHook('onReady', () => app.jobs.schedule(FORMER_SCHEDULE, '', null, {}))
     return
   }
   const endpoint = openNetplayEndpoint(app)
   app.addHook('onReady', endpoint.listen)
   const timer = setInterval(() => {
     if (!endpoint.hasPlayers()) return
-    app.netplay.dropLost().catch((err: unknown) => { app.log.warn({ err }, 'players without a connection could not be determined') })
+    app.netplay.dropLost().catch((err: unknown) => { app.log.warn({ err }, LOST) })
   }, LOOK_MS)
   app.addHook('onClose', async () => {
     clearInterval(timer)

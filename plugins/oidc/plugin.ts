@@ -8,8 +8,8 @@ declare module 'fastify' {
 
 const plugin: FeaturePlugin = async (app, { config, role }) => {
   const { settings, problems } = readSettings(config)
-  // Only the worker warns, because there is one of it and many other processes.
-  if (role === 'worker' && problems.length > 0) {
+  // Only the worker warns at its first start, because there is one of it and many other processes.
+  if (role === 'worker' && !app.rest.isWoken && problems.length > 0) {
     app.log.warn(`sign-in with OpenID Connect is off although OIDC_ENABLED is set: ${problems.join('; ')}`)
   }
   const oidc = settings === null ? OIDC_OFF : (await import('./service.ts')).createOidc(app, settings)

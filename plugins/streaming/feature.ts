@@ -3,7 +3,7 @@ import { defineFeature } from '../../core/feature.ts'
 export default defineFeature({
   name: 'streaming',
   needs: [
-    'database', 'auth-core', 'sockets', 'jobs', 'library', 'resources', 'roms', 'assets', 'activity',
+    'upkeep', 'database', 'auth-core', 'sockets', 'jobs', 'library', 'resources', 'roms', 'assets', 'activity',
     'notifications', 'play-sessions'
   ],
   config: () => import('./config.ts'),

@@ -1,4 +1,5 @@
 import type { FeaturePlugin } from '../../core/feature.ts'
+import { selectOver } from './rows.ts'
 import { createStreaming } from './service.ts'
 
 declare module 'fastify' {
@@ -6,7 +7,7 @@ declare module 'fastify' {
 }
 
 const REAP = 'streaming_reap'
-const EVERY_MINUTE = '* * * * *'
+const LOOK_MS = 60_000
 const REAP_SECONDS = 300
 
 const plugin: FeaturePlugin = async (app, { config, role }) => {
@@ -19,7 +20,11 @@ const plugin: FeaturePlugin = async (app, { config, role }) => {
       return null
     }
   })
-  if (role === 'worker') app.addHook('onReady', () => app.jobs.schedule(REAP, '', EVERY_MINUTE, {}))
+  app.upkeep.repeat(LOOK_MS, async () => {
+    if ((await selectOver(app.db)).length > 0) await app.jobs.send(REAP, {}, { group: REAP })
+  }, 'lapsed sessions of streaming could not be ended')
+  // Former releases looked by a schedule, which would keep the scan worker from its rest.
+  if (role === 'worker') app.addHook('onReady', () => app.jobs.schedule(REAP, '', null, {}))
 }
 
 export default plugin

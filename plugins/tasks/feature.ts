@@ -3,7 +3,7 @@ import { addTaskCommands } from './commands.ts'
 
 export default defineFeature({
   name: 'tasks',
-  needs: ['database', 'auth-core', 'jobs', 'workers', 'metrics'],
+  needs: ['rest', 'database', 'auth-core', 'jobs', 'workers', 'metrics'],
   config: () => import('./config.ts'),
   entities: () => import('./entities.ts'),
   tags: { tasks: 'Scans and all other work in the background' },

@@ -1,5 +1,5 @@
 import type { FeaturePlugin } from '../../core/feature.ts'
-import { countTasks } from './rows.ts'
+import { countTasks, hasUnfinished } from './rows.ts'
 import { createTasks } from './service.ts'
 
 declare module 'fastify' {
@@ -15,6 +15,7 @@ const plugin: FeaturePlugin = async (app, { config, role }) => {
     name: 'svc_tasks', help: 'Waiting and running scans and other tasks', labelNames: ['type', 'status']
   }, async () =>
     (await countTasks(app.db)).map(({ type, status, count }) => ({ labels: { type, status }, value: count })))
+  app.rest.addSource({ name: 'tasks', hasWork: () => hasUnfinished(app.db) })
 
   if (role !== 'worker') return
   let timer: NodeJS.Timeout | undefined

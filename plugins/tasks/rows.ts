@@ -19,3 +19,9 @@ export async function requeueTask (db: Db, id: string, worker: string): Promise<
   await db.query(`update tasks set status = 'queued', worker_id = null, attempts = attempts - 1
     where id = $1 and status = 'started' and worker_id = $2`, [id, worker])
 }
+
+/** True if a task waits or runs, or if something still follows its end. */
+export async function hasUnfinished (db: Db): Promise<boolean> {
+  const { rowCount } = await db.query("select 1 from tasks where status in ('queued', 'started') or end_pending limit 1")
+  return rowCount === 1
+}

@@ -2,7 +2,7 @@ import { defineFeature } from '../../core/feature.ts'
 
 export default defineFeature({
   name: 'tokens',
-  needs: ['database', 'workers', 'auth-core', 'sockets', 'permissions', 'users', 'audit', 'devices'],
+  needs: ['upkeep', 'database', 'workers', 'auth-core', 'sockets', 'permissions', 'users', 'audit', 'devices'],
   entities: () => import('./entities.ts'),
   tags: {
     'client-tokens': 'Credentials of apps and scripts, with scopes, and pairing by a code',

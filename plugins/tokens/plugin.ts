@@ -18,19 +18,14 @@ declare module 'fastify' {
 
 const CLEAN_UP_MS = 60 * 60_000
 
-const plugin: FeaturePlugin = async (app, { config, role }) => {
+const plugin: FeaturePlugin = async (app, { config }) => {
   const tokens = createTokens(app, config)
   const pairing = createPairing(app, tokens)
   const authorizations = createAuthorizations(app, config)
   app.decorate('tokens', { ...tokens, pairing, authorizations, polls: createPolls(app) })
   app.auth.addScheme(createTokenScheme(app, config, openCallerCache(app)))
-
-  if (role !== 'worker') return
-  const timer = setInterval(() => {
-    Promise.all([pairing.dropExpired(), authorizations.dropExpired()])
-      .catch((err: unknown) => { app.log.warn({ err }, 'expired codes could not be deleted') })
-  }, CLEAN_UP_MS)
-  app.addHook('onClose', async () => { clearInterval(timer) })
+  app.upkeep.repeat(CLEAN_UP_MS, () => Promise.all([pairing.dropExpired(), authorizations.dropExpired()]),
+    'expired codes could not be deleted')
 }
 
 export default plugin

@@ -85,8 +85,10 @@ const plugin: FeaturePlugin = async (app, { config, role }) => {
   const watcher = createWatcher(app, config)
   app.decorate('watcher', { isWatching: watcher.isWatching })
   if (role !== 'worker') return
+  const { rescan_on_filesystem_change: isOn } = tasksConfig.of(config)
+  if (isOn) app.rest.addSource({ name: 'the watch of the libraries', hasWork: () => true })
   app.addHook('onReady', async () => {
-    if (tasksConfig.of(config).rescan_on_filesystem_change) watcher.open()
+    if (isOn) watcher.open()
     else await createScheduledRows(app.db).cancel()
   })
   app.addHook('preClose', watcher.close)

@@ -4,6 +4,7 @@ import database from '../../core/database/database.ts'
 import { createHostId } from '../../core/host.ts'
 import errorHandler from '../../core/web/error-handler.ts'
 import jobs, { type Jobs } from '../../core/jobs/jobs.ts'
+import rest from '../../core/jobs/rest.ts'
 import workers from '../../core/jobs/workers.ts'
 import { features } from '../../plugins/index.ts'
 
@@ -19,6 +20,7 @@ export async function start (t: Pick<Test, 'teardown'>, url: string, works: bool
   await app.register(errorHandler)
   await app.register(database, { url, poolSize: 2, ...await features.loadTables() })
   await app.register(workers, { url, role: works ? 'worker' : 'web', isSupervised: false, host: { id: createHostId(), address: null } })
+  await app.register(rest, { isWoken: false })
   await app.register(jobs, { url, runsJobs: works })
   define(app.jobs)
   t.teardown(() => app.close())

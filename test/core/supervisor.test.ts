@@ -20,7 +20,7 @@ import { isAlive } from '../e2e/server.ts'
 
 const STATE = { pid: 1, started_at: '2026-01-01T00:00:00Z', url: null, port: null, database_url: 'postgres://db' }
 const START = {
-  type: 'start', name: 'web worker 1', settings: {}, database_url: 'u', database_pid: null, migrate: false, host_id: 'h', worker_number: 1, socket_dir: '/', port: 1
+  type: 'start', name: 'web worker 1', settings: {}, database_url: 'u', database_pid: null, migrate: false, host_id: 'h', worker_number: 1, socket_dir: '/', port: 1, rest_ms: 0, woken_after_ms: null
 } as const
 const silent = pino({ level: 'silent' })
 

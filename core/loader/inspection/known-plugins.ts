@@ -51,13 +51,14 @@ function createTurns (work: () => Promise<void>): () => Promise<void> {
   }
 }
 
-/** Loads the state of plugins, in a process that runs none. Only reports of a live scan worker count. */
+/** Loads the state of plugins, in a process that runs none. Only reports of a live or resting scan worker count. */
 async function followWorker (app: FastifyInstance, fingerprint: string): Promise<() => Promise<void>> {
   // One read after the other, because an older state must not replace a newer one.
   const applyReports = createTurns(async () => {
     const snapshot = await readSnapshot(app.db, fingerprint)
     if (snapshot === null || snapshot.worker === null) return
-    if ((await app.workers.listAlive()).includes(snapshot.worker)) app.registry.applyReports(snapshot.reports)
+    const isCurrent = (await app.workers.listAlive()).includes(snapshot.worker) || await app.workers.isResting()
+    if (isCurrent) app.registry.applyReports(snapshot.reports)
   })
   const applyOrLog = () => applyReports().catch((err: unknown) => { app.log.warn({ err }, 'the status of the plugins could not be read') })
   app.addHook('onReady', async () => {

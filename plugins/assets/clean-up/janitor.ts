@@ -1,5 +1,6 @@
 import { Type } from '@sinclair/typebox'
 import type { FastifyInstance } from 'fastify'
+import { databaseNow } from '../../../core/database/clock.ts'
 import type { Config } from '../../../core/config/config.ts'
 import { conflict } from '../../../core/errors.ts'
 import { assetsConfig } from '../config.ts'
@@ -7,7 +8,8 @@ import { defineCleanup } from '../../tasks/cleanup.ts'
 import type { TaskDefinition } from '../../tasks/definitions.ts'
 import { deleteExpiredAccounts } from '../restore/deleted-account-rows.ts'
 import { LEFTOVER_AFTER_MS, checkFolder } from './check-folder.ts'
-import { FIRST_HOUR_MS, findObjection } from './safety-checks.ts'
+import { readClock } from './janitor-rows.ts'
+import { findLaterCheck, findObjection } from './safety-checks.ts'
 import type { Files } from '../asset-files.ts'
 import type { FeatureFolder } from '../stored-files.ts'
 import { setAside } from './orphaned-files.ts'
@@ -82,20 +84,30 @@ export function createJanitor (app: FastifyInstance, config: Config, files: File
     addFolder (folder: FeatureFolder): void { features.push(folder) },
 
     /**
-     * Runs the clean-up at the start of the worker and again after the first hour, because some servers never run at
-     * night.
+     * Runs the clean-up at the start of the server and again after the first hour, because some servers never run at
+     * night. Meanwhile the worker may rest.
      */
     startWithWorker (): void {
       let working = Promise.resolve()
+      let isWorking = false
       let timer: NodeJS.Timeout | undefined
+      let laterAt: number | null = null
       const start = () => {
+        isWorking = true
         working = clean(closing.signal, false).then(() => {}, (err: unknown) => {
           if (!closing.signal.aborted) app.log.warn({ err }, 'the folder of saves could not be cleaned up; the daily task retries')
-        })
+        }).finally(() => { isWorking = false })
       }
+      app.rest.addSource({ name: 'the clean-up of saves', hasWork: () => isWorking, findNext: () => laterAt })
       app.addHook('onReady', async () => {
-        start()
-        timer = setTimeout(start, FIRST_HOUR_MS).unref()
+        const laterMs = findLaterCheck(await readClock(app.db, app.workers.id))
+        if (!app.rest.isWoken) start()
+        if (laterMs === null) return
+        laterAt = databaseNow() + laterMs
+        timer = setTimeout(() => {
+          laterAt = null
+          start()
+        }, laterMs).unref()
       })
       app.addHook('preClose', async () => {
         closing.abort()

@@ -2,11 +2,23 @@ import type { Db } from '../../../core/database/db.ts'
 import { type DatabaseClock, storeCheckTime, readClock } from './janitor-rows.ts'
 
 /** Grace period after a start, in which a wrong setup or a wrong move of the server becomes visible. */
-export const FIRST_HOUR_MS = 3_600_000
+const FIRST_HOUR_MS = 3_600_000
 /** Longest gap between two daily checks. A longer one means that the server was off or that its clock was changed. */
 const GAP_MAX_MS = 2 * 86_400_000
 /** Maximum difference between the clocks of this machine and of the database. */
 const SKEW_MAX_MS = 3_600_000
+
+/**
+ * Returns the time until the check that follows the first hour, in milliseconds; null if one ran since then.
+ *
+ * @param clock null if the database does not know this worker
+ */
+export function findLaterCheck (clock: DatabaseClock | null): number | null {
+  if (clock === null) return FIRST_HOUR_MS
+  const { running, since_look: sinceCheck } = clock
+  if (running < FIRST_HOUR_MS) return FIRST_HOUR_MS - running
+  return sinceCheck === null || sinceCheck > running - FIRST_HOUR_MS ? 0 : null
+}
 
 function findObjectionIn (
   { now, running, since_look: sinceCheck }: DatabaseClock, known: number, unknown: number

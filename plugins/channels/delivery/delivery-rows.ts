@@ -131,6 +131,17 @@ export async function countDeliveries (db: Db): Promise<{ type: string, count: n
 const toValues = (busy: readonly RunningDelivery[]) =>
   [busy.map((running) => running.channel_id), busy.map((running) => running.user_id)]
 
+async function findNextDue (db: Db, busy: readonly RunningDelivery[]): Promise<number | null> {
+  const { rows: [row] } = await db.query<{ ms: number | null }>(NEXT_DUE, toValues(busy))
+  return row?.ms ?? null
+}
+
+/** True if a delivery is due within this time. */
+export async function isAnyDue (db: Db, ms: number): Promise<boolean> {
+  const due = await findNextDue(db, [])
+  return due !== null && due <= ms
+}
+
 /**
  * Folds all deliveries of a channel without a try into one.
  *
@@ -202,10 +213,7 @@ export function createDeliveries (db: Db, workerId: string, listLimits: () => Re
     },
 
     /** Returns the milliseconds until the next delivery is due, negative if one is due already; null if none waits. */
-    async findNextDue (busy: readonly RunningDelivery[]): Promise<number | null> {
-      const { rows: [row] } = await db.query<{ ms: number | null }>(NEXT_DUE, toValues(busy))
-      return row?.ms ?? null
-    },
+    findNextDue: (busy: readonly RunningDelivery[]): Promise<number | null> => findNextDue(db, busy),
 
     /** Stores the results of deliveries of some channels. @returns the channels that were disabled by them */
     storeResults: (channels: readonly number[], { delivered, retries, failed }: DeliveryResults) =>

@@ -24,6 +24,7 @@ export function tagInBackground (app: FastifyInstance, tagger: Tagger): void {
     })
   }
 
+  app.rest.addSource({ name: 'tags of music', hasWork: () => working !== null })
   app.tasks.onEnd(({ type }) => { if (type === 'scan') wake() })
   app.addHook('onReady', async () => { wake() })
   app.addHook('preClose', async () => {

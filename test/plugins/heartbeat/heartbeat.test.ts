@@ -190,6 +190,7 @@ t.test('an unreachable database is reported without its address', async (t) => {
   app.decorate('workers', {
     id: 'test',
     isAlive: async () => (await db.query('select 1')).rowCount === 1,
+    isResting: async () => false,
     requireScanWorker: async () => {},
     findAddress: async () => undefined,
     listAlive: async () => [],
