@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import type { FastifyBaseLogger } from 'fastify'
 import fp from 'fastify-plugin'
 import type { Job, PgBoss } from 'pg-boss'
+import { databaseNow } from '../database/clock.ts'
 import { outsideRequestTime } from '../database/request-time.ts'
 import { fixTimes, isCron } from '../config/cron.ts'
 import { ApiError } from '../errors.ts'
@@ -52,6 +53,8 @@ const RETURNED_MS = 1_000
 
 /** The queue through which pg-boss sends scheduled jobs. */
 const SCHEDULED = '__pgboss__send-it'
+/** The time within which pg-boss sends a job that was due, because it looks twice in this time. */
+const PASS_MS = 60_000
 /** The channel on which pg-boss announces jobs: a hash of the name of its schema. */
 const CHANNEL = `pgboss_${createHash('sha224').update('pgboss').digest('hex').slice(0, 24)}`
 const HAS_WAITING = `select 1 from pgboss.job where state < 'active' and name = any($1) and start_after <= now() limit 1`
@@ -143,7 +146,8 @@ export default fp<JobsOptions>(async (app, { url, runsJobs }) => {
     async findNext () {
       const boss = await useBoss()
       const schedules = (await boss.getSchedules()).filter(({ name }) => queues.has(name))
-      const times = schedules.flatMap(({ cron, timezone }) => boss.previewSchedule(cron, { tz: timezone, count: 1 }))
+      const from = new Date(databaseNow() - PASS_MS)
+      const times = schedules.flatMap(({ cron, timezone }) => boss.previewSchedule(cron, { tz: timezone, count: 1, from }))
       return times.length === 0 ? null : Math.min(...times.map((time) => time.getTime()))
     }
   })

@@ -1,4 +1,4 @@
-import fastify from 'fastify'
+import fastify, { type FastifyInstance } from 'fastify'
 import type { Test } from 'tap'
 import database from '../../core/database/database.ts'
 import { createHostId } from '../../core/host.ts'
@@ -15,7 +15,7 @@ export const LONG_MS = LONG_SECONDS * 1_000
 export type Define = (jobs: Jobs) => void
 
 /** Starts one process with these queues. */
-export async function start (t: Pick<Test, 'teardown'>, url: string, works: boolean, define: Define): Promise<Jobs & { close (): Promise<void> }> {
+export async function start (t: Pick<Test, 'teardown'>, url: string, works: boolean, define: Define): Promise<Jobs & { app: FastifyInstance, close (): Promise<void> }> {
   const app = fastify()
   await app.register(errorHandler)
   await app.register(database, { url, poolSize: 2, ...await features.loadTables() })
@@ -25,5 +25,5 @@ export async function start (t: Pick<Test, 'teardown'>, url: string, works: bool
   define(app.jobs)
   t.teardown(() => app.close())
   await app.ready()
-  return { ...app.jobs, close: () => app.close() }
+  return { ...app.jobs, app, close: () => app.close() }
 }

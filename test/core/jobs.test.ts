@@ -7,6 +7,7 @@ import database from '../../core/database/database.ts'
 import { conflict } from '../../core/errors.ts'
 import { createHostId } from '../../core/host.ts'
 import jobs from '../../core/jobs/jobs.ts'
+import rest from '../../core/jobs/rest.ts'
 import workers from '../../core/jobs/workers.ts'
 import { features } from '../../plugins/index.ts'
 import { createTestDatabase } from '../support.ts'
@@ -209,6 +210,7 @@ t.test('a queue cannot be defined twice', async (t) => {
   t.teardown(() => app.close())
   await app.register(database, { url, poolSize: 2, ...await features.loadTables() })
   await app.register(workers, { url, role: 'web', isSupervised: false, host: { id: createHostId(), address: null } })
+  await app.register(rest, { isWoken: false })
   await app.register(jobs, { url, runsJobs: false })
   const definition = { concurrency: 1, timeoutSeconds: 1, run: async () => null }
   app.jobs.define('twice', definition)

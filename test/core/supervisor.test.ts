@@ -209,6 +209,70 @@ t.test('a slot replaces its dead process, but not after it was stopped', async (
   t.equal(slot.pid, undefined)
 })
 
+t.test('a slot whose process rests starts one again, which learns of the rest', async (t) => {
+  const folder = t.testdir({
+    'child.mjs': `process.on('message', (message) => {
+      if (message.type === 'stop') process.exit(0)
+      if (message.type === 'rest') setTimeout(() => { process.exit(0) })
+      if (message.type === 'start') {
+        const pages = message.woken_after_ms !== null
+        process.send({ type: 'ready', setup_code: null, has_pages: pages, plugins: [] })
+      }
+    })`
+  })
+  let [ready, rested] = [Promise.withResolvers<boolean>(), Promise.withResolvers<void>()]
+  const slot = new Slot({
+    name: 'test',
+    log: silent,
+    fork: () => fork(join(folder, 'child.mjs')),
+    onReady: (message) => { ready.resolve(message.has_pages) },
+    onRest: () => { rested.resolve() },
+    onLost: () => { t.fail('the process was lost') },
+    onStartImpossible: (message) => { t.fail(message) }
+  })
+  slot.start(START)
+  t.equal(await ready.promise, false)
+  t.equal(slot.wake(), false, 'it does not rest')
+  slot.rest()
+  await rested.promise
+  t.equal(slot.isResting, true)
+  ready = Promise.withResolvers<boolean>()
+  t.equal(slot.wake(), true)
+  t.equal(await ready.promise, true)
+  ;[ready, rested] = [Promise.withResolvers<boolean>(), Promise.withResolvers<void>()]
+  slot.rest()
+  slot.wake()
+  await rested.promise
+  t.equal(await ready.promise, true, 'a process that is about to rest is replaced')
+  t.equal(slot.isResting, false)
+  await slot.stop()
+})
+
+t.test('a slot replaces a process that fails while it ends for a rest', async (t) => {
+  const folder = t.testdir({
+    'child.mjs': `process.on('message', (message) => {
+      if (message.type === 'stop') process.exit(0)
+      if (message.type === 'rest') process.exit(1)
+      if (message.type === 'start') process.send({ type: 'ready', setup_code: null, has_pages: false, plugins: [] })
+    })`
+  })
+  let ready = Promise.withResolvers<void>()
+  const slot = new Slot({
+    name: 'test',
+    log: silent,
+    fork: () => fork(join(folder, 'child.mjs')),
+    onReady: () => { ready.resolve() },
+    onStartImpossible: (message) => { t.fail(message) }
+  })
+  slot.start(START)
+  await ready.promise
+  ready = Promise.withResolvers<void>()
+  slot.rest()
+  await ready.promise
+  t.equal(slot.isResting, false)
+  await slot.stop()
+})
+
 t.test('a slot reports the load of its process only once it is ready', async (t) => {
   const folder = t.testdir({
     'child.mjs': `process.on('message', (message) => {

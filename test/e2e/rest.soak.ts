@@ -1,0 +1,106 @@
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import pg from 'pg'
+import t from 'tap'
+import { readLockFile } from '../../core/postgres/cluster.ts'
+import { makeFolder } from '../folder.ts'
+import { runCommand } from '../run-command.ts'
+import { until } from '../until.ts'
+import { createUsedDataDir, listChildren, runSvc, settings, waitUntilListening } from './server.ts'
+
+const MINUTE_MS = 60_000
+const PASSWORD = 'correct-horse-battery'
+/** A schedule comes within two minutes. */
+const DUE_MS = 3 * MINUTE_MS
+
+t.test('a resting scan worker starts for whatever needs it, and rests again', async (t) => {
+  const dataDir = join(makeFolder(t), 'data')
+  createUsedDataDir(dataDir)
+  // Leaves time for a start and a rest before the minute begins.
+  const due = new Date(Math.ceil((Date.now() + 40_000) / MINUTE_MS) * MINUTE_MS)
+  const env = settings(dataDir, {
+    WEB_SERVER_CONCURRENCY: '1',
+    SVC_WORKER_REST_MINUTES: '0.02',
+    ENABLE_SCHEDULED_RESCAN: 'true',
+    SCHEDULED_RESCAN_CRON: `${due.getUTCMinutes()} * * * *`,
+    ENABLE_SCHEDULED_CLEANUP_SYNC_SESSIONS: 'false',
+    SVC_ADMIN_USERNAME: 'admin',
+    SVC_ADMIN_PASSWORD: PASSWORD
+  })
+  const server = runSvc(t, ['start'], env)
+  const { state, url } = await waitUntilListening(server, dataDir)
+  const authorization = `Basic ${Buffer.from(`admin:${PASSWORD}`).toString('base64')}`
+  const listWorkers = () => listChildren(server.pid, 'worker')
+  const untilResting = () => until(async () => (await listWorkers()).length === 0, 'a resting scan worker', server)
+  const untilUp = () => until(async () => (await listWorkers()).length === 1, 'a scan worker', server)
+  const readHealth = async () => await (await fetch(`${url}/api/health/ready`)).json() as { checks: { worker: { status: string } } }
+  const select = async <Row extends object>(text: string) => {
+    const client = new pg.Client({ connectionString: state.database_url })
+    await client.connect()
+    return (await client.query<Row>(text).finally(() => client.end())).rows
+  }
+  const selectScans = () => select<{ status: string }>("select status from tasks where type = 'scan' and task_key is null order by created_at")
+
+  await t.test('nobody notices the rest', async (t) => {
+    await until(async () => /ended until there is work/.test(server.output()), 'the log of the rest', server)
+    await untilResting()
+    t.equal((await readHealth()).checks.worker.status, 'ok')
+    const plugins = await fetch(`${url}/api/plugins`, { headers: { authorization } })
+    t.match(await plugins.json(), [{ seen_by: 'worker' }], 'the worker itself answers')
+    await untilResting()
+  })
+
+  await t.test('a schedule that comes due during the rest runs once', async (t) => {
+    await until(async () => (await selectScans()).some(({ status }) => status === 'finished'), 'the scheduled scan', { ...server, ms: DUE_MS })
+    t.ok(Date.now() < due.getTime() + MINUTE_MS, 'it ran within the minute')
+    await untilResting()
+    t.equal((await selectScans()).length, 1)
+    t.ok(Date.now() > due.getTime() + MINUTE_MS, 'the worker did not rest before the scheduler was done')
+  })
+
+  await t.test('a command waits for the start', async (t) => {
+    await untilResting()
+    const platform = join(dataDir, 'library', 'roms', 'snes')
+    mkdirSync(platform, { recursive: true })
+    writeFileSync(join(platform, 'Harbor.sfc'), 'a ROM')
+    const { code, output } = await runCommand(t, ['scan'], env)
+    t.equal(code, 0, output)
+    t.match(output, /\b1\b/)
+    await untilResting()
+  })
+
+  await t.test('a web worker that dies ends the rest, and so does the database', async (t) => {
+    const [web] = await listChildren(server.pid, 'web')
+    if (web === undefined) throw new Error('There is no web worker')
+    process.kill(web, 'SIGKILL')
+    await untilUp()
+    await until(async () => (await listChildren(server.pid, 'web')).length === 1, 'another web worker', server)
+    await untilResting()
+    process.kill(Number((await readLockFile(join(dataDir, 'db')))[0]), 'SIGQUIT')
+    await untilUp()
+    await until(async () => {
+      const { status } = await fetch(`${url}/api/health/ready`).catch(() => ({ status: 0 }))
+      return status === 200
+    }, 'the database again', server)
+    const { code, output } = await runCommand(t, ['scan'], env)
+    t.equal(code, 0, output)
+  })
+
+  await t.test('a worker that is killed while it starts is replaced', async (t) => {
+    await untilResting()
+    const scan = runSvc(t, ['scan'], env)
+    const [pid] = await until(async () => {
+      const workers = await listWorkers()
+      return workers.length === 1 && workers
+    }, 'a starting scan worker', server)
+    if (pid !== undefined) process.kill(pid, 'SIGKILL')
+    const { code, output } = await scan.ended
+    t.equal(code, 0, output)
+  })
+
+  await t.test('the server stops during the rest', async (t) => {
+    await untilResting()
+    server.child.kill('SIGTERM')
+    t.equal((await server.ended).code, 0)
+  })
+})
