@@ -57,7 +57,7 @@ export interface AppOptions {
   place?: ProcessRole
   /** True if a supervisor starts the scan worker that requests wait for; the default depends on `processRole`. */
   awaitsWorker?: boolean
-  /** The milliseconds since the start of the scan worker that this one replaces after a rest; null for any other start. */
+  /** Milliseconds since the scan worker started that this one replaces after a rest; null for any other start. */
   wokenAfterMs?: number | null
   /** Plugin packages to use in place of those on disk. */
   packages?: PluginPackage[]
@@ -139,7 +139,8 @@ async function connectDatabase (app: App, options: AppOptions, host: Host): Prom
   })
   const isSupervised = options.awaitsWorker ?? options.place?.readAllMeasured !== undefined
   const { wokenAfterMs = null } = options
-  await app.register(workers, { url, role, isSupervised, host, keyDigest: keyDigestOf(app.secrets), runningMs: wokenAfterMs ?? 0 })
+  const keyDigest = keyDigestOf(app.secrets)
+  await app.register(workers, { url, role, isSupervised, host, keyDigest, runningMs: wokenAfterMs ?? 0 })
   await app.register(rest, { isWoken: wokenAfterMs !== null })
   await app.register(upkeep, { isHere: isSupervised ? role === 'web' && options.workerNumber === 1 : works })
   await app.register(watchSchema, { migrations: tables.migrations, close: () => { app.workers.retire() } })

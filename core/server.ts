@@ -38,7 +38,7 @@ export interface RoleOptions {
   place?: ProcessRole
   /** Replaces the configured port, which may be 0 for any. */
   port?: number
-  /** The milliseconds since the start of the scan worker that this one replaces after a rest; null for any other start. */
+  /** Milliseconds since the scan worker started that this one replaces after a rest; null for any other start. */
   wokenAfterMs?: number | null
 }
 
@@ -132,9 +132,12 @@ async function listen (app: App, host: string, port: number): Promise<number> {
  * @throws StartError if it cannot listen.
  */
 export async function startRole (options: RoleOptions): Promise<RunningRole> {
-  const { features, config, role, databaseUrl, logger, hostId, workerNumber, wokenAfterMs = null } = options
+  const { features, config, role, databaseUrl, logger, hostId, workerNumber } = options
   const place = options.place === undefined ? {} : { place: options.place }
-  const app = await buildApp({ config, role, databaseUrl, logger, features, hostId, workerNumber, wokenAfterMs, ...place })
+  const { wokenAfterMs = null } = options
+  const app = await buildApp({
+    config, role, databaseUrl, logger, features, hostId, workerNumber, wokenAfterMs, ...place
+  })
   const drain = createDrain(app.server)
   try {
     if (role === 'web') {

@@ -57,7 +57,8 @@ const SCHEDULED = '__pgboss__send-it'
 const PASS_MS = 60_000
 /** The channel on which pg-boss announces jobs: a hash of the name of its schema. */
 const CHANNEL = `pgboss_${createHash('sha224').update('pgboss').digest('hex').slice(0, 24)}`
-const HAS_WAITING = `select 1 from pgboss.job where state < 'active' and name = any($1) and start_after <= now() limit 1`
+const HAS_WAITING =
+  "select 1 from pgboss.job where state < 'active' and name = any($1) and start_after <= now() limit 1"
 
 type Running = Pick<Job<unknown>, 'id' | 'data' | 'signal'>
 interface JobsOptions { url: string, runsJobs: boolean }
@@ -142,12 +143,16 @@ export default fp<JobsOptions>(async (app, { url, runsJobs }) => {
   app.rest.addSource({
     name: 'jobs',
     channel: CHANNEL,
-    hasWork: async () => running > 0 || (await app.db.query(HAS_WAITING, [[...queues.keys(), SCHEDULED]])).rowCount === 1,
+    async hasWork () {
+      if (running > 0) return true
+      const { rowCount } = await app.db.query(HAS_WAITING, [[...queues.keys(), SCHEDULED]])
+      return rowCount === 1
+    },
     async findNext () {
       const boss = await useBoss()
       const schedules = (await boss.getSchedules()).filter(({ name }) => queues.has(name))
       const from = new Date(databaseNow() - PASS_MS)
-      const times = schedules.flatMap(({ cron, timezone }) => boss.previewSchedule(cron, { tz: timezone, count: 1, from }))
+      const times = schedules.flatMap(({ cron, timezone: tz }) => boss.previewSchedule(cron, { tz, count: 1, from }))
       return times.length === 0 ? null : Math.min(...times.map((time) => time.getTime()))
     }
   })

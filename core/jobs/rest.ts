@@ -42,7 +42,7 @@ export default fp<{ isWoken: boolean }>(async (app, { isWoken }) => {
       return null
     },
     async findNext () {
-      const times = await Promise.all(sources.map(({ findNext }) => findNext?.() ?? null))
+      const times = await Promise.all(sources.map(async ({ findNext }) => await findNext?.() ?? null))
       const known = times.filter((time) => time !== null)
       return known.length === 0 ? null : Math.min(...known)
     },

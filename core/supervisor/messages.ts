@@ -31,7 +31,7 @@ export const SupervisorMessageSchema = Type.Union([
     port: Type.Integer(),
     /** The idle time after which the scan worker asks to rest; 0 for never. */
     rest_ms: Type.Number(),
-    /** The milliseconds since the first start of a scan worker that replaces a resting one; null for any other start. */
+    /** Milliseconds since the first scan worker was ready, for one that replaces a resting one; otherwise null. */
     woken_after_ms: Nullable(Type.Number())
   }),
   Type.Object({ type: Type.Literal('stop') }),

@@ -29,6 +29,8 @@ export interface SlotOptions {
   onLost? (failures: number): void
 }
 
+interface ExitFacts { child: number | undefined, code: number | null, signal: NodeJS.Signals | null }
+
 /** Returns the restart delay, which doubles from 0.2 to 30 seconds with each death in a row. */
 export const restartDelay = (exits: number) => Math.min(RESTART_MAX_MS, RESTART_MIN_MS * 2 ** Math.min(exits, 20))
 
@@ -199,7 +201,7 @@ export class Slot {
     watched.kill('SIGKILL')
   }
 
-  #handleExit (lifeMs: number, facts: { child: number | undefined, code: number | null, signal: NodeJS.Signals | null }): void {
+  #handleExit (lifeMs: number, facts: ExitFacts): void {
     if (this.#isStopping) {
       this.#exited.resolve(undefined)
       return

@@ -133,7 +133,7 @@ class Run {
     for (let number = 2; number <= Math.min(FIRST_WEB_WORKERS, options.config.server.workers); number++) {
       this.#waiting.push({ slot: this.#addWeb(number, { onReady: next, onLost: next }), number })
     }
-    this.#measures = options.config.metrics.enabled ? createMeasures(() => this.#slots.map(({ slot }) => slot).filter((slot) => !slot.isResting)) : null
+    this.#measures = options.config.metrics.enabled ? createMeasures(() => this.#listUsed()) : null
     const growth = createGrowth({
       listBusy: () => this.#listWebs().map(({ slot }) => slot.busy),
       grow: () => { this.#grow() }
@@ -243,6 +243,11 @@ class Run {
     if (next === undefined) return
     this.#order(next.slot, next.number)
     this.#patience = setTimeout(() => { this.#fillNext() }, START_WAIT_MS)
+  }
+
+  /** Lists the slots without the one of a resting process. */
+  #listUsed (): Slot[] {
+    return this.#slots.map(({ slot }) => slot).filter((slot) => !slot.isResting)
   }
 
   #listWebs () {

@@ -28,7 +28,8 @@ export interface SignInMethods {
 /** Deletes expired rows every hour. */
 function cleanUpHourly (app: FastifyInstance): void {
   const throttle = createThrottle(app.db)
-  app.upkeep.repeat(CLEAN_UP_MS, () => Promise.all([app.sessions.dropExpired(), throttle.deleteOld(), dropExpiredCache(app.db)]),
+  app.upkeep.repeat(CLEAN_UP_MS,
+    () => Promise.all([app.sessions.dropExpired(), throttle.deleteOld(), dropExpiredCache(app.db)]),
     'expired sessions, tokens and cached responses could not be deleted')
 }
 

@@ -95,7 +95,8 @@ export function createContentHashes (app: FastifyInstance, files: Files) {
     /** Starts the task for saves without a hash, such as after an upgrade from a release that stored none. */
     startWithWorker (): void {
       app.addHook('onReady', async () => {
-        if (!app.rest.isWoken && await hasUnhashedSaves(app.db)) await app.tasks.startByItself(definition.name, { missing_only: true })
+        if (app.rest.isWoken || !await hasUnhashedSaves(app.db)) return
+        await app.tasks.startByItself(definition.name, { missing_only: true })
       })
     }
   }
