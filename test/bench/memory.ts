@@ -54,7 +54,9 @@ async function measureBare (databaseUrl: string): Promise<number> {
 }
 
 /** Measures all processes. @param most the target; null for none */
-async function measureServer (server: Command, { state }: Listening, name: string, most: number | null): Promise<Measurement> {
+async function measureServer (
+  server: Command, { state }: Listening, name: string, most: number | null
+): Promise<Measurement> {
   await sleep(SETTLED_MS)
   const [webs, scan] = await Promise.all([listChildren(server.pid, 'web'), listChildren(server.pid, 'worker')])
   const others = listTree(server.pid).filter((pid) => ![server.pid, ...webs, ...scan].includes(pid))

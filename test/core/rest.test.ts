@@ -1,5 +1,7 @@
+import fastify from 'fastify'
 import t from 'tap'
 import { databaseNow } from '../../core/database/clock.ts'
+import upkeep from '../../core/jobs/upkeep.ts'
 import { createGuard } from '../../core/supervisor/guard.ts'
 import { watchIdle } from '../../core/supervisor/idle-watch.ts'
 import type { ProcessMessage } from '../../core/supervisor/messages.ts'
@@ -90,4 +92,23 @@ t.test('a worker does not ask to rest while a job runs or a schedule is due', as
   await worker.schedule(QUEUE, '', '* * * * *', {})
   const next = await worker.app.rest.findNext()
   t.ok(next !== null && next <= databaseNow() && next > databaseNow() - LONG_MS)
+})
+
+t.test('one process of a host does the upkeep, and a failure does not end it', async (t) => {
+  const [logs, calls]: [unknown[][], string[]] = [[], []]
+  const logger = { level: 'warn', child: () => logger, ...Object.fromEntries(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']
+    .map((level) => [level, (...line: unknown[]) => { logs.push(line) }])) }
+  for (const isHere of [true, false]) {
+    const app = fastify({ loggerInstance: logger as never })
+    t.teardown(() => app.close())
+    await app.register(upkeep, { isHere })
+    app.upkeep.repeat(1, async () => {
+      calls.push(String(isHere))
+      throw new Error('full')
+    }, 'rows stay')
+    await app.ready()
+  }
+  await until(() => calls.length > 2, 'more attempts')
+  t.notOk(calls.includes('false'))
+  t.equal(logs[0]?.[1], 'rows stay')
 })

@@ -1,11 +1,22 @@
+import { PgBoss } from 'pg-boss'
+import { pino } from 'pino'
 import t from 'tap'
+import { buildApp } from '../../../core/app.ts'
+import { features } from '../../../plugins/index.ts'
 import { buildTestApp } from '../../support.ts'
 
-t.test('every half hour a worker drops rooms without players', async (t) => {
-  const working = await buildTestApp(t, { worker: true, packages: [] })
-  const { app: web } = working
-  t.match((await web.pg.query("select cron from pgboss.schedule where name = 'netplay_cleanup'")).rows, [{ cron: '*/30 * * * *' }])
-  await web.pg.query("insert into netplay_rooms (id, name, game_id, max_players) values ('empty', 'Empty', '1', 4)")
-  await web.jobs.request('netplay_cleanup', {}, 20_000)
-  t.equal((await web.pg.query('select 1 from netplay_rooms')).rowCount, 0)
+t.test('a scan worker removes schedules of former releases, which would end its rest', async (t) => {
+  const { app: web, config, databaseUrl } = await buildTestApp(t, { worker: true, packages: [] })
+  const boss = new PgBoss({ connectionString: databaseUrl, max: 1, schedule: false, supervise: false })
+  await boss.start()
+  await boss.createQueue('netplay_cleanup')
+  await boss.schedule('netplay_cleanup', '*/30 * * * *')
+  await boss.schedule('streaming_reap', '* * * * *')
+  await boss.stop()
+  const logger = pino({ level: 'silent' })
+  const worker = await buildApp({ config, role: 'worker', databaseUrl, logger, features, packages: [] })
+  t.teardown(() => worker.close())
+  await worker.ready()
+  const former = ['netplay_cleanup', 'streaming_reap']
+  t.equal((await web.pg.query('select 1 from pgboss.schedule where name = any($1)', [former])).rowCount, 0)
 })
