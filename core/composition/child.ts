@@ -7,7 +7,7 @@ import { ALIVE_MS, type ProcessMessage, type StartMessage, isSupervisorMessage }
 import type * as Server from '../server.ts'
 import type { RunningRole } from '../server.ts'
 import { endAbandonedServer } from '../postgres/abandoned.ts'
-import { type Guard, createGuard } from '../supervisor/guard.ts'
+import { Guard } from '../supervisor/guard.ts'
 import { watchIdle } from '../supervisor/idle-watch.ts'
 import { releaseStartMemory } from '../supervisor/start-memory.ts'
 import { closeMs } from '../supervisor/drain.ts'
@@ -80,7 +80,7 @@ async function start (message: StartMessage): Promise<void> {
     plugins: [...running.app.registry.records]
   })
   const { app } = running
-  if (role === 'web') guard = createGuard({ app, report })
+  if (role === 'web') guard = new Guard({ app, report })
   else if (message.rest_ms > 0) stopIdleWatch = watchIdle({ app, restMs: message.rest_ms, report })
   releaseStartMemory(app.jobs.isBusy)
 }

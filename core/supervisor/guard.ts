@@ -15,96 +15,100 @@ interface GuardOptions {
 }
 
 /**
- * Creates the search for work in place of a resting scan worker. It holds a lock, by which all processes know that the
- * worker only rests. Every doubt wakes the worker.
+ * Looks for work in place of a resting scan worker. It holds a lock, by which all processes know that the worker only
+ * rests. Every doubt wakes the worker.
  */
-export function createGuard ({ app, report }: GuardOptions) {
-  let wakeAt: number | null = null
-  let release: (() => void) | null = null
-  let timer: NodeJS.Timeout | undefined
-  let isListening = false
-  let isLooking = false
-  let isLookRequested = false
+export class Guard {
+  readonly #options: GuardOptions
+  #wakeAt: number | null = null
+  /** Releases the lock; null without one. */
+  #release: (() => void) | null = null
+  #timer: NodeJS.Timeout | undefined
+  #isListening = false
+  #isLooking = false
+  #isLookRequested = false
 
-  async function findReason (): Promise<string | null> {
-    if (wakeAt !== null && databaseNow() >= wakeAt - LEAD_MS) return 'schedules'
-    return await app.rest.findWork()
+  constructor (options: GuardOptions) {
+    this.#options = options
   }
 
-  async function wake (reason: string): Promise<void> {
-    clearInterval(timer)
-    timer = undefined
-    await report({ type: 'wake', reason })
+  /** Starts the search, and reports whether there was work. @param at the time of the next scheduled job */
+  start (at: number | null): void {
+    this.#wakeAt = at
+    this.#open().catch(async (err: unknown) => {
+      this.#options.app.log.warn({ err }, 'the scan worker cannot rest')
+      await this.#wake(FAILED)
+    })
   }
 
-  async function look (): Promise<void> {
-    if (timer === undefined) return
-    isLookRequested = true
-    if (isLooking) return
-    isLooking = true
-    try {
-      while (isLookRequested && timer !== undefined) {
-        isLookRequested = false
-        const reason = await findReason()
-        if (reason !== null) await wake(reason)
-      }
-    } catch (err) {
-      app.log.debug({ err }, 'work for the resting scan worker could not be looked for')
-      await wake(FAILED)
-    } finally {
-      isLooking = false
+  /** Ends the search: the worker is there again. */
+  stop (): void {
+    clearInterval(this.#timer)
+    this.#timer = undefined
+    this.#release?.()
+    this.#release = null
+  }
+
+  async #open (): Promise<void> {
+    const { app, report } = this.#options
+    if (this.#release === null) await this.#lock()
+    const locked = this.#release
+    if (!this.#isListening) {
+      for (const channel of app.rest.listChannels()) await app.workers.listen(channel, this.#lookSoon)
+      this.#isListening = true
     }
+    const reason = await this.#findReason()
+    if (this.#release === null || this.#release !== locked) return
+    if (reason !== null) {
+      await this.#wake(reason)
+      return
+    }
+    this.#timer ??= setInterval(this.#lookSoon, LOOK_MS)
+    await report({ type: 'guarding' })
+    // Work that came before the timer was set announced itself in vain.
+    await this.#look()
   }
 
-  const lookSoon = () => { void look() }
-
-  function lock (): Promise<void> {
-    const { promise: released, resolve } = Promise.withResolvers<undefined>()
-    release = () => { resolve(undefined) }
+  #lock (): Promise<void> {
+    const { promise: released, resolve: release } = Promise.withResolvers<undefined>()
+    this.#release = () => { release(undefined) }
     return new Promise((resolve, reject) => {
-      app.workers.runLocked(RESTING, () => {
+      this.#options.app.workers.runLocked(RESTING, () => {
         resolve()
         return released
       }).catch(reject)
     })
   }
 
-  async function open (): Promise<void> {
-    if (release === null) await lock()
-    const locked = release
-    if (!isListening) {
-      for (const channel of app.rest.listChannels()) await app.workers.listen(channel, lookSoon)
-      isListening = true
-    }
-    const reason = await findReason()
-    if (release === null || release !== locked) return
-    if (reason !== null) {
-      await wake(reason)
-      return
-    }
-    timer ??= setInterval(lookSoon, LOOK_MS)
-    await report({ type: 'guarding' })
-    // Work that came before the timer was set announced itself in vain.
-    await look()
+  async #findReason (): Promise<string | null> {
+    if (this.#wakeAt !== null && databaseNow() >= this.#wakeAt - LEAD_MS) return 'schedules'
+    return await this.#options.app.rest.findWork()
   }
 
-  return {
-    /** Starts the search, and reports whether there was work. @param at the time of the next scheduled job */
-    start (at: number | null): void {
-      wakeAt = at
-      open().catch(async (err: unknown) => {
-        app.log.warn({ err }, 'the scan worker cannot rest')
-        await wake(FAILED)
-      })
-    },
+  async #wake (reason: string): Promise<void> {
+    clearInterval(this.#timer)
+    this.#timer = undefined
+    await this.#options.report({ type: 'wake', reason })
+  }
 
-    /** Ends the search: the worker is there again. */
-    stop (): void {
-      clearInterval(timer)
-      timer = undefined
-      release?.()
-      release = null
+  readonly #lookSoon = () => { void this.#look() }
+
+  async #look (): Promise<void> {
+    if (this.#timer === undefined) return
+    this.#isLookRequested = true
+    if (this.#isLooking) return
+    this.#isLooking = true
+    try {
+      while (this.#isLookRequested && this.#timer !== undefined) {
+        this.#isLookRequested = false
+        const reason = await this.#findReason()
+        if (reason !== null) await this.#wake(reason)
+      }
+    } catch (err) {
+      this.#options.app.log.debug({ err }, 'work for the resting scan worker could not be looked for')
+      await this.#wake(FAILED)
+    } finally {
+      this.#isLooking = false
     }
   }
 }
-export type Guard = ReturnType<typeof createGuard>

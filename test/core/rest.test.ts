@@ -2,7 +2,7 @@ import fastify from 'fastify'
 import t from 'tap'
 import { databaseNow } from '../../core/database/clock.ts'
 import upkeep from '../../core/jobs/upkeep.ts'
-import { createGuard } from '../../core/supervisor/guard.ts'
+import { Guard } from '../../core/supervisor/guard.ts'
 import { watchIdle } from '../../core/supervisor/idle-watch.ts'
 import type { ProcessMessage } from '../../core/supervisor/messages.ts'
 import { createTestDatabase } from '../support.ts'
@@ -25,14 +25,14 @@ function createReports () {
   }
 }
 
-t.test('a job that is queued during the rest is noticed, and a request waits for the start', async (t) => {
+t.test('a job that is queued during the rest wakes the worker, whose start it waits for', async (t) => {
   const url = await createTestDatabase(t)
   const first = await start(t, url, true, define)
   const web = await start(t, url, false, define)
   await first.close()
   t.equal(await web.app.workers.isAlive('worker'), false)
   const { messages, report, wait } = createReports()
-  const guard = createGuard({ app: web.app, report })
+  const guard = new Guard({ app: web.app, report })
   t.teardown(() => { guard.stop() })
   guard.start(null)
   await wait('guarding')
@@ -53,14 +53,14 @@ t.test('work that was there before the rest, and a schedule that is due, prevent
   const web = await start(t, url, false, define)
   await first.close()
   const due = createReports()
-  const guard = createGuard({ app: web.app, report: due.report })
+  const guard = new Guard({ app: web.app, report: due.report })
   t.teardown(() => { guard.stop() })
   guard.start(databaseNow() + 1_000)
   t.match(await due.wait('wake'), { reason: 'schedules' })
   guard.stop()
   await web.send(QUEUE, {})
   const waiting = createReports()
-  const next = createGuard({ app: web.app, report: waiting.report })
+  const next = new Guard({ app: web.app, report: waiting.report })
   t.teardown(() => { next.stop() })
   next.start(null)
   t.match(await waiting.wait('wake'), { reason: 'jobs' })
@@ -96,8 +96,9 @@ t.test('a worker does not ask to rest while a job runs or a schedule is due', as
 
 t.test('one process of a host does the upkeep, and a failure does not end it', async (t) => {
   const [logs, calls]: [unknown[][], string[]] = [[], []]
-  const logger = { level: 'warn', child: () => logger, ...Object.fromEntries(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']
-    .map((level) => [level, (...line: unknown[]) => { logs.push(line) }])) }
+  const levels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']
+  const write = (...line: unknown[]) => { logs.push(line) }
+  const logger = { level: 'warn', child: () => logger, ...Object.fromEntries(levels.map((level) => [level, write])) }
   for (const isHere of [true, false]) {
     const app = fastify({ loggerInstance: logger as never })
     t.teardown(() => app.close())

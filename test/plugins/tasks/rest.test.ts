@@ -6,7 +6,7 @@ import { shareTestApp } from '../../support.ts'
 const HOUR_MS = 3_600_000
 const fresh = shareTestApp(t, { packages: [] })
 
-t.test('a task keeps the scan worker from its rest until everything that follows it is done', async (t) => {
+t.test('a task keeps the scan worker awake until everything that follows is done', async (t) => {
   const { app } = await fresh(t)
   t.equal(await app.rest.findWork(), null)
   const id = randomUUID()
@@ -19,7 +19,7 @@ t.test('a task keeps the scan worker from its rest until everything that follows
   }
 })
 
-t.test('a delivery keeps the scan worker from its rest only if it is due within a minute', async (t) => {
+t.test('a delivery keeps the scan worker awake if it is due within a minute', async (t) => {
   const { app } = await fresh(t)
   await app.pg.query(`insert into notification_channels (user_id, type, name, sealed, confirmed)
     select id, 'webhook', 'Phone', '', true from users limit 1`)
@@ -33,7 +33,8 @@ t.test('a delivery keeps the scan worker from its rest only if it is due within 
 })
 
 t.test('the clean-up of saves after the first hour runs once, also after a rest', (t) => {
-  const after = (running: number, sinceLook: number | null) => findLaterCheck({ now: 0, running, since_look: sinceLook })
+  const after = (running: number, sinceLook: number | null) =>
+    findLaterCheck({ now: 0, running, since_look: sinceLook })
   t.equal(after(0, null), HOUR_MS)
   t.equal(after(HOUR_MS - 5, HOUR_MS - 10), 5, 'it is due at the same time after a rest')
   t.equal(after(2 * HOUR_MS, 2 * HOUR_MS - 10), 0, 'the hour ended during the rest')
