@@ -139,7 +139,10 @@ process.on('message', (message) => {
   } else if (message.type === 'stop') {
     endWell()
   } else if (message.type === 'rest') {
-    rest().catch((err: unknown) => { log.warn({ err }, 'the scan worker could not rest') })
+    rest().catch((err: unknown) => {
+      log.warn({ err }, 'the scan worker could not rest')
+      void report({ type: 'busy' })
+    })
   } else if (message.type === 'guard') {
     guard?.start(message.wake_at)
   } else if (message.type === 'unguard') {

@@ -3,8 +3,13 @@ import { databaseNow } from '../database/clock.ts'
 import { RESTING } from '../jobs/rest.ts'
 import type { ProcessMessage } from './messages.ts'
 
-/** Notifications announce most work; the interval is for times that come, and for lost notifications. */
-const LOOK_MS = 5_000
+/** The interval at which the clock is compared with the next schedule, also after the machine slept. */
+const CLOCK_MS = 5_000
+/**
+ * Notifications announce most work. Deliveries that become due need a look at the database. More looks would keep its
+ * connection open, which takes 10 MB.
+ */
+const LOOK_MS = 60_000
 /** The worker starts this long before a scheduled job is due. The scheduler forgets one that was due a minute ago. */
 const LEAD_MS = 10_000
 const FAILED = 'a failed look for work'
@@ -24,6 +29,7 @@ export class Guard {
   /** Releases the lock; null without one. */
   #release: (() => void) | null = null
   #timer: NodeJS.Timeout | undefined
+  #lookedAt = 0
   #isListening = false
   #isLooking = false
   #isLookRequested = false
@@ -63,7 +69,7 @@ export class Guard {
       await this.#wake(reason)
       return
     }
-    this.#timer ??= setInterval(this.#lookSoon, LOOK_MS)
+    this.#timer ??= setInterval(() => { this.#tick() }, CLOCK_MS)
     await report({ type: 'guarding' })
     // Work that came before the timer was set announced itself in vain.
     await this.#look()
@@ -80,8 +86,17 @@ export class Guard {
     })
   }
 
+  #isScheduleDue (): boolean {
+    return this.#wakeAt !== null && databaseNow() >= this.#wakeAt - LEAD_MS
+  }
+
+  #tick (): void {
+    if (this.#isScheduleDue() || performance.now() - this.#lookedAt >= LOOK_MS) this.#lookSoon()
+  }
+
   async #findReason (): Promise<string | null> {
-    if (this.#wakeAt !== null && databaseNow() >= this.#wakeAt - LEAD_MS) return 'schedules'
+    if (this.#isScheduleDue()) return 'schedules'
+    this.#lookedAt = performance.now()
     return await this.#options.app.rest.findWork()
   }
 

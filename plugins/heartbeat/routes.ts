@@ -69,8 +69,8 @@ const routes: FeatureRoutes = async (app, { config }) => {
       tags,
       summary: 'Check if the server can serve: the database answers',
       description:
-        '`worker` shows if a scan worker runs, and `libraries` if all libraries can be read. They do not affect `status`, because ' +
-        'the server still serves everything else.',
+        '`worker` shows if a scan worker runs or rests until there is work, and `libraries` if all libraries can be read. ' +
+        'They do not affect `status`, because the server still serves everything else.',
       response: { 200: ReadinessSchema, 503: ReadinessSchema }
     },
     config: { public: true }
