@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import t from 'tap'
 import { findLaterCheck } from '../../../plugins/assets/clean-up/safety-checks.ts'
-import { shareTestApp } from '../../support.ts'
+import { buildTestApp, shareTestApp } from '../../support.ts'
+import { until } from '../../until.ts'
 
 const HOUR_MS = 3_600_000
 const fresh = shareTestApp(t, { packages: [] })
@@ -41,4 +42,16 @@ t.test('the clean-up of saves after the first hour runs once, also after a rest'
   t.equal(after(2 * HOUR_MS, HOUR_MS - 10), null, 'it ran before the rest')
   t.equal(after(2 * HOUR_MS, null), 0)
   t.end()
+})
+
+t.test('a scan worker that watches folders never rests, and one without work may', async (t) => {
+  for (const [name, value] of [['ENABLE_RESCAN_ON_FILESYSTEM_CHANGE', 'the watch of the libraries'],
+    ['ENABLE_SYNC_FOLDER_WATCHER', 'the watch of the folders of devices']] as const) {
+    const { worker } = await buildTestApp(t, { worker: true, packages: [], env: { [name]: 'true' } })
+    t.equal(await worker?.rest.findWork(), value)
+  }
+  const { worker, app } = await buildTestApp(t, { worker: true, packages: [] })
+  await until(async () => await worker?.rest.findWork() === null, 'the end of all work at the start')
+  t.ok((await worker?.rest.findNext() ?? 0) > Date.now() - 60_000, 'it knows its next schedule')
+  t.equal(app.rest.isWoken, false)
 })
