@@ -4,7 +4,7 @@ import { createLruCache } from '../../core/lru-cache.ts'
 import type { VersionSnapshot, VersionKind } from './version-rows.ts'
 
 /** Limits of the lag of a value behind a running scan: a time, and a multiple of the time of its computation. */
-const SCAN_LAG_MS = 2_000
+const SCAN_LAG_MS = 500
 const SCAN_LAG_FACTOR = 10
 /** Proxies time out after a minute by default. */
 const WAIT_MAX_MS = 55_000
@@ -64,7 +64,7 @@ async function inTime<Value> (value: Promise<Value>): Promise<Value> {
  * Caches values computed from the whole library until the library changes. Each worker has its own cache. The database
  * counts the changes, and each caller has read the counters. The next request therefore sees every change by a person,
  * in every worker. While a scan stores ROMs, the counter moves all the time. Writes of the scan worker may therefore
- * appear two seconds late, or ten times the time of the computation. A value is recomputed before anybody has to wait
+ * appear half a second late, or ten times the time of the computation. A value is recomputed before anybody has to wait
  * for it. The value is current at once when the scan has ended, or when a person changed anything.
  *
  * All callers share one computation, which runs outside of any request. Waiting for it does not count against the
