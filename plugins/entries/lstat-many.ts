@@ -1,5 +1,5 @@
 import { Worker } from 'node:worker_threads'
-import { type Lstat, type PathFacts, lstat } from './lstat.ts'
+import { type Lstat, type PathFacts, lstat, parseFacts, toFactsText } from './lstat.ts'
 
 const THREAD = new URL('./lstat-thread.ts', import.meta.url)
 /** Minimum number of paths that justifies the start of a thread. */
@@ -11,68 +11,78 @@ const GRACE_MS = 200
 /** Heap limits in MiB, because all allocations of a message are garbage after it. */
 const HEAP = { maxOldGenerationSizeMb: 32, maxYoungGenerationSizeMb: 4 }
 
-/** Number of values per path in the thread's reply: index of the kind or UNKNOWN, size, time, inode. */
-export const FIELDS = 4
-export const KINDS: readonly PathFacts['kind'][] = ['file', 'folder', 'other']
-export const UNKNOWN = -1n
+/** The text in place of the facts of a path that cannot be read. */
+export const UNREADABLE = ''
 /** Limits of the thread. The thread ends when paths take longer than this on average for a while. */
 export interface ThreadSettings { slowMs: number, graceMs: number }
-/** Separates the paths of one message, because one text is much cheaper than a list. */
+/** Separates the paths and facts of one message, because one text is much cheaper than a list. */
 export const SEPARATOR = '\0'
 
-interface LstatRequest { path: string, resolve: (facts: PathFacts | Promise<PathFacts>) => void }
+/** Returns the facts of paths as texts (`toFactsText`), in their order; {@link UNREADABLE} for an unreadable path. */
+export type ReadFacts = (paths: readonly string[]) => Promise<string[]>
 
-function readFacts (all: BigInt64Array, index: number): PathFacts | null {
-  const at = index * FIELDS
-  const kind = KINDS[Number(all[at])]
-  if (kind === undefined) return null
-  return { kind, size: Number(all[at + 1]), mtime: Number(all[at + 2]), inode: String(all[at + 3]) }
+export interface ManyLstats {
+  lstat: Lstat
+  readFacts: ReadFacts
+  /** Announces a number of requests, so the thread is ready before them. */
+  expect (count: number): void
+  close (): Promise<void>
 }
+
+interface LstatRequest { path: string, resolve: (facts: PathFacts | Promise<PathFacts>) => void }
+interface FactsRequest { paths: readonly string[], resolve: (facts: string[] | Promise<string[]>) => void }
+
+const readWithoutThread: ReadFacts = (paths) =>
+  Promise.all(paths.map((path) => lstat(path).then(toFactsText, () => UNREADABLE)))
 
 /**
  * Reads the facts of paths for a caller that may ask for very many. For many paths a thread does this, with many paths
  * per message. This takes less than half of the CPU time, and no time of this thread. The thread reads paths one by
  * one. Slow disks and network shares are read without it, many paths at once.
  */
-export function createManyLstats (
-  settings: ThreadSettings = { slowMs: SLOW_MS, graceMs: GRACE_MS }
-): { lstat: Lstat, expect: (count: number) => void, close: () => Promise<void> } {
+export function createManyLstats (settings: ThreadSettings = { slowMs: SLOW_MS, graceMs: GRACE_MS }): ManyLstats {
   let expected = 0
   let thread: Worker | null = null
   let isReady = false
   let waiting: LstatRequest[] = []
   /** Messages without a reply, in order. */
-  const sent: LstatRequest[][] = []
+  const sent: FactsRequest[] = []
 
-  /** Resolves all waiting requests without the thread. */
+  /** Resolves all requests without the thread. */
   function stopThread (): void {
     isReady = false
-    for (const { path, resolve } of [...sent.splice(0).flat(), ...waiting.splice(0)]) resolve(lstat(path))
-  }
-
-  function finishRead (all: BigInt64Array): void {
-    for (const [index, { path, resolve }] of (sent.shift() ?? []).entries()) {
-      // Repeat a failed lookup here, because that gives the reason of the failure.
-      resolve(readFacts(all, index) ?? lstat(path))
-    }
+    for (const { paths, resolve } of sent.splice(0)) resolve(readWithoutThread(paths))
   }
 
   function start (): Worker {
     const worker = new Worker(THREAD, { workerData: settings, resourceLimits: HEAP })
-    worker.on('message', (all: BigInt64Array | null) => {
-      if (all === null) isReady = true
-      else finishRead(all)
+    worker.on('message', (reply: string | null) => {
+      if (reply === null) isReady = true
+      else sent.shift()?.resolve(reply.split(SEPARATOR))
     })
     worker.on('error', stopThread)
     worker.on('exit', stopThread)
     return worker
   }
 
-  function send (): void {
-    if (waiting.length === 0) return
-    sent.push(waiting)
-    thread?.postMessage(waiting.map(({ path }) => path).join(SEPARATOR))
+  function readFacts (paths: readonly string[]): Promise<string[]> {
+    if (!isReady || paths.length === 0) return readWithoutThread(paths)
+    return new Promise((resolve) => {
+      sent.push({ paths, resolve })
+      thread?.postMessage(paths.join(SEPARATOR))
+    })
+  }
+
+  /** Reads the paths that {@link Lstat} waits for. */
+  async function readWaiting (): Promise<void> {
+    const requests = waiting
     waiting = []
+    const texts = await readFacts(requests.map(({ path }) => path))
+    for (const [index, { path, resolve }] of requests.entries()) {
+      const text = texts[index] ?? UNREADABLE
+      // Repeat a failed lookup here, because that gives the reason of the failure.
+      resolve(text === UNREADABLE ? lstat(path) : parseFacts(text))
+    }
   }
 
   function expect (count: number): void {
@@ -81,15 +91,18 @@ export function createManyLstats (
   }
 
   return {
-    /** Announces a number of requests, so the thread is ready before them. */
     expect,
+    readFacts (paths) {
+      expect(paths.length)
+      return readFacts(paths)
+    },
 
     lstat (path) {
       expect(1)
       if (!isReady) return lstat(path)
       return new Promise((resolve) => {
         // Requests of one turn of the event loop share one message.
-        if (waiting.push({ path, resolve }) === 1) setImmediate(send)
+        if (waiting.push({ path, resolve }) === 1) setImmediate(() => { void readWaiting() })
       })
     },
 

@@ -1,21 +1,15 @@
 import { lstatSync } from 'node:fs'
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
-import { kindOf } from './lstat.ts'
-import { FIELDS, KINDS, SEPARATOR, type ThreadSettings, UNKNOWN } from './lstat-many.ts'
+import { kindOf, toFactsText } from './lstat.ts'
+import { SEPARATOR, type ThreadSettings, UNREADABLE } from './lstat-many.ts'
 
-/** Reads paths one by one with the synchronous call, which takes a third of the time of asynchronous calls. */
-function lstatAll (paths: readonly string[]): BigInt64Array<ArrayBuffer> {
-  const all = new BigInt64Array(paths.length * FIELDS)
-  for (const [index, path] of paths.entries()) all.set(factsOf(path), index * FIELDS)
-  return all
-}
-
-function factsOf (path: string): bigint[] {
+/** Reads a path by the synchronous call, which takes a third of the time of an asynchronous one. */
+function readFacts (path: string): string {
   try {
     const stats = lstatSync(path, { bigint: true })
-    return [BigInt(KINDS.indexOf(kindOf(stats))), stats.size, stats.mtimeMs, stats.ino]
+    return toFactsText({ kind: kindOf(stats), size: stats.size, mtime: stats.mtimeMs, inode: stats.ino })
   } catch {
-    return [UNKNOWN]
+    return UNREADABLE
   }
 }
 
@@ -24,8 +18,7 @@ function serve (port: MessagePort, { slowMs, graceMs }: ThreadSettings): void {
   port.on('message', (message: string) => {
     const paths = message.split(SEPARATOR)
     const startedAt = performance.now()
-    const all = lstatAll(paths)
-    port.postMessage(all, [all.buffer])
+    port.postMessage(paths.map(readFacts).join(SEPARATOR))
     lateMs = Math.max(0, lateMs + performance.now() - startedAt - paths.length * slowMs)
     if (lateMs > graceMs) port.close()
   })

@@ -10,6 +10,15 @@ export interface PathFacts {
   inode: string
 }
 
+/** Writes facts as one text, because texts are quick to compare and to pass to a thread. */
+export const toFactsText = ({ kind, size, mtime, inode }: Record<keyof PathFacts, string | number | bigint>) =>
+  `${kind} ${size} ${mtime} ${inode}`
+
+export function parseFacts (text: string): PathFacts {
+  const [kind = '', size, mtime, inode = ''] = text.split(' ')
+  return { kind: kind === 'file' || kind === 'folder' ? kind : 'other', size: Number(size), mtime: Number(mtime), inode }
+}
+
 /** Returns the facts of a path, or rejects with the error of the file system. */
 export type Lstat = (path: string) => Promise<PathFacts>
 

@@ -1,4 +1,5 @@
 import type { Db } from '../../core/database/db.ts'
+import type { ScanType } from '../matching/scan-types.ts'
 import type { Rom } from '../roms/entities.ts'
 
 /** The stored data that the scan needs of every ROM of a platform. */
@@ -9,10 +10,14 @@ export interface StoredRomSummary {
   is_identified: boolean
   /** True if this scan added the ROM, even if that was before its worker went down. */
   is_fresh: boolean
+  /** True if a failed or stopped scan added the ROM and may not have looked it up. */
+  is_unfinished: boolean
   /** The number of its files if this scan added the ROM, else 0. */
   fresh_files: number
-  /** Keys of the providers that matched it. */
+  /** Keys of the providers that matched it; empty for a ROM of former scans if this scan does not compare matches. */
   providers: string[]
+  /** Facts of its file as `toFactsText` writes them; null if it is no file of that name in the platform folder. */
+  file_facts: string | null
 }
 
 export type RomHashes = Pick<Rom, 'id' | 'fs_size_bytes' | 'crc_hash' | 'md5_hash' | 'sha1_hash'>
@@ -37,24 +42,35 @@ export interface StoredFile {
   inode: string
 }
 
-/** Lists the ROMs of a platform in one library. @param begunAt the start of the scan */
+const MODIFIED_MS = "round(date_part('epoch', last_modified) * 1000)::bigint"
+
+/** Selects only what a scan needs of every ROM, because a quick scan reads little else of unchanged ones. */
+const KNOWN = `select r.id, r.fs_name, r.missing_from_fs, r.is_identified,
+    r.created_at >= $3 as is_fresh, r.created_at >= $4 and r.created_at < $3 as is_unfinished,
+    case when r.created_at >= $3 then (select count(*)::int from rom_files c where c.rom_id = r.id) else 0 end as fresh_files,
+    case when r.created_at >= $4 or $5 then
+      array(select m.provider from rom_matches m where m.rom_id = r.id and m.match -> 'is_linked' is null)
+      else '{}' end as providers,
+    'file ' || f.file_size_bytes || ' ' || ${MODIFIED_MS} || ' ' || f.inode as file_facts
+  from roms r left join rom_files f on f.rom_id = r.id and f.file_path = r.fs_path and f.file_name = r.fs_name
+  where r.platform_id = $1 and r.library_id = $2`
+
+/** The scan for which ROMs are listed: its first start, the start of the oldest unfinished scan, and its type. */
+export interface KnownFor { startedAt: Date, since: Date, type: ScanType }
+
+/** Lists the ROMs of a platform in one library. */
 export async function listKnown (
-  db: Db, { id, library_id: library }: PlatformFolderRef, begunAt: Date
+  db: Db, { id, library_id: library }: PlatformFolderRef, { startedAt, since, type }: KnownFor
 ): Promise<StoredRomSummary[]> {
-  const { rows } = await db.query<StoredRomSummary>(`select r.id, r.fs_name, r.missing_from_fs, r.is_identified,
-      r.created_at >= $2 as is_fresh,
-      case when r.created_at >= $2 then (select count(*)::int from rom_files f where f.rom_id = r.id) else 0 end as fresh_files,
-      array(select m.provider from rom_matches m where m.rom_id = r.id and m.match -> 'is_linked' is null) as providers
-    from roms r where r.platform_id = $1 and r.library_id = $3`,
-  [id, begunAt, library])
-  return rows
+  const comparesMatches = type === 'update' || type === 'unmatched'
+  return (await db.query<StoredRomSummary>(KNOWN, [id, library, startedAt, since, comparesMatches])).rows
 }
 
 /** Lists the files of ROMs, by ROM. */
 export async function listFiles (db: Db, romIds: readonly number[]): Promise<Map<number, StoredFile[]>> {
   const { rows } = await db.query<StoredFile>(`select rom_id, file_name, file_path,
       file_size_bytes::float8 as file_size_bytes, inode,
-      round(extract(epoch from last_modified) * 1000)::float8 as last_modified
+      (${MODIFIED_MS})::float8 as last_modified
     from rom_files where rom_id = any($1::int[])`, [romIds])
   return Map.groupBy(rows, (file) => file.rom_id)
 }

@@ -4,18 +4,19 @@ import { type DirectoryItem, LibraryUnreadableError, folderInode, readLibraryDir
 import { type EntryListing, isExcluded, listEntries } from '../../entries/entries.ts'
 import type { ExclusionRules } from '../../library/exclusions.ts'
 import type { Lstat } from '../../entries/lstat.ts'
+import type { ReadFacts } from '../../entries/lstat-many.ts'
 import type { ScannedPlatform } from '../../matching/sdk-rom.ts'
 import type { PartLeases } from '../parts/part-leases.ts'
 import { findInode, upsertFolder } from '../platform-rows.ts'
+import type { StoredRomSummary } from '../rom-rows.ts'
+import { findUnchanged } from './unchanged-files.ts'
 
 /** A snapshot of a platform folder. */
 export interface FolderSnapshot {
   /** The inode of the folder; empty if another folder replaced it during the reading. */
   inode: string
-  items: readonly DirectoryItem[]
-  names: ReadonlySet<string>
-  /** The names of possible ROMs: those that no rule excludes. */
-  entries: ReadonlySet<string>
+  /** Its items by name, in the order of the bytes of their names. */
+  items: ReadonlyMap<string, DirectoryItem>
 }
 
 interface Services {
@@ -25,6 +26,7 @@ interface Services {
   findLibraryDir: (libraryId: number) => string | undefined
   rules: ExclusionRules
   lstat: Lstat
+  readFacts: ReadFacts
 }
 type PlatformLocation = Pick<ScannedPlatform, 'id' | 'library_id' | 'fs_path'>
 
@@ -42,9 +44,7 @@ async function takeSnapshot (services: Services, location: PlatformLocation): Pr
   const isUnchanged = before === await folderInode(folder)
   return {
     inode: isUnchanged ? before : '',
-    items,
-    names: new Set(items.map((item) => item.name)),
-    entries: new Set(items.filter((item) => !isExcluded(services.rules, item)).map((item) => item.name))
+    items: new Map(items.map((item) => [item.name, item]))
   }
 }
 
@@ -53,38 +53,52 @@ async function takeSnapshot (services: Services, location: PlatformLocation): Pr
  * another inode stays behind.
  */
 export function createPlatformFolders (services: Services) {
-  const { db, parts, rules, lstat } = services
+  const { db, parts, rules, lstat, readFacts } = services
+  const isEntry = (item: DirectoryItem) => !isExcluded(rules, item)
+  const hasEntries = ({ items }: FolderSnapshot) => items.values().some(isEntry)
+
   return {
+    /** Reads the folder. @throws LibraryUnreadableError */
+    open: (platform: PlatformLocation): Promise<FolderSnapshot> => takeSnapshot(services, platform),
+
     /**
-     * Reads the folder before its `count` ROMs are compared with it.
+     * Checks the folder before its `count` ROMs are compared with it.
      *
-     * @throws LibraryUnreadableError also if it is empty and not the folder that held the ROMs
+     * @throws LibraryUnreadableError if it is empty and not the folder that held the ROMs
      */
-    async open (platform: PlatformLocation, count: number): Promise<FolderSnapshot> {
-      const found = await takeSnapshot(services, platform)
-      if (found.entries.size > 0 || count === 0 || found.inode === await findInode(db, platform)) return found
+    async checkMounted (platform: PlatformLocation, found: FolderSnapshot, count: number): Promise<void> {
+      if (hasEntries(found) || count === 0 || found.inode === await findInode(db, platform)) return
       throw new LibraryUnreadableError(join(libraryOf(services, platform), platform.fs_path),
         `it is empty, and it is not the folder that contained its ${count} ROMs, which looks as if a disk is not mounted; nothing was marked missing`,
         'Mount the disk, or delete the folder if you deleted the games on purpose')
     },
 
-    /**
-     * Reads the entries of a snapshot.
-     *
-     * @param names the only names that are read, even if the rules exclude them
-     */
-    list (
-      location: PlatformLocation, { items, entries }: FolderSnapshot, signal: AbortSignal,
-      names: Pick<ReadonlySet<string>, 'has'> = entries
-    ): EntryListing {
+    /** Selects the possible ROMs of a snapshot. @param names the only ones, even if the rules exclude them */
+    select: ({ items }: FolderSnapshot, names?: Pick<ReadonlySet<string>, 'has'>): DirectoryItem[] =>
+      [...items.values()].filter(names === undefined ? isEntry : ({ name }) => names.has(name)),
+
+    /** Reads the entries of selected items. */
+    list (location: PlatformLocation, items: readonly DirectoryItem[], signal: AbortSignal): EntryListing {
       return listEntries({
         libraryDir: libraryOf(services, location),
         folder: location.fs_path,
         rules: { ...rules, isExcludedSingle: () => false, isExcludedMulti: () => false },
-        items: items.filter((item) => names.has(item.name)),
+        items,
         signal,
         lstat
       })
+    },
+
+    /** Compares selected items with their ROMs. */
+    compare: (
+      location: PlatformLocation, items: readonly DirectoryItem[], known: ReadonlyMap<string, StoredRomSummary>,
+      signal: AbortSignal
+    ) => findUnchanged(join(libraryOf(services, location), location.fs_path), items, known, { readFacts, signal }),
+
+    /** True if a name in a snapshot is a possible ROM. */
+    hasEntry ({ items }: FolderSnapshot, name: string): boolean {
+      const item = items.get(name)
+      return item !== undefined && isEntry(item)
     },
 
     /**
@@ -94,7 +108,7 @@ export function createPlatformFolders (services: Services) {
      */
     async check (platform: PlatformLocation, before: FolderSnapshot): Promise<FolderSnapshot> {
       const after = await takeSnapshot(services, platform)
-      const isEmptied = after.entries.size === 0 && before.entries.size > 0
+      const isEmptied = !hasEntries(after) && hasEntries(before)
       if (after.inode !== '' && after.inode === before.inode && !isEmptied) return after
       throw new LibraryUnreadableError(join(libraryOf(services, platform), platform.fs_path),
         'its content disappeared during the scan; nothing was marked missing',
@@ -102,8 +116,8 @@ export function createPlatformFolders (services: Services) {
     },
 
     /** Stores the folder as the one that holds the platform's ROMs in its library. */
-    async storeFolder (location: PlatformLocation, { inode, entries }: FolderSnapshot): Promise<void> {
-      if (entries.size > 0) await parts.write([location], (db) => upsertFolder(db, location, inode))
+    async storeFolder (location: PlatformLocation, folder: FolderSnapshot): Promise<void> {
+      if (hasEntries(folder)) await parts.write([location], (db) => upsertFolder(db, location, folder.inode))
     }
   }
 }

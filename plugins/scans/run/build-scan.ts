@@ -109,7 +109,7 @@ export function createDiskScan (
   const lstats = createManyLstats()
   const platformScan = createPlatformScan({
     folders: createPlatformFolders(
-      { db, parts, findLibraryDir: dirOf, rules: app.library.rules, lstat: lstats.lstat }
+      { db, parts, findLibraryDir: dirOf, rules: app.library.rules, ...lstats }
     ),
     decideEntries: createDecideEntries({ choice, hasher, db }),
     storeBatch: createStoreBatch({
@@ -121,7 +121,7 @@ export function createDiskScan (
       identify: identification.add,
       parts, announcer, signal
     }),
-    hasher, db, unfinished, parts, signal
+    choice, hasher, db, unfinished, parts, signal
   })
   return {
     platformScan,

@@ -1,5 +1,7 @@
 import type { Db } from '../../../core/database/db.ts'
-import type { Entry } from '../../entries/entries.ts'
+import type { Entry, EntryListing } from '../../entries/entries.ts'
+import type { DirectoryItem } from '../../library/directory.ts'
+import type { ScanChoice } from '../../matching/scan-types.ts'
 import { readAhead } from '../../entries/walk.ts'
 import { createMissingRoms } from '../disk/missing-roms.ts'
 import type { FolderSnapshot, PlatformFolders } from '../disk/platform-folder.ts'
@@ -34,6 +36,7 @@ async function * inBatches<T> (items: AsyncIterable<T>): AsyncGenerator<T[]> {
 
 /** The stages of a platform scan: open the folder, decide batch by batch, store. */
 interface PlatformScanServices {
+  choice: ScanChoice
   folders: PlatformFolders
   decideEntries: DecideEntries
   hasher: Pick<EntryHasher, 'isHashed'>
@@ -60,12 +63,6 @@ function withStoredHashes (decision: EntryDecision): EntryDecision {
   if (!isRebuilt(decision) || decision.kind === 'new' || decision.hashes.files.some((file) => file !== null)) return decision
   const { kind, entry, known } = decision
   return { kind: 'unchanged', entry, known, isDue: kind === 'rebuilt' || decision.isDue }
-}
-
-/** Puts the entries without a row first, because people wait for new games to be listed. */
-function withNewFirst (folder: FolderSnapshot, known: ReadonlyMap<string, StoredRomSummary>): FolderSnapshot {
-  const added = folder.items.filter(({ name }) => !known.has(name))
-  return { ...folder, items: [...added, ...folder.items.filter(({ name }) => known.has(name))] }
 }
 
 const byName = (roms: readonly StoredRomSummary[]) => new Map(roms.map((rom) => [rom.fs_name, rom]))
@@ -95,6 +92,45 @@ async function * decideAll (
 }
 
 /**
+ * Lists the entries that a scan decides about: first those without a row, because people wait for new games to be
+ * listed. A quick scan skips unchanged files.
+ *
+ * @param skip called with the names of skipped files
+ */
+function listInOrder (
+  services: PlatformScanServices, { platform, folder, known, names, isNamed }: PlatformReading,
+  skip: (names: ReadonlySet<string>) => void
+) {
+  const { choice, folders, signal } = services
+  const listings: EntryListing[] = []
+
+  async function * read (items: readonly DirectoryItem[]): AsyncGenerator<Entry[]> {
+    if (items.length === 0) return
+    const listing = folders.list(platform, items, signal)
+    listings.push(listing)
+    yield * inBatches(listing.entries)
+  }
+
+  async function listChanged (items: DirectoryItem[]): Promise<DirectoryItem[]> {
+    if (isNamed || choice.type !== 'quick') return items
+    const changed: DirectoryItem[] = []
+    for await (const batch of folders.compare(platform, items, known, signal)) {
+      skip(batch.unchanged)
+      changed.push(...batch.others)
+    }
+    return changed
+  }
+
+  async function * list (): AsyncGenerator<Entry[]> {
+    const items = folders.select(folder, names)
+    yield * read(items.filter(({ name }) => !known.has(name)))
+    yield * read(await listChanged(items.filter(({ name }) => known.has(name))))
+  }
+
+  return { batches: list(), listProblems: () => listings.flatMap(({ problems }) => problems) }
+}
+
+/**
  * Lists, hashes and stores at the same time; each stage runs one batch ahead of the next.
  *
  * @param missingRoms known ROMs whose file is not there under their name
@@ -103,19 +139,21 @@ async function * decideAll (
 async function readEntries (
   services: PlatformScanServices, reading: PlatformReading, missingRoms: readonly StoredRomSummary[]
 ) {
-  const { folders, storeBatch, db, unfinished, parts, signal } = services
-  const { platform, folder, known, names } = reading
-  const unfinishedIds = await unfinished.listRoms(platform.id)
+  const { folders, storeBatch, db, parts } = services
+  const { platform, folder } = reading
   const missing = createMissingRoms(missingRoms, db)
   const seen = new Set<string>()
-  const listing = folders.list(platform, withNewFirst(folder, known), signal, names)
-  const decided = readAhead(decideAll(services, readAhead(inBatches(listing.entries)), reading))
+  const { batches, listProblems } = listInOrder(services, reading, (unchanged) => {
+    for (const name of unchanged) seen.add(name)
+    parts.of(platform).add({ scanned_roms: unchanged.size })
+  })
+  const decided = readAhead(decideAll(services, readAhead(batches), reading))
   const storing: Promise<void>[] = []
   try {
     for await (const decisions of decided) {
       for (const { entry } of decisions) seen.add(entry.fs_name)
       if (storing.length === STORED_AT_ONCE) await storing.shift()
-      const stored = storeBatch(decisions, platform, missing, unfinishedIds)
+      const stored = storeBatch(decisions, platform, missing)
       stored.catch(() => { /* `await` of the promise throws the error */ })
       storing.push(stored)
     }
@@ -124,8 +162,9 @@ async function readEntries (
     await Promise.allSettled(storing)
   }
   await Promise.all(storing)
-  if (listing.problems.length > 0) await folders.check(platform, folder)
-  for (const { path, reason, fs_name: name } of listing.problems) {
+  const problems = listProblems()
+  if (problems.length > 0) await folders.check(platform, folder)
+  for (const { path, reason, fs_name: name } of problems) {
     parts.of(platform).problem({ platform: platform.fs_slug, path, reason })
     seen.add(name)
   }
@@ -134,7 +173,14 @@ async function readEntries (
 
 /** Scans the folder of one platform. */
 export function createPlatformScan (services: PlatformScanServices) {
-  const { folders, db, unfinished, parts } = services
+  const { choice: { type }, folders, db, unfinished, parts } = services
+
+  /** Reads the folder of a platform and the ROMs that are stored for it. */
+  async function open (platform: ScannedPlatform) {
+    const [roms, folder] = await Promise.all([listKnown(db, platform, { ...unfinished, type }), folders.open(platform)])
+    await folders.checkMounted(platform, folder, countPresent(roms))
+    return { roms, folder }
+  }
 
   async function storeMissing (platform: ScannedPlatform, roms: readonly StoredRomSummary[]): Promise<void> {
     if (roms.length > 0) await parts.write([platform], (db) => markMissing(db, roms, true))
@@ -143,38 +189,35 @@ export function createPlatformScan (services: PlatformScanServices) {
   return {
     /** Finds, hashes and stores all ROMs of a platform, and marks those that are gone. */
     async scanAll (platform: ScannedPlatform): Promise<void> {
-      const roms = await listKnown(db, platform, unfinished.startedAt)
-      const folder = await folders.open(platform, countPresent(roms))
+      const { roms, folder } = await open(platform)
       const reading = { platform, folder, known: byName(roms), isNamed: false }
-      const withoutFile = roms.filter((rom) => !folder.names.has(rom.fs_name))
+      const withoutFile = roms.filter((rom) => !folder.items.has(rom.fs_name))
       const { seen, absent } = await readEntries(services, reading, withoutFile)
       const after = await folders.check(platform, folder)
       // A name on disk that is no ROM any more, such as an excluded one, is gone as well. An unreadable one is not.
       const missingRoms = roms.filter(({ id, fs_name: name }) =>
-        !seen.has(name) && !after.entries.has(name) && (folder.names.has(name) || absent.has(id)))
+        !seen.has(name) && !folders.hasEntry(after, name) && (folder.items.has(name) || absent.has(id)))
       await storeMissing(platform, missingRoms)
       await folders.storeFolder(platform, after)
     },
 
     /** Scans only some ROMs; no other is marked missing. */
     async scanNamed (platform: ScannedPlatform, ids: ReadonlySet<number>): Promise<void> {
-      const all = await listKnown(db, platform, unfinished.startedAt)
+      const { roms: all, folder } = await open(platform)
       const roms = all.filter((rom) => ids.has(rom.id))
-      const folder = await folders.open(platform, countPresent(all))
       const known = byName(roms)
       const { seen } = await readEntries(services, { platform, folder, known, names: known, isNamed: true }, [])
       const after = await folders.check(platform, folder)
-      const missingRoms = roms.filter(({ fs_name: name }) => !seen.has(name) && !after.names.has(name))
+      const missingRoms = roms.filter(({ fs_name: name }) => !seen.has(name) && !after.items.has(name))
       await storeMissing(platform, missingRoms)
       parts.of(platform).add({ scanned_roms: missingRoms.length })
     },
 
     /** Scans only some entries, also those that are no ROM yet. One of them may be a missing ROM that is back. */
     async scanEntries (platform: ScannedPlatform, names: ReadonlySet<string>): Promise<void> {
-      const all = await listKnown(db, platform, unfinished.startedAt)
-      const folder = await folders.open(platform, countPresent(all))
+      const { roms: all, folder } = await open(platform)
       const known = byName(all.filter((rom) => names.has(rom.fs_name)))
-      const missingRoms = all.filter((rom) => !folder.names.has(rom.fs_name))
+      const missingRoms = all.filter((rom) => !folder.items.has(rom.fs_name))
       await readEntries(services, { platform, folder, known, names, isNamed: false }, missingRoms)
       await folders.storeFolder(platform, await folders.check(platform, folder))
     }

@@ -1,14 +1,15 @@
 import type { Db } from '../../../core/database/db.ts'
 import type { TaskRun } from '../../tasks/definitions.ts'
 
-/** ROMs that failed or stopped scans added and may not have looked up. The current scan finishes them. */
+/**
+ * The times between which failed or stopped scans added ROMs, which they may not have looked up. The current scan
+ * finishes them.
+ */
 export interface UnfinishedRoms {
   /** The first start of this scan. Rows created since then are its own, even if another worker started it. */
   startedAt: Date
   /** The start of the oldest unfinished scan, or of this scan. */
   since: Date
-  /** Returns the ROMs of a platform that were added after `since` and before this scan. */
-  listRoms (platformId: number): Promise<ReadonlySet<number>>
 }
 
 /** Selects the failed and stopped scans after which no scan of the whole library has finished. */
@@ -20,20 +21,11 @@ const OLDEST = `select min(u.started_at) as begun_at from tasks u
       and jsonb_array_length(coalesce(f.payload->'platform_fs_slugs', '[]')) = 0
       and jsonb_array_length(coalesce(f.payload->'roms_ids', '[]')) = 0
       and jsonb_array_length(coalesce(f.payload->'library_ids', '[]')) = 0)`
-const ADDED = 'select id from roms where platform_id = $1 and created_at >= $2 and created_at < $3'
 
 export async function readUnfinished (
   db: Db, { begun_at: startedAt }: Pick<TaskRun, 'begun_at'>
 ): Promise<UnfinishedRoms> {
   const { rows: [oldest] } = await db.query<{ begun_at: Date | null }>(OLDEST)
   const since = oldest?.begun_at ?? startedAt
-  if (since >= startedAt) return { startedAt, since: startedAt, listRoms: async () => new Set<number>() }
-  return {
-    startedAt,
-    since,
-    async listRoms (platformId) {
-      const { rows } = await db.query<{ id: number }>(ADDED, [platformId, since, startedAt])
-      return new Set(rows.map(({ id }) => id))
-    }
-  }
+  return { startedAt, since: since < startedAt ? since : startedAt }
 }

@@ -18,12 +18,11 @@ interface StoreBatchServices {
 /** An entry whose stored content stays. */
 type RemainingEntry = Exclude<EntryDecision, RebuiltEntry>
 
-/** @param unfinished ROMs that scans added which failed or were stopped */
-function listDue (entries: readonly RemainingEntry[], unfinished: ReadonlySet<number>): DueRom[] {
+function listDue (entries: readonly RemainingEntry[]): DueRom[] {
   return entries.flatMap((one): DueRom[] => {
     if (one.kind === 'ignored') return []
-    const { known: { id, fs_name: name, is_fresh: isFresh, providers }, isDue } = one
-    if (isFresh || (!isDue && unfinished.has(id))) {
+    const { known: { id, fs_name: name, is_fresh: isFresh, is_unfinished: isUnfinished, providers }, isDue } = one
+    if (isFresh || (!isDue && isUnfinished)) {
       return [{ id, fs_name: name, history: providers.length > 0 ? 'resumed' : 'new' }]
     }
     return isDue ? [{ id, fs_name: name, history: 'known' }] : []
@@ -32,10 +31,8 @@ function listDue (entries: readonly RemainingEntry[], unfinished: ReadonlySet<nu
 
 /** Stores the decisions of a batch, and queues the due ROMs for their lookups. */
 export function createStoreBatch ({ rebuild, identify, parts, announcer, signal }: StoreBatchServices) {
-  /** Updates ROMs that are not rebuilt. @param unfinished ROMs that scans added which failed or were stopped */
-  async function storeRows (
-    entries: readonly RemainingEntry[], platform: ScannedPlatform, unfinished: ReadonlySet<number>
-  ): Promise<DueRom[]> {
+  /** Updates ROMs that are not rebuilt. */
+  async function storeRows (entries: readonly RemainingEntry[], platform: ScannedPlatform): Promise<DueRom[]> {
     const roms = entries.flatMap((one) => one.kind === 'unchanged' ? [one.known] : [])
     const returned = roms.filter((rom) => rom.missing_from_fs)
     if (returned.length > 0) await parts.write([platform], (db) => markMissing(db, returned, false))
@@ -44,17 +41,16 @@ export function createStoreBatch ({ rebuild, identify, parts, announcer, signal 
     const fresh = roms.filter((rom) => rom.is_fresh)
     const freshFiles = fresh.reduce((sum, rom) => sum + rom.fresh_files, 0)
     parts.of(platform).add({ scanned_roms: entries.length, new_roms: fresh.length, new_files: freshFiles })
-    return listDue(entries, unfinished)
+    return listDue(entries)
   }
 
   return async function storeBatch (
-    decisions: readonly EntryDecision[], platform: ScannedPlatform, missing: MissingRoms,
-    unfinished: ReadonlySet<number>
+    decisions: readonly EntryDecision[], platform: ScannedPlatform, missing: MissingRoms
   ): Promise<void> {
     signal.throwIfAborted()
     const due = await rebuild(decisions.filter(isRebuilt), platform, missing)
     const remaining = decisions.filter((decision): decision is RemainingEntry => !isRebuilt(decision))
-    due.push(...await storeRows(remaining, platform, unfinished))
+    due.push(...await storeRows(remaining, platform))
     await identify(due, platform)
   }
 }

@@ -53,9 +53,25 @@ t.test('known ROMs list the providers that matched them, without linked ids', as
   const { rows: [rom] } = await db.query<{ id: number }>("select id from roms where fs_name = '2.sfc'")
   await db.query(`insert into rom_matches (rom_id, provider, provider_id, match)
     values ($1, 'igdb', '1', '{}'), ($1, 'moby', '2', '{"is_linked": true}'), ($1, 'ss', '3', '{}')`, [rom?.id])
-  const known = await listKnown(db, { id, library_id: 1 }, new Date())
+  const known = await listKnown(db, { id, library_id: 1 }, { startedAt: new Date(), since: new Date(), type: 'update' })
   t.strictSame(new Map(known.map(({ fs_name: name, providers }) => [name, providers.sort()])),
     new Map([['1.sfc', []], ['2.sfc', ['igdb', 'ss']], ['3.sfc', []]]))
+})
+
+t.test('known ROMs of a quick scan have the facts of their file, and no matches', async (t) => {
+  const { db, id } = await fill(t, 3)
+  const day = (number: number) => new Date(Date.UTC(2020, 0, number))
+  await db.query("update roms set created_at = $1::timestamptz + (fs_name_no_ext || ' days')::interval", [day(1)])
+  await db.query(`insert into rom_files (rom_id, file_name, file_path, file_size_bytes, last_modified, inode)
+    select id, fs_name, case fs_name when '3.sfc' then 'roms/3.sfc' else 'roms' end, 7, to_timestamp(1577836800.0014), '5' from roms`)
+  await db.query("insert into rom_matches (rom_id, provider, provider_id, match) select id, 'igdb', id, '{}' from roms")
+  const known = await listKnown(db, { id, library_id: 1 }, { startedAt: day(4), since: day(3), type: 'quick' })
+  const facts = 'file 7 1577836800001 5'
+  t.match(known.toSorted((a, b) => a.fs_name < b.fs_name ? -1 : 1), [
+    { is_fresh: false, is_unfinished: false, providers: [], fresh_files: 0, file_facts: facts },
+    { is_fresh: false, is_unfinished: true, providers: ['igdb'], fresh_files: 0, file_facts: facts },
+    { is_fresh: true, is_unfinished: false, providers: ['igdb'], fresh_files: 1, file_facts: null }
+  ])
 })
 
 t.test('ANALYZE covers the columns of lookups and no others', async (t) => {
