@@ -21,16 +21,20 @@ export async function findInode (
   return rows[0]?.fs_inode ?? null
 }
 
-/**
- * Stores that a platform lies in a library, and which folder holds its ROMs; null while no folder does. A row that is
- * up to date is not touched, because even a conflict that updates nothing locks the row and waits for the disk.
- */
+/** True if {@link upsertFolder} would change nothing. */
+export async function isFolderStored (
+  db: Db, { id, library_id: library }: PlatformFolderRef, inode: string | null
+): Promise<boolean> {
+  const { rowCount } = await db.query(`select from platform_folders where platform_id = $1 and library_id = $2
+    and not missing_from_fs and fs_inode is not distinct from coalesce($3, fs_inode)`, [id, library, inode])
+  return rowCount === 1
+}
+
+/** Stores that a platform lies in a library, and which folder holds its ROMs; null while no folder does. */
 export async function upsertFolder (
   db: Db, { id, library_id: library }: PlatformFolderRef, inode: string | null
 ): Promise<void> {
-  await db.query(`insert into platform_folders as f (platform_id, library_id, fs_inode)
-    select $1::int, $2::int, $3::text where not exists (select 1 from platform_folders k where k.platform_id = $1
-      and k.library_id = $2 and not k.missing_from_fs and k.fs_inode is not distinct from coalesce($3, k.fs_inode))
+  await db.query(`insert into platform_folders as f (platform_id, library_id, fs_inode) values ($1, $2, $3)
     on conflict (platform_id, library_id) do update
       set fs_inode = coalesce(excluded.fs_inode, f.fs_inode), missing_from_fs = false
       where f.missing_from_fs or f.fs_inode is distinct from coalesce(excluded.fs_inode, f.fs_inode)`, [id, library, inode])

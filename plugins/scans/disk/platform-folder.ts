@@ -7,8 +7,8 @@ import type { Lstat } from '../../entries/lstat.ts'
 import type { ReadFacts } from '../../entries/lstat-many.ts'
 import type { ScannedPlatform } from '../../matching/sdk-rom.ts'
 import type { PartLeases } from '../parts/part-leases.ts'
-import { findInode, upsertFolder } from '../platform-rows.ts'
-import type { StoredRomSummary } from '../rom-rows.ts'
+import { findInode, isFolderStored, upsertFolder } from '../platform-rows.ts'
+import type { PlatformFolderRef, StoredRomSummary } from '../rom-rows.ts'
 import { findUnchanged } from './unchanged-files.ts'
 
 /** A snapshot of a platform folder. */
@@ -49,11 +49,22 @@ async function takeSnapshot (services: Services, location: PlatformLocation): Pr
 }
 
 /**
+ * Stores that a platform lies in a library, and the inode of its folder; null while no folder holds its ROMs. A row
+ * that is up to date needs no transaction, because the lock of the lease waits for the disk.
+ */
+export async function storeFolder (
+  { db, parts }: Pick<Services, 'db' | 'parts'>, platform: PlatformFolderRef, inode: string | null
+): Promise<void> {
+  if (await isFolderStored(db, platform, inode)) return
+  await parts.write([platform], (tx) => upsertFolder(tx, platform, inode))
+}
+
+/**
  * Tells a folder whose games were deleted from one whose disk is gone. Where a disk was mounted, an empty folder with
  * another inode stays behind.
  */
 export function createPlatformFolders (services: Services) {
-  const { db, parts, rules, lstat, readFacts } = services
+  const { db, rules, lstat, readFacts } = services
   const isEntry = (item: DirectoryItem) => !isExcluded(rules, item)
   const hasEntries = ({ items }: FolderSnapshot) => items.values().some(isEntry)
 
@@ -117,7 +128,7 @@ export function createPlatformFolders (services: Services) {
 
     /** Stores the folder as the one that holds the platform's ROMs in its library. */
     async storeFolder (location: PlatformLocation, folder: FolderSnapshot): Promise<void> {
-      if (hasEntries(folder)) await parts.write([location], (db) => upsertFolder(db, location, folder.inode))
+      if (hasEntries(folder)) await storeFolder(services, location, folder.inode)
     }
   }
 }

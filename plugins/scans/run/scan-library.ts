@@ -10,7 +10,8 @@ import { isPlatformIdentified } from '../../platforms/views.ts'
 import { roomsOf } from '../../permissions/audience-rooms.ts'
 import { scanFirmware } from '../../firmware/scan.ts'
 import { type Library, chooseFolders, readLibraryAgain } from '../disk/read-library.ts'
-import { markPlatforms, upsertFolder } from '../platform-rows.ts'
+import { storeFolder } from '../disk/platform-folder.ts'
+import { markPlatforms } from '../platform-rows.ts'
 import type { LeasedPart } from '../parts/part-leases.ts'
 import type { PlannedPart } from '../parts/part-rows.ts'
 import type { PartProgress } from '../progress/part-progress.ts'
@@ -158,7 +159,7 @@ export function createLibraryScan (services: LibraryScanServices) {
       const facts = app.platforms.facts(row, bindings)
       const platform = toScannedPlatform(row, facts, root.id, romsPath(structure, folder))
       parts.assign(platform, part)
-      await parts.write([platform], (db) => upsertFolder(db, platform, null))
+      await storeFolder({ db: app.db, parts }, platform, null)
       progress.platform(platform.name)
       const isIdentified = isPlatformIdentified(facts)
       if (part.counts_platform) {
