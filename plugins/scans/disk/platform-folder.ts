@@ -36,9 +36,15 @@ function libraryOf ({ findLibraryDir }: Services, { library_id: id, fs_path: pat
   return dir
 }
 
+const folderOf = (services: Services, location: PlatformLocation) =>
+  join(libraryOf(services, location), location.fs_path)
+
+const describeEmpty = (count: number) => `it is empty, and it is not the folder that contained its ${count} ROMs, ` +
+  'which looks as if a disk is not mounted; nothing was marked missing'
+
 /** Takes a snapshot of a folder. @throws LibraryUnreadableError */
 async function takeSnapshot (services: Services, location: PlatformLocation): Promise<FolderSnapshot> {
-  const folder = join(libraryOf(services, location), location.fs_path)
+  const folder = folderOf(services, location)
   const before = await folderInode(folder)
   const items = await readLibraryDirectory(folder)
   const isUnchanged = before === await folderInode(folder)
@@ -59,12 +65,25 @@ export async function storeFolder (
   await parts.write([platform], (tx) => upsertFolder(tx, platform, inode))
 }
 
+function listSelected (
+  services: Services, location: PlatformLocation, items: readonly DirectoryItem[], signal: AbortSignal
+): EntryListing {
+  return listEntries({
+    libraryDir: libraryOf(services, location),
+    folder: location.fs_path,
+    rules: { ...services.rules, isExcludedSingle: () => false, isExcludedMulti: () => false },
+    items,
+    signal,
+    lstat: services.lstat
+  })
+}
+
 /**
  * Tells a folder whose games were deleted from one whose disk is gone. Where a disk was mounted, an empty folder with
  * another inode stays behind.
  */
 export function createPlatformFolders (services: Services) {
-  const { db, rules, lstat, readFacts } = services
+  const { db, rules, readFacts } = services
   const isEntry = (item: DirectoryItem) => !isExcluded(rules, item)
   const hasEntries = ({ items }: FolderSnapshot) => items.values().some(isEntry)
 
@@ -79,8 +98,7 @@ export function createPlatformFolders (services: Services) {
      */
     async checkMounted (platform: PlatformLocation, found: FolderSnapshot, count: number): Promise<void> {
       if (hasEntries(found) || count === 0 || found.inode === await findInode(db, platform)) return
-      throw new LibraryUnreadableError(join(libraryOf(services, platform), platform.fs_path),
-        `it is empty, and it is not the folder that contained its ${count} ROMs, which looks as if a disk is not mounted; nothing was marked missing`,
+      throw new LibraryUnreadableError(folderOf(services, platform), describeEmpty(count),
         'Mount the disk, or delete the folder if you deleted the games on purpose')
     },
 
@@ -89,22 +107,14 @@ export function createPlatformFolders (services: Services) {
       [...items.values()].filter(names === undefined ? isEntry : ({ name }) => names.has(name)),
 
     /** Reads the entries of selected items. */
-    list (location: PlatformLocation, items: readonly DirectoryItem[], signal: AbortSignal): EntryListing {
-      return listEntries({
-        libraryDir: libraryOf(services, location),
-        folder: location.fs_path,
-        rules: { ...rules, isExcludedSingle: () => false, isExcludedMulti: () => false },
-        items,
-        signal,
-        lstat
-      })
-    },
+    list: (location: PlatformLocation, items: readonly DirectoryItem[], signal: AbortSignal): EntryListing =>
+      listSelected(services, location, items, signal),
 
     /** Compares selected items with their ROMs. */
     compare: (
       location: PlatformLocation, items: readonly DirectoryItem[], known: ReadonlyMap<string, StoredRomSummary>,
       signal: AbortSignal
-    ) => findUnchanged(join(libraryOf(services, location), location.fs_path), items, known, { readFacts, signal }),
+    ) => findUnchanged(folderOf(services, location), items, known, { readFacts, signal }),
 
     /** True if a name in a snapshot is a possible ROM. */
     hasEntry ({ items }: FolderSnapshot, name: string): boolean {
@@ -121,8 +131,7 @@ export function createPlatformFolders (services: Services) {
       const after = await takeSnapshot(services, platform)
       const isEmptied = !hasEntries(after) && hasEntries(before)
       if (after.inode !== '' && after.inode === before.inode && !isEmptied) return after
-      throw new LibraryUnreadableError(join(libraryOf(services, platform), platform.fs_path),
-        'its content disappeared during the scan; nothing was marked missing',
+      throw new LibraryUnreadableError(folderOf(services, platform), 'its content disappeared during the scan; nothing was marked missing',
         'Check its disk or network share, then scan again')
     },
 
