@@ -22,7 +22,8 @@ const picture = (sigma: number) => sharp({
 
 function renderEntry (platform: string, index: number): string {
   const image = index % COVER_EVERY === 0 ? '<image>./media/cover.png</image>' : ''
-  return `<game><path>./${fileName(index)}</path><name>${platform} number ${index}</name>${image}</game>`
+  // An entry with a name alone would be no match.
+  return `<game><path>./${fileName(index)}</path><name>${platform} number ${index}</name><desc>A game.</desc>${image}</game>`
 }
 
 /** Writes a library whose games are all in a gamelist.xml. @returns the expected result of a scan, one line per file */
