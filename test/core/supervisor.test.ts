@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import { pino } from 'pino'
 import { mock } from 'node:test'
-import t from 'tap'
+import t, { type Test } from 'tap'
 import { StartError } from '../../core/errors.ts'
 import { commandLine, listenUrl, renderBanner } from '../../core/supervisor/banner.ts'
 import { countConnections } from '../../core/supervisor/database.ts'
@@ -13,7 +13,7 @@ import { createGrowth } from '../../core/supervisor/grow-workers.ts'
 import { isDataDirLocked, lockDataDir } from '../../core/supervisor/lock.ts'
 import { isProcessMessage, isSupervisorMessage } from '../../core/supervisor/messages.ts'
 import { checkPort } from '../../core/supervisor/port.ts'
-import { Slot, restartDelay } from '../../core/supervisor/process-slot.ts'
+import { Slot, type SlotOptions, restartDelay } from '../../core/supervisor/process-slot.ts'
 import { readServerState, writeServerState } from '../../core/supervisor/server-state.ts'
 import { loadConfig } from '../load-config.ts'
 import { isAlive } from '../e2e/server.ts'
@@ -181,22 +181,25 @@ t.test('only messages of the known shapes are accepted', async (t) => {
   for (const message of [null, { type: 'ready' }, { type: 'failed', message: 1 }]) t.notOk(isProcessMessage(message))
 })
 
-t.test('a slot replaces its dead process, but not after it was stopped', async (t) => {
-  const folder = t.testdir({
-    'child.mjs': `process.on('message', (message) => {
-      if (message.type === 'stop') process.exit(0)
-      process.send({ type: 'ready', setup_code: null, has_pages: true, plugins: [] })
-    })`
-  })
-  const pids: (number | undefined)[] = []
-  let ready = Promise.withResolvers<void>()
-  const slot = new Slot({
+/** Creates a slot whose process runs this program. */
+function createSlot (t: Test, program: string, events: Pick<SlotOptions, 'onReady'> & Partial<SlotOptions>): Slot {
+  const folder = t.testdir({ 'child.mjs': program })
+  return new Slot({
     name: 'test',
     log: silent,
     fork: () => fork(join(folder, 'child.mjs')),
-    onReady: () => { ready.resolve() },
-    onStartImpossible: (message) => { t.fail(message) }
+    onStartImpossible: (message) => { t.fail(message) },
+    ...events
   })
+}
+
+t.test('a slot replaces its dead process, but not after it was stopped', async (t) => {
+  const pids: (number | undefined)[] = []
+  let ready = Promise.withResolvers<void>()
+  const slot = createSlot(t, `process.on('message', (message) => {
+    if (message.type === 'stop') process.exit(0)
+    process.send({ type: 'ready', setup_code: null, has_pages: true, plugins: [] })
+  })`, { onReady: () => { ready.resolve() } })
   slot.start(START)
   await ready.promise
   pids.push(slot.pid)
@@ -210,25 +213,18 @@ t.test('a slot replaces its dead process, but not after it was stopped', async (
 })
 
 t.test('a slot whose process rests starts one again, which learns of the rest', async (t) => {
-  const folder = t.testdir({
-    'child.mjs': `process.on('message', (message) => {
-      if (message.type === 'stop') process.exit(0)
-      if (message.type === 'rest') setTimeout(() => { process.exit(0) })
-      if (message.type === 'start') {
-        const pages = message.woken_after_ms !== null
-        process.send({ type: 'ready', setup_code: null, has_pages: pages, plugins: [] })
-      }
-    })`
-  })
   let [ready, rested] = [Promise.withResolvers<boolean>(), Promise.withResolvers<void>()]
-  const slot = new Slot({
-    name: 'test',
-    log: silent,
-    fork: () => fork(join(folder, 'child.mjs')),
+  const slot = createSlot(t, `process.on('message', (message) => {
+    if (message.type === 'stop') process.exit(0)
+    if (message.type === 'rest') setTimeout(() => { process.exit(0) })
+    if (message.type === 'start') {
+      const pages = message.woken_after_ms !== null
+      process.send({ type: 'ready', setup_code: null, has_pages: pages, plugins: [] })
+    }
+  })`, {
     onReady: (message) => { ready.resolve(message.has_pages) },
     onRest: () => { rested.resolve() },
-    onLost: () => { t.fail('the process was lost') },
-    onStartImpossible: (message) => { t.fail(message) }
+    onLost: () => { t.fail('the process was lost') }
   })
   slot.start(START)
   t.equal(await ready.promise, false)
@@ -249,21 +245,12 @@ t.test('a slot whose process rests starts one again, which learns of the rest', 
 })
 
 t.test('a slot replaces a process that fails while it ends for a rest', async (t) => {
-  const folder = t.testdir({
-    'child.mjs': `process.on('message', (message) => {
-      if (message.type === 'stop') process.exit(0)
-      if (message.type === 'rest') process.exit(1)
-      if (message.type === 'start') process.send({ type: 'ready', setup_code: null, has_pages: false, plugins: [] })
-    })`
-  })
   let ready = Promise.withResolvers<void>()
-  const slot = new Slot({
-    name: 'test',
-    log: silent,
-    fork: () => fork(join(folder, 'child.mjs')),
-    onReady: () => { ready.resolve() },
-    onStartImpossible: (message) => { t.fail(message) }
-  })
+  const slot = createSlot(t, `process.on('message', (message) => {
+    if (message.type === 'stop') process.exit(0)
+    if (message.type === 'rest') process.exit(1)
+    if (message.type === 'start') process.send({ type: 'ready', setup_code: null, has_pages: false, plugins: [] })
+  })`, { onReady: () => { ready.resolve() } })
   slot.start(START)
   await ready.promise
   ready = Promise.withResolvers<void>()
