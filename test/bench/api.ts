@@ -8,6 +8,7 @@ import type { Load, LoadOrder } from './load.ts'
 import { type BenchOptions, createBench, onlyRows } from './options.ts'
 import { readProcessorSeconds, runProgram } from './process.ts'
 import { type Measurement, type Target, report } from './report.ts'
+import { median } from './statistics.ts'
 
 /** Measures the API beside a minimal program that does the same work on the same database, in turns. */
 interface Options extends BenchOptions {
@@ -49,7 +50,6 @@ function readOptions (): Options {
 
 /** Shows the current step to the user. */
 const tell = (line: string) => { process.stderr.write(`${line}\n`) }
-const median = (values: number[]) => values.toSorted((a, b) => a - b)[values.length >> 1] ?? NaN
 
 function summarise (loads: readonly Measured[]): Measured {
   const of = (field: keyof Measured) => median(loads.map((load) => load[field]))

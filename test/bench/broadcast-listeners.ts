@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { type Socket, connect } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { percentile } from './statistics.ts'
 
 export interface ListenersOrder { port: number, sockets: number, events: number }
 export interface Spread { p50: number, p99: number, deliveries: number }
@@ -73,8 +74,8 @@ process.once('message', ({ port, sockets: count, events }: ListenersOrder) => {
     const end = performance.now() + LATE_MS
     while (delays.length < count * events && performance.now() < end) await sleep(50)
     const sorted = delays.toSorted((a, b) => a - b)
-    const at = (share: number) => sorted[Math.floor((sorted.length - 1) * share)] ?? NaN
-    process.send?.({ p50: at(0.5), p99: at(0.99), deliveries: sorted.length } satisfies Spread)
+    const [p50, p99] = [percentile(sorted, 0.5), percentile(sorted, 0.99)]
+    process.send?.({ p50, p99, deliveries: sorted.length } satisfies Spread)
   }
   listen().catch((err: unknown) => {
     console.error(err)

@@ -14,14 +14,13 @@ import { type Ends, withEnds } from './cleanup.ts'
 import { type BenchOptions, createBench } from './options.ts'
 import { readProcessorSeconds } from './process.ts'
 import { report } from './report.ts'
+import { median } from './statistics.ts'
 
 /** Measures how evenly an event reaches many sockets, beside a minimal socket.io server, in turns. */
 const SOCKETS = 1_000
 const ORDER: BroadcastOrder = { events: 450, perSecond: 75 }
 const ROUNDS = 3
 const RATIO_MAX = 3
-
-const median = (values: number[]) => values.toSorted((a, b) => a - b)[values.length >> 1] ?? NaN
 
 function start (script: string, order: object, ends: Ends): ChildProcess {
   const child = fork(fileURLToPath(new URL(script, import.meta.url)), [], { execArgv: WEB_FLAGS })

@@ -8,6 +8,7 @@ import { startGuard } from './guard.ts'
 import { OTHER_TOKEN, TOKEN, openLibraryDatabase } from './library-database.ts'
 import { type BenchOptions, createBench, onlyRows } from './options.ts'
 import { type Measurement, report } from './report.ts'
+import { median } from './statistics.ts'
 
 /** Measures lists as the library grows: one request at a time, first without a cache and then again and again. */
 const [USUAL, LARGE, MILLION] = [46_000, 200_000, 1_000_000]
@@ -97,8 +98,6 @@ type Ends = (() => unknown)[]
 const UNITS = 'first / p50 / after a change ms, kB'
 const describe = ({ first, p50, changed, bytes }: Times) =>
   `${first.toFixed(0)} / ${p50.toFixed(1)} / ${changed.toFixed(1)}, ${(bytes / 1e3).toFixed(1)}`
-
-const median = (values: number[]) => values.toSorted((a, b) => a - b)[values.length >> 1] ?? NaN
 
 /**
  * Repeats a request until it succeeds, because a slow machine finishes the work for a later request. Null after the

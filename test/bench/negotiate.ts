@@ -16,6 +16,7 @@ import { loadConfig } from '../load-config.ts'
 import { superuserUrl } from '../superuser.ts'
 import { type BenchOptions, createBench } from './options.ts'
 import { type Measurement, report } from './report.ts'
+import { median } from './statistics.ts'
 
 /**
  * Measures an HTTP negotiation of many files, beside a minimal program that reads the same body, selects the same rows
@@ -30,7 +31,6 @@ const TOKEN = 'svc_bench'
 const [UPLOADS, DOWNLOADS, CONFLICTS] = [2, 2, 1]
 
 const hex = (bytes: number) => randomBytes(bytes).toString('hex')
-const median = (values: number[]) => values.toSorted((a, b) => a - b)[values.length >> 1] ?? 0
 
 interface File { rom: number, name: string, base: string, server: string, device: string }
 

@@ -7,6 +7,7 @@ import { withEnds } from './cleanup.ts'
 import { type BenchOptions, createBench } from './options.ts'
 import { readProcessorSeconds } from './process.ts'
 import { report } from './report.ts'
+import { median } from './statistics.ts'
 
 /**
  * Measures the upload of a large file in chunks, one after the other as apps send them, beside a minimal program that
@@ -26,7 +27,6 @@ const ROMS = 1_000
 
 const content = Buffer.alloc(CHUNK_BYTES, 'svc benchmark ')
 const chunkOf = (number: number) => content.subarray(0, Math.min(CHUNK_BYTES, FILE_BYTES - number * CHUNK_BYTES))
-const median = (values: number[]) => values.toSorted((a, b) => a - b)[values.length >> 1] ?? NaN
 
 interface Sent { method: 'PUT' | 'POST' | 'GET', path: string, headers?: Record<string, string>, body?: Buffer }
 
@@ -41,49 +41,44 @@ async function send (pool: Pool, { headers = {}, body, ...request }: Sent): Prom
 
 const OCTETS = { 'content-type': 'application/octet-stream' }
 
-/** Sends all chunks. @returns milliseconds */
-async function sendChunks (send: (number: number) => Promise<unknown>): Promise<number> {
-  const started = performance.now()
-  for (let number = 0; number < CHUNKS; number++) await send(number)
-  return performance.now() - started
-}
-
 interface Times { chunksMs: number, processorMs: number }
 
-async function upload ({ url, listPids }: Program, name: string): Promise<Times> {
-  const pool = new Pool(url, { connections: 1 })
+/** Measures a program while it receives all chunks. */
+async function timeChunks ({ listPids }: Program, sendChunk: (number: number) => Promise<unknown>): Promise<Times> {
   const readSeconds = async () => (await listPids()).reduce((sum, pid) => sum + (readProcessorSeconds(pid) ?? NaN), 0)
+  const [before, started] = [await readSeconds(), performance.now()]
+  for (let number = 0; number < CHUNKS; number++) await sendChunk(number)
+  return { chunksMs: performance.now() - started, processorMs: (await readSeconds() - before) * 1_000 }
+}
+
+async function upload (program: Program, name: string): Promise<Times> {
+  const pool = new Pool(program.url, { connections: 1 })
   try {
     const platforms = await send(pool, { method: 'GET', path: '/api/platforms' }) as { id: number, fs_slug: string }[]
     const platform = platforms.find((one) => one.fs_slug === FOLDER)
-    const before = await readSeconds()
     const { upload_id: id } = await send(pool, {
       method: 'POST', path: '/api/roms/upload/start', headers: {
         'x-upload-platform': String(platform?.id), 'x-upload-filename': name, 'x-upload-total-size': String(FILE_BYTES),
         'x-upload-total-chunks': String(CHUNKS)
       }
     }) as { upload_id: string }
-    const chunksMs = await sendChunks((number) => send(pool, {
+    const times = await timeChunks(program, (number) => send(pool, {
       method: 'PUT', path: `/api/roms/upload/${id}`, headers: { ...OCTETS, 'x-chunk-index': String(number) }, body: chunkOf(number)
     }))
-    const processorMs = (await readSeconds() - before) * 1_000
     // A completion would start a scan, which would hash the file during the turn of the bare program.
     await send(pool, { method: 'POST', path: `/api/roms/upload/${id}/cancel` })
-    return { chunksMs, processorMs }
+    return times
   } finally {
     await pool.close()
   }
 }
 
-async function uploadBare ({ url, listPids }: Program, name: string): Promise<Times> {
-  const pool = new Pool(url, { connections: 1 })
-  const readSeconds = async () => (await listPids()).reduce((sum, pid) => sum + (readProcessorSeconds(pid) ?? NaN), 0)
+async function uploadBare (program: Program, name: string): Promise<Times> {
+  const pool = new Pool(program.url, { connections: 1 })
   try {
-    const before = await readSeconds()
-    const chunksMs = await sendChunks((number) => send(pool, {
+    return await timeChunks(program, (number) => send(pool, {
       method: 'PUT', path: `/files/${name}?start=${number * CHUNK_BYTES}`, headers: OCTETS, body: chunkOf(number)
     }))
-    return { chunksMs, processorMs: (await readSeconds() - before) * 1_000 }
   } finally {
     await pool.close()
   }
