@@ -202,6 +202,8 @@ async function migrateFrom (executed: readonly string[], options: MigrationOptio
 
 export default fp<DatabaseOptions>(async (app, options) => {
   const pool = createPool(options, (err) => { app.log.debug({ err }, 'database connection lost') })
+  // Not `orm.close()`: its Kysely would lose a connection that is being opened, and then wait for it without end.
+  app.addHook('onClose', () => pool.end())
   const orm = await openOrm(options, pool)
   watchPool(pool)
   if (options.prepares === true) prepareStatements(pool)
@@ -219,6 +221,4 @@ export default fp<DatabaseOptions>(async (app, options) => {
       return db
     }
   })
-  // Not `orm.close()`: its Kysely would lose a connection that is being opened, and then wait for it without end.
-  app.addHook('onClose', () => pool.end())
 }, { name: 'database', fastify: '5.x' })
