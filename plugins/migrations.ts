@@ -16,6 +16,7 @@ import { Migration20261124010000 } from './migrations/20261124010000-searched-na
 import { Migration20261128160000 } from './migrations/20261128160000-plugin-packages.ts'
 import { Migration20261128210000 } from './migrations/20261128210000-shared-settings.ts'
 import { Migration20261129080000 } from './migrations/20261129080000-orders.ts'
+import { Migration20261129110000 } from './migrations/20261129110000-one-folded-name.ts'
 
 /** Every migration in the order they run. A released one is never changed. */
 export const migrations: Migrations = [
@@ -35,5 +36,6 @@ export const migrations: Migrations = [
   { name: '20261124010000-searched-names', class: Migration20261124010000 },
   { name: '20261128160000-plugin-packages', class: Migration20261128160000 },
   { name: '20261128210000-shared-settings', class: Migration20261128210000 },
-  { name: '20261129080000-orders', class: Migration20261129080000 }
+  { name: '20261129080000-orders', class: Migration20261129080000 },
+  { name: '20261129110000-one-folded-name', class: Migration20261129110000 }
 ]

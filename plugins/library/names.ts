@@ -114,6 +114,16 @@ export function parseName (fsName: string, { isFolder = false } = {}): ParsedNam
   }
 }
 
+/**
+ * Returns each name without extension that `parseName` may give a file or folder of this name, whatever the case of its
+ * letters.
+ */
+export function listStems (fsName: string): string[] {
+  const parts = fsName.split('.')
+  const beginnings = parts.map((_, place) => parts.slice(0, place + 1).join('.').trim())
+  return [...new Set([...beginnings, fsName])].filter((stem) => stem !== '')
+}
+
 /** Returns the id in a tag such as `(igdb-1234)`: the first tag with the provider's word and an id of its type. */
 export function findTaggedId (fsName: string, word: string, type: 'integer' | 'string'): number | string | null {
   const beginning = `${word}-`

@@ -44,10 +44,11 @@ const flagIndex = (column: string) => ({
 const ginIndex = (name: string, keys: readonly string[]) =>
   ({ name, expression: `create index "${name}" on "roms" using gin (${keys.join(', ')})` })
 
-/** Creates an index by which saves find the ROM with their name. */
-const foldedIndex = (column: string) => ({
-  name: `roms_folded_${column}`, expression: `create index "roms_folded_${column}" on "roms" (lower(normalize("${column}")))`
-})
+/** Saves find the ROM with their name by it. */
+const FOLDED_NAME = {
+  name: 'roms_folded_fs_name_no_ext',
+  expression: 'create index "roms_folded_fs_name_no_ext" on "roms" (lower(normalize("fs_name_no_ext")))'
+}
 
 const LISTS = ['genres', 'franchises', 'collections', 'companies', 'age_ratings', 'regions', 'languages', 'tags']
 
@@ -96,8 +97,7 @@ export const Rom = defineEntity({
     ginIndex('roms_lists', LISTS.map((name) => `"${name}"`)),
     ginIndex('roms_names_trigrams', [`(${searchedNames()}) gin_trgm_ops`]),
     valueIndex('roms', 'ra_hash'),
-    foldedIndex('fs_name'),
-    foldedIndex('fs_name_no_ext')
+    FOLDED_NAME
   ],
   properties: {
     ...romProperties(),

@@ -4,6 +4,7 @@ import { escapeLike, selectMilliseconds } from '../../core/database/columns.ts'
 import type { Db } from '../../core/database/db.ts'
 import { NO_PLATFORM } from '../assets/asset-names.ts'
 import type { Asset } from '../assets/entities.ts'
+import { listStems } from '../library/names.ts'
 import type { AnyCaller } from '../platforms/visibility.ts'
 import { isRomVisible } from '../roms/visibility.ts'
 import type { WebdavFile } from './entities.ts'
@@ -296,11 +297,10 @@ async function selectNamed (
   return rows
 }
 
-/** Selects the visible ROMs with one of these names, by indexes. */
+/** Selects the visible ROMs with one of these names, with or without extension, by the index of names without. */
 export function selectCandidates (owner: Owner, names: readonly string[]): Promise<RomCandidate[]> {
-  const folded = foldAll(names)
   return selectNamed(owner, sql`select id, unnest(array[fs_name, fs_name_no_ext]) as stem from roms
-    where ${fold(sql`fs_name`)} = any(${folded}) or ${fold(sql`fs_name_no_ext`)} = any(${folded})`, folded)
+    where ${fold(sql`fs_name_no_ext`)} = any(${foldAll(names.flatMap(listStems))})`, foldAll(names))
 }
 
 /** Selects the visible ROMs that have a file or archive member with one of these names, by indexes. */

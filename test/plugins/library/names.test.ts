@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { findTaggedId, nameSortKey, parseName, regionCodes, sortComparator } from '../../../plugins/library/names.ts'
+import { findTaggedId, listStems, nameSortKey, parseName, regionCodes, sortComparator } from '../../../plugins/library/names.ts'
 import { anyString } from '../../any-string.ts'
 
 function tagsOf (name: string) {
@@ -139,10 +139,11 @@ t.test('siblings compare without case and English article', async (t) => {
   t.equal(sortComparator('An Apple'), 'an apple')
 })
 
+const piece = fc.constantFrom('(', ')', '[', ']', '.', ',', '-', ' ', 'zip', 'USA', 'En', 'rev', 'v1', 'igdb-1', '\n', '🎮')
+const anyName = fc.oneof(anyString, fc.array(piece, { maxLength: 40 }).map((parts) => parts.join('')))
+
 t.test('any string is accepted, with separate title and extension', async () => {
-  const piece = fc.constantFrom('(', ')', '[', ']', '.', ',', '-', ' ', 'zip', 'USA', 'En', 'rev', 'v1', 'igdb-1', '\n', '🎮')
-  const name = fc.oneof(anyString, fc.array(piece, { maxLength: 40 }).map((parts) => parts.join('')))
-  fc.assert(fc.property(name, fc.boolean(), (fsName, isFolder) => {
+  fc.assert(fc.property(anyName, fc.boolean(), (fsName, isFolder) => {
     const parsed = parseName(fsName, { isFolder })
     const { fs_name_no_ext: stem, fs_extension: extension } = parsed
     const whole = extension === '' ? stem : `${stem}.${extension}`
@@ -150,6 +151,14 @@ t.test('any string is accepted, with separate title and extension', async () => 
       (fsName.trim() === '' || parsed.fs_name_no_tags !== '') && whole.length <= fsName.length + extension.length + 1 &&
       parsed.tags.every((tag) => tag !== '' && fsName.includes(tag)) &&
       nameSortKey(fsName).length <= 500 && typeof sortComparator(fsName) === 'string'
+  }), { numRuns: 500 })
+})
+
+t.test('a name leads to all names without extension that it may have in any case', async () => {
+  const toUpper = (text: string) => text.replaceAll(/[a-z]/g, (letter) => letter.toUpperCase())
+  fc.assert(fc.property(anyName.filter((name) => name !== ''), fc.boolean(), (fsName, isFolder) => {
+    const { fs_name_no_ext: stem } = parseName(fsName, { isFolder })
+    return listStems(fsName).includes(stem) && listStems(toUpper(fsName)).includes(toUpper(stem))
   }), { numRuns: 500 })
 })
 

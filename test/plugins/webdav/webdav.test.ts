@@ -491,7 +491,9 @@ t.test('a save finds its game by the names of its files and archive members', as
   const archive = await addGame(test, 'Outer', 'snes', 'zip')
   await test.app.pg.query('update rom_files set archive_members = $1 where rom_id = $2', [JSON.stringify(members), archive])
   const folder = await addRom(test, { fs_name: 'Folder.v2', files: ['Disc One.cue'] })
+  const packed = await addRom(test, { fs_name: 'Packed.tar.gz' })
   const cases: [path: string, romId: number][] = [
+    ['saves/Snes9x/packed.TAR.gz.srm', packed], ['saves/Snes9x/Packed.srm', packed],
     ['saves/Snes9x/outer.srm', archive], ['saves/Snes9x/Inner Name.srm', archive], ['states/Snes9x/INNER NAME.state', archive],
     ['saves/Snes9x/Disc One.srm', folder], ['saves/Snes9x/Folder.v2.srm', folder]
   ]
