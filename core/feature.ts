@@ -95,8 +95,13 @@ export interface Features {
   /** The groups of all operations, in the order of the API document. */
   tags: readonly Tag[]
   loadSections (): Promise<readonly ConfigSection[]>
-  /** Loads the configuration with the sections of all features. @throws StartError naming each wrong key */
-  loadConfig (environment?: Environment): Promise<LoadedConfig>
+  /**
+   * Loads the configuration with the sections of all features.
+   *
+   * @param startText the content of `config.yml` when the server started; null reads the file
+   * @throws StartError naming each wrong key
+   */
+  loadConfig (environment?: Environment, startText?: string | null): Promise<LoadedConfig>
   loadTables (): Promise<{ entities: Entities, migrations: Migrations }>
   /** Loads the names of all fields that no provider may replace. */
   loadFieldNames (): Promise<ReadonlySet<string>>

@@ -95,9 +95,9 @@ export function composeFeatures ({ features, loadMigrations, loadIntroduction }:
     tags: features.flatMap(({ tags = {} }) => Object.entries(tags))
       .map(([name, description]) => ({ name, description })),
     loadSections,
-    async loadConfig (environment = settingsEnvironment()) {
+    async loadConfig (environment = settingsEnvironment(), startText = null) {
       const [{ loadConfig }, sections] = await Promise.all([import('./config/config.ts'), loadSections()])
-      return loadConfig(sections, environment)
+      return loadConfig(sections, environment, startText)
     },
     async loadTables () {
       const [entities, migrations] = await Promise.all([loadEntities(features), loadMigrations()])

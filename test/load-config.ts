@@ -5,4 +5,5 @@ import { features } from '../plugins/index.ts'
 const sections = await features.loadSections()
 
 /** Loads a configuration with the sections of all features. */
-export const loadConfig = (environment: Environment) => load(sections, environment)
+export const loadConfig = (environment: Environment, startText: string | null = null) =>
+  load(sections, environment, startText)

@@ -55,7 +55,7 @@ async function sendMetrics (id: number): Promise<void> {
 
 async function start (message: StartMessage): Promise<void> {
   setSettings(message.settings)
-  const { config } = await features.loadConfig()
+  const { config } = await features.loadConfig(message.settings, message.config_text)
   log = createLogger(config, `svc-${role}`)
   if (role === 'web') drainSeconds = config.server.drain_seconds
   const { prepareHost, startRole } = await modules

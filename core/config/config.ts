@@ -225,14 +225,17 @@ export interface LoadedConfig { config: Config, warnings: string[] }
  * Reads environment over `config.yml` over defaults. Some sections of the result follow later changes of the file.
  *
  * @param sections of the features
+ * @param startText the content of the file when the server started; null reads the file
  * @throws StartError naming each wrong key, its value and the remedy.
  */
-export function loadConfig (sections: readonly ConfigSection[], environment: Environment): LoadedConfig {
+export function loadConfig (
+  sections: readonly ConfigSection[], environment: Environment, startText: string | null = null
+): LoadedConfig {
   const dataDir = dataDirOf(environment)
   const file = join(dataDir, 'config.yml')
   const schema = createConfigSchema(sections)
   const source = { dataDir, file, schema, settings: listSettings(schema), live: listLive(sections), environment }
-  return followConfig(file, source.live, () => readConfig(source))
+  return followConfig(file, source.live, (text) => readConfig(source, text), startText)
 }
 
 interface ConfigSource {
@@ -246,9 +249,10 @@ interface ConfigSource {
   environment: Environment
 }
 
-function readConfig (source: ConfigSource, text?: string): LoadedConfig {
+function readConfig (source: ConfigSource, given: string | null): LoadedConfig {
   const { dataDir, file, schema, settings, live, environment } = source
-  const content = readContent(file, text ?? (existsSync(file) ? readText(file) : ''))
+  const text = given ?? (existsSync(file) ? readText(file) : '')
+  const content = readContent(file, text)
   const warnings = [
     ...findUnknownKeys(content, schema)
       .map((key) => `${key} in ${file} is not a setting and is ignored; svc config prints all settings`),
@@ -279,6 +283,7 @@ function readConfig (source: ConfigSource, text?: string): LoadedConfig {
     auth: { ...filled.auth, secret_key: secretKey },
     file: {
       path: file,
+      text,
       fixed,
       live,
       findProblem: () => null,

@@ -49,9 +49,18 @@ function follow (first: Config, live: readonly string[], stamp: string, readAnew
   return Object.freeze(followedConfig)
 }
 
-/** Reads a configuration and follows the changes of its file in the live sections. */
-export function followConfig<T extends { config: Config }> (path: string, live: readonly string[], read: () => T): T {
-  const stamp = stampOf(path)
-  const loaded = read()
-  return { ...loaded, config: follow(loaded.config, live, stamp, () => read().config) }
+/** The stamp of a file that was not read yet. */
+const UNREAD = 'unread'
+
+/**
+ * Reads a configuration and follows the changes of its file in the live sections.
+ *
+ * @param startText the content of the file when the server started, for a later process; null reads the file
+ */
+export function followConfig<T extends { config: Config }> (
+  path: string, live: readonly string[], read: (text: string | null) => T, startText: string | null
+): T {
+  const stamp = startText === null ? stampOf(path) : UNREAD
+  const loaded = read(startText)
+  return { ...loaded, config: follow(loaded.config, live, stamp, () => read(null).config) }
 }

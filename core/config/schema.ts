@@ -227,6 +227,8 @@ export interface Setting { path: string[], schema: TSchema, env: string | undefi
 /** The file of the settings, and the variables that override it. */
 export interface ConfigFile {
   path: string
+  /** The content from which the configuration was first read. */
+  text: string
   /** The environment variables that set settings, by the path of the setting with dots. */
   fixed: ReadonlyMap<string, string>
   /**

@@ -14,6 +14,11 @@ export const SupervisorMessageSchema = Type.Union([
     name: Type.String(),
     /** The variables that settings are read from. */
     settings: Type.Record(Type.String(), Type.Union([Type.String(), Type.Undefined()])),
+    /**
+     * The content of `config.yml` when the server started, so that all processes have the same settings; null with an
+     * external database, where the settings of other hosts change the file.
+     */
+    config_text: Nullable(Type.String()),
     database_url: Type.String(),
     /**
      * The process id of the embedded database, for a process that outlives the supervisor; null for an external

@@ -17,8 +17,8 @@ export interface SlotOptions {
   fork (): ChildProcess
   log: Logger
   onReady (message: ReadyMessage): void
-  /** Called when the process reported that it can never start. */
-  onStartImpossible (message: string, exitCode: number): void
+  /** Called when the process reported that it can never start; `wasReady` if an earlier one of the slot could. */
+  onStartImpossible (message: string, exitCode: number, wasReady: boolean): void
   /** Returns the metrics of all processes, which the process requested. */
   readAllMeasured? (): Promise<ServerSnapshot>
   /** Called with each message of the process. */
@@ -179,7 +179,9 @@ export class Slot {
     this.#silentTicks = 0
     this.#options.onMessage?.(message)
     if (message.type === 'alive') this.#busy = message.busy
-    if (message.type === 'failed') this.#options.onStartImpossible(message.message, message.exit_code)
+    if (message.type === 'failed') {
+      this.#options.onStartImpossible(message.message, message.exit_code, this.#firstReadyAt !== null)
+    }
     if (message.type === 'measured') this.#pendingRequests.get(message.id)?.(message.measured)
     if (message.type === 'measure_all') void this.#answerAll(message.id)
     if (message.type !== 'ready') return

@@ -162,7 +162,11 @@ class Run {
         onLost(failures)
       },
       readAllMeasured: async () => await this.#measures?.readAll() ?? { processes: [], former: [] },
-      onStartImpossible: (message, exitCode) => { this.#fail(message, exitCode) }
+      onStartImpossible: (message, exitCode, wasReady) => {
+        // After a rest the web workers still answer, so the start is repeated until the cause is gone.
+        if (number === 0 && wasReady) this.#options.log.error({ process: name, reason: message }, 'the process cannot start')
+        else this.#fail(message, exitCode)
+      }
     })
     this.#slots.push({ slot, number })
     return slot
@@ -224,6 +228,7 @@ class Run {
       type: 'start',
       name: slot.name,
       settings: this.#options.settings,
+      config_text: this.#database.isEmbedded ? this.#options.config.file.text : null,
       database_url: this.#database.url,
       database_pid: this.#database.pid,
       migrate: this.#ready === null,

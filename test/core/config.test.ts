@@ -291,6 +291,23 @@ t.test('an unusable file keeps the former settings and reports the reason', asyn
   t.equal(config.file.findProblem(), null)
 })
 
+t.test('a later process has the settings of the start and follows live sections', async (t) => {
+  const text = 'exclude: { platforms: [a] }\nserver: { port: 81 }\n'
+  const dataDir = t.testdir({ 'config.yml': text })
+  const environment = { SVC_DATA_DIR: dataDir, SVC_AUTH_SECRET_KEY: KEY }
+  const write = (changed: string) => { writeFileSync(join(dataDir, 'config.yml'), changed) }
+  t.equal(loadConfig(environment).config.file.text, text)
+  write('exclude: { platforms: [a, b] }\nserver: { port: 82 }\n')
+  const { config } = loadConfig(environment, text)
+  t.equal(config.server.port, 81)
+  t.same(excludeConfig.of(config).platforms, ['a', 'b'])
+  write('server: { port: [')
+  t.throws(() => loadConfig(environment), /is not valid YAML/)
+  const later = loadConfig(environment, text).config
+  t.same(excludeConfig.of(later).platforms, ['a'])
+  t.match(later.file.findProblem(), /is not valid YAML/)
+})
+
 t.test('every key of a config.yml for RomM is a setting', async (t) => {
   const { config, warnings } = load(t, `
 exclude: { platforms: [], roms: { single_file: { extensions: [], names: [] },

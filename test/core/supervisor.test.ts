@@ -20,7 +20,7 @@ import { isAlive } from '../e2e/server.ts'
 
 const STATE = { pid: 1, started_at: '2026-01-01T00:00:00Z', url: null, port: null, database_url: 'postgres://db' }
 const START = {
-  type: 'start', name: 'web worker 1', settings: {}, database_url: 'u', database_pid: null, migrate: false, host_id: 'h', worker_number: 1, socket_dir: '/', port: 1, rest_ms: 0, woken_after_ms: null
+  type: 'start', name: 'web worker 1', settings: {}, config_text: '', database_url: 'u', database_pid: null, migrate: false, host_id: 'h', worker_number: 1, socket_dir: '/', port: 1, rest_ms: 0, woken_after_ms: null
 } as const
 const silent = pino({ level: 'silent' })
 
@@ -244,6 +244,21 @@ t.test('a slot whose process rests starts one again, which learns of the rest', 
   await slot.stop()
 })
 
+t.test('a slot whose process cannot start any more says that an earlier one could', async (t) => {
+  const [ready, failed] = [Promise.withResolvers<undefined>(), Promise.withResolvers<unknown[]>()]
+  const slot = createSlot(t, `process.on('message', ({ type }) => {
+    if (type === 'start') process.send({ type: 'ready', setup_code: null, has_pages: false, plugins: [] })
+    if (type === 'stop') process.send({ type: 'failed', message: 'broken', exit_code: 1 }, () => process.exit(0))
+  })`, {
+    onReady: () => { ready.resolve(undefined) },
+    onStartImpossible: (...facts) => { failed.resolve(facts) }
+  })
+  slot.start(START)
+  await ready.promise
+  await slot.stop()
+  t.same(await failed.promise, ['broken', 1, true])
+})
+
 t.test('a slot replaces a process that fails while it ends for a rest', async (t) => {
   let ready = Promise.withResolvers<void>()
   const slot = createSlot(t, `process.on('message', (message) => {
@@ -395,7 +410,7 @@ t.test('a process that can never start is reported with its reason', async (t) =
     onStartImpossible: (...reason) => { reported.resolve(reason) }
   })
   slot.start(START)
-  t.same(await reported.promise, ['Port taken', 3])
+  t.same(await reported.promise, ['Port taken', 3, false])
   await slot.stop()
 })
 

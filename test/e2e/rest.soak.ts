@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { readLockFile } from '../../core/postgres/cluster.ts'
@@ -64,6 +64,16 @@ t.test('a resting scan worker starts for whatever needs it, and rests again', as
     }, 'the database again', server)
     const { code, output } = await runCommand(t, ['scan'], env)
     t.equal(code, 0, output)
+  })
+
+  await t.test('a file of settings that cannot be read leaves the server as it was', async (t) => {
+    await untilResting()
+    const file = join(dataDir, 'config.yml')
+    writeFileSync(file, 'scan: [')
+    const plugins = await fetch(`${url}/api/plugins`, { headers: { authorization } })
+    t.match(await plugins.json(), [{ seen_by: 'worker' }])
+    rmSync(file)
+    t.equal((await readHealth()).checks.worker.status, 'ok')
   })
 
   await t.test('a worker that is killed while it starts is replaced', async (t) => {
