@@ -62,7 +62,9 @@ async function write (path: string, folder: string, content: Readable, limit: Si
   const digest = new Digest()
   const file = await open(path, 'wx', 0o666)
   try {
-    const size = await writeUpload(file, content, { folder, ...limit }, (piece) => { digest.update(piece) })
+    // If the write fails, the rest of the body is still received (core/web/unread-bodies.ts).
+    const pieces = content.iterator({ destroyOnReturn: false })
+    const size = await writeUpload(file, pieces, { folder, ...limit }, (piece) => { digest.update(piece) })
     return { path, file_size_bytes: size, ...digest.hashes() }
   } finally {
     await file.close()

@@ -58,7 +58,8 @@ export const stagedId = (name: string): string | null => STAGED.exec(name)?.[1] 
 async function writeStream (path: string, start: number, content: Readable, inspect: InspectBytes): Promise<void> {
   const target = await open(path, WRITE, MODE)
   try {
-    await writePieces(target, start, content, inspect)
+    // If the write fails, the rest of the body is still received (core/web/unread-bodies.ts).
+    await writePieces(target, start, content.iterator({ destroyOnReturn: false }), inspect)
   } finally {
     await target.close()
   }

@@ -142,12 +142,15 @@ t.test('a whole file without a length counts with the bytes that arrive', async 
       method: 'POST',
       headers: { ...admin, 'content-type': 'application/octet-stream', 'x-upload-platform': String(await platform()), 'x-upload-filename': name }
     })
-    request.write(Buffer.alloc(size - 1))
+    const answered = once(request, 'response')
+    // Many clients read the response only after they sent everything.
+    await new Promise((resolve) => { request.write(Buffer.alloc(size - 1), resolve) })
     request.end('x')
-    const [answer] = await once(request, 'response') as [IncomingMessage]
+    const [answer] = await answered as [IncomingMessage]
     return { status: answer.statusCode, body: await text(answer) }
   }
   t.match(await add('Over.sfc', 51), { status: 507, body: /ROM_UPLOAD_QUOTA_BYTES/ })
+  t.match(await add('Larger.sfc', 32 * 1024 ** 2), { status: 507, body: /ROM_UPLOAD_QUOTA_BYTES/ })
   t.same(await staged(), [])
   t.equal((await add('Within.sfc', 50)).status, 200)
   await sql('delete from rom_uploads')
