@@ -27,6 +27,7 @@ import { corsOptionsFor } from './web/origins.ts'
 import type { PluginPackage } from './loader/packages/packages.ts'
 import { createPluginServices } from './loader/services.ts'
 import refuseClosing from './web/refuse-closing.ts'
+import refuseCompressed from './web/refuse-compressed.ts'
 import unreadBodies from './web/unread-bodies.ts'
 import unusedConnections from './web/unused-connections.ts'
 import refuseNul from './web/refuse-nul.ts'
@@ -163,6 +164,7 @@ export async function buildApp (options: AppOptions): Promise<App> {
   await app.register(errorHandler)
   await app.register(refuseClosing)
   await app.register(unreadBodies)
+  await app.register(refuseCompressed)
   await app.register(unusedConnections)
   await app.register(securityHeaders, {
     contentSecurityPolicy: { directives: { defaultSrc: ["'self'"], frameAncestors: ["'none'"], upgradeInsecureRequests: null } },

@@ -4,6 +4,7 @@ import { link, mkdir, readFile, rename, rm, symlink, utimes, writeFile } from 'n
 import { type IncomingMessage, request as sendRequest } from 'node:http'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
+import { gzipSync } from 'node:zlib'
 import { io } from 'socket.io-client'
 import t from 'tap'
 import { uploadsConfig } from '../../../plugins/uploads/config.ts'
@@ -331,6 +332,19 @@ t.test('a ROM can be sent in one request, and a broken one leaves no file', asyn
   t.equal((await call('POST', '', { 'x-upload-platform': '1' }, bytes)).status, 422)
   t.same(await staged(), [])
   await scanned('Plain.sfc')
+})
+
+t.test('a compressed body is refused, because it would be stored as the file', async (t) => {
+  const bytes = gzipSync(content(5_000))
+  const type = { 'content-type': 'application/octet-stream' }
+  const headers = { ...type, 'x-upload-platform': String(await platform()), 'x-upload-filename': 'Packed.sfc' }
+  const refusal = { status: 415, body: { detail: /'gzip'; send it without compression/ } }
+  t.match(await call('POST', '', { ...headers, 'content-encoding': 'gzip' }, bytes), refusal)
+  const id = await begin('Packed.sfc', bytes.length, 1)
+  t.match(await call('PUT', `/upload/${id}`, { ...type, 'x-chunk-index': '0', 'content-encoding': 'gzip' }, bytes), refusal)
+  t.match((await call('GET', `/upload/${id}`, {})).body, { received_chunks: [] })
+  t.equal((await call('PUT', `/upload/${id}`, { ...type, 'x-chunk-index': '0', 'content-encoding': 'utf-8' }, bytes)).status, 200)
+  t.equal((await call('POST', `/upload/${id}/cancel`, {})).status, 204)
 })
 
 t.test('an uploaded file becomes a missing ROM again by its name or its content', async (t) => {
