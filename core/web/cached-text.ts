@@ -9,7 +9,7 @@ import { vary } from './compression.ts'
 const deflate = promisify(deflateRaw)
 
 /** Each deflated piece ends at a whole byte and refers to no earlier bytes. Other pieces may come before and after. */
-const OPTIONS = { level: 4, finishFlush: constants.Z_SYNC_FLUSH }
+const OPTIONS = { level: 3, finishFlush: constants.Z_SYNC_FLUSH }
 /** Numbers hardly repeat, so a search for repetitions would cost time and bytes. The window for it is the smallest. */
 const DIGITS_OPTIONS = { ...OPTIONS, strategy: constants.Z_HUFFMAN_ONLY, windowBits: 9 }
 /** As many as zlib has threads. Each takes 256 kB, also while it waits for a thread. */

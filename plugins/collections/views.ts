@@ -71,13 +71,13 @@ export interface VirtualRow extends VirtualCount {
   rom_ids: string
   /** Covers of some members that have one. */
   covers: readonly CoverAddresses[]
-  time: Date
+  /** As in responses. */
+  time: string
 }
 
 /** Writes a virtual collection as JSON, because its ids are text already and there may be millions. */
 export function writeVirtual (row: VirtualRow): string {
-  const { type, name, rom_count: count, rom_ids: ids, covers } = row
-  const time = formatDate(row.time)
+  const { type, name, rom_count: count, rom_ids: ids, covers, time } = row
   const view: Omit<VirtualCollectionView, 'rom_ids'> = {
     id: virtualId(row),
     type,

@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import { databaseDate } from '../../core/database/clock.ts'
 import type { Context } from '../../core/access/context.ts'
+import { formatDate } from '../../core/typebox.ts'
 import { CachedText } from '../../core/web/cached-text.ts'
 import { createLibraryCache } from '../library-versions/library-cache.ts'
 import { type VersionSnapshot, selectVersions } from '../library-versions/version-rows.ts'
@@ -24,7 +25,10 @@ const ID_SHOWN_MAX = 200
 const NONE = new CachedText('[]')
 
 /** The virtual collections of one caller, by name. */
-interface Listed extends Pick<VirtualIndex, 'counts' | 'coverIds' | 'covers'> { time: Date }
+interface Listed extends Pick<VirtualIndex, 'counts' | 'coverIds' | 'covers'> {
+  /** As in responses. */
+  time: string
+}
 
 /** @property withIds undefined to contain ids unless they are many */
 export interface VirtualOptions { limit?: number | undefined, withIds?: boolean | undefined }
@@ -68,7 +72,7 @@ export function createVirtualCollections (app: FastifyInstance) {
     lists.get(versions, { caller: callerKey(caller), of: 'list' }, async () => {
       const isShared = await seesAllAges(shortReads, caller)
       const index = await getIndex(versions, isShared ? null : caller)
-      return { ...isShared ? await withoutHidden(index, caller) : index, time: databaseDate() }
+      return { ...isShared ? await withoutHidden(index, caller) : index, time: formatDate(databaseDate()) }
     })
 
   async function selectRows (
