@@ -26,8 +26,8 @@ interface GuardOptions {
 export class Guard {
   readonly #options: GuardOptions
   #wakeAt: number | null = null
-  /** Releases the lock; null without one. */
-  #release: (() => void) | null = null
+  /** The lock, once asked for; null without one. */
+  #lock: { taken: Promise<void>, release: () => void } | null = null
   #timer: NodeJS.Timeout | undefined
   #lookedAt = 0
   #isListening = false
@@ -51,20 +51,20 @@ export class Guard {
   stop (): void {
     clearInterval(this.#timer)
     this.#timer = undefined
-    this.#release?.()
-    this.#release = null
+    this.#lock?.release()
+    this.#lock = null
   }
 
   async #open (): Promise<void> {
     const { app, report } = this.#options
-    if (this.#release === null) await this.#lock()
-    const locked = this.#release
+    const lock = this.#lock ??= this.#takeLock()
+    await lock.taken
     if (!this.#isListening) {
       for (const channel of app.rest.listChannels()) await app.workers.listen(channel, this.#lookSoon)
       this.#isListening = true
     }
     const reason = await this.#findReason()
-    if (this.#release === null || this.#release !== locked) return
+    if (this.#lock !== lock) return
     if (reason !== null) {
       await this.#wake(reason)
       return
@@ -75,15 +75,15 @@ export class Guard {
     await this.#look()
   }
 
-  #lock (): Promise<void> {
-    const { promise: released, resolve: release } = Promise.withResolvers<undefined>()
-    this.#release = () => { release(undefined) }
-    return new Promise((resolve, reject) => {
+  #takeLock () {
+    const released = Promise.withResolvers<void>()
+    const taken = new Promise<void>((resolve, reject) => {
       this.#options.app.workers.runLocked(RESTING, () => {
         resolve()
-        return released
+        return released.promise
       }).catch(reject)
     })
+    return { taken, release: released.resolve }
   }
 
   #isScheduleDue (): boolean {
