@@ -4,6 +4,7 @@ import type {
 } from 'fastify'
 import { Kind, type StringOptions, type TProperties, type TSchema, type Static, Type, TypeRegistry } from '@sinclair/typebox'
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
+import { BIDI_CONTROLS } from './bidi-controls.ts'
 
 export type App = FastifyInstance<RawServerDefault, RawRequestDefaultExpression, RawReplyDefaultExpression,
   FastifyBaseLogger, TypeBoxTypeProvider>
@@ -40,8 +41,6 @@ export const withFile = (body: TSchema, part: string): TSchema =>
 /** Text that may go to the database, which refuses NUL. */
 export const StoredText = (options: StringOptions = {}) => Type.String({ pattern: '^[^\\u0000]*$', ...options })
 
-/** Characters that change the direction of text: names with them look like other names. */
-export const BIDI_CONTROLS = '\\u061C\\u200E\\u200F\\u202A-\\u202E\\u2066-\\u2069'
 /** A name that one person sets and others read. */
 export const NameText = (options: StringOptions = {}) =>
   Type.String({ pattern: `^[^\\u0000${BIDI_CONTROLS}]*$`, ...options })

@@ -197,14 +197,19 @@ function listLoaded (path: string): string[] {
   })
 }
 
+/** Adds everything that the files of a set load at their start. */
+function addLoaded (loaded: Set<string>): void {
+  // A loop over a set includes elements that are added during the loop.
+  for (const path of loaded) for (const target of listLoaded(path)) loaded.add(target)
+}
+
 t.test('a process loads rarely used packages only at first use', async (t) => {
   const loaded = new Set([
     'core/composition/child.ts', 'core/server.ts', 'core/cli/start.ts',
     ...['', 'readers/', 'titles/', 'xml/'].map((part) => `sdk/src/${part}index.ts`),
     ...SOURCES.filter((path) => /^plugins\/[\w-]+\/plugin\.ts$/.test(path))
   ])
-  // A loop over a set includes elements that are added during the loop.
-  for (const path of loaded) for (const target of listLoaded(path)) loaded.add(target)
+  addLoaded(loaded)
   t.ok(loaded.has('fastify') && loaded.has('pg'), 'of the packages that all need')
   // An import of node:http or node:tls reads all of its exports, and some load much more: see core/node-http.ts.
   for (const late of ['pg-boss', 'undici', 'jose', 'html-to-text', 'saxes', 'pino-pretty', 'libarchive-wasm', 'nodemailer', 'sharp',
@@ -213,6 +218,16 @@ t.test('a process loads rarely used packages only at first use', async (t) => {
     'plugins/dats/load/load-file.ts', 'plugins/imports/run-import.ts', 'plugins/patches/apply/formats.ts',
     'plugins/scans/run/run-scan.ts']) {
     t.notOk(loaded.has(late), late)
+  }
+})
+
+t.test('the process that hashes loads neither schemas nor settings, nor do its threads', async (t) => {
+  for (const start of ['process', 'worker']) {
+    const loaded = new Set([`plugins/hashing/threads/${start}.ts`])
+    addLoaded(loaded)
+    t.ok(loaded.has('core/archives/limits.ts'), `${start}.ts knows the limits of archives`)
+    // The start of both delays the list of new games.
+    t.same([...loaded].filter((path) => /^(core\/(config|loader)\/|@sinclair\/typebox)/.test(path)), [], start)
   }
 })
 

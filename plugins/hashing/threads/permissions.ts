@@ -3,13 +3,11 @@ import { join } from 'node:path'
 import { inheritedFolder } from '../../../core/loader/packages/strip-types.ts'
 import { canConfine } from '../../../core/loader/process/node-level.ts'
 import { SERVER_DIR } from '../../../core/server-dir.ts'
+import { PERMISSION } from './thread-flags.ts'
 
 /** The server's own code, without what may lie beside it: the data directory and `config.yml`. */
 const CODE = ['core', 'plugins', 'sdk', 'node_modules', 'package.json']
-const PERMISSION = '--permission'
 const START_THREADS = ['--allow-worker', '--disable-warning=PERM0006']
-/** Flags of a process that a thread may be given; Node refuses the others. */
-const THREAD_FLAGS = [PERMISSION, '--allow-fs-read=', '--no-experimental-sqlite', '--conditions=', '--import=']
 
 /**
  * The flags that let the process read the server's code and `folders` only, write nothing and start no program. A Node
@@ -22,10 +20,3 @@ export function permissionFlags (folders: readonly string[]): string[] {
   const readable = [...code, ...stripped === null ? [] : [stripped], ...folders]
   return [PERMISSION, ...START_THREADS, '--no-experimental-sqlite', ...readable.map((path) => `--allow-fs-read=${path}`)]
 }
-
-/**
- * The flags of the threads of a confined process; undefined in any other process, whose threads inherit its flags.
- * A thread may not start threads itself, because one with other flags would have all permissions.
- */
-export const threadFlags = (flags: readonly string[] = process.execArgv): string[] | undefined =>
-  flags.includes(PERMISSION) ? flags.filter((flag) => THREAD_FLAGS.some((start) => flag.startsWith(start))) : undefined

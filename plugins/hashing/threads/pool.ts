@@ -5,7 +5,7 @@ import {
   BATCH_JOBS, CANCELLED, createSharedState, DEADLINE, FILE, holdsMemory, IDLE, JOB, releaseMemory,
   type Job, type JobResult, type JobSuccess, type ThreadSettings
 } from './protocol.ts'
-import { threadFlags } from './permissions.ts'
+import { threadFlags } from './thread-flags.ts'
 import { JobQueue, type Task } from './job-queue.ts'
 
 const WATCH_INTERVAL_MS = 250

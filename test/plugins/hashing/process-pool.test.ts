@@ -62,7 +62,7 @@ t.test('the process and its threads write nothing and start no programs', {
 }, async (t) => {
   const script = `
     import { Worker } from 'node:worker_threads'
-    import { threadFlags } from ${JSON.stringify(new URL('../../../plugins/hashing/threads/permissions.ts', import.meta.url).href)}
+    import { threadFlags } from ${JSON.stringify(new URL('../../../plugins/hashing/threads/thread-flags.ts', import.meta.url).href)}
     const inThread = \`
       const { parentPort, Worker } = require('node:worker_threads')
       const attempts = {
