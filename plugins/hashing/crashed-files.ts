@@ -101,6 +101,7 @@ export function skipCrashedFiles (app: FastifyInstance, hasher: Hasher): Hasher 
         return { ra_hash: null, warning: await rows.add(path, err) }
       }
     },
+    prepare: () => { hasher.prepare() },
     close: () => hasher.close()
   }
 }

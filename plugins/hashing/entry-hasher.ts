@@ -14,6 +14,8 @@ export const UNHASHED_PLATFORMS: ReadonlySet<string> = new Set(['amazon-alexa', 
 export interface EntryHasher {
   /** True if files of a platform are hashed at all. */
   isHashed (slug: string): boolean
+  /** Gets ready to hash, for files that follow soon. */
+  prepare (): void
   /** Hashes an entry on a platform, also by the rule of RetroAchievements for this platform. */
   hashEntry (entry: Entry, slug: string): Promise<EntryHashes>
   /** Hashes a single file by no rule of a platform. */
@@ -28,6 +30,7 @@ export function createEntryHasher (
 
   return {
     isHashed,
+    prepare () { if (!isOff) hasher.prepare() },
     hashFile: (path) => hasher.hashFile(path, { signal }),
     async hashEntry (entry, slug) {
       const raConsole = isOff ? null : consoleOf(slug)

@@ -66,6 +66,8 @@ export interface Hasher {
   hashRetroAchievements (
     path: string, console: number, options?: { signal?: AbortSignal }
   ): Promise<RetroAchievementsHash>
+  /** Starts the process now, for files that follow soon. */
+  prepare (): void
   /** Ends the process; unfinished work is rejected. */
   close (): Promise<void>
 }
@@ -102,6 +104,7 @@ export function createHasher (options: HasherOptions): Hasher {
       if (result.kind !== 'retroachievements') throw new TypeError('another kind of job was answered')
       return result.hash
     },
+    prepare: () => { pool.prepare() },
     close: () => pool.close()
   }
 }

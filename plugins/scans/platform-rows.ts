@@ -83,6 +83,13 @@ export async function markPlatforms (
   })
 }
 
+/** Returns when the last scan of a library ended, in milliseconds since 1970; 0 if there was none. */
+export async function selectScanEnd (db: Db, libraryId: number): Promise<number> {
+  const { rows: [row] } = await db.query<{ ended_at: number | null }>(
+    "select date_part('epoch', scanned_at) * 1000 as ended_at from libraries where id = $1", [libraryId])
+  return row?.ended_at ?? 0
+}
+
 /** Stores how the scan of a library ended. @param problem null if the library could be read */
 export async function storeScanEnd (
   db: Db, libraryId: number, scanId: string, problem: string | null

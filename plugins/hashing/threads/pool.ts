@@ -50,6 +50,11 @@ export class ThreadPool {
     return this.#queue.add(job, signal)
   }
 
+  /** Starts threads ahead of their first job. */
+  prepare (count: number): void {
+    while (this.#threads.size < Math.min(count, this.#size)) this.#startThread().worker.unref()
+  }
+
   async close (): Promise<void> {
     clearInterval(this.#watching)
     const threads = [...this.#threads]

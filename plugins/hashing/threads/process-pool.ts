@@ -10,6 +10,9 @@ import {
 import { permissionFlags } from './permissions.ts'
 import { JobQueue, type Task } from './job-queue.ts'
 
+/** The threads that start ahead of their first job. The first files of a scan are few for more of them. */
+const PREPARED_THREADS = 2
+
 /**
  * Runs jobs in a process of its own, which has the threads: what a file does to the libraries that read it ends there.
  * When it ends, those that it had are tried again one at a time; the one that it ends with again is the culprit.
@@ -38,6 +41,13 @@ export class ProcessPool {
   /** Runs a job. Rejects with the job's error, the signal's reason, or a `HashCrashError`. */
   run (job: Job, signal?: AbortSignal): Promise<JobSuccess> {
     return this.#queue.add(job, signal)
+  }
+
+  /** Starts the process ahead of its first job, because its start delays the hashes of the first files. */
+  prepare (): void {
+    if (this.#queue.isClosed) return
+    this.#child ??= this.#start(Math.min(this.#threads, PREPARED_THREADS))
+    this.#rest()
   }
 
   async close (): Promise<void> {
@@ -76,8 +86,9 @@ export class ProcessPool {
     return this.#queue.dequeue(Math.max(0, this.#threads * BATCH_JOBS - this.#running.size))
   }
 
-  #start (): ChildProcess {
-    const child = fork(this.#script, [String(this.#threads)], {
+  /** @param prepared the number of threads that start with the process; the others start with their first job */
+  #start (prepared = 0): ChildProcess {
+    const child = fork(this.#script, [String(this.#threads), String(prepared)], {
       serialization: 'advanced',
       execArgv: [...WORKER_FLAGS, ...inheritedFlags(), ...permissionFlags(this.#folders)],
       // Node lets threads read the working directory, whatever the flags say.

@@ -2,9 +2,11 @@ import { toFields } from '../hash-errors.ts'
 import { ThreadPool } from './pool.ts'
 import { type FromProcess, type Job, type JobResult, MEMORY_MIB, OUT_OF_MEMORY, type ToProcess } from './protocol.ts'
 
-/** Entry of the process that reads files for their hashes; its argument is the number of threads. */
+/** Entry of the process that reads files for their hashes. Its arguments: the threads, and how many start now. */
 const MEMORY_WATCH_MS = 100
-const pool = new ThreadPool(Number(process.argv[2]))
+const [threads, prepared] = process.argv.slice(2).map(Number)
+const pool = new ThreadPool(threads ?? 0)
+pool.prepare(prepared ?? 0)
 const running = new Map<number, AbortController>()
 let finished: FromProcess = []
 

@@ -125,6 +125,7 @@ export function createDiskScan (
   })
   return {
     platformScan,
+    prepareHashing: hasher.prepare,
     /** Announces how many entries are about to be read. */
     expect: lstats.expect,
     async close (): Promise<void> {

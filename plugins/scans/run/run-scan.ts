@@ -42,7 +42,7 @@ async function openScan (app: FastifyInstance, config: Config, hashers: SharedHa
   const artwork = createScanArtwork(shared)
   const identification = createScanIdentification(shared, artwork)
   const disk = createDiskScan(shared, lease, unfinished, { artwork, identification })
-  const libraryScan = createLibraryScan({ ...shared, unfinished, platformScan: disk.platformScan })
+  const libraryScan = createLibraryScan({ ...shared, unfinished, ...disk })
   const others = createOtherReports(app, shared.parts.holder, shared.progress)
   return { ...shared, artwork, identification, disk, libraryScan, others, expect: disk.expect }
 }

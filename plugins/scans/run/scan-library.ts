@@ -1,4 +1,3 @@
-import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { LibraryUnreadableError, readLibraryDirectory } from '../../library/directory.ts'
 import type { ExclusionRules } from '../../library/exclusions.ts'
@@ -10,8 +9,9 @@ import { isPlatformIdentified } from '../../platforms/views.ts'
 import { roomsOf } from '../../permissions/audience-rooms.ts'
 import { scanFirmware } from '../../firmware/scan.ts'
 import { type Library, chooseFolders, readLibraryAgain } from '../disk/read-library.ts'
+import { orderFolders } from '../disk/order-folders.ts'
 import { storeFolder } from '../disk/platform-folder.ts'
-import { markPlatforms } from '../platform-rows.ts'
+import { markPlatforms, selectScanEnd, storeScanEnd } from '../platform-rows.ts'
 import type { LeasedPart } from '../parts/part-leases.ts'
 import type { PlannedPart } from '../parts/part-rows.ts'
 import type { PartProgress } from '../progress/part-progress.ts'
@@ -27,6 +27,8 @@ export interface LibraryPlan { library: Library, parts: PlannedPart[] }
 
 interface LibraryScanServices extends Pick<ScanContext, 'app' | 'config' | 'progress' | 'parts' | 'listeners' | 'signal'> {
   platformScan: PlatformScan
+  /** Starts the process that hashes, for files that follow soon. */
+  prepareHashing: () => void
   unfinished: UnfinishedRoms
 }
 
@@ -36,16 +38,6 @@ async function countEntries ({ root, structure }: Library, folder: string, rules
   const items = await readLibraryDirectory(join(root.dir, romsPath(structure, folder))).catch(() => [])
   return items.filter(({ kind, name }) =>
     kind === 'folder' ? !rules.isExcludedMulti(name) : !rules.isExcludedSingle(name)).length
-}
-
-/** Sorts folders by the time of their last change, the latest first, because people wait for their new games. */
-async function sortByChange (folders: readonly string[], { root, structure }: Library): Promise<string[]> {
-  const times = new Map(await Promise.all(folders.map(async (folder) => {
-    const facts = await stat(join(root.dir, romsPath(structure, folder))).catch(() => null)
-    return [folder, facts?.mtimeMs ?? 0] as const
-  })))
-  const timeOf = (folder: string) => times.get(folder) ?? 0
-  return folders.toSorted((a, b) => timeOf(b) - timeOf(a))
 }
 
 /**
@@ -102,9 +94,10 @@ async function announcePlatform (
 }
 
 /**
- * Marks platforms as present or missing. The ROMs of a missing platform keep their rows and are marked missing too.
+ * Marks platforms as present or missing, and stores the end of the scan of their library. The ROMs of a missing
+ * platform keep their rows and are marked missing too.
  */
-async function markPlatformsOf (
+async function storeEnd (
   before: Library, { app: { library: { rules } }, parts }: LibraryScanServices
 ): Promise<void> {
   const { root, known, folders, unreadable } = await readLibraryAgain(before, rules)
@@ -112,23 +105,25 @@ async function markPlatformsOf (
   const keptSlugs = new Set([...folders, ...before.folders, ...unreadable, ...before.unreadable])
   const presentIds = known.filter((row) => present.has(row.fs_slug)).map((row) => row.id)
   const missingIds = known.filter((row) => !keptSlugs.has(row.fs_slug)).map((row) => row.id)
-  await parts.write([], (db) => markPlatforms(db, root.id, presentIds, missingIds))
+  await parts.write([], async (db) => {
+    await markPlatforms(db, root.id, presentIds, missingIds)
+    await storeScanEnd(db, root.id, parts.holder.task, null)
+  })
 }
 
 /** Plans the parts of a library scan, and scans them. */
 export function createLibraryScan (services: LibraryScanServices) {
-  const { app, config, parts, platformScan, unfinished, progress, signal } = services
+  const { app, config, parts, platformScan, prepareHashing, unfinished, progress, signal } = services
   /** Folders that are already planned, because a platform in several libraries counts once. */
   const planned = new Set<string>()
 
   async function planFolders (library: Library, folders: readonly string[]): Promise<PlannedPart[]> {
-    const plan: PlannedPart[] = []
-    for (const folder of folders) {
-      const entries = await countEntries(library, folder, app.library.rules)
-      plan.push({ library_id: library.root.id, folder, entries, counts_platform: !planned.has(folder) })
+    const counts = await Promise.all(folders.map((folder) => countEntries(library, folder, app.library.rules)))
+    return folders.map((folder, index) => {
+      const isFirst = !planned.has(folder)
       planned.add(folder)
-    }
-    return plan
+      return { library_id: library.root.id, folder, entries: counts[index] ?? 0, counts_platform: isFirst }
+    })
   }
 
   return {
@@ -140,8 +135,9 @@ export function createLibraryScan (services: LibraryScanServices) {
         .map((platform) => platform.fs_slug))
       const chosen = chooseFolders(payload, named, library.folders)
         .filter((folder) => payload.type !== 'new_platforms' || !old.has(folder))
-      // The first scan of a library follows the order of names.
-      const folders = payload.type === 'quick' && old.size > 0 ? await sortByChange(chosen, library) : chosen
+      const scannedAt = old.size === 0 ? null : await selectScanEnd(app.db, library.root.id)
+      const { folders, needsHashes } = await orderFolders(chosen, library, { type: payload.type, scannedAt })
+      if (needsHashes) prepareHashing()
       const plan = { library, parts: await planFolders(library, folders) }
       progress.add({
         total_platforms: plan.parts.filter((part) => part.counts_platform).length,
@@ -175,11 +171,11 @@ export function createLibraryScan (services: LibraryScanServices) {
     },
 
     /**
-     * Marks the platforms of a library whose folders are all read.
+     * Marks the platforms of a library whose folders are all read, and stores the end of its scan.
      *
      * @throws the errors of {@link readLibraryAgain} if the library is gone; then none of its ROMs is marked missing
      */
-    finish: (library: Library): Promise<void> => markPlatformsOf(library, services)
+    finish: (library: Library): Promise<void> => storeEnd(library, services)
   }
 }
 export type LibraryScan = ReturnType<typeof createLibraryScan>

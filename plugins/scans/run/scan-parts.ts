@@ -5,7 +5,6 @@ import {
   type PartSummary, deleteOthersUnfinished, deleteParts, notifyWorkers, storeParts
 } from '../parts/part-rows.ts'
 import type { OtherReports } from '../parts/other-reports.ts'
-import { storeScanEnd } from '../platform-rows.ts'
 import type { ScanIdentification } from './build-scan.ts'
 import type { ScanContext } from './scan-context.ts'
 import type { LibraryPlan, LibraryScan } from './scan-library.ts'
@@ -92,9 +91,9 @@ function watchOthers ({ app, task, others, log }: LeaderScan): () => Promise<voi
   }
 }
 
-/** Creates the function that marks the platforms of libraries whose folders are all read. */
+/** Creates the function that ends the scan of libraries whose folders are all read. */
 function createReview (scan: LeaderScan, plans: readonly LibraryPlan[]): () => Promise<PartSummary> {
-  const { task, parts, libraries, libraryScan, others } = scan
+  const { libraries, libraryScan, others } = scan
   const marked = new Set<number>()
   return async () => {
     const summary = await others.read()
@@ -103,10 +102,7 @@ function createReview (scan: LeaderScan, plans: readonly LibraryPlan[]): () => P
       const isRead = planned.length === 0 || summary.read_libraries.includes(id)
       if (!isRead || marked.has(id) || libraries.findLibraryDir(id) === undefined) continue
       marked.add(id)
-      await libraries.attempt(library, async () => {
-        await libraryScan.finish(library)
-        await parts.write([], (db) => storeScanEnd(db, id, task, null))
-      })
+      await libraries.attempt(library, () => libraryScan.finish(library))
     }
     return summary
   }

@@ -41,6 +41,24 @@ t.test('V16: a file that crashes the process fails alone', async (t) => {
   ])
 })
 
+t.test('a prepared process starts threads with it and runs the first job', async (t) => {
+  const script = `
+    process.send([])
+    process.on('message', ({ jobs }) => {
+      process.send(jobs.map(({ id }) => ({ id, result: { kind: 'file', hashes: { crc_hash: process.argv[3] + ' ' + process.pid } } })))
+    })
+  `
+  const pool = createPool(t, script)
+  pool.prepare()
+  pool.prepare()
+  const first = await pool.run(jobOf('a'))
+  t.match(first, { hashes: { crc_hash: /^1 \d+$/ } })
+  t.strictSame(await pool.run(jobOf('b')), first, 'by one process')
+  t.match(await createPool(t, script).run(jobOf('a')), { hashes: { crc_hash: /^0 / } }, 'without preparation')
+  await pool.close()
+  pool.prepare()
+})
+
 t.test('a process that cannot start does not blame the file', async (t) => {
   const pool = createPool(t, 'process.exit(1)')
   await t.rejects(pool.run(jobOf('a')), { code: undefined, message: /could not be started: .* code 1/ })
