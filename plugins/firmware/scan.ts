@@ -119,6 +119,7 @@ export async function scanFirmware (platform: FirmwarePlatform, scan: FirmwareSc
       if (row !== undefined) row.missing_from_fs = false
     }
   }
+  if (files.length === 0 && stored.length === 0) return 0
   for (const row of rows.values()) row.missing_from_fs = true
   // The commit writes the changed rows.
   await db.transact(check)

@@ -106,6 +106,20 @@ export async function folderInode (path: string): Promise<string> {
   }
 }
 
+/**
+ * Returns a text that differs after an entry of a folder was added, deleted or renamed, and for another folder.
+ *
+ * @throws {LibraryUnreadableError}
+ */
+export async function folderState (path: string): Promise<string> {
+  try {
+    const { ino, mtimeNs, ctimeNs } = await stat(path, { bigint: true })
+    return `${ino} ${mtimeNs} ${ctimeNs}`
+  } catch (err) {
+    throw unreadable(path, err)
+  }
+}
+
 /** Returns {@link reasonOf}, with a remedy if a person can apply one. */
 export function adviceOf (err: unknown): string {
   const isRefused = ['EACCES', 'EPERM'].includes(errorCode(err))

@@ -2,12 +2,8 @@ import type { Db } from '../../core/database/db.ts'
 import type { ScanType } from '../matching/scan-types.ts'
 import type { Rom } from '../roms/entities.ts'
 
-/** The stored data that the scan needs of every ROM of a platform. */
-export interface StoredRomSummary {
-  id: number
-  fs_name: string
-  missing_from_fs: boolean
-  is_identified: boolean
+/** The state of a ROM that this scan, or an unfinished one, added. */
+interface LookupState {
   /** True if this scan added the ROM, even if that was before its worker went down. */
   is_fresh: boolean
   /** True if a failed or stopped scan added the ROM and may not have looked it up. */
@@ -16,6 +12,14 @@ export interface StoredRomSummary {
   fresh_files: number
   /** Keys of the providers that matched it; empty for a ROM of former scans if this scan does not compare matches. */
   providers: string[]
+}
+
+/** The stored data that the scan needs of every ROM of a platform. */
+export interface StoredRomSummary extends LookupState {
+  id: number
+  fs_name: string
+  missing_from_fs: boolean
+  is_identified: boolean
   /** Facts of its file as `toFactsText` writes them; null if it is no file of that name in the platform folder. */
   file_facts: string | null
 }
@@ -44,16 +48,21 @@ export interface StoredFile {
 
 const MODIFIED_MS = "round(date_part('epoch', last_modified) * 1000)::bigint"
 
+/** The state of nearly all ROMs, for which the database sends null: reading the columns takes longer than the query. */
+const SETTLED: LookupState = { is_fresh: false, is_unfinished: false, fresh_files: 0, providers: [] }
+
 /** Selects only what a scan needs of every ROM, because a quick scan reads little else of unchanged ones. */
 const KNOWN = `select r.id, r.fs_name, r.missing_from_fs, r.is_identified,
-    r.created_at >= $3 as is_fresh, r.created_at >= $4 and r.created_at < $3 as is_unfinished,
-    case when r.created_at >= $3 then (select count(*)::int from rom_files c where c.rom_id = r.id) else 0 end as fresh_files,
-    case when r.created_at >= $4 or $5 then
-      array(select m.provider from rom_matches m where m.rom_id = r.id and m.match -> 'is_linked' is null)
-      else '{}' end as providers,
+    case when r.created_at >= $4 or $5 then jsonb_build_object(
+      'is_fresh', r.created_at >= $3, 'is_unfinished', r.created_at >= $4 and r.created_at < $3,
+      'fresh_files', case when r.created_at >= $3 then (select count(*) from rom_files c where c.rom_id = r.id) else 0 end,
+      'providers', array(select m.provider from rom_matches m where m.rom_id = r.id and m.match -> 'is_linked' is null)
+    ) end as state,
     'file ' || f.file_size_bytes || ' ' || ${MODIFIED_MS} || ' ' || f.inode as file_facts
   from roms r left join rom_files f on f.rom_id = r.id and f.file_path = r.fs_path and f.file_name = r.fs_name
   where r.platform_id = $1 and r.library_id = $2`
+
+type KnownRow = Omit<StoredRomSummary, keyof LookupState> & { state: LookupState | null }
 
 /** The scan for which ROMs are listed: its first start, the start of the oldest unfinished scan, and its type. */
 export interface KnownFor { startedAt: Date, since: Date, type: ScanType }
@@ -63,7 +72,8 @@ export async function listKnown (
   db: Db, { id, library_id: library }: PlatformFolderRef, { startedAt, since, type }: KnownFor
 ): Promise<StoredRomSummary[]> {
   const comparesMatches = type === 'update' || type === 'unmatched'
-  return (await db.query<StoredRomSummary>(KNOWN, [id, library, startedAt, since, comparesMatches])).rows
+  const { rows } = await db.query<KnownRow>(KNOWN, [id, library, startedAt, since, comparesMatches])
+  return rows.map((rom) => Object.assign(rom, rom.state ?? SETTLED))
 }
 
 /** Lists the files of ROMs, by ROM. */

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import type { Db } from '../../../core/database/db.ts'
-import { type DirectoryItem, LibraryUnreadableError, folderInode, readLibraryDirectory } from '../../library/directory.ts'
+import { type DirectoryItem, LibraryUnreadableError, folderInode, folderState, readLibraryDirectory } from '../../library/directory.ts'
 import { type EntryListing, isExcluded, listEntries } from '../../entries/entries.ts'
 import type { ExclusionRules } from '../../library/exclusions.ts'
 import type { Lstat } from '../../entries/lstat.ts'
@@ -8,13 +8,15 @@ import type { ReadFacts } from '../../entries/lstat-many.ts'
 import type { ScannedPlatform } from '../../matching/sdk-rom.ts'
 import type { PartLeases } from '../parts/part-leases.ts'
 import { findInode, isFolderStored, upsertFolder } from '../platform-rows.ts'
-import type { PlatformFolderRef, StoredRomSummary } from '../rom-rows.ts'
-import { findUnchanged } from './unchanged-files.ts'
+import type { PlatformFolderRef } from '../rom-rows.ts'
+import { type KnownFiles, findUnchanged, readEarlyFacts } from './unchanged-files.ts'
 
 /** A snapshot of a platform folder. */
 export interface FolderSnapshot {
   /** The inode of the folder; empty if another folder replaced it during the reading. */
   inode: string
+  /** The state of the folder before it was read. */
+  state: string
   /** Its items by name, in the order of the bytes of their names. */
   items: ReadonlyMap<string, DirectoryItem>
 }
@@ -45,11 +47,13 @@ const describeEmpty = (count: number) => `it is empty, and it is not the folder 
 /** Takes a snapshot of a folder. @throws LibraryUnreadableError */
 async function takeSnapshot (services: Services, location: PlatformLocation): Promise<FolderSnapshot> {
   const folder = folderOf(services, location)
+  const state = await folderState(folder)
   const before = await folderInode(folder)
   const items = await readLibraryDirectory(folder)
   const isUnchanged = before === await folderInode(folder)
   return {
     inode: isUnchanged ? before : '',
+    state,
     items: new Map(items.map((item) => [item.name, item]))
   }
 }
@@ -78,6 +82,24 @@ function listSelected (
   })
 }
 
+const hasEntriesBy = (rules: ExclusionRules, { items }: FolderSnapshot) =>
+  items.values().some((item) => !isExcluded(rules, item))
+
+/**
+ * Reads a folder again after its entries were read.
+ *
+ * @throws LibraryUnreadableError also if it is another folder now, or lost all its entries
+ */
+async function checkFolder (
+  services: Services, platform: PlatformLocation, before: FolderSnapshot
+): Promise<FolderSnapshot> {
+  const after = await takeSnapshot(services, platform)
+  const isEmptied = !hasEntriesBy(services.rules, after) && hasEntriesBy(services.rules, before)
+  if (after.inode !== '' && after.inode === before.inode && !isEmptied) return after
+  throw new LibraryUnreadableError(folderOf(services, platform), 'its content disappeared during the scan; nothing was marked missing',
+    'Check its disk or network share, then scan again')
+}
+
 /**
  * Tells a folder whose games were deleted from one whose disk is gone. Where a disk was mounted, an empty folder with
  * another inode stays behind.
@@ -85,7 +107,8 @@ function listSelected (
 export function createPlatformFolders (services: Services) {
   const { db, rules, readFacts } = services
   const isEntry = (item: DirectoryItem) => !isExcluded(rules, item)
-  const hasEntries = ({ items }: FolderSnapshot) => items.values().some(isEntry)
+  const hasEntries = (folder: FolderSnapshot) => hasEntriesBy(rules, folder)
+  const check = (platform: PlatformLocation, before: FolderSnapshot) => checkFolder(services, platform, before)
 
   return {
     /** Reads the folder. @throws LibraryUnreadableError */
@@ -110,11 +133,13 @@ export function createPlatformFolders (services: Services) {
     list: (location: PlatformLocation, items: readonly DirectoryItem[], signal: AbortSignal): EntryListing =>
       listSelected(services, location, items, signal),
 
+    /** Reads facts of its files until `listing` settles. */
+    readFacts: (location: PlatformLocation, { items }: FolderSnapshot, listing: Promise<unknown>) =>
+      readEarlyFacts(folderOf(services, location), items.values(), listing, readFacts),
+
     /** Compares selected items with their ROMs. */
-    compare: (
-      location: PlatformLocation, items: readonly DirectoryItem[], known: ReadonlyMap<string, StoredRomSummary>,
-      signal: AbortSignal
-    ) => findUnchanged(folderOf(services, location), items, known, { readFacts, signal }),
+    compare: (location: PlatformLocation, items: readonly DirectoryItem[], known: KnownFiles, signal: AbortSignal) =>
+      findUnchanged(folderOf(services, location), items, known, { readFacts, signal }),
 
     /** True if a name in a snapshot is a possible ROM. */
     hasEntry ({ items }: FolderSnapshot, name: string): boolean {
@@ -122,18 +147,14 @@ export function createPlatformFolders (services: Services) {
       return item !== undefined && isEntry(item)
     },
 
-    /**
-     * Reads the folder again after its entries were read.
-     *
-     * @throws LibraryUnreadableError also if it is another folder now, or lost all its entries
-     */
-    async check (platform: PlatformLocation, before: FolderSnapshot): Promise<FolderSnapshot> {
-      const after = await takeSnapshot(services, platform)
-      const isEmptied = !hasEntries(after) && hasEntries(before)
-      if (after.inode !== '' && after.inode === before.inode && !isEmptied) return after
-      throw new LibraryUnreadableError(folderOf(services, platform), 'its content disappeared during the scan; nothing was marked missing',
-        'Check its disk or network share, then scan again')
+    /** Reads the folder again, as {@link checkFolder} does, if it changed in the meantime. */
+    async readAgain (platform: PlatformLocation, before: FolderSnapshot): Promise<FolderSnapshot> {
+      const isUnchanged = before.inode !== '' && before.state === await folderState(folderOf(services, platform))
+      return isUnchanged ? before : await check(platform, before)
     },
+
+    /** Reads the folder again, as {@link checkFolder} does. */
+    check,
 
     /** Stores the folder as the one that holds the platform's ROMs in its library. */
     async storeFolder (location: PlatformLocation, folder: FolderSnapshot): Promise<void> {

@@ -3,7 +3,9 @@ import type { Entry, EntryListing } from '../../entries/entries.ts'
 import type { DirectoryItem } from '../../library/directory.ts'
 import type { ScanChoice } from '../../matching/scan-types.ts'
 import { readAhead } from '../../entries/walk.ts'
+import { inBatches } from './entry-batches.ts'
 import { createMissingRoms } from '../disk/missing-roms.ts'
+import type { FactsByName, KnownFiles } from '../disk/unchanged-files.ts'
 import type { FolderSnapshot, PlatformFolders } from '../disk/platform-folder.ts'
 import { type DecideEntries, type EntryDecision, isRebuilt } from '../disk/decide-entries.ts'
 import type { EntryHasher } from '../../hashing/entry-hasher.ts'
@@ -13,26 +15,8 @@ import type { StoreBatch } from '../store/store-batch.ts'
 import type { PartLeases } from '../parts/part-leases.ts'
 import type { UnfinishedRoms } from './unfinished-rows.ts'
 
-/**
- * The first batch is small, because lookups then start early. Each further one is twice as large, up to the largest.
- */
-const FIRST_BATCH = 16
-const LARGEST_BATCH = 500
 /** Batches that are written at the same time, over as many connections. */
 const STORED_AT_ONCE = 2
-
-async function * inBatches<T> (items: AsyncIterable<T>): AsyncGenerator<T[]> {
-  let batch: T[] = []
-  let size = FIRST_BATCH
-  for await (const item of items) {
-    batch.push(item)
-    if (batch.length < size) continue
-    yield batch
-    batch = []
-    size = Math.min(size * 2, LARGEST_BATCH)
-  }
-  if (batch.length > 0) yield batch
-}
 
 /** The stages of a platform scan: open the folder, decide batch by batch, store. */
 interface PlatformScanServices {
@@ -48,10 +32,9 @@ interface PlatformScanServices {
 }
 
 /** A platform folder that is being read. */
-interface PlatformReading {
+interface PlatformReading extends KnownFiles {
   platform: ScannedPlatform
   folder: FolderSnapshot
-  known: ReadonlyMap<string, StoredRomSummary>
   /** The only names that are read; undefined for all. */
   names?: Pick<ReadonlySet<string>, 'has'>
   /** True if a person named the ROMs. */
@@ -65,6 +48,7 @@ function withStoredHashes (decision: EntryDecision): EntryDecision {
   return { kind: 'unchanged', entry, known, isDue: kind === 'rebuilt' || decision.isDue }
 }
 
+const NO_FACTS: FactsByName = new Map()
 const byName = (roms: readonly StoredRomSummary[]) => new Map(roms.map((rom) => [rom.fs_name, rom]))
 const countPresent = (roms: readonly StoredRomSummary[]) => roms.filter((rom) => !rom.missing_from_fs).length
 
@@ -98,7 +82,7 @@ async function * decideAll (
  * @param skip called with the names of skipped files
  */
 function listInOrder (
-  services: PlatformScanServices, { platform, folder, known, names, isNamed }: PlatformReading,
+  services: PlatformScanServices, { platform, folder, known, facts, names, isNamed }: PlatformReading,
   skip: (names: ReadonlySet<string>) => void
 ) {
   const { choice, folders, signal } = services
@@ -114,7 +98,7 @@ function listInOrder (
   async function listChanged (items: DirectoryItem[]): Promise<DirectoryItem[]> {
     if (isNamed || choice.type !== 'quick') return items
     const changed: DirectoryItem[] = []
-    for await (const batch of folders.compare(platform, items, known, signal)) {
+    for await (const batch of folders.compare(platform, items, { known, facts }, signal)) {
       skip(batch.unchanged)
       changed.push(...batch.others)
     }
@@ -171,16 +155,28 @@ async function readEntries (
   return { seen, absent: new Set(missing.ids()) }
 }
 
+/**
+ * Reads the folder of a platform and the ROMs that are stored for it.
+ *
+ * @param isWhole true if all its entries are scanned
+ */
+async function openPlatform (
+  { choice: { type }, folders, db, unfinished }: PlatformScanServices, platform: ScannedPlatform, isWhole: boolean
+) {
+  const listing = listKnown(db, platform, { ...unfinished, type })
+  async function readFolder () {
+    const folder = await folders.open(platform)
+    const facts = isWhole && type === 'quick' ? await folders.readFacts(platform, folder, listing) : NO_FACTS
+    return { folder, facts }
+  }
+  const [roms, { folder, facts }] = await Promise.all([listing, readFolder()])
+  await folders.checkMounted(platform, folder, countPresent(roms))
+  return { roms, folder, facts }
+}
+
 /** Scans the folder of one platform. */
 export function createPlatformScan (services: PlatformScanServices) {
-  const { choice: { type }, folders, db, unfinished, parts } = services
-
-  /** Reads the folder of a platform and the ROMs that are stored for it. */
-  async function open (platform: ScannedPlatform) {
-    const [roms, folder] = await Promise.all([listKnown(db, platform, { ...unfinished, type }), folders.open(platform)])
-    await folders.checkMounted(platform, folder, countPresent(roms))
-    return { roms, folder }
-  }
+  const { folders, parts } = services
 
   async function storeMissing (platform: ScannedPlatform, roms: readonly StoredRomSummary[]): Promise<void> {
     if (roms.length > 0) await parts.write([platform], (db) => markMissing(db, roms, true))
@@ -189,11 +185,11 @@ export function createPlatformScan (services: PlatformScanServices) {
   return {
     /** Finds, hashes and stores all ROMs of a platform, and marks those that are gone. */
     async scanAll (platform: ScannedPlatform): Promise<void> {
-      const { roms, folder } = await open(platform)
-      const reading = { platform, folder, known: byName(roms), isNamed: false }
+      const { roms, folder, facts } = await openPlatform(services, platform, true)
+      const reading = { platform, folder, facts, known: byName(roms), isNamed: false }
       const withoutFile = roms.filter((rom) => !folder.items.has(rom.fs_name))
       const { seen, absent } = await readEntries(services, reading, withoutFile)
-      const after = await folders.check(platform, folder)
+      const after = await folders.readAgain(platform, folder)
       // A name on disk that is no ROM any more, such as an excluded one, is gone as well. An unreadable one is not.
       const missingRoms = roms.filter(({ id, fs_name: name }) =>
         !seen.has(name) && !folders.hasEntry(after, name) && (folder.items.has(name) || absent.has(id)))
@@ -203,11 +199,11 @@ export function createPlatformScan (services: PlatformScanServices) {
 
     /** Scans only some ROMs; no other is marked missing. */
     async scanNamed (platform: ScannedPlatform, ids: ReadonlySet<number>): Promise<void> {
-      const { roms: all, folder } = await open(platform)
+      const { roms: all, folder, facts } = await openPlatform(services, platform, false)
       const roms = all.filter((rom) => ids.has(rom.id))
       const known = byName(roms)
-      const { seen } = await readEntries(services, { platform, folder, known, names: known, isNamed: true }, [])
-      const after = await folders.check(platform, folder)
+      const { seen } = await readEntries(services, { platform, folder, facts, known, names: known, isNamed: true }, [])
+      const after = await folders.readAgain(platform, folder)
       const missingRoms = roms.filter(({ fs_name: name }) => !seen.has(name) && !after.items.has(name))
       await storeMissing(platform, missingRoms)
       parts.of(platform).add({ scanned_roms: missingRoms.length })
@@ -215,11 +211,11 @@ export function createPlatformScan (services: PlatformScanServices) {
 
     /** Scans only some entries, also those that are no ROM yet. One of them may be a missing ROM that is back. */
     async scanEntries (platform: ScannedPlatform, names: ReadonlySet<string>): Promise<void> {
-      const { roms: all, folder } = await open(platform)
+      const { roms: all, folder, facts } = await openPlatform(services, platform, false)
       const known = byName(all.filter((rom) => names.has(rom.fs_name)))
       const missingRoms = all.filter((rom) => !folder.items.has(rom.fs_name))
-      await readEntries(services, { platform, folder, known, names, isNamed: false }, missingRoms)
-      await folders.storeFolder(platform, await folders.check(platform, folder))
+      await readEntries(services, { platform, folder, facts, known, names, isNamed: false }, missingRoms)
+      await folders.storeFolder(platform, await folders.readAgain(platform, folder))
     }
   }
 }

@@ -4,7 +4,7 @@ import t, { type Test } from 'tap'
 import { createManyLstats } from '../../../plugins/entries/lstat-many.ts'
 import { toFactsText } from '../../../plugins/entries/lstat.ts'
 import { readDirectory } from '../../../plugins/library/directory.ts'
-import { findUnchanged } from '../../../plugins/scans/disk/unchanged-files.ts'
+import { type FactsByName, findUnchanged, readEarlyFacts } from '../../../plugins/scans/disk/unchanged-files.ts'
 import type { StoredRomSummary } from '../../../plugins/scans/rom-rows.ts'
 
 function readFacts (dir: string, name: string) {
@@ -30,12 +30,13 @@ function storedRom (dir: string, name: string, changes: Partial<StoredRomSummary
 
 /** Compares a folder with ROMs. @returns the names of unchanged files and of all other items */
 async function compare (
-  t: Test, dir: string, known: ReadonlyMap<string, StoredRomSummary>, signal = new AbortController().signal
+  t: Test, dir: string, known: ReadonlyMap<string, StoredRomSummary>,
+  { facts = new Map(), signal = new AbortController().signal }: { facts?: FactsByName, signal?: AbortSignal } = {}
 ) {
   const { readFacts, close } = createManyLstats()
   t.teardown(close)
   const [unchanged, others]: [string[], string[]] = [[], []]
-  for await (const batch of findUnchanged(dir, await readDirectory(dir), known, { readFacts, signal })) {
+  for await (const batch of findUnchanged(dir, await readDirectory(dir), { known, facts }, { readFacts, signal })) {
     unchanged.push(...batch.unchanged)
     others.push(...batch.others.map(({ name }) => name))
   }
@@ -82,5 +83,35 @@ t.test('thousands of files are compared in batches by a thread, until a stop', a
   t.equal(unchanged.length, 2_999)
   t.strictSame(others, ['2999.gb'])
   const stop = AbortSignal.abort(new Error('stopped'))
-  await t.rejects(compare(t, dir, known, stop), { message: 'stopped' })
+  await t.rejects(compare(t, dir, known, { signal: stop }), { message: 'stopped' })
+})
+
+t.test('facts that were read before are compared in place of those on disk', async (t) => {
+  const dir = t.testdir({ 'Early.gb': 'early', 'Late.gb': 'late', 'Unread.gb': 'unread' })
+  const known = new Map([
+    storedRom(dir, 'Early.gb', { file_facts: 'file 1 1 1' }), storedRom(dir, 'Late.gb'), storedRom(dir, 'Unread.gb')
+  ])
+  const facts = new Map([['Early.gb', 'file 1 1 1'], ['Unread.gb', '']])
+  t.strictSame(await compare(t, dir, known, { facts }), { unchanged: ['Early.gb', 'Late.gb'], others: ['Unread.gb'] })
+})
+
+t.test('facts of files are read until the ROMs are listed', async (t) => {
+  const names = Array.from({ length: 3_000 }, (_none, index) => `${index}.gb`)
+  const dir = t.testdir({ ...Object.fromEntries(names.map((name) => [name, ''])), Folder: {} })
+  const items = await readDirectory(dir)
+  const { readFacts: readAll, close } = createManyLstats()
+  t.teardown(close)
+  const whole = await readEarlyFacts(dir, items, new Promise(() => {}), readAll)
+  t.strictSame([...whole].sort(), names.sort().map((name) => [name, toFactsText(readFacts(dir, name))]))
+  const listing = Promise.withResolvers<void>()
+  const started: number[] = []
+  const found = await readEarlyFacts(dir, items, listing.promise, async (paths) => {
+    started.push(paths.length)
+    if (started.length === 2) listing.resolve()
+    return await readAll(paths)
+  })
+  t.strictSame(started, [1_024, 1_024])
+  t.equal(found.size, 2_048)
+  const failed = Promise.reject(new Error('no rows'))
+  t.ok((await readEarlyFacts(dir, items, failed, readAll)).size < 3_000, 'an error of the list ends it too')
 })
