@@ -24,6 +24,8 @@ export type ReadFacts = (paths: readonly string[]) => Promise<string[]>
 export interface ManyLstats {
   lstat: Lstat
   readFacts: ReadFacts
+  /** Resolves when a thread reads the facts; pending without one. Until then they take time of the caller's thread. */
+  ready: Promise<void>
   /** Announces a number of requests, so the thread is ready before them. */
   expect (count: number): void
   close (): Promise<void>
@@ -44,6 +46,7 @@ export function createManyLstats (settings: ThreadSettings = { slowMs: SLOW_MS, 
   let expected = 0
   let thread: Worker | null = null
   let isReady = false
+  const ready = Promise.withResolvers<void>()
   let waiting: LstatRequest[] = []
   /** Messages without a reply, in order. */
   const sent: FactsRequest[] = []
@@ -57,8 +60,12 @@ export function createManyLstats (settings: ThreadSettings = { slowMs: SLOW_MS, 
   function start (): Worker {
     const worker = new Worker(THREAD, { workerData: settings, resourceLimits: HEAP })
     worker.on('message', (reply: string | null) => {
-      if (reply === null) isReady = true
-      else sent.shift()?.resolve(reply.split(SEPARATOR))
+      if (reply !== null) {
+        sent.shift()?.resolve(reply.split(SEPARATOR))
+        return
+      }
+      isReady = true
+      ready.resolve()
     })
     worker.on('error', stopThread)
     worker.on('exit', stopThread)
@@ -92,6 +99,7 @@ export function createManyLstats (settings: ThreadSettings = { slowMs: SLOW_MS, 
 
   return {
     expect,
+    ready: ready.promise,
     readFacts (paths) {
       expect(paths.length)
       return readFacts(paths)

@@ -3,8 +3,7 @@ import type { Db } from '../../../core/database/db.ts'
 import { type DirectoryItem, LibraryUnreadableError, folderInode, folderState, readLibraryDirectory } from '../../library/directory.ts'
 import { type EntryListing, isExcluded, listEntries } from '../../entries/entries.ts'
 import type { ExclusionRules } from '../../library/exclusions.ts'
-import type { Lstat } from '../../entries/lstat.ts'
-import type { ReadFacts } from '../../entries/lstat-many.ts'
+import type { ManyLstats } from '../../entries/lstat-many.ts'
 import type { ScannedPlatform } from '../../matching/sdk-rom.ts'
 import type { PartLeases } from '../parts/part-leases.ts'
 import { findInode, isFolderStored, upsertFolder } from '../platform-rows.ts'
@@ -27,8 +26,7 @@ interface Services {
   /** Returns the folder of a library; undefined if the library cannot be read. */
   findLibraryDir: (libraryId: number) => string | undefined
   rules: ExclusionRules
-  lstat: Lstat
-  readFacts: ReadFacts
+  lstats: Pick<ManyLstats, 'lstat' | 'readFacts' | 'ready'>
 }
 type PlatformLocation = Pick<ScannedPlatform, 'id' | 'library_id' | 'fs_path'>
 
@@ -78,7 +76,7 @@ function listSelected (
     rules: { ...services.rules, isExcludedSingle: () => false, isExcludedMulti: () => false },
     items,
     signal,
-    lstat: services.lstat
+    lstat: services.lstats.lstat
   })
 }
 
@@ -105,7 +103,7 @@ async function checkFolder (
  * another inode stays behind.
  */
 export function createPlatformFolders (services: Services) {
-  const { db, rules, readFacts } = services
+  const { db, rules, lstats } = services
   const isEntry = (item: DirectoryItem) => !isExcluded(rules, item)
   const hasEntries = (folder: FolderSnapshot) => hasEntriesBy(rules, folder)
   const check = (platform: PlatformLocation, before: FolderSnapshot) => checkFolder(services, platform, before)
@@ -135,11 +133,11 @@ export function createPlatformFolders (services: Services) {
 
     /** Reads facts of its files until `listing` settles. */
     readFacts: (location: PlatformLocation, { items }: FolderSnapshot, listing: Promise<unknown>) =>
-      readEarlyFacts(folderOf(services, location), items.values(), listing, readFacts),
+      readEarlyFacts(folderOf(services, location), items.values(), listing, lstats),
 
     /** Compares selected items with their ROMs. */
     compare: (location: PlatformLocation, items: readonly DirectoryItem[], known: KnownFiles, signal: AbortSignal) =>
-      findUnchanged(folderOf(services, location), items, known, { readFacts, signal }),
+      findUnchanged(folderOf(services, location), items, known, { readFacts: lstats.readFacts, signal }),
 
     /** True if a name in a snapshot is a possible ROM. */
     hasEntry ({ items }: FolderSnapshot, name: string): boolean {

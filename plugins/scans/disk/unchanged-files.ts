@@ -1,4 +1,4 @@
-import { type ReadFacts, UNREADABLE } from '../../entries/lstat-many.ts'
+import { type ManyLstats, type ReadFacts, UNREADABLE } from '../../entries/lstat-many.ts'
 import type { DirectoryItem } from '../../library/directory.ts'
 import type { StoredRomSummary } from '../rom-rows.ts'
 
@@ -18,18 +18,19 @@ const isSettled = (rom: StoredRomSummary) => !rom.missing_from_fs && !rom.is_fre
 const isFile = ({ kind, isValid }: DirectoryItem) => kind === 'file' && isValid
 
 /**
- * Reads facts of the files of a platform folder while the database lists their ROMs, because the disk is idle then. A
- * folder without ROMs ends this soon.
+ * Reads facts of the files of a platform folder by a thread while the database lists their ROMs, because the disk is
+ * idle then. A folder without ROMs ends this soon.
  *
  * @param folder the absolute path of the platform folder
  * @param listing settles when the ROMs are listed
  */
 export async function readEarlyFacts (
-  folder: string, items: Iterable<DirectoryItem>, listing: Promise<unknown>, readFacts: ReadFacts
+  folder: string, items: Iterable<DirectoryItem>, listing: Promise<unknown>,
+  { readFacts, ready }: Pick<ManyLstats, 'readFacts' | 'ready'>
 ): Promise<FactsByName> {
   const listed = new AbortController()
   const end = () => { listed.abort() }
-  listing.then(end, end)
+  await Promise.race([ready, listing.then(end, end)])
   const names = [...items].filter(isFile).slice(0, EARLY_MAX).map(({ name }) => name)
   const found = new Map<string, string>()
   for (let start = 0; start < names.length && !listed.signal.aborted; start += BATCH) {

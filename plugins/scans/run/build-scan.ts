@@ -109,7 +109,7 @@ export function createDiskScan (
   const lstats = createManyLstats()
   const platformScan = createPlatformScan({
     folders: createPlatformFolders(
-      { db, parts, findLibraryDir: dirOf, rules: app.library.rules, ...lstats }
+      { db, parts, findLibraryDir: dirOf, rules: app.library.rules, lstats }
     ),
     decideEntries: createDecideEntries({ choice, hasher, db }),
     storeBatch: createStoreBatch({

@@ -95,23 +95,26 @@ t.test('facts that were read before are compared in place of those on disk', asy
   t.strictSame(await compare(t, dir, known, { facts }), { unchanged: ['Early.gb', 'Late.gb'], others: ['Unread.gb'] })
 })
 
-t.test('facts of files are read until the ROMs are listed', async (t) => {
+t.test('a thread reads facts of files until the ROMs are listed', async (t) => {
   const names = Array.from({ length: 3_000 }, (_none, index) => `${index}.gb`)
   const dir = t.testdir({ ...Object.fromEntries(names.map((name) => [name, ''])), Folder: {} })
   const items = await readDirectory(dir)
-  const { readFacts: readAll, close } = createManyLstats()
+  const { readFacts: readAll, ready, expect, close } = createManyLstats()
   t.teardown(close)
-  const whole = await readEarlyFacts(dir, items, new Promise(() => {}), readAll)
+  t.strictSame(await readEarlyFacts(dir, items, Promise.resolve(), { readFacts: readAll, ready }), new Map(), 'without a thread')
+  expect(names.length)
+  const whole = await readEarlyFacts(dir, items, new Promise(() => {}), { readFacts: readAll, ready })
   t.strictSame([...whole].sort(), names.sort().map((name) => [name, toFactsText(readFacts(dir, name))]))
   const listing = Promise.withResolvers<void>()
   const started: number[] = []
-  const found = await readEarlyFacts(dir, items, listing.promise, async (paths) => {
+  async function readCounted (paths: readonly string[]) {
     started.push(paths.length)
     if (started.length === 2) listing.resolve()
     return await readAll(paths)
-  })
+  }
+  const found = await readEarlyFacts(dir, items, listing.promise, { readFacts: readCounted, ready })
   t.strictSame(started, [1_024, 1_024])
   t.equal(found.size, 2_048)
   const failed = Promise.reject(new Error('no rows'))
-  t.ok((await readEarlyFacts(dir, items, failed, readAll)).size < 3_000, 'an error of the list ends it too')
+  t.ok((await readEarlyFacts(dir, items, failed, { readFacts: readAll, ready })).size < 3_000, 'an error of the list ends it too')
 })
