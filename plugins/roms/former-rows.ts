@@ -12,7 +12,7 @@ export type ReturningFile = Pick<Rom, 'fs_name' | 'fs_size_bytes' | 'sha1_hash'>
  * alike. Each id goes to one file, and each file gets one id.
  */
 const CLAIM = `with found as (
-    select * from jsonb_to_recordset($2::jsonb) as f(fs_name text, fs_size_bytes bigint, sha1_hash text)
+    select * from json_to_recordset($2::json) as f(fs_name text, fs_size_bytes bigint, sha1_hash text)
   ), pairs as (
     select f.fs_name, former.id, true as is_in_place
     from found f join former_roms former on former.platform_id = $1 and former.fs_name = f.fs_name

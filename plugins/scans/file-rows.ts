@@ -30,7 +30,7 @@ const UPSERT_FILES = `insert into rom_files (rom_id, file_name, file_path, file_
     is_top_level, category, crc_hash, md5_hash, sha1_hash, ra_hash, chd_sha1_hash, archive_members)
   select rom_id, file_name, file_path, file_size_bytes, to_timestamp(last_modified / 1000), inode, is_top_level, category,
     crc_hash, md5_hash, sha1_hash, ra_hash, chd_sha1_hash, nullif(archive_members, 'null'::jsonb)
-  from jsonb_to_recordset($1::jsonb) as f(${FILE_COLUMNS})
+  from json_to_recordset($1::json) as f(${FILE_COLUMNS})
   on conflict (rom_id, file_path, file_name) do update set file_size_bytes = excluded.file_size_bytes,
     last_modified = excluded.last_modified, inode = excluded.inode, is_top_level = excluded.is_top_level,
     category = excluded.category, crc_hash = excluded.crc_hash, md5_hash = excluded.md5_hash,
@@ -41,7 +41,7 @@ const UPSERT_FILES = `insert into rom_files (rom_id, file_name, file_path, file_
 
 /** A file that moved within its ROM keeps its row: the same content, the old name gone, the new one new. */
 const RENAME_FILES = `with wanted as (
-    select * from jsonb_to_recordset($2::jsonb) as f(rom_id int, file_path text, file_name text, sha1_hash text)
+    select * from json_to_recordset($2::json) as f(rom_id int, file_path text, file_name text, sha1_hash text)
     where sha1_hash <> ''
   ), added as (
     select w.*, row_number() over (partition by rom_id, sha1_hash order by file_path, file_name) as n from wanted w
@@ -56,7 +56,7 @@ const RENAME_FILES = `with wanted as (
   from added join gone using (rom_id, sha1_hash, n) where rom_files.id = gone.id`
 
 const DELETE_FILES = `delete from rom_files where rom_id = any($1::int[]) and not exists (
-  select 1 from jsonb_to_recordset($2::jsonb) as f(rom_id int, file_path text, file_name text)
+  select 1 from json_to_recordset($2::json) as f(rom_id int, file_path text, file_name text)
   where f.rom_id = rom_files.rom_id and f.file_path = rom_files.file_path and f.file_name = rom_files.file_name)
   returning rom_id, track_meta ->> 'cover_path' as cover_path`
 

@@ -36,9 +36,10 @@ const ROM_RECORD = `id int, stored_name text, ${declareRomColumns([...DISK_COLUM
 const assign = <Name extends string>(names: readonly Name[], toSql: (name: Name) => string) =>
   names.map((name) => `${name} = ${toSql(name)}`).join(', ')
 
+/** Reads rows as `json`, because `jsonb` would sort the keys of each row first, a third of the time of reading them. */
 const INSERT_ROMS = `insert into roms (id, platform_id, library_id, ${DISK_LIST}, name, name_sort_key)
   select coalesce(former_id, nextval('roms_id_seq')), $1, $3, ${DISK_LIST}, fs_name_no_tags, name_sort_key
-  from jsonb_to_recordset($2::jsonb) as r(${ROM_RECORD})
+  from json_to_recordset($2::json) as r(${ROM_RECORD})
   on conflict (platform_id, fs_name, library_id) do update set
     ${assign(romColumnsIn('content'), (name) => `excluded.${name}`)}, missing_from_fs = false, updated_at = now()
   returning id, fs_name`
@@ -74,7 +75,7 @@ const UPDATE_ROMS = `update roms set platform_id = $2, library_id = $3, ${assign
     name_sort_key = case when ${FOLLOWS_FILE} and not roms.own_fields && '{name_sort_key}' then r.name_sort_key
       else roms.name_sort_key end,
     missing_from_fs = false, updated_at = now()
-  from jsonb_to_recordset($1::jsonb) as r(${ROM_RECORD}) where roms.id = r.id and roms.fs_name = r.stored_name
+  from json_to_recordset($1::json) as r(${ROM_RECORD}) where roms.id = r.id and roms.fs_name = r.stored_name
   returning roms.id, roms.fs_name`
 
 /** The id of a written row, by its file name. */
