@@ -1,7 +1,7 @@
 import { lstatSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import { createManyLstats } from '../../../plugins/entries/lstat-many.ts'
+import { THREAD_FROM, createManyLstats } from '../../../plugins/entries/lstat-many.ts'
 import { toFactsText } from '../../../plugins/entries/lstat.ts'
 import { readDirectory } from '../../../plugins/library/directory.ts'
 import { type FactsByName, findUnchanged, readEarlyFacts } from '../../../plugins/scans/disk/unchanged-files.ts'
@@ -74,7 +74,7 @@ t.test('folders, links, new files and ROMs with work to do are read as entries',
   })
 })
 
-t.test('thousands of files are compared in batches by a thread, until a stop', async (t) => {
+t.test('thousands of files are compared in batches, until a stop', async (t) => {
   const names = Array.from({ length: 3_000 }, (_none, index) => `${index}.gb`)
   const dir = t.testdir(Object.fromEntries(names.map((name) => [name, ''])))
   const known = new Map(names.map((name) => storedRom(dir, name)))
@@ -102,7 +102,7 @@ t.test('a thread reads facts of files until the ROMs are listed', async (t) => {
   const { readFacts: readAll, ready, expect, close } = createManyLstats()
   t.teardown(close)
   t.strictSame(await readEarlyFacts(dir, items, Promise.resolve(), { readFacts: readAll, ready }), new Map(), 'without a thread')
-  expect(names.length)
+  expect(THREAD_FROM)
   const whole = await readEarlyFacts(dir, items, new Promise(() => {}), { readFacts: readAll, ready })
   t.strictSame([...whole].sort(), names.sort().map((name) => [name, toFactsText(readFacts(dir, name))]))
   const listing = Promise.withResolvers<void>()
