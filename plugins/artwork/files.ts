@@ -1,4 +1,4 @@
-import { open, rm } from 'node:fs/promises'
+import { open, rm, writeFile } from 'node:fs/promises'
 import { extname, join, posix } from 'node:path'
 import { isNotFoundError } from '../../core/files/fs-error.ts'
 import { deleteFolder } from '../../core/store/move-object.ts'
@@ -125,21 +125,30 @@ export function createPublisher ({ store, writer }: PublisherServices) {
     await store.delete(twins.map((name) => resourceKey(`${dir}/${name}`)))
   }
 
-  /** Gives content its final path in the resources folder. */
-  async function publish (path: string, write: (key: string) => Promise<void>): Promise<string> {
+  /** Gives a file its final path in the resources folder. */
+  async function publishFile (part: string, path: string): Promise<string> {
     await onDisk(async () => {
-      await write(resourceKey(path))
+      await writer.move(part, resourceKey(path))
       await deleteTwins(path)
     })
     return path
   }
 
-  const publishFile = (part: string, path: string) => publish(path, (key) => writer.move(part, key))
+  /** Publishes content by a file beside a staged one, because those of killed processes are deleted there. */
+  async function publishBeside (staged: string, content: Buffer, path: string): Promise<string> {
+    const part = `${staged}.beside`
+    try {
+      await onDisk(() => writeFile(part, content))
+      return await publishFile(part, path)
+    } finally {
+      await rm(part, { force: true })
+    }
+  }
 
   async function publishCover (part: string, stems: CoverStems) {
     const { extension, height } = await readImage(part)
     const content = await createSmallCover(part, extension, height)
-    const small = await publish(`${stems.small}.${extension}`, (key) => writer.put(content, key))
+    const small = await publishBeside(part, content, `${stems.small}.${extension}`)
     try {
       return { large: await publishFile(part, `${stems.large}.${extension}`), small }
     } catch (err) {
