@@ -4,15 +4,17 @@ import { ApiError, conflict } from '../errors.ts'
 const FOREIGN_KEY = '23503'
 /** unique_violation: another transaction wrote the same value between the check and the write. */
 const UNIQUE = '23505'
+/** lock_not_available: the statement waited too long for a lock. */
+const LOCK_TIMEOUT = '55P03'
 /** Includes serialization_failure and deadlock_detected: the transaction was rolled back, and a retry may succeed. */
 const RETRYABLE = new Set(['40001', '40P01', UNIQUE])
 /** A code of this server: the request has used all its time with the database (core/database/request-time.ts). */
 export const OUT_OF_TIME = 'OUT_OF_TIME'
 /**
- * lock_not_available, query_canceled, the two timeouts of a transaction, and our own: the work took longer than a
+ * A lock timeout, query_canceled, the two timeouts of a transaction, and our own: the work took longer than a
  * request may.
  */
-const TOO_LONG = new Set(['55P03', '57014', '25P03', '25P04', OUT_OF_TIME])
+const TOO_LONG = new Set([LOCK_TIMEOUT, '57014', '25P03', '25P04', OUT_OF_TIME])
 /**
  * too_many_connections; the codes of a shutdown, a crash, and the recovery after it; read_only_sql_transaction of a
  * standby that is not promoted yet.
@@ -31,6 +33,9 @@ function codeOf (err: unknown): string {
 
 /** True if a transaction was rolled back only because of another one, so that it may be retried. */
 export const isSerializationFailure = (err: unknown) => RETRYABLE.has(codeOf(err))
+
+/** True if a statement failed because it waited too long for a lock. */
+export const isLockTimeout = (err: unknown) => codeOf(err) === LOCK_TIMEOUT
 
 /** True if a row that the statement refers to was deleted by another request meanwhile. */
 export const isForeignKeyViolation = (err: unknown) => codeOf(err) === FOREIGN_KEY

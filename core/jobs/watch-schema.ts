@@ -32,7 +32,7 @@ export default fp<WatchOptions>(async (app, { migrations, close, noticeMs = NOTI
   app.decorate('findSchemaProblem', () => problem)
 
   async function check (): Promise<void> {
-    const unusable = findUnusable(await listExecuted(app.pg), migrations)
+    const unusable = findUnusable(await listExecuted(app.workers.session), migrations)
     if (unusable === undefined || problem !== null) return
     problem = `A newer release migrated the database (${unusable}), and this release cannot work with it; upgrade this host`
     app.log.fatal(problem)

@@ -47,6 +47,11 @@ declare module 'fastify' {
       restart (reason: Error): void
       /** Closes this process, which then ends. A scan worker returns its tasks to the queue. */
       retire (): void
+      /**
+       * Runs short statements one after the other on the database session of this process. They wait for locks at most
+       * two seconds, because the heartbeat waits for them.
+       */
+      session: Queryable
       /** Calls `listener` for each notification on a channel of the database, as long as this process lives. */
       listen (channel: string, listener: (payload: string) => void): Promise<void>
     }
@@ -55,6 +60,7 @@ declare module 'fastify' {
 
 const { connectionTimeoutMillis: CONNECT_MS } = REQUEST_LIMITS
 const FINISH_MS = 5_000
+const LOCK_MS = 2_000
 const RETRY_MS = 200
 /** The longest start of a scan worker, on a slow machine. */
 export const WORKER_START_MS = 15_000
@@ -186,6 +192,7 @@ export default fp<WorkersOptions>(async (app, { url, role, isSupervised, host, k
 
   app.decorate('workers', {
     id,
+    session,
     restart,
     retire,
     isAlive: (role) => isAlive(app, role),
@@ -204,7 +211,7 @@ export default fp<WorkersOptions>(async (app, { url, role, isSupervised, host, k
     await client.connect()
     isConnected = true
     // The rows of processes need not survive a crash, and a heartbeat must not wait for a standby that is away.
-    await session.query('set synchronous_commit to off')
+    await session.query(`set synchronous_commit to off; set lock_timeout to ${LOCK_MS}`)
     if (!await tryLock(session, LOCK_CLASS, id)) throw new StartError('Another process has the same identity; start again.')
     await session.query("delete from workers where seen_at < now() - interval '1 day'")
     await session.query(`insert into workers (id, role, host_id, host_name, release, address, key_digest, started_at)

@@ -2,10 +2,10 @@ import type { IncomingMessage } from 'node:http'
 import { setTimeout as pause } from 'node:timers/promises'
 import { createAdapter } from '@socket.io/postgres-adapter'
 import type { FastifyInstance } from 'fastify'
+import type pg from 'pg'
 import { type Namespace, Server } from 'socket.io'
 import type { Config } from '../config/config.ts'
 import { corsOptionsFor } from '../web/origins.ts'
-import { AdapterPool } from './adapter-pool.ts'
 import { MESSAGE_MAX_BYTES, type SocketPath, checkSocketRequest } from './request.ts'
 import { type Connection, limitRate, limitSockets, limitWaiting } from './traffic.ts'
 
@@ -21,14 +21,11 @@ const CLOSE_TIMEOUT_MS = 200
 /** PostgreSQL's limit for a notification is 8000 bytes; every notification must stay below it. */
 const NOTIFICATION_MAX_BYTES = 7_900
 
-/** One connection listens and one publishes; over several, events would overtake each other. */
-const CONNECTIONS = 2
-
 export interface EndpointOptions {
   config: Config
   path: SocketPath
   /** Carries events between processes. */
-  pool: AdapterPool
+  pool: pg.Pool
   /** The prefix of the channels for its events between processes, unique for each endpoint. */
   channel: string
   /** The first part of every session id, by which any worker finds the session's owner. */
@@ -51,15 +48,6 @@ export interface Endpoint {
   /** Closes all connections. Clients get no disconnect packet, because that would keep them from reconnecting. */
   closeConnections (): Promise<void>
   close (): Promise<void>
-}
-
-/** Creates the pool that carries events of all endpoints between processes. */
-export function createPool (app: FastifyInstance): AdapterPool {
-  const pool = new AdapterPool({ connectionString: app.databaseUrl, max: CONNECTIONS })
-  // Events sent meanwhile are lost, so clients must reconnect and load the current state.
-  pool.on('connect', (client) => { client.on('error', (err) => { app.workers.restart(err) }) })
-  pool.on('error', () => { /* the error of a connection, handled above */ })
-  return pool
 }
 
 /** Creates adapters of namespaces, and knows the time of their last event. */
@@ -96,7 +84,7 @@ async function closeAll (connections: readonly Connection[]): Promise<void> {
 
 export function createEndpoint (app: FastifyInstance, options: EndpointOptions): Endpoint {
   const { config, pool, path, channel, owner } = options
-  const timed = createTimedAdapter(createAdapter(pool.forChannels(`${channel}#`), {
+  const timed = createTimedAdapter(createAdapter(pool, {
     channelPrefix: channel,
     // Payloads too large for a notification go through a table. That takes longer, so smaller events may overtake them.
     payloadThreshold: NOTIFICATION_MAX_BYTES,

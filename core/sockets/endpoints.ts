@@ -3,7 +3,8 @@ import type { FastifyInstance } from 'fastify'
 import type { Socket } from 'socket.io'
 import { type Config, basePath } from '../config/config.ts'
 import { createAddressReader, networkOf } from '../config/networks.ts'
-import { type Endpoint, createEndpoint, createPool } from './endpoint.ts'
+import { createAdapterSession } from './adapter-session.ts'
+import { type Endpoint, createEndpoint } from './endpoint.ts'
 import type { GuestCount } from './guests.ts'
 import { isSocketUpgrade, isSocketUrl, restorePrefix } from './request.ts'
 import { checkOrigin, checkUpgrade } from './request-checks.ts'
@@ -18,7 +19,7 @@ export interface EndpointsOptions {
 /** Creates the list of this process's endpoints, which admit connections by one rule. */
 export function createEndpoints (app: FastifyInstance, { config, owner, guests }: EndpointsOptions) {
   const endpoints: Endpoint[] = []
-  const pool = createPool(app)
+  const pool = createAdapterSession(app.workers)
   const addressOf = createAddressReader(config.server.trusted_proxies)
   const networkOfRequest = (request: IncomingMessage) => networkOf(addressOf(request))
   const find = ({ url = '' }: IncomingMessage) => endpoints.find(({ path }) => isSocketUrl(url, path))
@@ -47,7 +48,6 @@ export function createEndpoints (app: FastifyInstance, { config, owner, guests }
     list: (): readonly Endpoint[] => endpoints,
     async close (): Promise<void> {
       for (const endpoint of endpoints) await endpoint.close()
-      await pool.close()
     },
     /** Returns the endpoint of a request; undefined if the request is for none. */
     find,

@@ -25,11 +25,8 @@ export interface DatabaseEvents {
   onRestartImpossible (reason: string): void
 }
 
-/**
- * Connections of one process for the session that identifies it, its jobs, LISTEN and long reads, besides its two
- * pools.
- */
-const EXTRA_CONNECTIONS = 12
+/** Connections of one process for the session that identifies it, its jobs and long reads, besides its pool. */
+const EXTRA_CONNECTIONS = 10
 /** Connections for commands, backups and people, and the three that PostgreSQL reserves for a superuser. */
 const SPARE_CONNECTIONS = 18
 const RESTART_DELAYS_MS = [0, 1_000, 5_000, 15_000]

@@ -1,12 +1,14 @@
 import { EventEmitter } from 'node:events'
-import { setImmediate } from 'node:timers/promises'
 import { Type } from '@sinclair/typebox'
+import pg from 'pg'
 import { pino } from 'pino'
 import type { Socket } from 'socket.io'
 import type { Socket as Client } from 'socket.io-client'
 import t, { type Test } from 'tap'
 import { buildApp } from '../../core/app.ts'
-import { AdapterPool } from '../../core/sockets/adapter-pool.ts'
+import type { Queryable } from '../../core/database/db.ts'
+import { withSession } from '../../core/database/session.ts'
+import { createAdapterSession, createPublisher } from '../../core/sockets/adapter-session.ts'
 import { type ClientEvent, ADMIN_ROOM, userRoom } from '../../core/sockets/sockets.ts'
 import { limitRate, limitWaiting } from '../../core/sockets/traffic.ts'
 import type { App } from '../../core/typebox.ts'
@@ -41,6 +43,13 @@ function declareAct (app: App): void {
     }
   }
   app.sockets.on('test:act', act)
+}
+
+/** Returns the number of connections to the database of a pool. */
+async function countConnections (pool: pg.Pool): Promise<number | undefined> {
+  const { rows } = await pool.query<{ count: number }>(
+    'select count(*)::int from pg_stat_activity where datname = current_database()')
+  return rows[0]?.count
 }
 
 let isActDeclared = false
@@ -263,62 +272,72 @@ t.test('a web worker closed before its sockets are connected ends', async (t) =>
   await t.resolves(app.close())
 })
 
-t.test('a closed adapter pool leaves requests pending instead of refusing them', async (t) => {
-  const pool = new AdapterPool({ connectionString: await createTestDatabase(t) })
-  const listening = await pool.connect()
-  const waiting = pool.connect()
-  await pool.close()
-  await t.rejects(listening.query('select 1'), 'what it listened on is closed, given back or not')
-  const late = Promise.race([waiting, pool.connect()]).then(() => 'given', () => 'refused')
-  t.equal(await Promise.race([late, setImmediate('neither')]), 'neither')
-})
-
-t.test('adapters share one listening connection, and hear of their own channels', async (t) => {
-  const pool = new AdapterPool({ connectionString: await createTestDatabase(t) })
-  t.teardown(() => pool.close())
+/** Opens a connection that listens, and returns the payloads of its notifications. */
+async function hear (t: Test, connectionString: string, channel: string): Promise<string[]> {
   const heard: string[] = []
-  for (const prefix of ['main#', 'other#']) {
-    const adapter = await pool.forChannels(prefix).connect()
-    adapter.on('notification', ({ payload }) => { heard.push(`${prefix} ${payload}`) })
-    await adapter.query(`listen "${prefix}/"`)
-  }
-  for (const prefix of ['main#', 'other#']) {
-    await pool.forChannels(prefix).query('SELECT pg_notify($1, $2)', [`${prefix}/`, `to ${prefix}`])
-  }
-  await until(() => heard.length === 2, 'each notification')
-  t.strictSame(heard, ['main# to main#', 'other# to other#'])
-  t.equal(pool.totalCount, 2, 'one connection listens and one publishes')
-})
+  const client = new pg.Client({ connectionString })
+  await client.connect()
+  t.teardown(() => client.end())
+  client.on('notification', ({ payload = '' }) => { heard.push(payload) })
+  await client.query(`listen ${channel}`)
+  return heard
+}
 
-t.test('an adapter listens again after the shared connection ended', async (t) => {
-  const pool = new AdapterPool({ connectionString: await createTestDatabase(t) })
-  t.teardown(() => pool.close())
-  pool.on('error', () => { /* the database ends the connection below */ })
-  pool.on('connect', (client) => { client.on('error', () => { /* as above */ }) })
-  const channels = pool.forChannels('main#')
-  const adapter = await channels.connect()
-  const ended = new Promise((resolve) => { adapter.once('end', () => { resolve('ended') }) })
-  await adapter.query('select pg_terminate_backend(pg_backend_pid())').catch(() => undefined)
-  t.equal(await ended, 'ended')
-  t.resolves((await channels.connect()).query('listen "main#/"'))
+t.test('adapters share the session of their process, and hear of their own channels', async (t) => {
+  const { app } = await fresh(t)
+  const adapters = createAdapterSession(app.workers)
+  const connections = await countConnections(app.pg)
+  const heard: string[] = []
+  for (const channel of ['main#/', 'other#/']) {
+    const adapter = await adapters.connect()
+    adapter.on('notification', ({ payload }) => { heard.push(`${channel} ${payload}`) })
+    await adapter.query(`LISTEN "${channel}"`)
+  }
+  for (const channel of ['main#/', 'other#/']) await adapters.query('SELECT pg_notify($1, $2)', [channel, `to ${channel}`])
+  await until(() => heard.length === 2, 'each notification')
+  t.strictSame(heard, ['main#/ to main#/', 'other#/ to other#/'])
+  t.equal(await countConnections(app.pg), connections)
 })
 
 t.test('events of one tick are one statement and arrive in order', async (t) => {
-  const pool = new AdapterPool({ connectionString: await createTestDatabase(t) })
-  t.teardown(() => pool.close())
-  const listening = await pool.connect()
-  await listening.query('listen said')
-  const heard: (string | undefined)[] = []
-  listening.on('notification', ({ payload }) => { heard.push(payload) })
+  const url = await createTestDatabase(t)
+  const heard = await hear(t, url, 'said')
   let statements = 0
-  pool.on('acquire', () => { statements++ })
-  const say = (text: string) => pool.query('SELECT pg_notify($1, $2)', ['said', text])
-
-  await Promise.all(['one', 'two', '{"three":"\\"}'].map(say))
-  t.equal(statements, 1)
-  await Promise.all(['again', 'again'].map(say))
-  t.equal(statements, 3, 'the database would take the same twice in one for one')
-  await say('last')
+  await withSession({ connectionString: url }, async (client) => {
+    const query: Queryable['query'] = (text, values) => {
+      statements++
+      return client.query(text, values)
+    }
+    const publish = createPublisher({ query })
+    const say = (text: string) => publish('said', text)
+    await Promise.all(['one', 'two', '{"three":"\\"}'].map(say))
+    t.equal(statements, 1)
+    await Promise.all(['again', 'again'].map(say))
+    t.equal(statements, 3, 'the database would take the same twice in one for one')
+    await say('last')
+  })
   await until(() => heard.includes('last'), 'the last event')
   t.strictSame(heard, ['one', 'two', '{"three":"\\"}', 'again', 'again', 'last'])
+})
+
+t.test('events wait for the lock of notifications, and other statements of the session do not', async (t) => {
+  const url = await createTestDatabase(t)
+  const heard = await hear(t, url, 'said')
+  await withSession({ connectionString: url }, (holder) => withSession({ connectionString: url }, async (session) => {
+    // Only a commit that waits for a standby holds the real lock.
+    await holder.query(`create table held (); create function public.pg_notify (channel text, payload text) returns void as
+      'lock table held; select pg_catalog.pg_notify(channel, payload)' language sql`)
+    await holder.query('begin; lock table held')
+    await session.query('set search_path to public, pg_catalog; set lock_timeout to 20')
+    const publish = createPublisher(session)
+    const sent = [publish('said', 'one')]
+    await session.query('select 1')
+    sent.push(publish('said', 'two'))
+    for (let round = 0; round < 3; round++) await session.query('select 1')
+    t.strictSame(heard, [])
+    await holder.query('commit')
+    await Promise.all(sent)
+  }))
+  await until(() => heard.length === 2, 'both events')
+  t.strictSame(heard, ['one', 'two'])
 })

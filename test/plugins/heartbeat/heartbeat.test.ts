@@ -189,6 +189,7 @@ t.test('an unreachable database is reported without its address', async (t) => {
   app.decorate('library', createLibrary(db, loadConfig({ SVC_DATA_DIR: t.testdir() }).config))
   app.decorate('workers', {
     id: 'test',
+    session: db,
     isAlive: async () => (await db.query('select 1')).rowCount === 1,
     isResting: async () => false,
     requireScanWorker: async () => {},
