@@ -159,6 +159,8 @@ export default fp<WorkersOptions>(async (app, { url, role, isSupervised, host, k
   let stopEnding = () => {}
 
   client.on('error', restart)
+  // Each channel of a feature has a listener.
+  client.setMaxListeners(0)
 
   function restart (err: Error): void {
     if (isClosing || isRestarting) return

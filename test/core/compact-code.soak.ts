@@ -1,7 +1,8 @@
 import { stripTypeScriptTypes } from 'node:module'
 import { stop, transform } from 'esbuild'
 import t from 'tap'
-import { compactCode, toAscii } from '../../core/loader/packages/compact-code.ts'
+import { toAscii } from '../../core/loader/packages/ascii-code.js'
+import { compactCode } from '../../core/loader/packages/compact-code.ts'
 import { SOURCES, read } from '../sources.ts'
 
 t.teardown(() => stop())

@@ -1,6 +1,7 @@
 import { stripTypeScriptTypes } from 'node:module'
 import t from 'tap'
-import { compactCode, toAscii } from '../../core/loader/packages/compact-code.ts'
+import { toAscii } from '../../core/loader/packages/ascii-code.js'
+import { compactCode } from '../../core/loader/packages/compact-code.ts'
 
 const compact = (...lines: string[]) => {
   const source = lines.join('\n')
@@ -24,5 +25,6 @@ t.test('characters beyond ASCII become escapes with the same values', async (t) 
   t.match(ascii, /^[\0-\x7f]+$/)
   const run = async (text: string) => (await import(`data:text/javascript,${encodeURIComponent(text)}`) as { default: unknown }).default
   t.strictSame(await run(ascii), await run(code))
-  for (const unsafe of ["'\\→'", 'String.raw`→`', "a\u00a0= '→'"]) t.equal(toAscii(unsafe), unsafe)
+  t.equal(toAscii("'ü'"), "'ü'", 'a text in Latin-1 takes one byte a character')
+  for (const unsafe of ["'\\→'", 'String.raw`→`', "a\u00a0= '→'", "const \u{20000} = '→'"]) t.equal(toAscii(unsafe), unsafe)
 })

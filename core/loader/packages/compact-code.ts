@@ -43,14 +43,3 @@ export function compactCode (source: string, stripped: string): string {
     return line === former ? line : removeBlanks(former, line)
   })).join('\n')
 }
-
-/** Code in which an escape may mean something else: whitespace beyond ASCII, a backslash before it, a raw template. */
-const UNSAFE = /(?![\0-\x7f])\s|\\[^\0-\x7f]|\.raw\b/
-
-/**
- * Writes characters beyond ASCII as escapes, because V8 stores a text with one character beyond Latin-1 in twice the
- * bytes. Returns code whose meaning that may change as it is.
- */
-export function toAscii (code: string): string {
-  return UNSAFE.test(code) ? code : code.replace(/[^\0-\x7f]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
-}

@@ -5,6 +5,7 @@ import { readFileSync } from 'node:fs'
 import { registerHooks } from 'node:module'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { toAscii } from './ascii-code.js'
 
 const HOME = new URL('../../../', import.meta.url).href
 const DIGEST_BYTES = 64
@@ -12,6 +13,8 @@ const DIGEST_BYTES = 64
 const [major, minor] = process.versions.node.split('.').map(Number)
 const canHook = major > 24 || (major === 24 && minor >= 9)
 const folder = new URL(import.meta.url).searchParams.get('folder')
+
+const CODE = ['module', 'commonjs', undefined]
 
 const isOurs = (url) => url.startsWith(HOME) && url.endsWith('.ts')
 
@@ -34,7 +37,9 @@ const hooks = {
   },
   load (url, context, next) {
     const source = isOurs(url) ? findStripped(url) : null
-    return source === null ? next(url, context) : { format: 'module', source, shortCircuit: true }
+    const loaded = source === null ? next(url, context) : { format: 'module', source, shortCircuit: true }
+    // Each process keeps the text of its code in memory. A module that CommonJS code requires has no format.
+    return loaded.source != null && CODE.includes(loaded.format) ? { ...loaded, source: toAscii(loaded.source.toString()) } : loaded
   }
 }
 

@@ -10,7 +10,7 @@ import { settingsEnvironment } from '../../config/environment.ts'
 import { createRunDir, runDir } from '../../config/run-dir.ts'
 import { requireFreeSpace } from '../../files/free-space.ts'
 import { SERVER_DIR } from '../../server-dir.ts'
-import { compactCode, toAscii } from './compact-code.ts'
+import { compactCode } from './compact-code.ts'
 import { BUILT_IN_FOLDERS } from './packages.ts'
 
 /**
@@ -75,7 +75,7 @@ export async function stripCode (dataDir: string): Promise<boolean> {
 /** Stores the code of one source. @returns the name of its file */
 function storeStripped (folder: string, path: string): string {
   const source = readFileSync(path, 'utf8')
-  const text = toAscii(compactCode(source, stripTypeScriptTypes(source)))
+  const text = compactCode(source, stripTypeScriptTypes(source))
   const name = hash('sha256', source)
   writeFileSync(join(folder, name), hash('sha256', text) + text)
   return name

@@ -30,7 +30,7 @@ const CALLS_MAX_BYTES = 128 * 1024 ** 2
 const FATAL_MESSAGE_MAX = 500
 const FLAGS = ['--permission', EXPOSE_INTERNALS, '--no-experimental-sqlite', DISABLE_DEBUGGER, '--conditions=svc:source',
   '--disable-warning=ExperimentalWarning', '--max-semi-space-size=4', `--max-old-space-size=${HEAP_MIB}`]
-const STRIP_HOOK = join(SERVER_DIR, 'core', 'loader', 'packages', 'strip-hook.js')
+const STRIP_HOOK = ['strip-hook.js', 'ascii-code.js'].map((name) => join(SERVER_DIR, 'core', 'loader', 'packages', name))
 const OUT_OF_MEMORY = 90
 const OVER_MEMORY = `it used more than ${MEMORY_MIB} MiB of memory`
 
@@ -45,7 +45,7 @@ const toReadFlag = (path: string) => `--allow-fs-read=${path}`
  */
 function strippedFlags (): string[] {
   const folder = inheritedFolder()
-  return folder === null ? [] : [...inheritedFlags(), ...[folder, STRIP_HOOK].map(toReadFlag)]
+  return folder === null ? [] : [...inheritedFlags(), ...[folder, ...STRIP_HOOK].map(toReadFlag)]
 }
 
 export interface PluginChildOptions {
