@@ -87,6 +87,7 @@ const DEFAULT_SETTINGS = {
   max_parallel_workers_per_gather: '1',
   max_parallel_maintenance_workers: '1',
   autovacuum_max_workers: '2',
+  max_pred_locks_per_transaction: '10',
   jit: 'off',
   huge_pages: 'off',
   update_process_title: 'off',
@@ -96,7 +97,7 @@ const DEFAULT_SETTINGS = {
 }
 
 /** Not for a cluster of an earlier major version, which runs once in order to be moved. */
-const SETTINGS_SINCE_18 = { autovacuum_worker_slots: '2', io_method: 'sync' }
+const SETTINGS_SINCE_18 = { autovacuum_worker_slots: '2', io_method: 'sync', io_max_concurrency: '4' }
 
 interface Server {
   child: ChildProcess
