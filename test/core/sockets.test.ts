@@ -320,7 +320,7 @@ t.test('events of one tick are one statement and arrive in order', async (t) => 
   t.strictSame(heard, ['one', 'two', '{"three":"\\"}', 'again', 'again', 'last'])
 })
 
-t.test('events wait for the lock of notifications, and other statements of the session do not', async (t) => {
+t.test('events that wait for the lock of notifications do not block the session', async (t) => {
   const url = await createTestDatabase(t)
   const heard = await hear(t, url, 'said')
   await withSession({ connectionString: url }, (holder) => withSession({ connectionString: url }, async (session) => {

@@ -1,1 +1,1 @@
-export function toAscii (code: string): string
+export declare function toAscii (code: string): string

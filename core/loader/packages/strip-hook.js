@@ -6,6 +6,7 @@ import { registerHooks } from 'node:module'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { toAscii } from './ascii-code.js'
+import { findBundles } from './bundles.js'
 
 const HOME = new URL('../../../', import.meta.url).href
 const DIGEST_BYTES = 64
@@ -14,6 +15,7 @@ const [major, minor] = process.versions.node.split('.').map(Number)
 const canHook = major > 24 || (major === 24 && minor >= 9)
 const folder = new URL(import.meta.url).searchParams.get('folder')
 
+const bundles = canHook ? findBundles(folder) : new Map()
 const CODE = ['module', 'commonjs', undefined]
 
 const isOurs = (url) => url.startsWith(HOME) && url.endsWith('.ts')
@@ -31,9 +33,11 @@ function findStripped (url) {
 const hooks = {
   // Resolved here, because Node would read the disk for each module and for its package.
   resolve (specifier, context, next) {
-    return specifier.startsWith('.') && specifier.endsWith('.ts') && isOurs(context.parentURL ?? '')
-      ? { url: new URL(specifier, context.parentURL).href, format: 'module-typescript', shortCircuit: true }
-      : next(specifier, context)
+    if (specifier.startsWith('.') && specifier.endsWith('.ts') && isOurs(context.parentURL ?? '')) {
+      return { url: new URL(specifier, context.parentURL).href, format: 'module-typescript', shortCircuit: true }
+    }
+    const resolved = next(specifier, context)
+    return { ...resolved, url: bundles.get(resolved.url) ?? resolved.url }
   },
   load (url, context, next) {
     const source = isOurs(url) ? findStripped(url) : null

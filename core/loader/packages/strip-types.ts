@@ -10,6 +10,8 @@ import { settingsEnvironment } from '../../config/environment.ts'
 import { createRunDir, runDir } from '../../config/run-dir.ts'
 import { requireFreeSpace } from '../../files/free-space.ts'
 import { SERVER_DIR } from '../../server-dir.ts'
+import { bundlePackages } from './bundle-packages.ts'
+import { nameBundles } from './bundles.js'
 import { compactCode } from './compact-code.ts'
 import { BUILT_IN_FOLDERS } from './packages.ts'
 
@@ -31,13 +33,13 @@ const listSources = () => CODE_FOLDERS.flatMap((folder) =>
   readdirSync(join(SERVER_DIR, folder), { recursive: true, encoding: 'utf8' })
     .filter((path) => path.endsWith('.ts')).map((path) => join(SERVER_DIR, folder, path))).sort()
 
-/** Returns a fingerprint that changes with the files and with the Node version. */
+/** Returns a fingerprint that changes with the files, with the bundled packages and with the Node version. */
 function fingerprintOf (sources: readonly string[]): string {
   const states = sources.map((path) => {
     const { size, mtimeMs } = statSync(path)
     return `${path} ${size} ${mtimeMs}`
   })
-  return hash('sha256', [process.version, ...states].join('\n'))
+  return hash('sha256', [process.version, nameBundles(), ...states].join('\n'))
 }
 
 function readMark (dataDir: string): string | null {
@@ -56,7 +58,7 @@ function readMark (dataDir: string): string | null {
  * @returns true if code was stored
  * @throws ApiError NO_FREE_SPACE if there is no space for it; processes then start without it, only slower.
  */
-export async function stripCode (dataDir: string): Promise<boolean> {
+export async function stripCode (dataDir: string, log?: Pick<FastifyBaseLogger, 'warn'>): Promise<boolean> {
   const sources = listSources()
   const fingerprint = fingerprintOf(sources)
   if (readMark(dataDir) === fingerprint) return false
@@ -64,7 +66,11 @@ export async function stripCode (dataDir: string): Promise<boolean> {
   const folder = folderOf(dataDir)
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   // The former mark stays until it is replaced, because another process may start meanwhile.
-  const names = new Set([MARK, ...sources.map((path) => storeStripped(folder, path))])
+  const bundles = await bundlePackages(folder).catch((err: unknown) => {
+    log?.warn({ err }, 'large packages could not be bundled, which costs each process some memory')
+    return MARK
+  })
+  const names = new Set([MARK, bundles, ...sources.map((path) => storeStripped(folder, path))])
   for (const name of readdirSync(folder)) {
     if (!names.has(name)) rmSync(join(folder, name), { force: true, recursive: true })
   }
@@ -90,7 +96,7 @@ function storeStripped (folder: string, path: string): string {
 export async function runStripped ({ data_dir: dataDir }: Config, log: FastifyBaseLogger): Promise<void> {
   createRunDir(dataDir)
   try {
-    if (!await stripCode(dataDir)) return
+    if (!await stripCode(dataDir, log)) return
   } catch (err) {
     log.warn({ err }, 'the code could not be prepared, which costs each process time and memory at its start: ' +
       explainDataDir(dataDir, err).message)

@@ -30,7 +30,7 @@ const CALLS_MAX_BYTES = 128 * 1024 ** 2
 const FATAL_MESSAGE_MAX = 500
 const FLAGS = ['--permission', EXPOSE_INTERNALS, '--no-experimental-sqlite', DISABLE_DEBUGGER, '--conditions=svc:source',
   '--disable-warning=ExperimentalWarning', '--max-semi-space-size=4', `--max-old-space-size=${HEAP_MIB}`]
-const STRIP_HOOK = ['strip-hook.js', 'ascii-code.js'].map((name) => join(SERVER_DIR, 'core', 'loader', 'packages', name))
+const STRIP_HOOK = ['strip-hook.js', 'ascii-code.js', 'bundles.js'].map((name) => join(SERVER_DIR, 'core', 'loader', 'packages', name))
 const OUT_OF_MEMORY = 90
 const OVER_MEMORY = `it used more than ${MEMORY_MIB} MiB of memory`
 

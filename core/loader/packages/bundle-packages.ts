@@ -1,0 +1,45 @@
+import { existsSync, mkdtempSync, renameSync, writeFileSync } from 'node:fs'
+import { isBuiltin } from 'node:module'
+import { join, relative } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import type { Plugin } from 'esbuild'
+import { SERVER_DIR } from '../../server-dir.ts'
+import { BUNDLED, nameBundles } from './bundles.js'
+
+/** Makes bundles import all other packages from where they are installed, as their own modules would. */
+const OTHERS: Plugin = {
+  name: 'other packages',
+  setup (build) {
+    build.onResolve({ filter: /^[^.]/ }, async ({ path, kind, resolveDir, pluginData }) => {
+      const isOwn = kind === 'entry-point' || BUNDLED.includes(path) || isBuiltin(path)
+      if (isOwn || pluginData === OTHERS) return undefined
+      const { path: file, errors } = await build.resolve(path, { kind, resolveDir, pluginData: OTHERS })
+      // An optional package that is not installed fails where it is used.
+      return { path: errors.length > 0 ? path : pathToFileURL(file).href, external: true }
+    })
+  }
+}
+
+/**
+ * Stores bundles of large packages for processes that start later, unless they are there (`strip-hook.js`). Names stay
+ * as they are, because MikroORM uses them.
+ *
+ * @returns the name of their folder
+ */
+export async function bundlePackages (folder: string): Promise<string> {
+  const name = nameBundles()
+  if (existsSync(join(folder, name))) return name
+  const { build, stop } = await import('esbuild')
+  const staging = mkdtempSync(join(folder, 'bundles-'))
+  const { metafile: { outputs } } = await build({
+    entryPoints: Object.fromEntries(BUNDLED.map((path) => [path, path])), outdir: staging, absWorkingDir: SERVER_DIR,
+    bundle: true, splitting: true, format: 'esm', outExtension: { '.js': '.mjs' }, platform: 'node', conditions: [], metafile: true,
+    minifyWhitespace: true, minifySyntax: true, legalComments: 'none', charset: 'ascii', logLevel: 'silent', plugins: [OTHERS]
+  })
+  const index = Object.entries(outputs).flatMap(([path, { entryPoint }]) =>
+    entryPoint === undefined ? [] : [[entryPoint, relative(staging, join(SERVER_DIR, path))]])
+  writeFileSync(join(staging, 'index.json'), JSON.stringify(index))
+  renameSync(staging, join(folder, name))
+  await stop()
+  return name
+}

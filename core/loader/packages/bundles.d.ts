@@ -1,0 +1,3 @@
+export declare const BUNDLED: readonly string[]
+export declare function nameBundles (): string
+export declare function findBundles (folder: string): ReadonlyMap<string, string>
