@@ -31,10 +31,18 @@ export const readPeak = (pid: number) => readStatus(pid, 'VmHWM')
 export const readPeakOfOthers = (pid: number) => sumOf(listTree(pid).slice(1).map(readPeak))
 export const readMemory = (pid: number) => readStatus(pid, 'VmRSS')
 
-/** Returns the private memory of a process plus its share of shared memory, in MiB: proc_pid_smaps(5) of Linux. */
+/**
+ * Returns the private memory of a process plus its share of shared memory, in MiB: proc_pid_smaps(5) of Linux. It is 0
+ * for a process that has ended, such as one for a database connection.
+ */
 export function readShare (pid: number): number {
-  const [, kilobytes] = /^Pss:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8')) ?? []
-  return Number(kilobytes) / 1024
+  try {
+    const [, kilobytes] = /^Pss:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8')) ?? []
+    return Number(kilobytes) / 1024
+  } catch (err) {
+    if (['ENOENT', 'ESRCH'].includes(String((err as NodeJS.ErrnoException).code))) return 0
+    throw err
+  }
 }
 
 const TICKS_PER_SECOND = 100
