@@ -1,4 +1,4 @@
-import type { Db } from '../../core/database/db.ts'
+import type { Db, Queryable } from '../../core/database/db.ts'
 
 const LIFETIME = '90 seconds'
 
@@ -18,6 +18,6 @@ export async function deletePresence (db: Db, socketId: string): Promise<void> {
 }
 
 /** Deletes the presences of processes that died. */
-export async function deleteExpiredPresences (db: Db): Promise<void> {
+export async function deleteExpiredPresences (db: Queryable): Promise<void> {
   await db.query('delete from device_presences where expires_at < now()')
 }

@@ -32,7 +32,7 @@ export function createPresence (app: FastifyInstance) {
     refresh (): void {
       const list = () => [...open].map(([{ id }, deviceId]) => ({ socket_id: id, device_id: deviceId }))
       if (open.size > 0) write(() => upsertPresences(app.db, list()))
-      write(() => deleteExpiredPresences(app.db))
+      write(() => deleteExpiredPresences(app.workers.session))
     },
 
     /** Waits until all statements are done. */

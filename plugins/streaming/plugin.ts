@@ -21,7 +21,7 @@ const plugin: FeaturePlugin = async (app, { config, role }) => {
     }
   })
   app.upkeep.repeat(LOOK_MS, async () => {
-    if ((await selectOver(app.db)).length > 0) await app.jobs.send(REAP, {}, { group: REAP })
+    if ((await selectOver(app.workers.session)).length > 0) await app.jobs.send(REAP, {}, { group: REAP })
   }, 'lapsed sessions of streaming could not be ended')
   // Former releases looked by a schedule, which would keep the scan worker from its rest.
   if (role === 'worker') app.addHook('onReady', () => app.jobs.schedule(REAP, '', null, {}))

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { sql } from 'kysely'
 import type { Context } from '../../core/access/context.ts'
 import { selectMilliseconds } from '../../core/database/columns.ts'
-import type { Db } from '../../core/database/db.ts'
+import type { Db, Queryable } from '../../core/database/db.ts'
 import { inTransaction } from '../../core/database/transaction.ts'
 import type { AnyCaller } from '../platforms/visibility.ts'
 import { isPlatformVisible } from '../platforms/visibility.ts'
@@ -59,7 +59,7 @@ export async function selectAllSessions (db: Db): Promise<SessionRow[]> {
 }
 
 /** Selects the sessions that lapsed without a release. */
-export async function selectOver (db: Db): Promise<SessionRow[]> {
+export async function selectOver (db: Queryable): Promise<SessionRow[]> {
   return (await db.query<SessionRow>(`select ${SESSION} from ${FROM} where ${OVER}`)).rows
 }
 
