@@ -1,13 +1,16 @@
+import type { ChildProcess } from 'node:child_process'
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
+import { once } from 'node:events'
 import { existsSync, mkdtempSync, renameSync, writeFileSync } from 'node:fs'
 import { isBuiltin } from 'node:module'
 import { join, relative } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import type { Plugin } from 'esbuild'
+import type * as Esbuild from 'esbuild'
 import { SERVER_DIR } from '../../server-dir.ts'
 import { BUNDLED, nameBundles } from './bundles.js'
 
 /** Makes bundles import all other packages from where they are installed, as their own modules would. */
-const OTHERS: Plugin = {
+const OTHERS: Esbuild.Plugin = {
   name: 'other packages',
   setup (build) {
     build.onResolve({ filter: /^[^.]/ }, async ({ path, kind, resolveDir, pluginData }) => {
@@ -21,6 +24,27 @@ const OTHERS: Plugin = {
 }
 
 /**
+ * Runs work with esbuild and waits for the end of its process. The program that replaces this one (`runStripped`) knows
+ * nothing of that process, which would stay a zombie.
+ */
+async function withEsbuild<T> (work: (esbuild: typeof Esbuild) => Promise<T>): Promise<T> {
+  const started: ChildProcess[] = []
+  const note = (message: unknown) => { started.push((message as { process: ChildProcess }).process) }
+  subscribe('child_process', note)
+  const esbuild = await import('esbuild')
+  try {
+    return await work(esbuild)
+  } finally {
+    unsubscribe('child_process', note)
+    await esbuild.stop()
+    await Promise.all(started.map(async (child) => {
+      child.ref()
+      if (child.exitCode === null && child.signalCode === null) await once(child, 'exit')
+    }))
+  }
+}
+
+/**
  * Stores bundles of large packages for processes that start later, unless they are there (`strip-hook.js`). Names stay
  * as they are, because MikroORM uses them.
  *
@@ -29,17 +53,15 @@ const OTHERS: Plugin = {
 export async function bundlePackages (folder: string): Promise<string> {
   const name = nameBundles()
   if (existsSync(join(folder, name))) return name
-  const { build, stop } = await import('esbuild')
   const staging = mkdtempSync(join(folder, 'bundles-'))
-  const { metafile: { outputs } } = await build({
+  const { metafile: { outputs } } = await withEsbuild(({ build }) => build({
     entryPoints: Object.fromEntries(BUNDLED.map((path) => [path, path])), outdir: staging, absWorkingDir: SERVER_DIR,
     bundle: true, splitting: true, format: 'esm', outExtension: { '.js': '.mjs' }, platform: 'node', conditions: [], metafile: true,
     minifyWhitespace: true, minifySyntax: true, legalComments: 'none', charset: 'ascii', logLevel: 'silent', plugins: [OTHERS]
-  })
+  }))
   const index = Object.entries(outputs).flatMap(([path, { entryPoint }]) =>
     entryPoint === undefined ? [] : [[entryPoint, relative(staging, join(SERVER_DIR, path))]])
   writeFileSync(join(staging, 'index.json'), JSON.stringify(index))
   renameSync(staging, join(folder, name))
-  await stop()
   return name
 }
