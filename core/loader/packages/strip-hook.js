@@ -9,13 +9,20 @@ import { toAscii } from './ascii-code.js'
 import { findBundles } from './bundles.js'
 
 const HOME = new URL('../../../', import.meta.url).href
+const PACKAGES = `${HOME}node_modules/`
 const DIGEST_BYTES = 64
 /** Before 24.9 a CommonJS module that is imported while there are hooks gets the wrong modules from `require`. */
 const [major, minor] = process.versions.node.split('.').map(Number)
 const canHook = major > 24 || (major === 24 && minor >= 9)
 const folder = new URL(import.meta.url).searchParams.get('folder')
 
-const bundles = canHook ? findBundles(folder) : new Map()
+/** At the first package that may have a bundle, because most threads load none. */
+let bundles = null
+const findBundle = (url) => {
+  if (!url.startsWith(PACKAGES)) return undefined
+  bundles ??= findBundles(folder)
+  return bundles.get(url)
+}
 const CODE = ['module', 'commonjs', undefined]
 
 const isOurs = (url) => url.startsWith(HOME) && url.endsWith('.ts')
@@ -37,7 +44,7 @@ const hooks = {
       return { url: new URL(specifier, context.parentURL).href, format: 'module-typescript', shortCircuit: true }
     }
     const resolved = next(specifier, context)
-    return { ...resolved, url: bundles.get(resolved.url) ?? resolved.url }
+    return { ...resolved, url: findBundle(resolved.url) ?? resolved.url }
   },
   load (url, context, next) {
     const source = isOurs(url) ? findStripped(url) : null
