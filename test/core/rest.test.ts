@@ -1,6 +1,7 @@
 import fastify from 'fastify'
 import t from 'tap'
 import { databaseNow } from '../../core/database/clock.ts'
+import { withSession } from '../../core/database/session.ts'
 import upkeep from '../../core/jobs/upkeep.ts'
 import { Guard } from '../../core/supervisor/guard.ts'
 import { watchIdle } from '../../core/supervisor/idle-watch.ts'
@@ -45,6 +46,30 @@ t.test('a job that is queued during the rest wakes the worker, whose start it wa
   t.equal(messages.filter(({ type }) => type === 'wake').length, 1)
   guard.stop()
   await until(async () => !await web.app.workers.isResting(), 'the end of the rest')
+})
+
+t.test('a rest begins only with its lock, however often the worker asks', async (t) => {
+  const url = await createTestDatabase(t)
+  const web = await start(t, url, false, define)
+  const { messages, report } = createReports()
+  const guard = new Guard({ app: web.app, report })
+  t.teardown(() => { guard.stop() })
+  const countRests = () => messages.filter(({ type }) => type === 'guarding').length
+  guard.start(null)
+  await until(() => countRests() === 1, 'the first rest')
+  guard.stop()
+  await withSession({ connectionString: url }, async (other) => {
+    await other.query('select pg_advisory_lock(1)')
+    // The session takes the lock of the rest after this one.
+    const waiting = web.app.workers.session.query('select pg_advisory_lock(1)')
+    guard.start(null)
+    guard.start(null)
+    for (let round = 0; round < 5; round++) await web.app.rest.findWork()
+    t.equal(countRests(), 1)
+    await other.query('select pg_advisory_unlock(1)')
+    await waiting
+  })
+  await until(() => countRests() > 1, 'the second rest')
 })
 
 t.test('work that was there before the rest, and a schedule that is due, prevent it', async (t) => {
