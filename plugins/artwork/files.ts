@@ -115,21 +115,21 @@ function createStoredFiles (store: Store) {
   }
 }
 
+/** Deletes `<stem>.*` besides a published file, so a picture of another format leaves no second file. */
+async function deleteTwins (store: Store, path: string): Promise<void> {
+  const { dir, base, name: stem } = posix.parse(path)
+  const { objects } = await store.listNames(resourceKey(dir))
+  const twins = objects.filter((name) => name !== base && posix.parse(name).name === stem)
+  await store.delete(twins.map((name) => resourceKey(`${dir}/${name}`)))
+}
+
 /** Publishes complete files of the staging folder, which are on the same disk and are moved. */
 export function createPublisher ({ store, writer }: PublisherServices) {
-  /** Deletes `<stem>.*` besides a published file, so a picture of another format leaves no second file. */
-  async function deleteTwins (path: string): Promise<void> {
-    const { dir, base, name: stem } = posix.parse(path)
-    const { objects } = await store.listNames(resourceKey(dir))
-    const twins = objects.filter((name) => name !== base && posix.parse(name).name === stem)
-    await store.delete(twins.map((name) => resourceKey(`${dir}/${name}`)))
-  }
-
   /** Gives a file its final path in the resources folder. */
   async function publishFile (part: string, path: string): Promise<string> {
     await onDisk(async () => {
       await writer.move(part, resourceKey(path))
-      await deleteTwins(path)
+      await deleteTwins(store, path)
     })
     return path
   }
