@@ -51,7 +51,7 @@ t.test('connections are counted for the processes that run', async (t) => {
   const other = await buildWorker(test, 2)
   t.teardown(() => other.close())
   await other.ready()
-  t.match(await examine(), [{ status: 'warn', message: /accepts 400 connections, but the 2 hosts may open 642$/ }])
+  t.match(await examine(), [{ status: 'warn', message: /accepts 400 connections, but the 2 hosts may open 638$/ }])
 })
 
 t.test('hosts with another store, key or settings are reported', async (t) => {
