@@ -4,7 +4,7 @@ import type {
 } from 'fastify'
 import { Kind, type StringOptions, type TProperties, type TSchema, type Static, Type, TypeRegistry } from '@sinclair/typebox'
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
-import { BIDI_CONTROLS } from './bidi-controls.ts'
+import { BIDI_CONTROLS } from './files/bidi-controls.ts'
 
 export type App = FastifyInstance<RawServerDefault, RawRequestDefaultExpression, RawReplyDefaultExpression,
   FastifyBaseLogger, TypeBoxTypeProvider>

@@ -1,7 +1,7 @@
 import { constants, type BigIntStats } from 'node:fs'
 import { type FileHandle, lstat, open, readlink, realpath } from 'node:fs/promises'
 import { basename, dirname, join, relative, resolve, sep } from 'node:path'
-import { BIDI_CONTROLS } from '../bidi-controls.ts'
+import { BIDI_CONTROLS } from './bidi-controls.ts'
 import { errorCode } from './fs-error.ts'
 
 /** A name or path from outside that must not be used; the message quotes it. */

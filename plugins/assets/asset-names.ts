@@ -1,7 +1,7 @@
 import { extname } from 'node:path'
 import { badRequest } from '../../core/errors.ts'
 import { PathRefusedError, safeName } from '../../core/files/safe-path.ts'
-import { BIDI_CONTROLS } from '../../core/bidi-controls.ts'
+import { BIDI_CONTROLS } from '../../core/files/bidi-controls.ts'
 import { withoutDateTag } from './base-rows.ts'
 
 const DISK_NAME_BYTES = 200
