@@ -92,33 +92,26 @@ export async function isFolder (path: string): Promise<boolean> {
   }
 }
 
-/**
- * Returns the inode of a folder. It differs if another folder replaces this one, such as a mount point without its
- * disk.
- *
- * @throws {LibraryUnreadableError}
- */
-export async function folderInode (path: string): Promise<string> {
+/** What tells one folder, and one state of it, from another. */
+export interface FolderFacts {
+  /** Differs if another folder replaces this one, such as a mount point without its disk. */
+  inode: string
+  /** Differs for another folder, and after an entry was added, deleted or renamed. */
+  state: string
+}
+
+/** @throws {LibraryUnreadableError} */
+export async function readFolderFacts (path: string): Promise<FolderFacts> {
   try {
-    return String((await stat(path, { bigint: true })).ino)
+    const { ino, mtimeNs, ctimeNs } = await stat(path, { bigint: true })
+    return { inode: String(ino), state: `${ino} ${mtimeNs} ${ctimeNs}` }
   } catch (err) {
     throw unreadable(path, err)
   }
 }
 
-/**
- * Returns a text that differs after an entry of a folder was added, deleted or renamed, and for another folder.
- *
- * @throws {LibraryUnreadableError}
- */
-export async function folderState (path: string): Promise<string> {
-  try {
-    const { ino, mtimeNs, ctimeNs } = await stat(path, { bigint: true })
-    return `${ino} ${mtimeNs} ${ctimeNs}`
-  } catch (err) {
-    throw unreadable(path, err)
-  }
-}
+/** Returns the inode of a folder. @throws {LibraryUnreadableError} */
+export const folderInode = async (path: string): Promise<string> => (await readFolderFacts(path)).inode
 
 /** Returns {@link reasonOf}, with a remedy if a person can apply one. */
 export function adviceOf (err: unknown): string {

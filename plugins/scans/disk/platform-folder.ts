@@ -1,6 +1,8 @@
 import { join } from 'node:path'
 import type { Db } from '../../../core/database/db.ts'
-import { type DirectoryItem, LibraryUnreadableError, folderInode, folderState, readLibraryDirectory } from '../../library/directory.ts'
+import {
+  type DirectoryItem, type FolderFacts, LibraryUnreadableError, folderInode, readFolderFacts, readLibraryDirectory
+} from '../../library/directory.ts'
 import { type EntryListing, isExcluded, listEntries } from '../../entries/entries.ts'
 import type { ExclusionRules } from '../../library/exclusions.ts'
 import type { ManyLstats } from '../../entries/lstat-many.ts'
@@ -11,11 +13,9 @@ import type { PlatformFolderRef } from '../rom-rows.ts'
 import { type KnownFiles, findUnchanged, readEarlyFacts } from './unchanged-files.ts'
 
 /** A snapshot of a platform folder. */
-export interface FolderSnapshot {
-  /** The inode of the folder; empty if another folder replaced it during the reading. */
+export interface FolderSnapshot extends FolderFacts {
+  /** Empty if another folder replaced this one during the reading. */
   inode: string
-  /** The state of the folder before it was read. */
-  state: string
   /** Its items by name, in the order of the bytes of their names. */
   items: ReadonlyMap<string, DirectoryItem>
 }
@@ -45,12 +45,11 @@ const describeEmpty = (count: number) => `it is empty, and it is not the folder 
 /** Takes a snapshot of a folder. @throws LibraryUnreadableError */
 async function takeSnapshot (services: Services, location: PlatformLocation): Promise<FolderSnapshot> {
   const folder = folderOf(services, location)
-  const state = await folderState(folder)
-  const before = await folderInode(folder)
+  const { inode, state } = await readFolderFacts(folder)
   const items = await readLibraryDirectory(folder)
-  const isUnchanged = before === await folderInode(folder)
+  const isUnchanged = inode === await folderInode(folder)
   return {
-    inode: isUnchanged ? before : '',
+    inode: isUnchanged ? inode : '',
     state,
     items: new Map(items.map((item) => [item.name, item]))
   }
@@ -147,8 +146,8 @@ export function createPlatformFolders (services: Services) {
 
     /** Reads the folder again, as {@link checkFolder} does, if it changed in the meantime. */
     async readAgain (platform: PlatformLocation, before: FolderSnapshot): Promise<FolderSnapshot> {
-      const isUnchanged = before.inode !== '' && before.state === await folderState(folderOf(services, platform))
-      return isUnchanged ? before : await check(platform, before)
+      const { state } = await readFolderFacts(folderOf(services, platform))
+      return before.inode !== '' && before.state === state ? before : await check(platform, before)
     },
 
     /** Reads the folder again, as {@link checkFolder} does. */
