@@ -48,7 +48,8 @@ const hooks = {
   },
   load (url, context, next) {
     const source = isOurs(url) ? findStripped(url) : null
-    const loaded = source === null ? next(url, context) : { format: 'module', source, shortCircuit: true }
+    if (source !== null) return { format: 'module', source, shortCircuit: true }
+    const loaded = next(url, context)
     // Each process keeps the text of its code in memory. A module that CommonJS code requires has no format.
     return loaded.source != null && CODE.includes(loaded.format) ? { ...loaded, source: toAscii(loaded.source.toString()) } : loaded
   }

@@ -10,6 +10,7 @@ import { settingsEnvironment } from '../../config/environment.ts'
 import { createRunDir, runDir } from '../../config/run-dir.ts'
 import { requireFreeSpace } from '../../files/free-space.ts'
 import { SERVER_DIR } from '../../server-dir.ts'
+import { toAscii } from './ascii-code.js'
 import { bundlePackages } from './bundle-packages.ts'
 import { nameBundles } from './bundles.js'
 import { compactCode } from './compact-code.ts'
@@ -81,7 +82,7 @@ export async function stripCode (dataDir: string, log?: Pick<FastifyBaseLogger, 
 /** Stores the code of one source. @returns the name of its file */
 function storeStripped (folder: string, path: string): string {
   const source = readFileSync(path, 'utf8')
-  const text = compactCode(source, stripTypeScriptTypes(source))
+  const text = toAscii(compactCode(source, stripTypeScriptTypes(source)))
   const name = hash('sha256', source)
   writeFileSync(join(folder, name), hash('sha256', text) + text)
   return name
