@@ -1,8 +1,12 @@
 import type { IncomingMessage } from 'node:http'
+import type { Readable } from 'node:stream'
 import fp from 'fastify-plugin'
 
 /** The most bytes that the server reads and drops after a response: those of the largest chunk of an upload. */
 const DROPPED_BYTES = 64 * 1024 ** 2
+
+/** Yields the pieces of a body. If its reader fails, the rest of the body can still be received. */
+export const readPieces = (body: Readable): AsyncIterable<Buffer> => body.iterator({ destroyOnReturn: false })
 
 function dropRest (body: IncomingMessage): void {
   let bytes = 0

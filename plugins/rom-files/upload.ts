@@ -9,6 +9,7 @@ import { badRequest } from '../../core/errors.ts'
 import { errorCode } from '../../core/files/fs-error.ts'
 import { PathRefusedError, safeName } from '../../core/files/safe-path.ts'
 import { type UploadLimits, writeUpload } from '../../core/files/write-upload.ts'
+import { readPieces } from '../../core/web/unread-bodies.ts'
 import type { FileKind } from './kinds.ts'
 
 const LIMITS = { files: 4, fields: 20, parts: 24, fieldSize: 64 * 1024, fileSize: Infinity }
@@ -62,9 +63,7 @@ async function write (path: string, folder: string, content: Readable, limit: Si
   const digest = new Digest()
   const file = await open(path, 'wx', 0o666)
   try {
-    // If the write fails, the rest of the body is still received (core/web/unread-bodies.ts).
-    const pieces = content.iterator({ destroyOnReturn: false })
-    const size = await writeUpload(file, pieces, { folder, ...limit }, (piece) => { digest.update(piece) })
+    const size = await writeUpload(file, readPieces(content), { folder, ...limit }, (piece) => { digest.update(piece) })
     return { path, file_size_bytes: size, ...digest.hashes() }
   } finally {
     await file.close()

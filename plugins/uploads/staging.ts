@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { conflict } from '../../core/errors.ts'
 import { requireFreeSpace } from '../../core/files/free-space.ts'
+import { readPieces } from '../../core/web/unread-bodies.ts'
 import type { Chunk, Upload } from './rows.ts'
 import { writeAll, writePieces } from './write-pieces.ts'
 
@@ -58,8 +59,7 @@ export const stagedId = (name: string): string | null => STAGED.exec(name)?.[1] 
 async function writeStream (path: string, start: number, content: Readable, inspect: InspectBytes): Promise<void> {
   const target = await open(path, WRITE, MODE)
   try {
-    // If the write fails, the rest of the body is still received (core/web/unread-bodies.ts).
-    await writePieces(target, start, content.iterator({ destroyOnReturn: false }), inspect)
+    await writePieces(target, start, readPieces(content), inspect)
   } finally {
     await target.close()
   }
