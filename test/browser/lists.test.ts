@@ -1,5 +1,6 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import type { HTTPRequest } from 'puppeteer-core'
 import t, { type Test } from 'tap'
 import { type TestApp, buildTestApp } from '../support.ts'
 import { until } from '../until.ts'
@@ -40,6 +41,26 @@ t.test('lists are filtered, selected and collected by keyboard', async (t) => {
   await until(async () => await countAll(admin) === 31, 'the scan stores all ROMs')
   await runJourney(t, test, (journey) => takeSteps(t, test, journey))
 })
+
+/** Searches a common letter: the games are shown before the server has counted all that match. Clears the text. */
+async function checkCounting (app: TestApp['app'], { page, see, checkAccessibility }: Journey, headers: { authorization: string }): Promise<void> {
+  const { total } = (await app.inject({ url: '/api/roms?search_term=a&limit=1', headers })).json<{ total: number }>()
+  const held: HTTPRequest[] = []
+  const hold = (request: HTTPRequest) => {
+    if (request.url().includes('with_total=true')) held.push(request)
+    else void request.continue()
+  }
+  await page.setRequestInterception(true)
+  page.on('request', hold)
+  await page.keyboard.type('a')
+  await see('Show all in the library', '.palette-all')
+  page.off('request', hold)
+  for (const request of held) await request.continue()
+  await page.setRequestInterception(false)
+  await see(`Show all ${total} games in the library`, '.palette-all')
+  await checkAccessibility('search with many games')
+  await page.keyboard.press('Backspace')
+}
 
 async function takeSteps (t: Test, test: TestApp, journey: Journey): Promise<void> {
   const { app, admin } = test
@@ -172,7 +193,9 @@ async function takeSteps (t: Test, test: TestApp, journey: Journey): Promise<voi
   // The search opens anywhere, and leads to the library.
   await type('/')
   await page.waitForSelector('.palette-input:focus')
+  await checkCounting(app, journey, admin)
   await page.keyboard.type('img')
+  await see('2 results', '.palette [role="status"]')
   await see(MARKUP, '.palette-option')
   await checkAccessibility('search')
   await type('Enter')

@@ -86,10 +86,10 @@ export function Palette ({ onClose }: PaletteProps) {
   useEffect(() => { setActive(0) }, [term])
 
   const before = recent.value.map((text): SearchEntry => ({ id: `recent ${text}`, group: 'recent', label: text, note: '', picture: '', target: text }))
-  const all: SearchEntry = { id: 'all', group: 'games', label: words.showAll(total), note: '', picture: '', target: libraryOf(term) }
+  const all: SearchEntry = { id: 'all', group: 'games', label: total === null ? words.showAll : words.showCounted(total), note: '', picture: '', target: libraryOf(term) }
   const games = found.filter(({ group }) => group === 'games')
   const others = found.filter(({ group }) => group !== 'games')
-  const entries = term === '' ? before : [...games, ...(total > 0 ? [all] : []), ...others]
+  const entries = term === '' ? before : [...games, ...(total === 0 ? [] : [all]), ...others]
 
   function choose (entry: SearchEntry): void {
     if (entry.group === 'recent') {
@@ -139,14 +139,14 @@ export function Palette ({ onClose }: PaletteProps) {
       </div>
       <div class='palette-body'>
         {failure !== null && <Notice kind='failure'>{failure.message || texts().errors.failed.text}</Notice>}
-        <div id={`${id}-list`} role='listbox' aria-label={words.title}>
+        <div id={`${id}-list`} role='listbox' class='palette-list' aria-label={words.title}>
           {GROUPS.map((group) => (
             <Group key={group} {...{ id, group, entries, active, all }} onChoose={choose} onPoint={setActive} />
           ))}
         </div>
         {term === '' && entries.length === 0 && <p class='palette-hint'>{words.hint}</p>}
         {term !== '' && entries.length === 0 && !isLoading && <p class='palette-hint'>{words.none(term)}</p>}
-        <p class='visually-hidden' role='status'>{term === '' || isLoading ? '' : words.found(total + others.length)}</p>
+        <p class='visually-hidden' role='status'>{term === '' || isLoading || total === null ? '' : words.found(total + others.length)}</p>
       </div>
       <div class='palette-keys' aria-hidden>
         <span><kbd>↑</kbd> <kbd>↓</kbd> {words.keys.move}</span>

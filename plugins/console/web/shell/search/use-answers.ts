@@ -23,18 +23,25 @@ function useSettled (text: string): string {
   return settled
 }
 
-/** Searches as a person types. A superseded request is cancelled. */
+/**
+ * Searches as a person types. A superseded request is cancelled. The games are shown before they are counted, because a
+ * large library counts the matches of a common word for longer than it takes to find the first ones.
+ */
 export function useAnswers (typed: string) {
   const term = useSettled(typed.trim())
   const games = useResource(`search ${term}`, async (signal) => term === ''
-    ? { items: [], total: 0 }
-    : await call(api.GET('/api/roms', { params: { query: { ...NO_EXTRAS, search_term: term, limit: GAMES, with_total: true } }, signal })))
+    ? []
+    : (await call(api.GET('/api/roms', { params: { query: { ...NO_EXTRAS, search_term: term, limit: GAMES } }, signal }))).items)
+  const items = games.data.value ?? []
+  const countedTerm = items.length < GAMES ? '' : term
+  const counted = useResource(`search total ${countedTerm}`, async (signal) => countedTerm === ''
+    ? null
+    : (await call(api.GET('/api/roms', { params: { query: { ...NO_EXTRAS, search_term: term, limit: 1, with_total: true } }, signal }))).total)
   const users = useResource('users', async (signal) => isAdministrator() ? await call(api.GET('/api/users', { signal })) : [])
   const { data: { value: platforms = [] } } = usePlatforms()
   const { data: { value: plain = [] } } = useCollections()
   const { data: { value: smart = [] } } = useSmartCollections()
   const { number } = format()
-  const { items = [], total = 0 } = games.data.value ?? {}
   const found = findEntries({
     platforms: platforms.filter(({ rom_count: count }) => count > 0)
       .map(({ slug, display_name: name, rom_count: count }) => ({ slug, name, count: number(count) })),
@@ -50,5 +57,6 @@ export function useAnswers (typed: string) {
     ...found
   ]
   const isLoading = games.isLoading.value || term !== typed.trim()
-  return { term, entries, total: total ?? 0, isLoading, failure: games.failure.value }
+  const total = countedTerm === '' ? items.length : counted.data.value ?? null
+  return { term, entries, total, isLoading, failure: games.failure.value }
 }
