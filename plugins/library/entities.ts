@@ -72,7 +72,9 @@ const TRANSITIONS = {
 }
 
 /** Creates triggers that run a function once per statement. */
-export const statementTriggers = (table: string, run: string) => CHANGES.map((event) => ({
+export const statementTriggers = (
+  table: string, run: string, events: readonly (typeof CHANGES)[number][] = CHANGES
+) => events.map((event) => ({
   name: `${run}_${event}`,
   timing: 'after' as const,
   events: [event],

@@ -6,7 +6,6 @@ import { Platform } from '../platforms/entities.ts'
 import { User } from '../users/entities.ts'
 import type { GameFieldName } from './game-fields.ts'
 import { type ManualMetadata, type RomColumnName, type StoredMedia, romProperties } from './rom-columns.ts'
-import { searchedNames } from './searched-names.ts'
 
 export type { ManualMetadata, StoredMedia }
 
@@ -27,6 +26,17 @@ export interface TrackMeta {
 
 /** Columns of a ROM that decide which ROM of a group is shown. */
 const PLACE = ['platform_id', 'fs_name', 'fs_name_no_ext', 'regions']
+/** Columns of a ROM that decide what its searched names are. */
+const NAMES = ['id', 'name', 'fs_name']
+
+/** Creates a trigger that runs for each row of which one of these columns changed. */
+const changeTrigger = (name: string, columns: readonly string[], execute: string) => ({
+  name,
+  timing: 'after' as const,
+  events: ['update' as const],
+  expression: `create trigger ${name} after update of ${columns.join(', ')} on "roms" for each row ` +
+    `when (${columns.map((column) => `old.${column} is distinct from new.${column}`).join(' or ')}) execute function ${execute}()`
+})
 
 /** Creates an index over a value that not all rows have. */
 const valueIndex = (table: string, column: string) => ({
@@ -40,10 +50,6 @@ const flagIndex = (column: string) => ({
   expression: `create index "roms_${column}_by_name" on "roms" ("name_sort_key", "id") where "${column}"`
 })
 
-/** Creates a GIN index, for the filters of ROM lists or for words inside names. */
-const ginIndex = (name: string, keys: readonly string[]) =>
-  ({ name, expression: `create index "${name}" on "roms" using gin (${keys.join(', ')})` })
-
 /** Saves find the ROM with their name by it. */
 const FOLDED_NAME = {
   name: 'roms_folded_fs_name_no_ext',
@@ -51,6 +57,10 @@ const FOLDED_NAME = {
 }
 
 const LISTS = ['genres', 'franchises', 'collections', 'companies', 'age_ratings', 'regions', 'languages', 'tags']
+
+const BY_LISTS = {
+  name: 'roms_lists', expression: `create index "roms_lists" on "roms" using gin (${LISTS.map((name) => `"${name}"`).join(', ')})`
+}
 
 /**
  * Covers visibility and some filters, so lists read no rows. The covered columns have a fixed length, because names may
@@ -75,13 +85,8 @@ export const Rom = defineEntity({
     timing: 'before',
     events: ['delete'],
     expression: 'create trigger count_matches_of_gone before delete on "roms" for each row execute function count_matches_of_gone()'
-  }, {
-    name: 'keep_place_of_game',
-    timing: 'after',
-    events: ['update'],
-    expression: `create trigger keep_place_of_game after update of ${PLACE.join(', ')} on "roms" for each row ` +
-      `when (${PLACE.map((column) => `old.${column} is distinct from new.${column}`).join(' or ')}) execute function keep_place_of_game()`
-  }, ...statementTriggers('roms', 'count_roms'), ...statementTriggers('roms', 'log_roms')],
+  }, changeTrigger('keep_place_of_game', PLACE, 'keep_place_of_game'), changeTrigger('keep_names_update', NAMES, 'keep_names'),
+  ...statementTriggers('roms', 'keep_names', ['insert', 'delete']), ...statementTriggers('roms', 'count_roms'), ...statementTriggers('roms', 'log_roms')],
   uniques: [{ properties: ['platform', 'fs_name', 'library_id'] }],
   indexes: [
     { properties: ['library_id'] },
@@ -94,8 +99,7 @@ export const Rom = defineEntity({
     valueIndex('roms', 'first_release_date'),
     flagIndex('missing_from_fs'),
     flagIndex('has_soundtrack'),
-    ginIndex('roms_lists', LISTS.map((name) => `"${name}"`)),
-    ginIndex('roms_names_trigrams', [`(${searchedNames()}) gin_trgm_ops`]),
+    BY_LISTS,
     valueIndex('roms', 'ra_hash'),
     FOLDED_NAME
   ],
@@ -277,6 +281,18 @@ export const RomGame = defineEntity({
     /** The first region of the file name. */
     region: columns.text().nullable(),
     fs_name_no_ext: columns.text()
+  }
+})
+
+/** The names of each ROM in which searches find words. The database writes these rows with each change of ROMs. */
+export const RomNames = defineEntity({
+  name: 'RomNames',
+  tableName: 'rom_names',
+  indexes: [{ name: 'rom_names_trigrams', expression: 'create index "rom_names_trigrams" on "rom_names" using gin ("searched" gin_trgm_ops)' }],
+  properties: {
+    rom_id: p.integer().primary().autoincrement(false),
+    /** The name and the file name. A space separates them, because no searched word contains one. */
+    searched: columns.text()
   }
 })
 

@@ -1,5 +1,4 @@
-import { type RawBuilder, sql } from 'kysely'
-import { escapeLike } from '../../../core/database/columns.ts'
+import { sql } from 'kysely'
 import { type Condition, NOTHING, allOf, anyOf, not } from '../../../core/database/conditions.ts'
 import { isChangedAfter } from '../../platforms/changed-after.ts'
 import type { AnyCaller } from '../../platforms/visibility.ts'
@@ -9,7 +8,6 @@ import type { ListRomsQuery, ScopeQuery } from './list-query.ts'
 import { gameFieldsIn } from '../game-fields.ts'
 import type { RomProviders } from '../providers.ts'
 import { hasSibling, hasSiblings } from './siblings.ts'
-import { searchedNames } from '../searched-names.ts'
 import { VIRTUAL_TYPES, readVirtualId } from '../virtual-collections.ts'
 import { isCollectionVisible } from '../visibility.ts'
 
@@ -17,7 +15,6 @@ import { isCollectionVisible } from '../visibility.ts'
 
 type Logic = 'any' | 'all' | 'none'
 
-const HASH = /^(?:[\da-f]{8}|[\da-f]{32}|[\da-f]{40})$/i
 const FLAG_MARKS = ['now_playing', 'backlogged', 'hidden'] as const
 
 /** Platforms that a browser can emulate. */
@@ -62,60 +59,6 @@ const isVerified = sql<boolean>`(exists (select 1 from rom_matches m where m.rom
 const isAmongVerified = sql<boolean>`r.id in (select m.rom_id from rom_matches m where ${hasGoodFlag}
   union all select d.rom_id from rom_dumps d where ${isGoodDump})`
 
-/** Hashes in hex; an empty hash is ignored. */
-export interface HashQuery { crc_hash?: string, md5_hash?: string, sha1_hash?: string, ra_hash?: string }
-
-type Ids = RawBuilder<unknown>
-
-const filesWith = (column: string, hash: string): Ids =>
-  sql`select f.rom_id from rom_files f where ${sql.ref(`f.${column}`)} = ${hash}`
-
-/** Returns queries for the ids of ROMs with a hash, each of which uses the index of its column. */
-function idsByHash (hashes: HashQuery): Ids[] {
-  const given = (['crc_hash', 'md5_hash', 'sha1_hash', 'ra_hash'] as const).flatMap((name) => {
-    const hash = (hashes[name] ?? '').toLowerCase()
-    return hash === '' ? [] : [{ name, hash }]
-  })
-  return given.flatMap(({ name, hash }) => [
-    sql`select o.id from roms o where ${sql.ref(`o.${name}`)} = ${hash}`,
-    filesWith(name, hash),
-    ...(name === 'sha1_hash' ? [filesWith('chd_sha1_hash', hash)] : [])
-  ])
-}
-
-/** Uses one list of ids instead of alternatives, because for alternatives the database would read all ROMs. */
-const isAmong = (ids: readonly Ids[]): Condition =>
-  ids.length === 0 ? NOTHING : sql<boolean>`r.id in (${sql.join(ids, sql` union all `)})`
-
-/** True if any of the hashes is that of the ROM, or of one of its files. */
-export const hasHash = (hashes: HashQuery): Condition => isAmong(idsByHash(hashes))
-
-function hashesOf (hash: string): HashQuery {
-  if (hash.length === 8) return { crc_hash: hash }
-  return hash.length === 32 ? { md5_hash: hash, ra_hash: hash } : { sha1_hash: hash }
-}
-
-/** True if a word of a search is a hash, and so is compared with the hashes of files. */
-export const containsHash = (term: string): boolean => term.split(/[|\s]+/).some((word) => HASH.test(word))
-
-/** Only such words have trigrams. For others, the index is slower than the rows themselves. */
-const INDEXED_WORD = /[\p{L}\p{N}]{3}/u
-
-function matchesWord (word: string): Condition {
-  const pattern = `%${escapeLike(word)}%`
-  if (!INDEXED_WORD.test(word)) return sql<boolean>`(r.name ilike ${pattern} or r.fs_name ilike ${pattern})`
-  if (!HASH.test(word)) return sql<boolean>`(${sql.raw(searchedNames('r'))}) ilike ${pattern}`
-  const named = sql`select n.id from roms n where (${sql.raw(searchedNames('n'))}) ilike ${pattern}`
-  return isAmong([named, ...idsByHash(hashesOf(word))])
-}
-
-/** True if every word of one alternative occurs; null if the term has no words. */
-function matchesTerm (term: string): Condition | null {
-  const alternatives = term.split('|').map((part) => part.split(/\s+/).filter(Boolean))
-    .filter((words) => words.length > 0)
-  return alternatives.length === 0 ? null : anyOf(alternatives.map((words) => allOf(words.map(matchesWord))))
-}
-
 /** True if the ROM is in a plain collection that meets a condition and that the caller sees. */
 const isCollected = (caller: AnyCaller, condition: Condition): Condition => sql<boolean>`r.id in (
   select l.rom_id from collection_roms l join collections c on c.id = l.collection_id
@@ -130,14 +73,11 @@ function isInVirtual (id: string): Condition {
   return sql<boolean>`${sql.ref(`r.${VIRTUAL_TYPES[collection.type]}`)} @> ${[collection.name]}::text[]`
 }
 
-/**
- * Returns the conditions that select a part of the library.
- *
- * @param smart the condition of the smart collection that the query names, if any
- */
-export function scopeConditions (
-  caller: AnyCaller, query: ScopeQuery, term: string, smart: Condition | null
-): Condition[] {
+/** A part of the library: a query, and the conditions of its search and its smart collection, if any. */
+interface Scope { query: ScopeQuery, search: Condition | null, smart: Condition | null }
+
+/** Returns the conditions that select a part of the library. */
+export function scopeConditions (caller: AnyCaller, { query, search, smart }: Scope): Condition[] {
   const conditions: Condition[] = []
   const platforms = query.platform_id === undefined ? query.platform_ids : [...query.platform_ids, query.platform_id]
   if (platforms.length > 0) conditions.push(sql<boolean>`r.platform_id = any(${platforms}::int[])`)
@@ -146,8 +86,7 @@ export function scopeConditions (
   if (collection !== undefined) conditions.push(isCollected(caller, sql<boolean>`c.id = ${collection}`))
   if (virtual !== undefined) conditions.push(isInVirtual(virtual))
   if (smart !== null) conditions.push(smart)
-  const matching = matchesTerm(term)
-  if (matching !== null) conditions.push(matching)
+  if (search !== null) conditions.push(search)
   return conditions
 }
 

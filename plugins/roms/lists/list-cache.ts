@@ -1,14 +1,15 @@
-import type { Condition } from '../../../core/database/conditions.ts'
+import { type Condition, allOf } from '../../../core/database/conditions.ts'
 import { type CacheKey, createLibraryCache } from '../../library-versions/library-cache.ts'
 import type { LongReads } from '../../library/long-reads.ts'
 import type { VersionSnapshot, VersionKind } from '../../library-versions/version-rows.ts'
 import { type AnyCaller, callerKey, canSeeEverything } from '../../platforms/visibility.ts'
 import { type CountedFilters, NO_FILTERS, selectCountedValues, selectFilterValues } from '../filters/filter-value-rows.ts'
-import { containsHash } from '../filters/list-conditions.ts'
+import { isOneOf } from '../filters/list-conditions.ts'
 import type { ListRomsQuery, ScopeQuery } from '../filters/list-query.ts'
+import { containsHash, idsBySearch } from '../filters/search-conditions.ts'
 import type { ListIndex } from './list-index.ts'
 import type { Order } from './list-order.ts'
-import { selectListIndex } from './list-index-rows.ts'
+import { selectIds, selectListIndex } from './list-index-rows.ts'
 import type { RomFilters } from '../schemas.ts'
 import { type UpdatableList, updateList } from './update-list.ts'
 
@@ -19,6 +20,8 @@ const FILTER_VALUES_MAX_BYTES = 8 * 1024 ** 2
 const FILTER_VALUES_WAIT_MS = 2_000
 /** A list of fewer ROMs is updated, or read as a whole, in some hundredths of a second. */
 const SHORT_ROMS = 20_000
+/** Fewer ROMs that a search finds are sorted faster than they are picked from the list of all ROMs. */
+const FEW_ROMS = 2_000
 /** Up to this offset, reading a page is faster than reading the whole list, if an index has the order. */
 const NEAR_OFFSET = 1_000
 
@@ -73,7 +76,13 @@ export interface CachedList {
   condition (caller: AnyCaller, isForFew: boolean): Condition
   /** The settings that the condition uses. */
   settings?: readonly string[]
+  /** The list of the same query without its search term; absent for other lists. */
+  unsearched?: CachedList
 }
+
+/** Returns the list whose ROMs a search picks, if it is a list of platforms, or of all ROMs; else null. */
+const findUnsearched = ({ unsearched }: CachedList): CachedList | null =>
+  unsearched === undefined || findPlatforms(unsearched.query) === undefined ? null : unsearched
 
 /** The id of the imaginary caller, whom no row names. */
 const NO_USER_ID = -1
@@ -91,6 +100,20 @@ function listSharers (caller: NonNullable<AnyCaller>): AnyCaller[] {
 /** True if the log of changes names every ROM that enters, leaves or moves, except by hidden ROMs and main siblings. */
 const isUpdatable = (query: ListPart, kinds: readonly VersionKind[]) =>
   kinds.every((kind) => kind === 'shown') && !containsHash(query.search_term ?? '')
+
+/** A list, a caller whose ROMs it has, and its order. */
+interface ListOfCaller { list: CachedList, caller: AnyCaller, order: Order }
+
+/** Reads a whole list. @param ids the only ROMs that it can contain, if they are known and few */
+async function readList (
+  reads: LongReads, { list: { condition }, caller, order }: ListOfCaller, ids: Int32Array | null = null
+): Promise<UpdatableList> {
+  const at = Date.now()
+  const isListed = ids === null ? condition(caller, false) : allOf([isOneOf([...ids]), condition(caller, true)])
+  const list = await selectListIndex(reads, { userId: caller?.id ?? null, order }, isListed)
+  const hasOwnList = caller !== null && caller.id !== NO_USER_ID
+  return { ...list, at, own: hasOwnList ? null : new Set(), isOfGroup: caller !== null }
+}
 
 interface ListCacheParts {
   longReads: LongReads
@@ -116,14 +139,6 @@ export function createListCache ({ longReads, shortReads, identifying }: ListCac
     }
   ] as const
 
-  /** Reads a whole list. */
-  async function read ({ condition }: CachedList, caller: AnyCaller, order: Order): Promise<UpdatableList> {
-    const at = Date.now()
-    const list = await selectListIndex(longReads, { userId: caller?.id ?? null, order }, condition(caller, false))
-    const hasOwnList = caller !== null && caller.id !== NO_USER_ID
-    return { ...list, at, own: hasOwnList ? null : new Set(), isOfGroup: caller !== null }
-  }
-
   async function update (
     list: UpdatableList | null, { query, condition }: CachedList, caller: AnyCaller, order: Order
   ): Promise<UpdatableList | null> {
@@ -138,10 +153,28 @@ export function createListCache ({ longReads, shortReads, identifying }: ListCac
   const keyOf = ({ query, settings = [] }: CachedList, caller: AnyCaller, kinds: VersionKind[]): CacheKey =>
     ({ caller: callerKey(caller), of: [listKeyOf(query), settings], kinds })
 
+  /**
+   * Picks the ROMs that a search finds from the list without the search, because their names are stored in few blocks,
+   * and what decides visibility and order is not among them. Returns null if the list must be read in another way.
+   */
+  async function search (list: CachedList, sharer: AnyCaller, order: Order): Promise<UpdatableList | null> {
+    const [unsearched, ids] = [findUnsearched(list), idsBySearch(list.query.search_term ?? '')]
+    if (unsearched === null || ids === null) return null
+    const at = Date.now()
+    const { ids: found, snapshot } = await selectIds(longReads, ids)
+    const isFew = found.length < FEW_ROMS
+    const all = isFew
+      ? await readList(longReads, { list, caller: sharer, order }, found)
+      : await shareList(unsearched, sharer, order)
+    // With the older snapshot, an update asks again for ROMs that changed between both statements.
+    return { ...all, index: isFew ? all.index : all.index.only(found), snapshot, at }
+  }
+
   /** Returns a list without the marks of any user. */
   const shareList = (list: CachedList, sharer: AnyCaller, order: Order): Promise<UpdatableList> =>
     indexes.get(list.versions, keyOf(list, sharer, []),
-      async (former) => await update(former, list, sharer, order) ?? await read(list, sharer, order))
+      async (former) => await update(former, list, sharer, order) ?? await search(list, sharer, order) ??
+        await readList(longReads, { list, caller: sharer, order }))
 
   /** Computes a caller's list: from the former one, else from a shared one. */
   async function computeList (
@@ -153,17 +186,17 @@ export function createListCache ({ longReads, shortReads, identifying }: ListCac
       const own = await update(await shareList(list, sharer, order), list, caller, order)
       if (own !== null) return own
     }
-    return await read(list, caller, order)
+    return await readList(longReads, { list, caller, order })
   }
 
   return {
     async index (list: CachedList, order: Order): Promise<ListIndex> {
       const kinds = kindsOf(list.query, order)
       const key = keyOf(list, list.caller, kinds)
-      if (!isUpdatable(list.query, kinds)) {
-        return (await indexes.get(list.versions, key, () => read(list, list.caller, order))).index
-      }
       const { caller } = list
+      if (!isUpdatable(list.query, kinds)) {
+        return (await indexes.get(list.versions, key, () => readList(longReads, { list, caller, order }))).index
+      }
       if (caller === null) return (await shareList(list, null, order)).index
       return (await indexes.get(list.versions, key, (former) => computeList(former, list, caller, order))).index
     },

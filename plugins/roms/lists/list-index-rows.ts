@@ -1,4 +1,4 @@
-import { sql } from 'kysely'
+import { type RawBuilder, sql } from 'kysely'
 import type { Condition } from '../../../core/database/conditions.ts'
 import type { LongReads } from '../../library/long-reads.ts'
 import { ListIndex, type ListedRom } from './list-index.ts'
@@ -78,13 +78,19 @@ export async function sortRoms (tx: LongReads, source: ListSource, ids: readonly
   return rows.map(({ id }) => id)
 }
 
-/** Loads the ids of all ROMs that meet a condition, in ascending order. They arrive as one text, as above. */
-export async function selectSortedIds (
-  reads: LongReads, userId: number | null, condition: Condition
-): Promise<Int32Array> {
-  const { rows } = await sql<{ json: string, count: number }>`
-    select '[' || coalesce(string_agg(x.id::text, ','), '') || ']' as json, count(*)::int as count
-    from (select r.id from ${markedRoms(userId)} where ${condition} order by r.id) x`.execute(reads)
-  const { json, count } = rows[0] ?? { json: '[]', count: 0 }
-  return readIds(Buffer.from(json), count)
+/** Loads the ids that a query selects, in its order. They arrive as one text, as above. */
+export async function selectIds (
+  reads: LongReads, ids: RawBuilder<unknown>
+): Promise<{ ids: Int32Array, snapshot: string }> {
+  const { rows: [row] } = await sql<{ json: string, count: number, snapshot: string }>`
+    select '[' || coalesce(string_agg(x.id::text, ','), '') || ']' as json, count(*)::int as count,
+      pg_current_snapshot()::text as snapshot from (${ids}) x (id)`.execute(reads)
+  if (row === undefined) throw new Error('The database returned no row of aggregates')
+  return { ids: readIds(Buffer.from(row.json), row.count), snapshot: row.snapshot }
 }
+
+/** Loads the ids of all ROMs that meet a condition, in ascending order. */
+export const selectSortedIds = async (
+  reads: LongReads, userId: number | null, condition: Condition
+): Promise<Int32Array> =>
+  (await selectIds(reads, sql`select r.id from ${markedRoms(userId)} where ${condition} order by r.id`)).ids

@@ -7,6 +7,7 @@ import { selectCriteria } from '../filters/collection-rows.ts'
 import { type Criteria, readCriteria } from '../filters/criteria.ts'
 import { type ListRomsQuery, type ScopeQuery, pickScope } from '../filters/list-query.ts'
 import { filterConditions, isMarked, isNotHidden, scopeConditions } from '../filters/list-conditions.ts'
+import { matchesTerm } from '../filters/search-conditions.ts'
 import { markedRoms } from '../rows.ts'
 import { isRomVisible } from '../visibility.ts'
 import { isBestOfGroup, isRepresentative } from './grouping.ts'
@@ -38,9 +39,10 @@ export function listCondition (
   caller: AnyCaller, extensions: RomExtensions, query: ListRomsQuery,
   { order, regionPriority = [], smart = null, isForFew = false }: ConditionOptions
 ): Condition {
+  const scope = { query, search: matchesTerm(query.search_term, isForFew), smart: smart?.(isForFew) ?? null }
   const filterBy = (filters: ListRomsQuery) => allOf([
     isRomVisible(caller),
-    ...scopeConditions(caller, query, query.search_term, smart?.(isForFew) ?? null),
+    ...scopeConditions(caller, scope),
     ...filterConditions(filters, { ...extensions, caller, isForFew }),
     ...(order.needsMarks ? [isMarked] : [])
   ])
@@ -83,7 +85,8 @@ export async function findScopeCondition (
   const smart = await findSmartCondition(context, extensions, query)
   return (caller, isForFew) => {
     const shown = smart === null ? [isNotHidden(caller, isOfNamedRoms(query))] : []
-    return allOf([isRomVisible(caller), ...shown, ...scopeConditions(caller, query, term, smart?.(isForFew) ?? null)])
+    const scope = { query, search: matchesTerm(term, isForFew), smart: smart?.(isForFew) ?? null }
+    return allOf([isRomVisible(caller), ...shown, ...scopeConditions(caller, scope)])
   }
 }
 

@@ -1,5 +1,6 @@
 import { Value } from '@sinclair/typebox/value'
 import type { Context } from '../../../core/access/context.ts'
+import type { Condition } from '../../../core/database/conditions.ts'
 import type { Config } from '../../../core/config/config.ts'
 import type { Db } from '../../../core/database/db.ts'
 import { formatDate } from '../../../core/typebox.ts'
@@ -56,9 +57,11 @@ async function selectPictures (
 /**
  * Walks to a page if the walk is likely to end soon, and reads fewer ROMs than the list has. Names that begin with the
  * same word are adjacent, so ROMs may come late although many meet the condition.
+ *
+ * @param whole the condition of the list as for all ROMs, of which the planner knows more
  */
-async function walkFar (db: Db, walk: Walk): Promise<number[] | null> {
-  const { listed, walked } = await estimateList(db, walk)
+async function walkFar (db: Db, walk: Walk, whole: Condition): Promise<number[] | null> {
+  const { listed, walked } = await estimateList(db, { ...walk, condition: whole })
   if (walked >= FAR_ROMS / 2 || walked >= listed) return null
   return await walkToPage(db, walk, Math.max(FAR_ROMS, Math.min(listed, FARTHEST_ROMS)))
 }
@@ -86,8 +89,9 @@ export function createRomPages ({ config, extensions, builder, cache, estimates,
     const { limit, offset } = query
     const regionPriority = query.group_by_meta_id ? config.scan.priority.region : []
     const options = { order, regionPriority, smart: await findSmartCondition(context, extensions, query) }
-    const condition: CachedList['condition'] = (viewer, isForFew) =>
-      listCondition(viewer, extensions, query, { ...options, isForFew })
+    const conditionOf = (some: ListRomsQuery): CachedList['condition'] => (viewer, isForFew) =>
+      listCondition(viewer, extensions, some, { ...options, isForFew })
+    const condition = conditionOf(query)
     const platformId = findOnlyPlatform(query)
     const walk = {
       userId: caller?.id ?? null, condition: condition(caller, true), order, platformId, limit, offset
@@ -95,8 +99,11 @@ export function createRomPages ({ config, extensions, builder, cache, estimates,
     const isNear = !needsIndex(query, order)
     const near = isNear ? await readNear(db, query, walk) : null
     if (near !== null) return { ids: near, index: NO_INDEX }
-    const list = { caller, versions: await loadVersions(), query, condition, settings: regionPriority }
-    const far = isNear && !cache.isQuick(list, order) ? await walkFar(db, walk) : null
+    const common = { caller, versions: await loadVersions(), settings: regionPriority }
+    const others = { ...query, search_term: '' }
+    const unsearched = { ...common, query: others, condition: conditionOf(others) }
+    const list = { ...common, query, condition, unsearched }
+    const far = isNear && !cache.isQuick(list, order) ? await walkFar(db, walk, condition(caller, false)) : null
     if (far !== null) return { ids: far, index: NO_INDEX }
     const index = await cache.index(list, order)
     return { ids: index.slice(offset, limit), index }

@@ -90,7 +90,7 @@ t.test('an order by provider ids uses an index instead of a lookup per ROM', asy
 })
 
 t.test('a search of several words reads the index of names once', async (t) => {
-  const select = "select idx_scan::int as scans from pg_stat_user_indexes where indexrelname = 'roms_names_trigrams'"
+  const select = "select idx_scan::int as scans from pg_stat_user_indexes where indexrelname = 'rom_names_trigrams'"
   const countIndexScans = async () => (await client.query<{ scans: number }>(select)).rows[0]?.scans
   const before = await countIndexScans()
   t.equal(await scansOf(`roms?${BARE}&search_term=silver+tactics+2`), 0)

@@ -1,0 +1,66 @@
+import t from 'tap'
+import { type TestApp, shareTestApp } from '../../support.ts'
+import { get, idOf, type Headers, type Page } from './list-cache-support.ts'
+import { addRom } from './support.ts'
+
+const fresh = shareTestApp(t)
+
+t.test('the stored names of ROMs follow every change of them', async (t) => {
+  const test = await fresh(t)
+  const { pg } = test.app
+  const stored = async () => (await pg.query<{ searched: string }>('select searched from rom_names order by rom_id')).rows.map(({ searched }) => searched)
+  const [a, b] = [await addRom(test, { fs_name: 'A.sfc', fields: { name: null } }), await addRom(test, { fs_name: 'B.sfc' })]
+  t.same(await stored(), [' A.sfc', 'B B.sfc'])
+  await pg.query("update roms set name = case id when $1 then 'First' end, summary = 'x'", [a])
+  t.same(await stored(), ['First A.sfc', ' B.sfc'])
+  await pg.query('delete from rom_files')
+  await pg.query("update roms set id = id + 100, fs_name = 'C.sfc' where id = $1", [a])
+  t.same(await stored(), [' B.sfc', 'First C.sfc'])
+  await pg.query('delete from roms where id = $1', [b])
+  t.same(await stored(), ['First C.sfc'])
+  await pg.query('delete from platforms')
+  t.same(await stored(), [])
+})
+
+/** So many ROMs that a search picks those that it finds from the list of all. */
+const MANY = 2_400
+
+/** Stores games whose names sort in another order than their ids. Those of every third are odd. */
+async function addMany ({ app }: TestApp): Promise<void> {
+  await app.pg.query(`insert into roms (platform_id, fs_name, fs_path, fs_name_no_tags, fs_name_no_ext, name, name_sort_key, min_age)
+    select p.id, kind || n || '.sfc', 'roms', kind || n, kind || n, kind || n, lower(kind) || md5(n::text), n % 20
+    from generate_series(1, $1) n, lateral (select case when n % 3 = 0 then 'Odd ' else 'Game ' end as kind) k,
+      lateral (select id from platforms order by id offset n % 2 limit 1) p`, [MANY * 1.5])
+}
+
+t.test('a search that finds thousands lists what each caller sees, in order', async (t) => {
+  const test = await fresh(t)
+  const { pg } = test.app
+  const alice = await test.createUser('alice')
+  const [snes] = [await addRom(test, { fs_name: 'Game.sfc' }), await addRom(test, { fs_name: 'Game.gb', platform: 'gb' })]
+  await addMany(test)
+  await pg.query("update users set age_limit = 17 where username = 'alice'")
+  await pg.query('insert into rom_users (rom_id, user_id, hidden) values ($1, $2, true)', [snes, await idOf(test, 'admin')])
+
+  async function check (headers: Headers, condition: string, scope = ''): Promise<void> {
+    const { rows } = await pg.query<{ ids: number[], first: string }>(`select array_agg(id order by name_sort_key, id) as ids,
+      left(min(name_sort_key), 1) as first from roms where name like 'Game%' and ${condition}`)
+    const page = await get<Page & { char_index: object }>(test, headers, `roms?search_term=game${scope}`)
+    t.same(page.rom_id_index, rows[0]?.ids, `${condition}${scope}`)
+    t.same(page.char_index, { [rows[0]?.first ?? '']: 0 })
+    t.same(page.items.map(({ id }) => id), rows[0]?.ids.slice(0, 50))
+  }
+
+  const [platform] = (await pg.query<{ id: number }>('select min(id) as id from platforms')).rows
+  async function checkAll (): Promise<void> {
+    await check(test.admin, `id <> ${snes}`)
+    await check(alice, 'coalesce(min_age, 0) <= 17')
+    await check(test.admin, `id <> ${snes} and platform_id = ${platform?.id}`, `&platform_ids=${platform?.id}`)
+  }
+  await checkAll()
+  await pg.query("update roms set name = 'Odd', fs_name = 'y', name_sort_key = 'odd' where id = (select max(id) from roms where name like 'Game%')")
+  await pg.query("update roms set name = 'Game of Odds', fs_name = 'x', name_sort_key = 'game 5' where id = (select max(id) from roms where name like 'Odd %')")
+  await pg.query("delete from roms where id = (select min(id) from roms where name like 'Game %')")
+  await addRom(test, { fs_name: 'Game new.sfc' })
+  await checkAll()
+})
