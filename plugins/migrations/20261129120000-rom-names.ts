@@ -38,10 +38,11 @@ const TRIGGERS = [
 export class Migration20261129120000 extends Migration {
   override up (): void {
     this.addSql('create table rom_names (rom_id int primary key, searched text not null)')
+    this.addSql(KEEP_NAMES)
+    // Until the migration ends, they block other hosts from writing ROMs, so that the table misses none.
+    for (const trigger of TRIGGERS) this.addSql(trigger)
     this.addSql(INSERT_ALL_NAMES)
     this.addSql(INDEX_NAMES)
-    this.addSql(KEEP_NAMES)
-    for (const trigger of TRIGGERS) this.addSql(trigger)
     this.addSql('drop index if exists roms_names_trigrams')
     this.addSql('analyze rom_names')
   }
