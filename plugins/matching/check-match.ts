@@ -1,7 +1,7 @@
 import { type LinkMatch, MatchSchema, type ProviderDefinition } from '@svc/plugin-sdk'
 import type { Static } from '@sinclair/typebox'
 import { TypeCompiler } from '@sinclair/typebox/compiler'
-import { toStorable } from '../../core/database/json.ts'
+import { toDatabaseJson } from '../../core/database/json.ts'
 import { PluginAnswerError } from '../../core/loader/calls/answer-error.ts'
 import type { Loaded } from '../../core/loader/registry.ts'
 import type { ProviderMatch } from './matches.ts'
@@ -10,6 +10,10 @@ const matches = TypeCompiler.Compile(MatchSchema)
 /** Maximum number of characters in the columns of names. */
 const NAME_LENGTH = 350
 const SORT_NAME_LENGTH = 500
+/** Maximum number of characters of a summary, the same as when a person writes it. */
+const SUMMARY_LENGTH = 60_000
+/** Maximum number of characters of a match as JSON, because a list of ROMs holds many of them. */
+const MATCH_LENGTH = 2_000_000
 /** Maximum number of characters of a wrong value in an error. */
 const VALUE_LENGTH = 100
 
@@ -33,7 +37,12 @@ export function checkAddresses (urls: readonly string[], { key, trust }: Pick<Pr
  */
 export function checkMatch (answer: unknown, provider: Provider): ProviderMatch {
   const { key, definition } = provider
-  const match: unknown = typeof answer === 'object' ? toStorable(answer) : null
+  const json = typeof answer === 'object' ? toDatabaseJson(answer) : 'null'
+  if (json.length > MATCH_LENGTH) {
+    throw new PluginAnswerError(`Provider '${key}' returned a match of ${json.length} characters, but the limit is ${MATCH_LENGTH}; ` +
+      'return only what describes the game')
+  }
+  const match: unknown = JSON.parse(json)
   if (!matches.Check(match)) {
     const [problem] = [...matches.Errors(match)]
     throw new PluginAnswerError(`Provider '${key}' returned a match whose ${problem?.path.slice(1) || 'shape'} is wrong: ` +
@@ -47,13 +56,14 @@ export function checkMatch (answer: unknown, provider: Provider): ProviderMatch 
   }
   checkAddresses((match.media ?? []).map(({ url }) => url), provider)
   const media = match.media?.filter(({ url }) => provider.allowsMedia(url))
-  return { ...match, ...cutNames(match), ...media === undefined ? {} : { media } } as ProviderMatch
+  return { ...match, ...cutTexts(match), ...media === undefined ? {} : { media } } as ProviderMatch
 }
 
-function cutNames ({ name, sort_name: sortName }: Static<typeof MatchSchema>) {
+function cutTexts ({ name, sort_name: sortName, summary }: Static<typeof MatchSchema>) {
   return {
     ...name !== undefined && { name: cut(name, NAME_LENGTH) },
-    ...sortName !== undefined && { sort_name: cut(sortName, SORT_NAME_LENGTH) }
+    ...sortName !== undefined && { sort_name: cut(sortName, SORT_NAME_LENGTH) },
+    ...summary !== undefined && { summary: cut(summary, SUMMARY_LENGTH) }
   }
 }
 

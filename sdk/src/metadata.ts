@@ -35,7 +35,7 @@ const LATEST_MS = 8.64e15
 export const GameFieldsSchema = Type.Partial(Type.Object({
   name: Type.String({ description: 'Cut to 350 characters' }),
   slug: Type.String(),
-  summary: Type.String(),
+  summary: Type.String({ description: 'Cut to 60,000 characters' }),
   sort_name: Type.String({ description: 'Cut to 500 characters' }),
   alternative_names: Type.Array(Type.String()),
   genres: Type.Array(Type.String()),

@@ -41,12 +41,21 @@ async function circuitOf (key: string): Promise<Circuit | null | undefined> {
 
 const reasons = (status: Awaited<ReturnType<typeof scan>>) => status.meta.problems.map((problem) => problem.reason)
 
-t.test('a name over the limit is cut, and its match counts', async (t) => {
+t.test('a text over the limit is cut, and its match counts', async (t) => {
   const folder = await platform('Long.bin')
-  alpha.identify = () => ({ id: 1, name: `${'n'.repeat(349)}🌊`, sort_name: 's'.repeat(501) })
+  alpha.identify = () => ({ id: 1, name: `${'n'.repeat(349)}🌊`, sort_name: 's'.repeat(501), summary: 't'.repeat(60_001) })
   t.same(reasons(await scan({ platform_fs_slugs: [folder] })), [])
-  const rows = await sql("select name, length(name_sort_key) as sort_length from roms where fs_name = 'Long.bin'")
-  t.match(rows, [{ name: 'n'.repeat(349), sort_length: 500 }], 'no half of a character is left')
+  const rows = await sql(`select name, length(name_sort_key) as sort_length, length(summary) as summary_length
+    from roms where fs_name = 'Long.bin'`)
+  t.match(rows, [{ name: 'n'.repeat(349), sort_length: 500, summary_length: 60_000 }], 'no half of a character is left')
+})
+
+t.test('a match of two million characters is refused', async (t) => {
+  const folder = await platform('Large.bin')
+  alpha.identify = () => ({ id: 1, name: 'Large', metadata: { record: 'r'.repeat(2_000_000) } })
+  t.match(reasons(await scan({ platform_fs_slugs: [folder] })),
+    [/Provider 'alpha' returned a match of 20000\d\d characters, but the limit is 2000000; return only what describes the game/])
+  t.match(await sql("select is_identified from roms where fs_name = 'Large.bin'"), [{ is_identified: false }])
 })
 
 const lookupsOf = async (id: number) =>
