@@ -38,6 +38,7 @@ export function listSettings (schema: TSchema, path: string[] = []): Setting[] {
 
 /** Returns a noun phrase for the values that a schema allows. */
 export function describeType (schema: TSchema): string {
+  if (schema.const !== undefined) return String(schema.const)
   if (Array.isArray(schema.enum)) return `one of ${schema.enum.join(', ')}`
   if (Array.isArray(schema.anyOf)) return schema.anyOf.map((one: TSchema) => describeType(one)).join(' or ')
   if (schema.type === 'boolean') return 'true or false'
@@ -187,11 +188,11 @@ function describeProblem (problem: ValueError, settings: Setting[], environment:
 }
 
 /** Returns the keys of the file that no setting has: most likely typing errors. */
-function findUnknownKeys (content: unknown, schema: TSchema, path: string[] = []): string[] {
+export function findUnknownKeys (content: unknown, schema: TSchema, path: string[] = []): string[] {
   if (schema.properties === undefined || typeof content !== 'object' || content === null) return []
   const properties = schema.properties as Record<string, TSchema>
   return Object.entries(content).flatMap(([key, value]) => {
-    const property = properties[key]
+    const property = Object.hasOwn(properties, key) ? properties[key] : undefined
     if (property !== undefined) return findUnknownKeys(value, property, [...path, key])
     return schema.additionalProperties === undefined ? [[...path, key].join('.')] : []
   })

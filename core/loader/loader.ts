@@ -6,7 +6,7 @@ import { type ConfigureOptions, configurePlugin, createUsedNames } from './steps
 import { importApart, importPlugin, readDescriptor, readManifest } from './steps/import.ts'
 import { LoadError } from './load-error.ts'
 import { type PluginPackage, linkSdk, listPluginPackages } from './packages/packages.ts'
-import { checkPluginKeys } from './checks/plugin-keys.ts'
+import { checkPluginKeys, findUnknownExporterKeys } from './checks/plugin-keys.ts'
 import type { PluginProcess, PluginProcessOptions } from './process/plugin-process.ts'
 import { type Description, type PluginRecord, type Registry, createRegistry } from './registry.ts'
 import { addToOrder } from './steps/add-to-order.ts'
@@ -40,13 +40,16 @@ export interface LoadedPlugins extends Registry {
   reload (kind: PluginKind, key: string): Promise<void>
 }
 
-/** Logs the sections of `config.yml` that belong to no plugin. */
-function warnOfUnknownSections ({ log }: FastifyInstance, config: Config, candidates: readonly Candidate[]): void {
-  const sections = candidates.flatMap(({ manifest, plugin }) => manifest === null || manifest.kind === 'exporter'
+/** Logs the sections and settings of `config.yml` that belong to no plugin. */
+function warnOfUnknownKeys ({ log }: FastifyInstance, config: Config, candidates: readonly Candidate[]): void {
+  const sections = candidates.flatMap(({ manifest, plugin }) => manifest === null
     ? []
-    : [{ key: manifest.key, properties: plugin === null ? undefined : plugin.definition.config?.properties ?? {} }])
-  for (const key of checkPluginKeys(config, sections)) {
+    : [{ ...manifest, properties: plugin === null ? undefined : plugin.definition.config?.properties ?? {} }])
+  for (const key of checkPluginKeys(config, sections.filter(({ kind }) => kind !== 'exporter'))) {
     log.warn({ key }, 'no plugin has this section of plugins in config.yml; it is ignored')
+  }
+  for (const setting of findUnknownExporterKeys(config, sections.filter(({ kind }) => kind === 'exporter'))) {
+    log.warn({ setting }, 'the exporter has no such setting in config.yml; it is ignored')
   }
 }
 
@@ -90,7 +93,7 @@ export async function loadPlugins (app: FastifyInstance, options: LoaderOptions)
   await Promise.all(candidates.map((candidate, index) =>
     attempt(candidate, () => importCode(candidate, descriptions?.[index]))))
   for (const [index, candidate] of candidates.entries()) describe(descriptions?.[index] ?? toDescription(candidate))
-  warnOfUnknownSections(app, config, candidates)
+  warnOfUnknownKeys(app, config, candidates)
   for (const candidate of candidates) await attempt(candidate, () => configurePlugin(candidate, names, options, define))
   for (const candidate of candidates) await attempt(candidate, () => { addToOrder(ordered, candidate) })
   if (options.runsPlugins) await Promise.all(candidates.map((candidate) => attempt(candidate, () => setUp(candidate))))

@@ -6,12 +6,14 @@ import type { TObject, TSchema } from '@sinclair/typebox'
 import fastify from 'fastify'
 import t from 'tap'
 import { findDefinitionProblem } from '../../core/loader/checks/check-definition.ts'
+import { findUnknownExporterKeys } from '../../core/loader/checks/plugin-keys.ts'
 import { checkProviderFields } from '../../core/loader/checks/provider-fields.ts'
 import { rebuildDefinition } from '../../core/loader/descriptor.ts'
 import { type Definition, type Loaded, createRegistry } from '../../core/loader/registry.ts'
 import { KNOWN_PROVIDERS } from '../../plugins/plugins/known-providers.ts'
 import { loadPlugins } from '../../core/loader/loader.ts'
 import { linkSdk } from '../../core/loader/packages/packages.ts'
+import { readManifest } from '../../core/loader/steps/import.ts'
 import { SERVER_DIR } from '../../core/server-dir.ts'
 import { describePlugin } from '../../plugins/plugins/cli.ts'
 import { loadConfig } from '../load-config.ts'
@@ -44,8 +46,8 @@ const BROKEN: { fixture: string, status: string, reason: RegExp }[] = [
   { fixture: 'missing-dependency', status: 'failed', reason: /own dependency 'a-package-nobody-installed' is missing; reinstall svc-provider-missing-dependency/ },
   { fixture: 'missing-file', status: 'failed', reason: /its file '.*lost\.js' is missing/ },
   { fixture: 'no-manifest', status: 'failed', reason: /no "svc" key, so it is not a plugin/ },
-  { fixture: 'invalid-key', status: 'failed', reason: /"svc\.key" in its package\.json is "Invalid Key"/ },
-  { fixture: 'extra-manifest-key', status: 'failed', reason: /"svc\.port" in its package\.json is 80/ },
+  { fixture: 'invalid-key', status: 'failed', reason: /"svc\.key" in its package\.json is "Invalid Key"; set it to a text that fits "at most 32 lower-case letters/ },
+  { fixture: 'extra-manifest-key', status: 'failed', reason: /"svc\.port" in its package\.json is not a key of the manifest; remove it$/ },
   { fixture: 'entry-missing', status: 'failed', reason: /the file its package\.json exports does not exist; build it first/ },
   { fixture: 'climbing-dependency', status: 'failed', reason: /depends on '\.\.\/\.\.\/\.\.\/\.\.', which is not a valid name of an npm package; remove it/ },
   { fixture: 'climbing-entry', status: 'failed', reason: /exports '.*good-provider.index\.js', which is outside of its folder/ },
@@ -335,4 +337,22 @@ t.test('a misspelt plugin key or setting is refused with the nearest one', async
   await t.rejects(start('plugins: { missing-config: { zoom: 3 } }'), /Remove it; the settings are: enabled, refresh_cron, progress_cron, progress_sync, apiKey\.$/)
   const { registry } = await start('plugins: { missing-config: { enabled: false, apiKey: x }, something-removed: { a: 1 } }')
   t.equal(registry.records.length, 2, 'the section of a plugin that is not installed does no harm')
+})
+
+t.test('an unknown or missing kind of a package is refused with the kinds', (t) => {
+  const read = (kind?: string) => readManifest({ problem: null, manifest: { kind, key: 'demo', sdk: '^2' } } as never)
+  t.throws(() => read('widget'), { message: '"svc.kind" in its package.json is "widget"; set it to provider or channel or exporter' })
+  t.throws(() => read(), { message: '"svc.kind" in its package.json is missing; set it to provider or channel or exporter' })
+  t.end()
+})
+
+t.test('a setting that an exporter does not have is found at any depth', (t) => {
+  const media = Type.Object({ image: Type.String() })
+  const demo = { exprt: true, export: true, media: { image: 'x', imag: 'x' }, launch: { any: 1 } }
+  const find = (exporters: { key: string, properties: Record<string, TSchema> | undefined }[]) =>
+    findUnknownExporterKeys({ scan: { demo, lost: { a: 1 } } as never }, exporters)
+  t.same(find([{ key: 'demo', properties: { media, launch: Type.Record(Type.String(), Type.String()) } }]),
+    ['scan.demo.exprt', 'scan.demo.media.imag'])
+  t.same(find([{ key: 'lost', properties: undefined }, { key: 'absent', properties: {} }]), [])
+  t.end()
 })

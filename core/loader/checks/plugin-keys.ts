@@ -1,7 +1,7 @@
 import { findBestTitle } from '@svc/plugin-sdk/titles'
-import type { TSchema } from '@sinclair/typebox'
+import { type TSchema, Type } from '@sinclair/typebox'
 import { join } from 'node:path'
-import type { Config } from '../../config/config.ts'
+import { type Config, findUnknownKeys, getAt } from '../../config/config.ts'
 import { StartError } from '../../errors.ts'
 
 /** The settings of a plugin under `plugins.<key>`; the properties are unknown if the plugin failed to load. */
@@ -52,4 +52,11 @@ function checkProperties (
   throw new StartError(`${sectionName}.${unknownName} in ${file} is not a setting of this plugin. ` + (suggestion === undefined
     ? `Remove it; the settings are: ${[...knownNames].join(', ')}.`
     : `Did you mean ${sectionName}.${suggestion}?`))
+}
+
+/** Returns the settings of exporters in `scan` that they do not have, such as `scan.gamelist.exprt`. */
+export function findUnknownExporterKeys ({ scan }: Pick<Config, 'scan'>, exporters: readonly PluginSection[]): string[] {
+  return exporters.flatMap(({ key, properties }) => properties === undefined
+    ? []
+    : findUnknownKeys(getAt(scan, [key]), Type.Object({ export: Type.Any(), enabled: Type.Any(), ...properties }), ['scan', key]))
 }

@@ -1,8 +1,10 @@
 import { pathToFileURL } from 'node:url'
 import { type Manifest, ManifestSchema, type PluginKind, SDK_VERSION } from '@svc/plugin-sdk'
+import { type ValueError, ValueErrorType } from '@sinclair/typebox/errors'
 import { Value } from '@sinclair/typebox/value'
 import satisfies from 'semver/functions/satisfies.js'
 import validRange from 'semver/ranges/valid.js'
+import { describeType } from '../../config/config.ts'
 import { findContractProblem, findDefinitionProblem, isPluginKind } from '../checks/check-definition.ts'
 import { attributeCalls, runAs } from '../calls/fault.ts'
 import { LoadError, limitLoading } from '../load-error.ts'
@@ -19,15 +21,21 @@ const NO_PLUGIN = 'its default export is not the result of defineProvider, defin
 /** Returns the text of any thrown value. */
 export const messageOf = (thrown: unknown) => thrown instanceof Error ? thrown.message : String(thrown)
 
+/** Describes a wrong value of the manifest, with the values that fit. */
+function describeProblem ({ type, path, value, schema }: ValueError): string {
+  const key = `"svc${path.replaceAll('/', '.')}" in its package.json`
+  if (type === ValueErrorType.ObjectAdditionalProperties) return `${key} is not a key of the manifest; remove it`
+  return value === undefined
+    ? `${key} is missing; set it to ${describeType(schema)}`
+    : `${key} is ${JSON.stringify(value)}; set it to ${describeType(schema)}`
+}
+
 /** Reads the manifest of a package. @throws LoadError if the package is invalid or its SDK range does not fit. */
 export function readManifest (pack: PluginPackage): Manifest {
   if (pack.problem !== null) throw new LoadError('failed', pack.problem)
   if (pack.manifest === undefined) throw new LoadError('failed', 'its package.json has no "svc" key, so it is not a plugin')
   const [problem] = [...Value.Errors(ManifestSchema, pack.manifest)]
-  if (problem !== undefined) {
-    throw new LoadError('failed', `"svc${problem.path.replaceAll('/', '.')}" in its package.json is ` +
-      `${JSON.stringify(problem.value)}: ${problem.message.toLowerCase()}`)
-  }
+  if (problem !== undefined) throw new LoadError('failed', describeProblem(problem))
   const manifest = pack.manifest as Manifest
   if (validRange(manifest.sdk) === null || !satisfies(SDK_VERSION, manifest.sdk)) {
     throw new LoadError('unsupported', `it needs SDK ${manifest.sdk}, this server has ${SDK_VERSION}; ` +
