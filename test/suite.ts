@@ -102,7 +102,7 @@ async function createTemplate (): Promise<void> {
   await migrateJobs(url.href, (err) => { throw err })
   const { config } = loadConfig({ SVC_DATA_DIR: folder, SVC_LOG_LEVEL: 'silent' })
   const packages = listPluginPackages(folder)
-  const { descriptions } = await inspectPlugins(config, false, packages)
+  const { descriptions } = await inspectPlugins({ config, runsPlugins: false, packages })
   const template = new pg.Client({ connectionString: url.href })
   await template.connect()
   await storeDescriptions(template, fingerprintOf(packages), descriptions)

@@ -248,7 +248,7 @@ async function keepDescriptions (databaseUrl: string, config: Config, packages: 
   const client = new pg.Client({ connectionString: databaseUrl })
   await client.connect()
   try {
-    const { descriptions } = await inspectPlugins(config, false, packages)
+    const { descriptions } = await inspectPlugins({ config, runsPlugins: false, packages })
     await storeDescriptions(client, fingerprintOf(packages), descriptions)
   } finally {
     await client.end()

@@ -10,8 +10,8 @@ function report (result: InspectResult): void {
 
 async function inspect ({ settings, runsPlugins: works, packages }: InspectRequest): Promise<Inspection> {
   setSettings(settings)
-  const { config } = await features.loadConfig()
-  return await inspectPlugins(config, works, packages)
+  const [{ config }, serverFields] = await Promise.all([features.loadConfig(), features.loadFieldNames()])
+  return await inspectPlugins({ config, runsPlugins: works, packages, serverFields })
 }
 
 process.on('disconnect', () => { process.exit(1) })

@@ -60,6 +60,12 @@ t.test('a broken package has the same error in its own process', async (t) => {
   t.same([...channels.keys(), ...exporters.keys()], ['good-channel', 'good-exporter'])
 })
 
+t.test('an inspection refuses a provider with a field of the server', async (t) => {
+  const { dataDir, packages } = install(t, ['taken-field'])
+  const { records } = await inspectInProcess({ runsPlugins: true, packages, settings: { SVC_DATA_DIR: dataDir } })
+  t.match(records, [{ status: 'failed', reason: /its key 'platform' gives it the field 'platform_id'/ }])
+})
+
 t.test('an inspection waits as long as its processes may take to start', async (t) => {
   const { dataDir, packages } = install(t, ['good-provider', 'good-channel', 'good-exporter'])
   const inspect = () => inspectInProcess({ runsPlugins: true, packages, settings: { SVC_DATA_DIR: dataDir } })

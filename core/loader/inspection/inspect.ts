@@ -1,9 +1,8 @@
 import type { Cache, Logger } from '@svc/plugin-sdk'
 import fastify from 'fastify'
-import type { Config } from '../../config/config.ts'
 import { createHttpClient } from '../../http/client.ts'
 import { createFiles } from '../context.ts'
-import { linkSdkFor, loadPlugins } from '../loader.ts'
+import { type LoaderOptions, linkSdkFor, loadPlugins } from '../loader.ts'
 import type { PluginPackage } from '../packages/packages.ts'
 import { NO_INDEX } from '../search-index/plugin-index.ts'
 import { NO_LIMITS, createReportedLimits } from '../plugin-limits.ts'
@@ -26,22 +25,20 @@ function createMemoryCache (): Cache {
 }
 
 /**
- * Inspects packages without a server or a database. Runs their code as a scan worker does.
- *
- * @param works true to set them up too
+ * Inspects packages without a server or a database. Runs their code as a scan worker does. `runsPlugins` sets them up
+ * too.
  */
 export async function inspectPlugins (
-  config: Config, works: boolean, packages: PluginPackage[]
+  options: Pick<LoaderOptions, 'config' | 'runsPlugins' | 'serverFields'> & { packages: PluginPackage[] }
 ): Promise<Inspection> {
+  const { config } = options
   const app = fastify({ pluginTimeout: 15_000 })
   const log: Logger = app.log
   const files = createFiles(config.library_dir)
   try {
     linkSdkFor(app, config.data_dir)
     const { descriptions, records } = await loadPlugins(app, {
-      config,
-      runsPlugins: works,
-      packages,
+      ...options,
       createServices (_kind, key, { config: pluginConfig, secrets, origins, rateLimit, hosts }) {
         const cache = createMemoryCache()
         const http = createHttpClient({
