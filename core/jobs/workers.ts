@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
-import { setTimeout as sleep } from 'node:timers/promises'
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
 import PQueue from 'p-queue'
@@ -103,12 +103,19 @@ async function waitForDatabase (url: string): Promise<void> {
 }
 
 /** Runs one statement after the other on a connection, which the driver does not do for its users. */
-function queueStatements (client: pg.Client): Queryable {
+function queueStatements (client: pg.Client) {
   const statements = new PQueue({ concurrency: 1 })
   return {
     query: <Row extends object>(text: string, values?: unknown[]) =>
-      statements.add(() => client.query<Row>(text, values))
-  }
+      statements.add(() => client.query<Row>(text, values)),
+    /** Waits for all statements, also for events that are published after others. */
+    async finish (): Promise<void> {
+      do {
+        await statements.onIdle()
+        await nextTurn()
+      } while (statements.size + statements.pending > 0)
+    }
+  } satisfies Queryable & Record<string, unknown>
 }
 
 interface WorkersOptions {
@@ -233,6 +240,8 @@ export default fp<WorkersOptions>(async (app, { url, role, isSupervised, host, k
     await session.query('delete from workers where id = $1', [id]).catch((err: unknown) => {
       app.log.debug({ err }, 'the row of the process could not be deleted; its lock is released nevertheless')
     })
+    // The other processes hear that the sockets of this one are closed.
+    await session.finish()
     await client.end()
   })
 }, { name: 'workers', fastify: '5.x', dependencies: ['database'] })

@@ -299,6 +299,16 @@ t.test('adapters share the session of their process, and hear of their own chann
   t.equal(await countConnections(app.pg), connections)
 })
 
+t.test('a process that closes tells the others so before its session ends', async (t) => {
+  const warnings: unknown[] = []
+  const log = (line: Record<string, unknown>) => { if (Number(line.level) >= 40) warnings.push(line) }
+  const { app, databaseUrl } = await buildTestApp(t, { log })
+  const heard = await hear(t, databaseUrl, '"socket.io#/devices"')
+  await app.close()
+  t.strictSame(warnings, [])
+  await until(() => heard.some((text) => text.includes('"type":13')), 'the end of its adapter')
+})
+
 t.test('events of one tick are one statement and arrive in order', async (t) => {
   const url = await createTestDatabase(t)
   const heard = await hear(t, url, 'said')
