@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import { constants } from 'node:fs'
-import { lstat, mkdir, open, rm } from 'node:fs/promises'
+import { lstat, open, rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import { createFolder } from '../../core/files/create-folder.ts'
 
 /** The prefix of work folders, which scans and the watcher skip. */
 const PREFIX = '.svc-convert-'
@@ -22,7 +23,7 @@ export async function syncPath (path: string): Promise<void> {
 /** Creates an empty folder inside the work folder. */
 export async function makeFolder (...parts: string[]): Promise<string> {
   const path = join(...parts)
-  await mkdir(path, { recursive: true })
+  await createFolder(path)
   return path
 }
 

@@ -1,6 +1,7 @@
-import { mkdir, realpath } from 'node:fs/promises'
+import { realpath } from 'node:fs/promises'
 import { join } from 'node:path'
 import { ApiError, badRequest, conflict } from '../../core/errors.ts'
+import { createFolder } from '../../core/files/create-folder.ts'
 import { errorCode } from '../../core/files/fs-error.ts'
 import { PathRefusedError, resolveInside, safeName } from '../../core/files/safe-path.ts'
 import { LibraryUnreadableError, isFolder, reasonOf } from './directory.ts'
@@ -58,7 +59,7 @@ export async function withRefusals<T> (path: string, work: () => Promise<T>): Pr
 export async function openFolder (libraryDir: string, path: string): Promise<string> {
   return await withRefusals(path, async () => {
     const folder = join(libraryDir, path)
-    if (!await isFolder(folder)) await mkdir(await resolveInside(libraryDir, path), { recursive: true })
+    if (!await isFolder(folder)) await createFolder(await resolveInside(libraryDir, path))
     return await realpath(folder)
   })
 }

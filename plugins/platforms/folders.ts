@@ -1,11 +1,10 @@
-import { mkdir } from 'node:fs/promises'
-import { join } from 'node:path'
 import type { FastifyInstance } from 'fastify'
 import { ApiError, badRequest } from '../../core/errors.ts'
-import { LibraryUnreadableError, isFolder, reasonOf } from '../library/directory.ts'
-import { PathRefusedError, resolveInside, safeName } from '../../core/files/safe-path.ts'
+import { LibraryUnreadableError, reasonOf } from '../library/directory.ts'
+import { PathRefusedError, safeName } from '../../core/files/safe-path.ts'
 import { findLayout, listAllFolders } from '../library/locate-folder.ts'
 import { romsPath } from '../library/structure.ts'
+import { openFolder } from '../library/write-checks.ts'
 
 /** Converts library errors to responses with the reason. The path of the library is only logged. */
 async function withLibraryErrors<T> (work: () => Promise<T>): Promise<T> {
@@ -28,7 +27,7 @@ export function createPlatformFolders ({ library }: FastifyInstance) {
     /**
      * Creates a platform's ROM folder unless it exists.
      *
-     * @throws ApiError BAD_REQUEST for a name that cannot be a platform's folder, UNAVAILABLE.
+     * @throws ApiError BAD_REQUEST for a name that cannot be a platform's folder, CONFLICT, NO_FREE_SPACE, UNAVAILABLE.
      */
     create: (fsSlug: string) => withLibraryErrors(async () => {
       safeName(fsSlug)
@@ -36,9 +35,7 @@ export function createPlatformFolders ({ library }: FastifyInstance) {
         throw badRequest(`Folder '${fsSlug}' is excluded; remove it from exclude.platforms or choose another name`)
       }
       const { root: { dir }, structure } = await findLayout(library, fsSlug)
-      const path = romsPath(structure, fsSlug)
-      if (await isFolder(join(dir, path))) return
-      await mkdir(await resolveInside(dir, path), { recursive: true })
+      await openFolder(dir, romsPath(structure, fsSlug))
     })
   }
 }

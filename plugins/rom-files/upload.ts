@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto'
-import { mkdir, open, rm } from 'node:fs/promises'
+import { open, rm } from 'node:fs/promises'
 import { extname, join } from 'node:path'
 import { Readable } from 'node:stream'
 import type { FastifyRequest } from 'fastify'
 import { Digest } from '../../core/archives/digest.ts'
 import type { Hashes } from '../../core/archives/types.ts'
 import { badRequest } from '../../core/errors.ts'
+import { createFolder } from '../../core/files/create-folder.ts'
 import { errorCode } from '../../core/files/fs-error.ts'
 import { PathRefusedError, safeName } from '../../core/files/safe-path.ts'
 import { type UploadLimits, writeUpload } from '../../core/files/write-upload.ts'
@@ -71,7 +72,7 @@ async function write (path: string, folder: string, content: Readable, limit: Si
 }
 
 async function receiveFile (folder: string, content: Readable, limit: SizeLimit): Promise<ReceivedFile> {
-  await mkdir(folder, { recursive: true })
+  await createFolder(folder)
   const path = join(folder, `.${randomUUID()}.part`)
   try {
     const arrived = await write(path, folder, content, limit)

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto'
-import { mkdir, rename, rm } from 'node:fs/promises'
+import { rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { FastifyInstance } from 'fastify'
+import { createFolder } from '../../core/files/create-folder.ts'
 import { errorCode, isNotFoundError } from '../../core/files/fs-error.ts'
 import { isPresent } from '../../core/files/safe-path.ts'
 import { TRASH_FOLDER } from '../library/exclusions.ts'
@@ -82,7 +83,7 @@ export function openDisposal (
     const trashFolder = join(folder, TRASH_FOLDER, entry)
     const target = join(trashFolder, path)
     for (let attempts = 1; ; attempts++) {
-      await mkdir(dirname(target), { recursive: true })
+      await createFolder(dirname(target))
       used.add(trashFolder)
       try {
         await rename(from, target)

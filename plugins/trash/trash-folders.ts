@@ -1,7 +1,8 @@
-import { lstat, mkdir, rename, rm, rmdir } from 'node:fs/promises'
+import { lstat, rename, rm, rmdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { FastifyInstance } from 'fastify'
 import { conflict } from '../../core/errors.ts'
+import { createFolder } from '../../core/files/create-folder.ts'
 import { errorCode } from '../../core/files/fs-error.ts'
 import { PathRefusedError, isPresent, safeRelativePath } from '../../core/files/safe-path.ts'
 import { TRASH_FOLDER } from '../library/exclusions.ts'
@@ -96,7 +97,7 @@ export async function restoreFile (dir: string, item: TrashedItem, fileTarget: F
   if (isTargetPresent && !await isPublished([found.path], target)) {
     throw conflict(`'${itemPath}' exists in the library again; rename or delete that file, then restore this item`)
   }
-  await mkdir(folder, { recursive: true })
+  await createFolder(folder)
   if (await isPublished([found.path], target)) await rm(found.path)
   else await moveBack(found.path, target)
 }

@@ -1,6 +1,7 @@
-import { mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises'
+import { readdir, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Readable } from 'node:stream'
+import { createFolder } from '../../../core/files/create-folder.ts'
 import { requireFreeSpace } from '../../../core/files/free-space.ts'
 import { errorCode } from '../../../core/files/fs-error.ts'
 import { isPresent, resolveInside } from '../../../core/files/safe-path.ts'
@@ -43,7 +44,7 @@ export async function publishFile (
   folder: MediaFolder, name: string, content: Content, replaces: boolean
 ): Promise<boolean> {
   const target = join(folder.real, name)
-  if (!folder.exists) await mkdir(folder.real, { recursive: true })
+  if (!folder.exists) await createFolder(folder.real)
   folder.exists = true
   // On a disk that ignores case, the listing can miss the existing name.
   if (!replaces && await isPresent(target)) return false
