@@ -4,9 +4,12 @@ import type { Task } from '../tasks/entities.ts'
 import { type ScanPayload, createScanPayloadSchema } from './schemas.ts'
 import type { ScanType } from '../matching/scan-types.ts'
 import { withApp } from '../../core/cli/app.ts'
+import { listAllFolders } from '../library/locate-folder.ts'
 import { explainRom } from './cli/explain-rom.ts'
 import { followScan } from './cli/follow.ts'
 import { type ScanState, type ScanView, createBarView, createJsonView, createLineView } from './cli/progress.ts'
+import { isOutOfReach } from './disk/read-library.ts'
+import { selectStoredFolders } from './platform-rows.ts'
 import { coerceText } from '../../core/config/config.ts'
 import type { Features } from '../../core/feature.ts'
 import { StartError } from '../../core/errors.ts'
@@ -55,6 +58,25 @@ async function findLibraries (app: App, names: readonly string[]): Promise<numbe
   })
 }
 
+/**
+ * Requires that each platform folder is stored or in a library. Over the API, unknown names are ignored.
+ *
+ * @throws StartError naming the first one that is unknown
+ */
+async function requirePlatforms ({ db, library }: App, names: readonly string[]): Promise<void> {
+  const stored = await selectStoredFolders(db, names)
+  const missing = names.filter((name) => !stored.has(name))
+  if (missing.length === 0) return
+  // The scan itself reports libraries that cannot be read.
+  const folders = await listAllFolders(library).catch((err: unknown) => {
+    if (isOutOfReach(err)) return missing
+    throw err
+  })
+  const unknown = missing.find((name) => !folders.includes(name))
+  if (unknown === undefined) return
+  throw new StartError(`There is no platform folder '${unknown}'. The folders are: ${folders.join(', ')}.`, { exitCode: USAGE })
+}
+
 /** Reads the payload of a scan. @throws StartError with the reason if the scan would refuse the options */
 async function readPayload (app: App, options: ScanOptions): Promise<ScanPayload> {
   const schema = createScanPayloadSchema(app.registry)
@@ -67,6 +89,7 @@ async function readPayload (app: App, options: ScanOptions): Promise<ScanPayload
     ...(options.api === undefined ? {} : { apis: options.api })
   })
   if ('problem' in read) throw new StartError(`The options of the scan are invalid: ${read.problem}. See svc scan --help.`, { exitCode: USAGE })
+  await requirePlatforms(app, options.platform ?? [])
   return read.value as ScanPayload
 }
 

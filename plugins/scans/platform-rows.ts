@@ -12,6 +12,12 @@ export async function selectMissing (db: Db, platformId: number | null): Promise
   return rows
 }
 
+/** Returns those of the names that are folders of stored platforms. */
+export async function selectStoredFolders (db: Db, names: readonly string[]): Promise<Set<string>> {
+  const { rows } = await db.query<{ fs_slug: string }>('select fs_slug from platforms where fs_slug = any($1)', [names])
+  return new Set(rows.map((row) => row.fs_slug))
+}
+
 /** The folder that held a platform's ROMs in one library, by its number; null while there was none. */
 export async function findInode (
   db: Db, { id, library_id: library }: PlatformFolderRef

@@ -3,6 +3,7 @@ import { rename } from 'node:fs/promises'
 import type { AddressInfo } from 'node:net'
 import { type Socket, io } from 'socket.io-client'
 import t, { type Test } from 'tap'
+import { runScan } from '../../../plugins/scans/cli.ts'
 import { resetScripts, scriptOf } from '../fixtures/script.ts'
 import { until } from '../../until.ts'
 import { type ScanTest, buildScanTest } from './support.ts'
@@ -258,4 +259,10 @@ t.test('scans and tasks are refused without a scan worker', async (t) => {
     const answer = await lonely.app.inject({ method: 'POST', url, headers: lonely.admin })
     t.match(answer, { statusCode: 503, body: /No scan worker is running/ }, url)
   }
+})
+
+t.test('svc scan refuses a platform folder that no library has', async (t) => {
+  await put({ 'roms/new folder/Quill.bin': 'quill' })
+  await t.rejects(runScan(app, { type: 'quick', platform: ['new folder', 'snse'], wait: false }),
+    { message: /^There is no platform folder 'snse'\. The folders are: .*new folder/, exitCode: 2 })
 })
