@@ -17,8 +17,10 @@ export interface SlotOptions {
   fork (): ChildProcess
   log: Logger
   onReady (message: ReadyMessage): void
-  /** Called when the process reported that it can never start; `wasReady` if an earlier one of the slot could. */
-  onStartImpossible (message: string, exitCode: number, wasReady: boolean): void
+  /** True if the server goes on without the process: after the first start, a start that is impossible is repeated. */
+  isOptional?: boolean
+  /** Called when the process reported that it can never start. */
+  onStartImpossible (message: string, exitCode: number): void
   /** Returns the metrics of all processes, which the process requested. */
   readAllMeasured? (): Promise<ServerSnapshot>
   /** Called with each message of the process. */
@@ -179,9 +181,7 @@ export class Slot {
     this.#silentTicks = 0
     this.#options.onMessage?.(message)
     if (message.type === 'alive') this.#busy = message.busy
-    if (message.type === 'failed') {
-      this.#options.onStartImpossible(message.message, message.exit_code, this.#firstReadyAt !== null)
-    }
+    if (message.type === 'failed') this.#handleFailure(message.message, message.exit_code)
     if (message.type === 'measured') this.#pendingRequests.get(message.id)?.(message.measured)
     if (message.type === 'measure_all') void this.#answerAll(message.id)
     if (message.type !== 'ready') return
@@ -189,6 +189,12 @@ export class Slot {
     this.#isStarting = false
     this.#firstReadyAt ??= performance.now()
     this.#options.onReady(message)
+  }
+
+  #handleFailure (reason: string, exitCode: number): void {
+    const { name, log, isOptional, onStartImpossible } = this.#options
+    if (isOptional === true && this.#firstReadyAt !== null) log.error({ process: name, reason }, 'the process cannot start')
+    else onStartImpossible(reason, exitCode)
   }
 
   async #answerAll (id: number): Promise<void> {

@@ -162,11 +162,9 @@ class Run {
         onLost(failures)
       },
       readAllMeasured: async () => await this.#measures?.readAll() ?? { processes: [], former: [] },
-      onStartImpossible: (message, exitCode, wasReady) => {
-        // After a rest the web workers still answer, so the start is repeated until the cause is gone.
-        if (number === 0 && wasReady) this.#options.log.error({ process: name, reason: message }, 'the process cannot start')
-        else this.#fail(message, exitCode)
-      }
+      // Without the scan worker the web workers still answer.
+      isOptional: number === 0,
+      onStartImpossible: (message, exitCode) => { this.#fail(message, exitCode) }
     })
     this.#slots.push({ slot, number })
     return slot

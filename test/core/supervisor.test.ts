@@ -244,19 +244,43 @@ t.test('a slot whose process rests starts one again, which learns of the rest', 
   await slot.stop()
 })
 
-t.test('a slot whose process cannot start any more says that an earlier one could', async (t) => {
-  const [ready, failed] = [Promise.withResolvers<undefined>(), Promise.withResolvers<unknown[]>()]
-  const slot = createSlot(t, `process.on('message', ({ type }) => {
-    if (type === 'start') process.send({ type: 'ready', setup_code: null, has_pages: false, plugins: [] })
-    if (type === 'stop') process.send({ type: 'failed', message: 'broken', exit_code: 1 }, () => process.exit(0))
-  })`, {
-    onReady: () => { ready.resolve(undefined) },
-    onStartImpossible: (...facts) => { failed.resolve(facts) }
+t.test('an optional process that cannot start any more is tried again until it can', async (t) => {
+  const folder = t.testdir({
+    'child.mjs': `import { existsSync } from 'node:fs'
+    process.on('message', ({ type }) => {
+      if (type === 'stop') process.exit(0)
+      if (type !== 'start') return
+      if (existsSync(process.argv[2])) process.send({ type: 'failed', message: 'broken', exit_code: 3 }, () => process.exit(1))
+      else process.send({ type: 'ready', setup_code: null, has_pages: false, plugins: [] })
+    })`
   })
-  slot.start(START)
-  await ready.promise
-  await slot.stop()
-  t.same(await failed.promise, ['broken', 1, true])
+  const broken = join(folder, 'broken')
+  for (const isOptional of [true, false]) {
+    const logged = Promise.withResolvers<unknown>()
+    let [ready, impossible] = [Promise.withResolvers<void>(), [] as unknown[]]
+    const slot = new Slot({
+      name: 'test',
+      isOptional,
+      log: pino({ level: 'error' }, { write (line) { if (line.includes('cannot start')) logged.resolve(JSON.parse(line)) } }),
+      fork: () => fork(join(folder, 'child.mjs'), [broken]),
+      onReady: () => { ready.resolve() },
+      onStartImpossible: (...facts) => {
+        impossible = facts
+        logged.resolve(null)
+      }
+    })
+    slot.start(START)
+    await ready.promise
+    ready = Promise.withResolvers<void>()
+    writeFileSync(broken, '')
+    slot.kill()
+    if (isOptional) t.match(await logged.promise, { process: 'test', reason: 'broken' })
+    else t.equal(await logged.promise, null)
+    t.same(impossible, isOptional ? [] : ['broken', 3])
+    rmSync(broken)
+    await ready.promise
+    await slot.stop()
+  }
 })
 
 t.test('a slot replaces a process that fails while it ends for a rest', async (t) => {
@@ -405,12 +429,13 @@ t.test('a process that can never start is reported with its reason', async (t) =
   const slot = new Slot({
     name: 'test',
     log: silent,
+    isOptional: true,
     fork: () => fork(join(folder, 'child.mjs')),
     onReady: () => { t.fail('it did not start') },
     onStartImpossible: (...reason) => { reported.resolve(reason) }
   })
   slot.start(START)
-  t.same(await reported.promise, ['Port taken', 3, false])
+  t.same(await reported.promise, ['Port taken', 3])
   await slot.stop()
 })
 

@@ -1,4 +1,4 @@
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { readLockFile } from '../../core/postgres/cluster.ts'
@@ -74,6 +74,18 @@ t.test('a resting scan worker starts for whatever needs it, and rests again', as
     t.match(await plugins.json(), [{ seen_by: 'worker' }])
     rmSync(file)
     t.equal((await readHealth()).checks.worker.status, 'ok')
+  })
+
+  await t.test('a worker that cannot start after the rest is tried again until it can', async (t) => {
+    await untilResting()
+    const file = join(dataDir, 'secret.key')
+    renameSync(file, `${file}.kept`)
+    writeFileSync(file, 'short')
+    const plugins = fetch(`${url}/api/plugins`, { headers: { authorization } })
+    await until(() => server.output().includes('the process cannot start'), 'the log of a failed start', server)
+    t.equal((await fetch(`${url}/api/heartbeat`)).status, 200, 'the server runs without it')
+    renameSync(`${file}.kept`, file)
+    t.match(await (await plugins).json(), [{ seen_by: 'worker' }])
   })
 
   await t.test('a worker that is killed while it starts is replaced', async (t) => {
