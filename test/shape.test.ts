@@ -5,6 +5,7 @@ import t, { type Test } from 'tap'
 import ts from 'typescript'
 import { SERVER_DIR } from '../core/server-dir.ts'
 import { FILES, IGNORED_FOLDERS, SOURCES, parsed, read, visit } from './sources.ts'
+import { listComments, listTitles } from './words.ts'
 
 /** The first sentence of each folder's README. */
 const SENTENCES: Record<string, string> = {
@@ -236,7 +237,7 @@ t.test('no text has a line that looks like a comment, which the stored code woul
   for (const [path, source] of parsed) {
     if (isTest(path)) continue
     visit(source, (node) => {
-      if (ts.isTemplateLiteralToken(node) && /\n\s*\/[/*]/.test(node.getText())) found.push(path)
+      if (ts.isTemplateLiteralToken(node) && /\n\s*\/[/*]/.test(node.getText(source))) found.push(path)
     })
   }
   t.same(found, [], 'see core/loader/packages/compact-code.ts')
@@ -310,11 +311,11 @@ t.test('the README of the features lists each feature once', async (t) => {
 const PRINTS = /^(core\/cli|examples\/[\w-]+\/main)/
 
 /** Returns the name of a forbidden syntax; null for any other node. */
-function describeBan (node: ts.Node, path: string): string | null {
+function describeBan (node: ts.Node, path: string, source: ts.SourceFile): string | null {
   if (node.kind === ts.SyntaxKind.AnyKeyword) return 'the type any'
   if (ts.isNonNullExpression(node)) return 'a non-null assertion'
   if (ts.isEnumDeclaration(node)) return 'an enum'
-  const isConsole = ts.isPropertyAccessExpression(node) && node.expression.getText() === 'console'
+  const isConsole = ts.isPropertyAccessExpression(node) && node.expression.getText(source) === 'console'
   return isConsole && !PRINTS.test(path) ? `console.${node.name.text}` : null
 }
 
@@ -323,8 +324,8 @@ t.test('sources contain no any, non-null assertions, enums or console output', a
   for (const [path, source] of parsed) {
     if (isTest(path)) continue
     visit(source, (node) => {
-      const ban = describeBan(node, path)
-      if (ban !== null) found.push(`${path}: ${ban} in line ${source.getLineAndCharacterOfPosition(node.getStart()).line + 1}`)
+      const ban = describeBan(node, path, source)
+      if (ban !== null) found.push(`${path}: ${ban} in line ${source.getLineAndCharacterOfPosition(node.getStart(source)).line + 1}`)
     })
   }
   t.same(found, [])
@@ -338,8 +339,8 @@ t.test('an error with advice for people is an ApiError or StartError, not an Err
   for (const [path, source] of parsed) {
     if (!/^(core|plugins)\//.test(path)) continue
     visit(source, (node) => {
-      if (!ts.isNewExpression(node) || node.expression.getText() !== 'Error') return
-      const message = node.arguments?.[0]?.getText() ?? ''
+      if (!ts.isNewExpression(node) || node.expression.getText(source) !== 'Error') return
+      const message = node.arguments?.[0]?.getText(source) ?? ''
       if (ADVICE.test(message)) found.push(`${path}: ${message}`)
     })
   }
@@ -364,9 +365,9 @@ function listFunctions (): { name: string, lines: number, parameters: string[] }
       if (!ts.isFunctionLike(node) || !('body' in node) || node.body === undefined) return
       const lineOf = (position: number) => source.getLineAndCharacterOfPosition(position).line
       functions.push({
-        name: `${path} ${node.name?.getText() ?? 'without a name'}`,
-        lines: lineOf(node.end) - lineOf(node.getStart()) + 1,
-        parameters: node.parameters.map(({ name }) => name.getText()).filter((name) => name !== 'this')
+        name: `${path} ${node.name?.getText(source) ?? 'without a name'}`,
+        lines: lineOf(node.end) - lineOf(node.getStart(source)) + 1,
+        parameters: node.parameters.map(({ name }) => name.getText(source)).filter((name) => name !== 'this')
       })
     })
   }
@@ -384,6 +385,36 @@ t.test('no function is longer than a few screens, except lists of routes', async
   t.same(functions.filter(({ lines }) => lines > LINES_MAX), [])
   const long = functions.filter(({ name, lines }) => lines >= LONG_LINES && !name.includes('.tsx ')).map(({ name }) => name)
   t.ok(long.length <= LONG_MAX, `${long.length} functions have ${LONG_LINES} lines or more: ${long.join(', ')}`)
+})
+
+/** Words that open a comment with a riddle: its subject is known only at its end. */
+const RIDDLE = /^(What|Whether|Those|Who|Whoever|How|Where|Of|The same)\b/
+/** The largest share of comments that may open with one of these words. It may only fall. */
+const RIDDLES_MAX = 0.03
+const TITLE_MAX_LENGTH = 80
+/** The largest number of longer test titles. It may only fall. */
+const LONG_TITLES_MAX = 0
+/** File names that say nothing in a list of files. */
+const EMPTY_NAMES = new Set(['around', 'common', 'given', 'helpers', 'kept', 'misc', 'parts', 'place', 'places', 'settle', 'shared',
+  'stage', 'take', 'taken', 'util', 'utils', 'work'])
+
+t.test('comments name their subject first', async (t) => {
+  const comments = [...parsed].flatMap(([path, source]) => listComments(source).map((text) => ({ path, text })))
+  const riddles = comments.filter(({ text }) => RIDDLE.test(text))
+  const share = riddles.length / comments.length
+  t.ok(comments.length > 1_000)
+  t.ok(share <= RIDDLES_MAX, `${riddles.length} of ${comments.length} comments open with a riddle`)
+})
+
+t.test('test titles are short sentences', async (t) => {
+  const titles = [...parsed].filter(([path]) => /\.(test|soak)\.ts$/.test(path)).flatMap(([, source]) => listTitles(source))
+  const long = titles.filter((title) => title.length > TITLE_MAX_LENGTH)
+  t.ok(titles.length > 1_000)
+  t.ok(long.length <= LONG_TITLES_MAX, `${long.length} titles are longer than ${TITLE_MAX_LENGTH} characters, such as '${long[0]}'`)
+})
+
+t.test('file names say what is in them', async (t) => {
+  t.same(SOURCES.filter((path) => EMPTY_NAMES.has(path.replace(/^.*\//, '').replace(/\.tsx?$/, ''))), [])
 })
 
 /** Folders at the root of most machines (Filesystem Hierarchy Standard 3.0, chapter 3). */

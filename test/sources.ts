@@ -21,7 +21,9 @@ export const SOURCES = FILES.filter((path) => /\.tsx?$/.test(path) && !path.ends
 
 export const read = (path: string) => readFileSync(join(SERVER_DIR, path), 'utf8')
 
-const parse = (path: string) => ts.createSourceFile(path, read(path), ts.ScriptTarget.Latest, true)
+/** Neither JSDoc nor parents of nodes, which nothing here needs and which take a third of the time. */
+const PARSED = { languageVersion: ts.ScriptTarget.Latest, jsDocParsingMode: ts.JSDocParsingMode.ParseNone }
+const parse = (path: string) => ts.createSourceFile(path, read(path), PARSED, false)
 
 /** The syntax tree of each source file, by its path. */
 export const parsed: ReadonlyMap<string, ts.SourceFile> = new Map(SOURCES.map((path) => [path, parse(path)]))

@@ -14,7 +14,7 @@ export const EARLY = [
   'sdk/test/surface', 'test/browser/', 'test/contract/', 'test/core/', 'test/e2e/', 'test/grouped/', 'test/loader/',
   'test/plugins/assets/history', 'test/plugins/hashing/order', 'test/plugins/roms/query-plans', 'test/plugins/scans/gateway',
   'test/plugins/scans/guests', 'test/plugins/scans/together', 'test/plugins/server-sync/', 'test/plugins/sync/histories',
-  'test/plugins/watcher/', 'test/plugins/webdav/histories', 'test/words'
+  'test/plugins/watcher/', 'test/plugins/webdav/histories', 'test/shape'
 ]
 const GROUPS = join(SERVER_DIR, '.tap', 'groups')
 const RUNNER = pathToFileURL(join(SERVER_DIR, 'test', 'grouped', 'group.ts')).href

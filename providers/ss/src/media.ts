@@ -36,13 +36,14 @@ const GREEN_SHARE = 0.9
 /** Lists the URLs of a game's artwork by our names, without credentials. */
 export function listMediaUrls (game: Fields, regions: readonly string[]): Map<string, string> {
   // Search results also contain pictures of companies, genres and the like.
-  const all = toFieldsList(game.medias).filter(({ parent = 'jeu' }) => parent === 'jeu')
+  const all = toFieldsList(game.medias).filter(({ parent = 'jeu' }) => parent === 'jeu').flatMap((entry) => {
+    const url = mediaUrl(entry)
+    return url === undefined ? [] : [{ ...entry, url }]
+  })
   return new Map(TYPES.flatMap(({ name, types }) => {
     const rank = (entry: Fields) => types.indexOf(readText(entry, 'type') ?? '')
-    const fitting = all.filter((entry) => rank(entry) >= 0 && mediaUrl(entry) !== undefined)
-    const [best] = ofRegion(fitting, regions).toSorted((a, b) => rank(a) - rank(b))
-    const url = best && mediaUrl(best)
-    return url === undefined ? [] : [[name, url] as const]
+    const [best] = ofRegion(all.filter((entry) => rank(entry) >= 0), regions).toSorted((a, b) => rank(a) - rank(b))
+    return best === undefined ? [] : [[name, best.url] as const]
   }))
 }
 

@@ -48,7 +48,7 @@ function withParents (codes: readonly string[]): string[] {
 }
 
 /** Returns the entries of the first of these regions that has any. */
-export function ofRegion (entries: readonly Fields[], regions: readonly string[]): Fields[] {
+export function ofRegion<Entry extends Fields> (entries: readonly Entry[], regions: readonly string[]): Entry[] {
   for (const region of regions) {
     const found = entries.filter((entry) => (readText(entry, 'region')?.toLowerCase() ?? UNKNOWN) === region)
     if (found.length > 0) return found
