@@ -66,7 +66,7 @@ t.test('any sequence of writes keeps all comments and unknown keys, and the last
         const found = isThere ? getAt(parent, [key]) : undefined
         return JSON.stringify(found) === JSON.stringify(value)
       })
-  }), { numRuns: 100 })
+  }), { numRuns: 40 })
 })
 
 t.test('a write without a change leaves the same content, whatever the file', async () => {
