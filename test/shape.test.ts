@@ -374,14 +374,16 @@ function listFunctions (): { name: string, lines: number, parameters: string[] }
   return functions
 }
 
+const FUNCTIONS = listFunctions()
+
 t.test('functions take at most four parameters; a caller and a database are one', async (t) => {
-  const many = listFunctions().filter(({ name, parameters: [first, second, ...others] }) =>
+  const many = FUNCTIONS.filter(({ name, parameters: [first, second, ...others] }) =>
     (first === 'db' && second === 'caller') || (others.length + 2 > PARAMETERS_MAX && !OVERRIDING.has(name)))
   t.same(many, [])
 })
 
 t.test('no function is longer than a few screens, except lists of routes', async (t) => {
-  const functions = listFunctions().filter(({ name }) => !/routes/i.test(name))
+  const functions = FUNCTIONS.filter(({ name }) => !/routes/i.test(name))
   t.same(functions.filter(({ lines }) => lines > LINES_MAX), [])
   const long = functions.filter(({ name, lines }) => lines >= LONG_LINES && !name.includes('.tsx ')).map(({ name }) => name)
   t.ok(long.length <= LONG_MAX, `${long.length} functions have ${LONG_LINES} lines or more: ${long.join(', ')}`)
