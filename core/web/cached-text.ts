@@ -1,9 +1,9 @@
-import { Readable } from 'node:stream'
 import { promisify } from 'node:util'
 import { constants, crc32, deflateRaw } from 'node:zlib'
 import { negotiate } from '@fastify/accept-negotiator'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { createSemaphore } from '../semaphore.ts'
+import { type ByteSource, ByteStream } from './byte-stream.ts'
 import { vary } from './compression.ts'
 
 const deflate = promisify(deflateRaw)
@@ -14,8 +14,13 @@ const OPTIONS = { level: 3, finishFlush: constants.Z_SYNC_FLUSH }
 const DIGITS_OPTIONS = { ...OPTIONS, strategy: constants.Z_HUFFMAN_ONLY, windowBits: 9 }
 /** As many as zlib has threads. Each takes 256 kB, also while it waits for a thread. */
 const deflating = createSemaphore(4)
-const deflatePiece = (bytes: Buffer, isDigits = false) =>
-  deflating.run(() => deflate(bytes, isDigits ? DIGITS_OPTIONS : OPTIONS))
+/** Deflates a piece, into memory of its own: zlib's result is part of a buffer five times as large as most pieces. */
+async function deflatePiece (bytes: Buffer, isDigits = false): Promise<Buffer> {
+  const deflated = await deflating.run(() => deflate(bytes, isDigits ? DIGITS_OPTIONS : OPTIONS))
+  const copy = Buffer.allocUnsafeSlow(deflated.length)
+  deflated.copy(copy)
+  return copy
+}
 
 /** JSON that is sent many times, such as the ids of a million ROMs. The text is deflated once, at its first use. */
 export class CachedText {
@@ -47,8 +52,8 @@ const HEADER = Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff])
 /** The last deflate block, which is empty. */
 const END = Buffer.from([3, 0])
 
-/** Bytes of a response that are written at once. */
-const WRITTEN_BYTES = 128 * 1024
+/** The largest response that is written at once. */
+const WHOLE_BYTES = 128 * 1024
 
 interface Piece { bytes: Buffer, deflated: Promise<Buffer> }
 
@@ -69,24 +74,31 @@ async function gzipPieces (pieces: JsonPieces): Promise<Buffer[]> {
   return [HEADER, ...await Promise.all(parts.map(({ deflated }) => deflated)), END, trailer]
 }
 
-/** Joins small parts, because each write of a response takes some microseconds. */
-function * join (parts: readonly Buffer[]): Generator<Buffer> {
-  let [joined, size]: [Buffer[], number] = [[], 0]
-  for (const part of parts) {
-    joined.push(part)
-    size += part.length
-    if (size < WRITTEN_BYTES) continue
-    yield Buffer.concat(joined)
-    ;[joined, size] = [[], 0]
+/** Reads parts one after the other as if they were one file. */
+function readParts (parts: readonly Buffer[]): ByteSource {
+  let [index, position] = [0, 0]
+  return {
+    async read (buffer) {
+      let length = 0
+      for (let part = parts[index]; part !== undefined && length < buffer.length; part = parts[index]) {
+        const copied = part.copy(buffer, length, position)
+        length += copied
+        position += copied
+        if (position < part.length) continue
+        index++
+        position = 0
+      }
+      return length
+    },
+    async close () {}
   }
-  yield Buffer.concat(joined)
 }
 
-/** Sends parts. Of a long response only a part is in memory for each client; the cached texts are shared. */
+/** Sends parts. Of a long response only two buffers are in memory for each client; the cached texts are shared. */
 function sendParts (reply: FastifyReply, parts: readonly Buffer[]): FastifyReply {
   const size = sizeOf(parts)
-  if (size <= WRITTEN_BYTES) return reply.send(Buffer.concat(parts))
-  return reply.header('content-length', size).send(Readable.from(join(parts)))
+  if (size <= WHOLE_BYTES) return reply.send(Buffer.concat(parts))
+  return reply.header('content-length', size).send(new ByteStream(readParts(parts)))
 }
 
 /** Sends JSON in pieces. Clients that accept gzip get the cached deflated pieces without another compression. */

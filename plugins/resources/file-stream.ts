@@ -1,7 +1,7 @@
 import type { FileHandle } from 'node:fs/promises'
 import type { Readable } from 'node:stream'
 import { conflict } from '../../core/errors.ts'
-import { type ByteSource, ByteStream } from './byte-stream.ts'
+import { type ByteSource, ByteStream } from '../../core/web/byte-stream.ts'
 
 /**
  * Reads exactly `length` bytes of an open file from `start`, and closes it. A file that is shorter causes an error,

@@ -31,6 +31,11 @@ t.test('a long response has all pieces and its length, plain and in one gzip fil
   await app.close()
 })
 
+t.test('a deflated text keeps no more memory than its bytes', async (t) => {
+  const deflated = await new CachedText(digits(0, 1_024), { isDigits: true }).deflated()
+  t.equal(deflated.buffer.byteLength, deflated.length)
+})
+
 const PIECE = fc.tuple(fc.nat(9), fc.nat(30_000), fc.constantFrom('plain', 'text', 'digits'))
 
 t.test('pieces of any number and length give their text', async () => {

@@ -1,7 +1,7 @@
 import type { FileHandle } from 'node:fs/promises'
 import { crc32 } from 'node:zlib'
 import { conflict } from '../../../core/errors.ts'
-import type { ByteSource } from '../../resources/byte-stream.ts'
+import type { ByteSource } from '../../../core/web/byte-stream.ts'
 import type { Checksums } from './checksums.ts'
 import type { ZipContent } from './zip.ts'
 

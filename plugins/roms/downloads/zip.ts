@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream'
 import { sha256 } from '../../../core/access/secrets.ts'
-import { type ByteSource, ByteStream } from '../../resources/byte-stream.ts'
+import { type ByteSource, ByteStream } from '../../../core/web/byte-stream.ts'
 import { type ZipMember, centralHeader, dataDescriptor, endRecords, localHeader } from './zip-records.ts'
 
 /** The content of a zip entry. */
