@@ -57,8 +57,8 @@ interface RoutesModule<Parts> { default (app: App, options: FeatureOptions, part
 export type LoadModule = () => Promise<Readonly<Record<string, unknown>>>
 
 /**
- * The descriptor of a feature. The command line loads the descriptors of all features at each call. Hence a descriptor
- * imports nothing but the names of commands, and names modules that are loaded when they are needed.
+ * The descriptor of a feature. Every process loads the descriptors of all features. Hence a descriptor imports nothing,
+ * and names modules that are loaded when they are needed.
  */
 export interface Feature<Parts = unknown> {
   /** The name of its folder. */
@@ -75,7 +75,8 @@ export interface Feature<Parts = unknown> {
   events?: () => Promise<EventDescriptions<ServerEvents>>
   /** Loads the names of its fields beside which providers add fields of their own, such as `<key>_id`. */
   fieldNames?: () => Promise<readonly string[]>
-  commands?: AddCommands
+  /** Loads its commands, in a process that reads a command line. */
+  commands?: () => Promise<AddCommands>
   plugin?: () => Promise<PluginModule<Parts>>
   /** Loaded and registered in web workers only. */
   routes?: () => Promise<RoutesModule<Parts>>
@@ -91,7 +92,7 @@ export interface Feature<Parts = unknown> {
 
 /** All features as one: the parts that they contribute to the server. */
 export interface Features {
-  commands: readonly AddCommands[]
+  loadCommands (): Promise<AddCommands[]>
   /** The groups of all operations, in the order of the API document. */
   tags: readonly Tag[]
   loadSections (): Promise<readonly ConfigSection[]>

@@ -91,10 +91,10 @@ export function composeFeatures ({ features, loadMigrations, loadIntroduction }:
   const loadSections = () =>
     loadExports(features.map(({ config }) => config), (value) => value instanceof ConfigSection)
   return {
-    commands: features.flatMap(({ commands }) => commands ?? []),
     tags: features.flatMap(({ tags = {} }) => Object.entries(tags))
       .map(([name, description]) => ({ name, description })),
     loadSections,
+    loadCommands: () => Promise.all(features.flatMap(({ commands }) => commands?.() ?? [])),
     async loadConfig (environment = settingsEnvironment(), startText = null) {
       const [{ loadConfig }, sections] = await Promise.all([import('./config/config.ts'), loadSections()])
       return loadConfig(sections, environment, startText)

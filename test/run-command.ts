@@ -36,7 +36,7 @@ export async function runCommand (
   const { exitCode: former } = process
   process.exitCode = undefined
   try {
-    await createProgram(VERSION, features).parseAsync(args, { from: 'user' })
+    await (await createProgram(VERSION, features)).parseAsync(args, { from: 'user' })
     return { code: Number(process.exitCode ?? 0), output: chunks.join('') }
   } catch (err) {
     const code = explainError(err)

@@ -29,7 +29,7 @@ function addServerCommands (program: Command, features: Features): void {
     })
 }
 
-export function createProgram (version: string, features: Features): Command {
+export async function createProgram (version: string, features: Features): Promise<Command> {
   const program = new Command('svc')
     .description('A self-hosted game library server.')
     .version(version)
@@ -42,6 +42,6 @@ export function createProgram (version: string, features: Features): Command {
       removeSettings()
     })
   addServerCommands(program, features)
-  for (const addCommands of features.commands) addCommands(program, features)
+  for (const addCommands of await features.loadCommands()) addCommands(program, features)
   return program
 }

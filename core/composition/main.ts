@@ -13,7 +13,7 @@ process.stdout.on('error', (err: NodeJS.ErrnoException) => {
 const CLOSE_MS = 5_000
 
 try {
-  await createProgram(VERSION, features).parseAsync()
+  await (await createProgram(VERSION, features)).parseAsync()
 } catch (err) {
   process.exitCode = explainError(err)
   // A start that failed halfway may leave a timer, which would keep a process alive that does nothing.

@@ -1,5 +1,4 @@
 import { defineFeature } from '../../core/feature.ts'
-import { addAssetCommands } from './commands.ts'
 
 export default defineFeature({
   name: 'assets',
@@ -11,7 +10,7 @@ export default defineFeature({
     states: 'Save states with their versions',
     screenshots: 'Screenshots that belong to saves, states and players'
   },
-  commands: addAssetCommands,
+  commands: async () => (await import('./commands.ts')).addAssetCommands,
   plugin: () => import('./plugin.ts'),
   routes: () => import('./routes/index.ts'),
   check: async (config, db) => { await (await import('./stored-files.ts')).requireOwnUploads(config, db) }

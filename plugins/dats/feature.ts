@@ -1,5 +1,4 @@
 import { defineFeature } from '../../core/feature.ts'
-import { addDatCommands } from './commands.ts'
 
 export default defineFeature({
   name: 'dats',
@@ -7,7 +6,7 @@ export default defineFeature({
   config: () => import('./config.ts'),
   entities: () => import('./entities.ts'),
   tags: { dats: 'DAT files: which dumps are good, which games are missing, and names by DAT' },
-  commands: addDatCommands,
+  commands: async () => (await import('./commands.ts')).addDatCommands,
   plugin: () => import('./plugin.ts'),
   routes: () => import('./routes.ts')
 })

@@ -1,9 +1,8 @@
 import { defineFeature } from '../../core/feature.ts'
-import { addDoctorCommands } from './commands.ts'
 
 export default defineFeature({
   name: 'doctor',
   needs: ['database', 'workers'],
-  commands: addDoctorCommands,
+  commands: async () => (await import('./commands.ts')).addDoctorCommands,
   plugin: () => import('./plugin.ts')
 })

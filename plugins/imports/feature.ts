@@ -1,5 +1,4 @@
 import { defineFeature } from '../../core/feature.ts'
-import { addImportCommands } from './commands.ts'
 
 export default defineFeature({
   name: 'imports',
@@ -9,7 +8,7 @@ export default defineFeature({
   config: () => import('./config.ts'),
   entities: () => import('./entities.ts'),
   tags: { imports: 'Imports of libraries from other programs, with their reports' },
-  commands: addImportCommands,
+  commands: async () => (await import('./commands.ts')).addImportCommands,
   plugin: () => import('./plugin.ts'),
   routes: () => import('./routes.ts')
 })

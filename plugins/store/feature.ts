@@ -1,7 +1,6 @@
 import { defineFeature } from '../../core/feature.ts'
-import { addStoreCommands } from './commands.ts'
 
 export default defineFeature({
   name: 'store',
-  commands: addStoreCommands
+  commands: async () => (await import('./commands.ts')).addStoreCommands
 })

@@ -1,5 +1,4 @@
 import { defineFeature } from '../../core/feature.ts'
-import { addTaskCommands } from './commands.ts'
 
 export default defineFeature({
   name: 'tasks',
@@ -7,7 +6,7 @@ export default defineFeature({
   config: () => import('./config.ts'),
   entities: () => import('./entities.ts'),
   tags: { tasks: 'Scans and all other work in the background' },
-  commands: addTaskCommands,
+  commands: async () => (await import('./commands.ts')).addTaskCommands,
   plugin: () => import('./plugin.ts'),
   routes: () => import('./routes.ts')
 })

@@ -1,12 +1,11 @@
 import { defineFeature } from '../../core/feature.ts'
-import { addTrashCommands } from './commands.ts'
 
 export default defineFeature({
   name: 'trash',
   needs: ['database', 'auth-core', 'audit', 'library', 'roms', 'tasks', 'scans', 'editing', 'assets'],
   config: () => import('./config.ts'),
   entities: () => import('./entities.ts'),
-  commands: addTrashCommands,
+  commands: async () => (await import('./commands.ts')).addTrashCommands,
   plugin: () => import('./plugin.ts'),
   routes: () => import('./routes.ts')
 })

@@ -1,5 +1,4 @@
 import { defineFeature } from '../../core/feature.ts'
-import { addUserCommands } from './commands.ts'
 
 export default defineFeature({
   name: 'users',
@@ -9,7 +8,7 @@ export default defineFeature({
   ],
   entities: () => import('./entities.ts'),
   tags: { users: 'Accounts, invites, profiles and avatars' },
-  commands: addUserCommands,
+  commands: async () => (await import('./commands.ts')).addUserCommands,
   fieldNames: async () => (await import('./schemas.ts')).USER_FIELD_NAMES,
   plugin: () => import('./plugin.ts'),
   routes: () => import('./routes/index.ts')

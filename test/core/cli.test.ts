@@ -17,7 +17,7 @@ import { runCommand } from '../run-command.ts'
 import { execute } from './cli-support.ts'
 
 t.test('every command has a description', async (t) => {
-  const program = createProgram('1.2.3', features)
+  const program = await createProgram('1.2.3', features)
   const names = program.commands.map((command) => command.name())
   t.same(names, ['start', 'web', 'worker', 'migrate', 'database', 'config', 'user', 'scan', 'dat', 'export', 'tasks', 'trash', 'plugins',
     'backup', 'restore', 'import', 'store', 'doctor'])
@@ -34,7 +34,7 @@ t.test('a command ends without an error when its output is no longer read', asyn
 
 t.test('an unknown command and a wrong value are wrong usage', async (t) => {
   for (const args of [['fly'], ['scan', '--type', 'x'], ['scan', '--rom', '0'], ['export']]) {
-    const program = createProgram('1.2.3', features)
+    const program = await createProgram('1.2.3', features)
     for (const command of [program, ...program.commands]) command.configureOutput({ writeErr: () => {} })
     await t.rejects(program.parseAsync(args, { from: 'user' }), CommanderError, args.join(' '))
   }
@@ -64,7 +64,7 @@ t.test('the package that npm added is found by its change, then by its name', as
 t.test('a plugin is not created with an invalid or taken key, nor over files', async (t) => {
   const folder = t.testdir({ full: { 'notes.txt': 'mine' } })
   const create = async (...args: string[]) => {
-    const program = createProgram('1.2.3', features)
+    const program = await createProgram('1.2.3', features)
     await program.parseAsync(['--data-dir', join(folder, 'data'), 'plugins', 'create', ...args], { from: 'user' })
   }
   await t.rejects(create('provider', 'Tide'), { exitCode: 2, message: /'Tide' is not a valid key of a plugin\. Use at most 32 lower-case letters/ })
