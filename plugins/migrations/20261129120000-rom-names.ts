@@ -7,7 +7,7 @@ exception when undefined_object then
   raise notice 'Without the extension pg_trgm searches read all names: %', sqlerrm;
 end $$`
 
-const searchedOf = (row: string) => `coalesce(${row}.name, '') || ' ' || ${row}.fs_name`
+const searchedOf = (row: string) => `lower(normalize(coalesce(${row}.name, '') || ' ' || ${row}.fs_name) collate "default")`
 
 export const INSERT_ALL_NAMES = `insert into rom_names (rom_id, searched) select r.id, ${searchedOf('r')} from roms r order by r.id`
 
@@ -32,7 +32,7 @@ const TRIGGERS = [
 ]
 
 /**
- * A table of the names of ROMs, in which a search reads a fifth of the blocks of `roms`. No foreign key, because its
+ * A table of the names of ROMs, in which a search reads a third of the blocks. No foreign key, because its
  * check would lock each new ROM. A former release works without the index on `roms`, and reads all names.
  */
 export class Migration20261129120000 extends Migration {

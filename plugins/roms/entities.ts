@@ -291,7 +291,10 @@ export const RomNames = defineEntity({
   indexes: [{ name: 'rom_names_trigrams', expression: 'create index "rom_names_trigrams" on "rom_names" using gin ("searched" gin_trgm_ops)' }],
   properties: {
     rom_id: p.integer().primary().autoincrement(false),
-    /** The name and the file name. A space separates them, because no searched word contains one. */
+    /**
+     * The name and the file name in small letters, each character in its composed form. A space separates them, because
+     * no searched word contains one.
+     */
     searched: columns.text()
   }
 })

@@ -48,13 +48,14 @@ export const containsHash = (term: string): boolean => readTerm(term).flat().som
 /** Only such words have trigrams. For others, the index is slower than the rows themselves. */
 const INDEXED_WORD = /[\p{L}\p{N}]{3}/u
 
-/** The searched names of a ROM `r`. */
-const NAMES = sql`(coalesce(r.name, '') || ' ' || r.fs_name)`
+/** The searched names of a ROM `r`, as `rom_names` has them: small letters by the rules of the database. */
+const NAMES = sql`lower(normalize(coalesce(r.name, '') || ' ' || r.fs_name) collate "default")`
 /** The same of a row `n` of `rom_names`, for words that its index has or has not. */
 const INDEXED_NAMES = sql`n.searched`
 const OTHER_NAMES = sql`(n.searched || '')`
 
-const contains = (names: RawBuilder<unknown>, word: string): Condition => sql<boolean>`${names} ilike ${`%${escapeLike(word)}%`}`
+const contains = (names: RawBuilder<unknown>, word: string): Condition =>
+  sql<boolean>`${names} like lower(${`%${escapeLike(word.normalize())}%`})`
 
 /** True for a row `n` of `rom_names` with a word. */
 const isNamed = (word: string): Condition => contains(INDEXED_WORD.test(word) ? INDEXED_NAMES : OTHER_NAMES, word)

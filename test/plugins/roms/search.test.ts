@@ -10,16 +10,30 @@ t.test('the stored names of ROMs follow every change of them', async (t) => {
   const { pg } = test.app
   const stored = async () => (await pg.query<{ searched: string }>('select searched from rom_names order by rom_id')).rows.map(({ searched }) => searched)
   const [a, b] = [await addRom(test, { fs_name: 'A.sfc', fields: { name: null } }), await addRom(test, { fs_name: 'B.sfc' })]
-  t.same(await stored(), [' A.sfc', 'B B.sfc'])
+  t.same(await stored(), [' a.sfc', 'b b.sfc'])
   await pg.query("update roms set name = case id when $1 then 'First' end, summary = 'x'", [a])
-  t.same(await stored(), ['First A.sfc', ' B.sfc'])
+  t.same(await stored(), ['first a.sfc', ' b.sfc'])
   await pg.query('delete from rom_files')
   await pg.query("update roms set id = id + 100, fs_name = 'C.sfc' where id = $1", [a])
-  t.same(await stored(), [' B.sfc', 'First C.sfc'])
+  t.same(await stored(), [' b.sfc', 'first c.sfc'])
   await pg.query('delete from roms where id = $1', [b])
-  t.same(await stored(), ['First C.sfc'])
+  t.same(await stored(), ['first c.sfc'])
   await pg.query('delete from platforms')
   t.same(await stored(), [])
+})
+
+t.test('a search ignores case and the form of composed characters in every language', async (t) => {
+  const test = await fresh(t)
+  const decomposed = 'Pokémon ゼルダ.sfc'.normalize('NFD')
+  const rom = await addRom(test, { fs_name: decomposed, fields: { name: 'ИГРА' } })
+  const other = await addRom(test, { fs_name: 'Other.sfc', fields: { name: 'Pokemon' } })
+  const find = async (words: string, more = '') =>
+    (await get<Page>(test, test.admin, `roms?search_term=${encodeURIComponent(words)}${more}`)).items.map(({ id }) => id)
+  const bare = '&with_total=false&with_char_index=false&with_rom_id_index=false&with_filter_values=false'
+  for (const words of ['POKÉMON', 'pokémon', 'é', 'ポケ|ゼルダ', 'игра ДА|игра ゼ']) {
+    t.same([await find(words), await find(words, bare)], [[rom], [rom]], words)
+  }
+  t.same(await find('pokemon'), [other])
 })
 
 /** So many ROMs that a search picks those that it finds from the list of all. */
