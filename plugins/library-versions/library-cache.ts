@@ -3,8 +3,11 @@ import { outsideRequestTime, outOfTimeError } from '../../core/database/request-
 import { createLruCache } from '../../core/lru-cache.ts'
 import type { VersionSnapshot, VersionKind } from './version-rows.ts'
 
-/** Limits of the lag of a value behind a running scan: a time, and a multiple of the time of its computation. */
-const SCAN_LAG_MS = 500
+/**
+ * Limits of the lag of a value behind a running scan: a time, and a multiple of the time of a computation, which is the
+ * shorter one of the last two.
+ */
+const SCAN_LAG_MS = 100
 const SCAN_LAG_FACTOR = 10
 /** Proxies time out after a minute by default. */
 const WAIT_MAX_MS = 55_000
@@ -18,6 +21,11 @@ interface Entry<Value> {
   /** The maximum lag of the value behind a running scan. */
   lagMs: number
   value: Value
+}
+
+interface CachedEntry<Value> extends Entry<Value> {
+  /** The time of its computation in milliseconds. */
+  tookMs: number
 }
 
 /** Computes a value. @param former the value before the last changes, if it is still cached */
@@ -64,8 +72,8 @@ async function inTime<Value> (value: Promise<Value>): Promise<Value> {
  * Caches values computed from the whole library until the library changes. Each worker has its own cache. The database
  * counts the changes, and each caller has read the counters. The next request therefore sees every change by a person,
  * in every worker. While a scan stores ROMs, the counter moves all the time. Writes of the scan worker may therefore
- * appear half a second late, or ten times the time of the computation. A value is recomputed before anybody has to wait
- * for it. The value is current at once when the scan has ended, or when a person changed anything.
+ * appear a tenth of a second late, or ten times the time of a computation. A value is recomputed before anybody has to
+ * wait for it. The value is current at once when the scan has ended, or when a person changed anything.
  *
  * All callers share one computation, which runs outside of any request. Waiting for it does not count against the
  * database time of a request, and uses no connection. A request that waits too long fails, and the next request finds
@@ -74,7 +82,7 @@ async function inTime<Value> (value: Promise<Value>): Promise<Value> {
  * No caller gets a value computed for another caller, because the caller is part of the key.
  */
 export function createLibraryCache<Value> ({ maxBytes, sizeOf }: CacheOptions<Value>) {
-  const entries = createLruCache<string, Entry<Value>>({
+  const entries = createLruCache<string, CachedEntry<Value>>({
     max: maxBytes, weightOf: ({ value }, id) => sizeOf(value) + id.length + ENTRY_BYTES
   })
   const computations = new Map<string, Entry<Promise<Value>>>()
@@ -83,13 +91,15 @@ export function createLibraryCache<Value> ({ maxBytes, sizeOf }: CacheOptions<Va
 
   function start (id: string, version: string, moment: VersionSnapshot, work: Work<Value>): Promise<Value> {
     const started = performance.now()
-    const former = entries.get(id)?.value ?? null
+    const former = entries.get(id)
     const facts = { version, scans: scansOf(moment), at: moment.at }
     async function compute (): Promise<Value> {
       try {
-        const value = await work(former)
-        const lagMs = Math.max(SCAN_LAG_MS, (performance.now() - started) * SCAN_LAG_FACTOR)
-        entries.set(id, { ...facts, lagMs, value })
+        const value = await work(former?.value ?? null)
+        const tookMs = performance.now() - started
+        // One long computation is often the first one, or follows many changes. The next one then is much shorter.
+        const lagMs = Math.max(SCAN_LAG_MS, Math.min(tookMs, former?.tookMs ?? 0) * SCAN_LAG_FACTOR)
+        entries.set(id, { ...facts, tookMs, lagMs, value })
         return value
       } finally {
         computations.delete(id)

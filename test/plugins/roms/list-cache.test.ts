@@ -148,12 +148,29 @@ t.test('changes of a running scan expire a cached value late, all others at once
   const ask = (at: number, versions: Partial<Record<VersionKind, number>>) =>
     kept.get(momentOf(at, versions), { ...KEY, kinds: ['shown'] }, async () => String(++made))
   t.equal(await ask(0, { edits: 1, scans: 1 }), '1')
-  t.equal(await ask(499, { edits: 1, scans: 2 }), '1', 'the scan went on')
-  t.equal(await ask(501, { edits: 1, scans: 2 }), '2', 'people wait for new games')
+  t.equal(await ask(99, { edits: 1, scans: 2 }), '1', 'the scan went on')
+  t.equal(await ask(101, { edits: 1, scans: 2 }), '2', 'people wait for new games')
   t.equal(await ask(90_000, { edits: 1, scans: 2 }), '2', 'nothing changed')
   t.equal(await ask(90_000, { edits: 2, scans: 2 }), '3', 'somebody changed something')
   t.equal(await ask(90_000, { edits: 2, scans: 2, shown: 1 }), '4', 'the viewer hid something')
   t.equal(await ask(90_000, { edits: 2, scans: 2, shown: 1, marks: 1 }), '4', 'which nothing here depends on')
+})
+
+t.test('only long computations in a row let a value lag far behind a scan', async (t) => {
+  const kept = createTexts()
+  let now = 0
+  t.intercept(performance, 'now', { value: () => now })
+  const ask = (scans: number, seconds: number) => kept.get(momentOf(now, { scans }), KEY, async () => {
+    now += seconds * 1_000
+    return String(scans)
+  })
+  t.equal(await ask(1, 2), '1')
+  t.equal(await ask(2, 2), '2', 'after the first one')
+  t.equal(await ask(3, 0), '2', 'after two')
+  now += 19_000
+  t.equal(await ask(4, 0), '4', 'ten times as long after its start')
+  now += 101
+  t.equal(await ask(5, 0), '5', 'after a short one')
 })
 
 t.test('concurrent callers share one computation, and a failure is not cached', async (t) => {
@@ -228,11 +245,11 @@ t.test('during a scan no caller waits for a timely recomputation', async (t) => 
   const first = ask(0, { scans: 1 })
   ends[0]?.('old')
   t.equal(await first, 'old')
-  t.equal(await ask(400, { scans: 2 }), 'old')
+  t.equal(await ask(60, { scans: 2 }), 'old')
   t.equal(ends.length, 2, 'it is being made')
-  t.equal(await ask(450, { scans: 3 }), 'old')
+  t.equal(await ask(90, { scans: 3 }), 'old')
   t.equal(ends.length, 2, 'once')
-  const late = ask(850, { scans: 4 })
+  const late = ask(150, { scans: 4 })
   ends[1]?.('new')
   t.equal(await late, 'new', 'later than that one waits')
 })
