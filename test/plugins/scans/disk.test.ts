@@ -1,8 +1,10 @@
 import { rm } from 'node:fs/promises'
+import pg from 'pg'
 import t from 'tap'
+import { until } from '../../until.ts'
 import { missing, startDisk } from './disk-support.ts'
 
-const { test, put, scan, sql, problems, at, unmount } = await startDisk(t)
+const { test, put, scan, start, finished, sql, problems, at, unmount } = await startDisk(t)
 
 t.test('a platform that was emptied on purpose has only missing ROMs', async (t) => {
   await put({ 'roms/gb/One.gb': 'one of gb', 'roms/gb/Two.gb': 'two of gb' })
@@ -36,6 +38,25 @@ t.test('firmware on an unmounted disk is not marked missing', async (t) => {
   await rm(at('bios/ps/scph1001.bin'))
   await scan({ platform_fs_slugs: ['ps'] })
   t.same(await firmware(), [{ file_name: 'scph1001.bin', missing_from_fs: true }])
+})
+
+t.test('a file that is back before the scan of its folder ends is not missing', async (t) => {
+  const other = new pg.Client({ connectionString: test.databaseUrl })
+  await other.connect()
+  t.teardown(() => other.end())
+  await put({ 'roms/ngp/Back.ngp': 'back', 'roms/ngp/Gone.ngp': 'gone' })
+  await scan({ platform_fs_slugs: ['ngp'] })
+  await rm(at('roms/ngp/Back.ngp'))
+  await rm(at('roms/ngp/Gone.ngp'))
+  await put({ 'roms/ngp/New.ngp': 'new' })
+  await other.query('begin; lock rom_files in share mode')
+  const id = await start({ platform_fs_slugs: ['ngp'] })
+  await until(async () => (await sql("select from pg_locks where relation = 'rom_files'::regclass and not granted")).length > 0,
+    'a scan that read the folder, and stores the new game')
+  await put({ 'roms/ngp/Back.ngp': 'back' })
+  await other.query('commit')
+  await finished(id)
+  t.same(await missing(test, 'ngp'), [false, true, false])
 })
 
 t.test('a scan of an unchanged library writes and locks no row of a platform', async (t) => {
