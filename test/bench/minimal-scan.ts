@@ -11,7 +11,8 @@ export interface MinimalScans { first: Timing, again: Timing }
 const BATCH = 500
 /** Copies of the server's tables with indexes, without triggers and foreign keys. */
 const TABLES = `create table minimal_roms (like roms including all);
-  create table minimal_files (like rom_files including all)`
+  create table minimal_files (like rom_files including all);
+  create table minimal_names (like rom_names including all)`
 const INSERT_ROMS = `insert into minimal_roms (platform_id, fs_name, fs_path, fs_name_no_tags, fs_name_no_ext, name, name_sort_key,
     fs_size_bytes, crc_hash, md5_hash, sha1_hash)
   select 1, path, path, name, name, name, lower(name), bytes, crc_hash, md5_hash, sha1_hash
@@ -21,6 +22,8 @@ const INSERT_FILES = `insert into minimal_files (rom_id, file_path, file_name, f
   select rom_id, path, name, bytes, to_timestamp(mtime / 1000), crc_hash, md5_hash, sha1_hash
   from unnest($8::int[], $1::text[], $2::text[], $3::bigint[], $4::float8[], $5::text[], $6::text[], $7::text[])
     as file(rom_id, path, name, bytes, mtime, crc_hash, md5_hash, sha1_hash)`
+const INSERT_NAMES = `insert into minimal_names (rom_id, searched)
+  select rom_id, name || ' ' || name from unnest($1::int[], $2::text[]) as file(rom_id, name)`
 const SELECT_FILES = `select file_path, file_size_bytes::float8 as bytes, extract(epoch from last_modified)::float8 * 1000 as mtime
   from minimal_files`
 
@@ -32,14 +35,17 @@ async function scan (dir: string, client: pg.Client): Promise<void> {
   const files = listFiles(dir)
   let storing: Promise<unknown> = Promise.resolve()
   async function store (batch: readonly ListedFile[], hashes: readonly Hashes[]): Promise<void> {
+    const names = batch.map(({ path }) => basename(path))
     const values = [
-      batch.map(({ path }) => relative(dir, path)), batch.map(({ path }) => basename(path)),
+      batch.map(({ path }) => relative(dir, path)), names,
       batch.map(({ bytes }) => bytes), batch.map(({ mtime }) => mtime), hashes.map((hash) => hash.crc_hash),
       hashes.map((hash) => hash.md5_hash), hashes.map((hash) => hash.sha1_hash)
     ]
     await client.query('begin')
     const { rows } = await client.query<{ id: number }>(INSERT_ROMS, values)
-    await client.query(INSERT_FILES, [...values, rows.map(({ id }) => id)])
+    const ids = rows.map(({ id }) => id)
+    await client.query(INSERT_NAMES, [ids, names])
+    await client.query(INSERT_FILES, [...values, ids])
     await client.query('commit')
   }
   for (let start = 0; start < files.length; start += BATCH) {
@@ -73,7 +79,7 @@ answer<MinimalScanInput, MinimalScans>(async ({ dir, databaseUrl }) => {
   await client.query(TABLES)
   const first = await time(() => scan(dir, client))
   const again = await time(() => scanAgain(dir, client))
-  await client.query('drop table minimal_files, minimal_roms')
+  await client.query('drop table minimal_names, minimal_files, minimal_roms')
   await client.end()
   return { first, again }
 })
