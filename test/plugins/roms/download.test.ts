@@ -50,7 +50,7 @@ t.test('V14: a single-file ROM is sent whole, as a named attachment', async (t) 
   t.equal((await test.app.inject({ url: `/api/roms/${test.id}/content/x` })).statusCode, 401)
 })
 
-t.test('a valid range gets a partial response, and an invalid range is refused', async (t) => {
+t.test('a valid range gets a part, one beyond the end is refused, an invalid one ignored', async (t) => {
   const test = await withGame(t)
   const get = (range: string, headers: Record<string, string> = {}) => fetchContent(test, `${test.id}/content/x`, { range, ...headers })
   const size = BYTES.length
@@ -67,7 +67,7 @@ t.test('a valid range gets a partial response, and an invalid range is refused',
     t.equal(reply.body, body)
     t.match(reply.headers, { 'content-range': contentRange, 'content-length': String(body.length) })
   }
-  for (const range of [`bytes=${size}-`, 'bytes=-0', 'bytes=9-3']) {
+  for (const range of [`bytes=${size}-`, 'bytes=-0']) {
     const reply = await get(range)
     t.equal(reply.statusCode, 416, range)
     t.equal(reply.headers['content-range'], `bytes */${size}`)
@@ -76,7 +76,7 @@ t.test('a valid range gets a partial response, and an invalid range is refused',
     })
     t.notOk(reply.headers['content-disposition'])
   }
-  for (const range of ['bytes=0-1,4-5', 'lines=0-1', 'bytes=x', 'bytes=-', '']) {
+  for (const range of ['bytes=0-1,4-5', 'lines=0-1', 'bytes=x', 'bytes=-', 'bytes=9-3', '']) {
     const reply = await get(range)
     t.equal(reply.statusCode, 200, range)
     t.equal(reply.body, BYTES)
