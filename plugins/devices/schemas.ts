@@ -3,9 +3,12 @@ import { DateTime, ID_MAX, Nullable, NameText, StoredText, StringEnum } from '..
 import { type Device, SYNC_MODES } from './entities.ts'
 import { SECRET_MASK } from './sync-config.ts'
 
-/** A reference to a device: its integer `id`, also as text, or its UUID `device_id`. */
+/**
+ * A reference to a device: its integer `id`, also as text, or its UUID `device_id`. Text comes first, because the
+ * validator would turn text of 30 digits into the number `1e+30`.
+ */
 export const DeviceReference = Type.Union([
-  Type.Integer({ minimum: 1, maximum: ID_MAX }), Type.String({ minLength: 1, maxLength: 255 })
+  Type.String({ minLength: 1, maxLength: 255 }), Type.Integer({ minimum: 1, maximum: ID_MAX })
 ], { description: 'Integer `id` or UUID `device_id` of a device' })
 
 export const DeviceParams = Type.Object({ device_id: DeviceReference })

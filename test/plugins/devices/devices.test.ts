@@ -354,8 +354,9 @@ t.test('changing how the server syncs a device needs the scopes for saves', asyn
 t.test('a device of another user is not found', async (t) => {
   const id = await register({ name: 'Mine' })
   const { body: { device_id: uuid } } = await alice.get(`/api/devices/${id}`)
-  for (const reference of [id, uuid, '999999999', '9999999999', crypto.randomUUID(), '0', '-1', 'x']) {
-    t.match(await bob.get(`/api/devices/${reference}`), { status: 404 })
+  for (const reference of [id, uuid, '999999999', '9'.repeat(30), crypto.randomUUID(), '0', '-1', 'x']) {
+    const reply = await bob.get(`/api/devices/${reference}`)
+    t.match(reply, { status: 404, body: { detail: `Device with ID '${reference}' not found` } })
     t.match(await bob.put(`/api/devices/${reference}`, { name: 'His' }), { status: 404 })
     t.match(await bob.delete(`/api/devices/${reference}`), { status: 404 })
   }
