@@ -16,11 +16,12 @@ async function requireWritableParent (path: string): Promise<void> {
 /**
  * Creates a folder and its parents unless they exist.
  *
+ * @returns the first folder that was created, if any
  * @throws the error of the file system: EROFS on a read-only one, for which Node reports ENOENT
  */
-export async function createFolder (path: string): Promise<void> {
+export async function createFolder (path: string): Promise<string | undefined> {
   try {
-    await mkdir(path, { recursive: true })
+    return await mkdir(path, { recursive: true })
   } catch (err) {
     if (isNotFoundError(err)) await requireWritableParent(path)
     throw err

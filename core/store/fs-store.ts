@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto'
-import { type FileHandle, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises'
+import { type FileHandle, open, readdir, rename, rm, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { Readable } from 'node:stream'
+import { createFolder } from '../files/create-folder.ts'
 import { errorCode, isNotFoundError } from '../files/fs-error.ts'
 import { requireFreeSpace } from '../files/free-space.ts'
 import { PathRefusedError, isNothingThere, openInside, resolveInside } from '../files/safe-path.ts'
@@ -15,7 +16,7 @@ const UNFINISHED = /^\.[0-9a-f-]{36}\.tmp$/
 
 /** Creates a folder and syncs its parents, because a new folder must survive a power cut. */
 export async function makeFolder (path: string): Promise<void> {
-  const first = await mkdir(path, { recursive: true })
+  const first = await createFolder(path)
   if (first === undefined) return
   for (let made = path; made.length >= first.length; made = dirname(made)) await syncFolder(dirname(made))
 }

@@ -1,4 +1,4 @@
-import { mkdir, readdir } from 'node:fs/promises'
+import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { FastifyBaseLogger, FastifyInstance, FastifyRequest } from 'fastify'
 import type { Caller } from '../../core/access/auth.ts'
@@ -9,6 +9,7 @@ import { PathRefusedError, safeName } from '../../core/files/safe-path.ts'
 import { findLayout } from '../library/locate-folder.ts'
 import type { LibraryRoot } from '../library/roots.ts'
 import { type Structure, listFolders, romsPath } from '../library/structure.ts'
+import { openFolder } from '../library/write-checks.ts'
 import type { Scope } from '../../core/access/scopes.ts'
 import { Rom } from '../roms/entities.ts'
 
@@ -81,7 +82,7 @@ async function countEntries (log: FastifyBaseLogger, path: string, fsSlug: strin
 async function createFolder ({ library, log }: FastifyInstance, name: string): Promise<boolean> {
   try {
     const { root, structure } = await findLayout(library, name)
-    await mkdir(join(root.dir, romsPath(structure, name)), { recursive: true })
+    await openFolder(root.dir, romsPath(structure, name))
     return true
   } catch (err) {
     log.error({ err, platform: name }, 'platform folder cannot be created')
