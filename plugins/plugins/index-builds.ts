@@ -2,6 +2,7 @@ import { Type } from '@sinclair/typebox'
 import type { ProviderContext } from '@svc/plugin-sdk'
 import type { FastifyInstance } from 'fastify'
 import type { Config } from '../../core/config/config.ts'
+import { notFound } from '../../core/errors.ts'
 import { readPreferences } from '../../core/loader/context.ts'
 import { readIndexSchedule } from '../../core/loader/search-index/index-schedule.ts'
 import { defineTask } from '../tasks/define-task.ts'
@@ -32,11 +33,15 @@ function createProgress (sendReport: TaskRun['report']) {
   return { report, flush: () => reporting }
 }
 
-/** Defines a task for each provider with a local index. Its schedule is off until it is configured. */
-export function defineIndexBuilds (app: FastifyInstance, config: Config): TaskDefinition[] {
-  return [...app.registry.providers.values()].flatMap((provider) => {
-    const { key, definition, rebuildIndex } = provider
-    if (rebuildIndex === null || definition.index === undefined) return []
+/**
+ * Defines a task for each provider with a local index, also for one that is off, because it may be switched on later.
+ * Its schedule is off until it is configured.
+ */
+export function defineIndexBuilds ({ registry }: FastifyInstance, config: Config): TaskDefinition[] {
+  return registry.definitions.flatMap(({ kind, definition }) => {
+    const { key } = definition
+    if (kind !== 'provider' || !('index' in definition) || definition.index === undefined) return []
+    const findRebuild = () => registry.providers.get(key)?.rebuildIndex ?? null
     const { enabled, cron } = readIndexSchedule(key, config)
     return [defineTask({
       name: `update_${key}_metadata`,
@@ -47,7 +52,10 @@ export function defineIndexBuilds (app: FastifyInstance, config: Config): TaskDe
       cron_string: cron,
       timeoutSeconds: TIMEOUT_SECONDS,
       arguments: ArgumentsSchema,
+      isAvailable: () => findRebuild() !== null,
       async run ({ signal, report }) {
+        const rebuildIndex = findRebuild()
+        if (rebuildIndex === null) throw notFound(`${definition.name} is off; \`svc plugins\` says why`)
         await report({ update_stats: { processed: 0, total: 1 } })
         const progress = createProgress(report)
         const scope = { signal, memo: createMemo(), preferences: readPreferences(config), report: progress.report }

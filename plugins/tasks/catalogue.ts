@@ -20,6 +20,8 @@ function toInfo (definition: TaskDefinition): TaskInfo {
   }
 }
 
+const isAvailable = (definition: TaskDefinition) => definition.isAvailable?.() ?? true
+
 const describe = ({ schema, message }: ValueError) =>
   Array.isArray(schema.enum) ? `Expected one of ${schema.enum.join(', ')}` : message
 
@@ -46,6 +48,7 @@ function checkRight ({ name, destructive: right }: TaskDefinition, caller: Calle
 /** The tasks that people and schedules start by name. */
 export function createCatalogue (app: FastifyInstance, start: StartTask) {
   const definitions = new Map<string, TaskDefinition>()
+  const listAvailable = () => [...definitions.values()].filter(isAvailable)
 
   async function startOrSkip (definition: TaskDefinition, args: Record<string, unknown>): Promise<void> {
     await start(definition, args, null).catch((err: unknown) => {
@@ -59,8 +62,9 @@ export function createCatalogue (app: FastifyInstance, start: StartTask) {
     timeoutSeconds: SCHEDULE_SECONDS,
     run: async ({ name }) => {
       const definition = definitions.get(name)
-      // Skip a task that was switched off since it was scheduled. `startOrSkip` skips one whose last run has not ended.
-      if (definition?.enabled !== true) return null
+      // Skip a task that was switched off since it was scheduled, or that cannot run. `startOrSkip` skips one whose
+      // last run has not ended.
+      if (definition?.enabled !== true || !isAvailable(definition)) return null
       await startOrSkip(definition, {})
       return null
     }
@@ -91,7 +95,7 @@ export function createCatalogue (app: FastifyInstance, start: StartTask) {
 
     list () {
       const ofGroup = (group: TaskDefinition['group']) =>
-        [...definitions.values()].filter((definition) => definition.group === group).map(toInfo)
+        listAvailable().filter((definition) => definition.group === group).map(toInfo)
       return { scheduled: ofGroup('scheduled'), manual: ofGroup('manual'), watcher: ofGroup('watcher') }
     },
 
@@ -109,9 +113,9 @@ export function createCatalogue (app: FastifyInstance, start: StartTask) {
     async run (name: string, args: Record<string, unknown>, caller: Caller | null): Promise<Task> {
       const userId = caller?.id ?? null
       const definition = definitions.get(name)
-      if (definition === undefined || definition.group === 'watcher') {
-        const names = [...definitions.values()].filter((entry) => entry.group !== 'watcher').map((entry) => entry.name)
-        throw notFound(`Task '${name}' not found. The tasks are: ${names.join(', ')}`)
+      if (definition === undefined || definition.group === 'watcher' || !isAvailable(definition)) {
+        const others = listAvailable().filter((entry) => entry.group !== 'watcher')
+        throw notFound(`Task '${name}' not found. The tasks are: ${others.map((entry) => entry.name).join(', ')}`)
       }
       if (!definition.manual_run) throw badRequest(`Task '${name}' cannot be run`)
       if (caller !== null) checkRight(definition, caller)

@@ -53,6 +53,8 @@ export interface TaskDefinition {
   /** Time limit in seconds, if more than TASK_TIMEOUT. */
   timeoutSeconds?: number
   arguments: TObject
+  /** True if the task can run now, the default. A task that cannot is not listed, and nothing starts it. */
+  isAvailable? (): boolean
   /** Checks a manual run with these arguments before it is queued. @throws ApiError */
   check? (args: Record<string, unknown>, caller: Caller | null): Promise<void>
   run (run: TaskRun): Promise<void>

@@ -52,6 +52,18 @@ t.test('the catalogue has three groups, and every task says if it is destructive
   t.notOk(entries.some(({ name }) => name === 'update_alpha_metadata'), 'a source without an index has no task')
 })
 
+t.test('a provider that is switched off has no task', async (t) => {
+  const reports = app.registry.report()
+  const applyOffered = (isOffered: boolean) => app.registry.applyReports(
+    reports.map((report) => report.record.key === 'pictures' ? { ...report, is_offered: isOffered } : report))
+  applyOffered(false)
+  t.teardown(() => applyOffered(true))
+  t.notMatch((await get('/api/tasks')).body, /update_pictures_metadata/)
+  t.match((await run('update_pictures_metadata')).json(), { detail: /^Task 'update_pictures_metadata' not found/ })
+  applyOffered(true)
+  t.match((await get('/api/tasks')).body, /update_pictures_metadata/)
+})
+
 t.test('a due schedule scans the library', async (t) => {
   await put({ 'roms/gg/Due.gg': 'due' })
   const [due] = await sql<{ name: string, data: object }>("select name, data from pgboss.schedule where key = 'scan_library'")
