@@ -56,7 +56,9 @@ export function mergeSettings (
 export const isSame = (a: Settings, b: Settings | undefined) => isDeepStrictEqual(a, b)
 
 function checkForm (definition: ChannelDefinition, settings: Settings): void {
-  const problems = [...Value.Errors(definition.settings, settings)]
+  // A missing value has two problems: it is missing, and it has no type.
+  const byPath = new Map([...Value.Errors(definition.settings, settings)].map((problem) => [problem.path, problem]))
+  const problems = [...byPath.values()]
   if (problems.length === 0) return
   throw new ApiError('INVALID', undefined, {
     // The error contains no input, because it may be a secret.

@@ -123,6 +123,9 @@ t.test('an invalid channel is refused with the reason', async (t) => {
     t.match(reply.body, reason)
   }
   t.same((await call('GET', '', undefined, alice)).json(), [])
+  t.same((await call('POST', '', { name: 'x', type: 'webhook' }, alice)).json(), {
+    detail: [{ loc: ['body', 'url'], msg: 'This setting is required', type: 'required' }]
+  }, 'a missing setting is named once')
 })
 
 t.test('a user has at most 20 channels, even with concurrent requests', async (t) => {
