@@ -1,3 +1,4 @@
+import { terminalLine } from '../../core/cli/terminal-line.ts'
 import { type RecordKind, RECORD_KINDS, type Skipped } from './contract.ts'
 import type { ImportReport } from './schemas.ts'
 
@@ -83,7 +84,7 @@ const plural = (amount: number, noun: string) => `${amount} ${noun}${amount === 
 /** Returns the name of a kind of record for people. */
 export const nameKind = (kind: string): string => kind === 'rom' ? 'ROM' : kind.replaceAll('_', ' ')
 
-/** Writes a report as text for a person. */
+/** Writes a report as text for a person. Names and reasons come from the source, so each becomes one line. */
 export function formatReport (report: ImportReport): string {
   const { source, status, error, counts, absent, skipped, warnings } = report
   const head = report.dry_run ? `Plan of an import from ${source}; nothing was stored.` : `Import from ${source}: ${status}.`
@@ -105,5 +106,5 @@ export function formatReport (report: ImportReport): string {
     ...rows,
     ...(lists.length === 0 ? [] : ['Not imported:', ...lists, ...(rest > 0 ? [`  and ${rest} more`] : [])]),
     ...(warnings.length === 0 ? [] : ['Notice:', ...warnings.map((text) => `  ${text}`)])
-  ].join('\n') + '\n'
+  ].map((line) => `${terminalLine(line)}\n`).join('')
 }

@@ -6,6 +6,7 @@ import type { Readable } from 'node:stream'
 import bcrypt from 'bcryptjs'
 import t, { type Test } from 'tap'
 import sharp from 'sharp'
+import { formatReport } from '../../../plugins/imports/report.ts'
 import type { ImportReport } from '../../../plugins/imports/schemas.ts'
 import type { ImportWish } from '../../../plugins/imports/service.ts'
 import { type TestApp, shareTestApp } from '../../support.ts'
@@ -46,6 +47,15 @@ async function createRomm (t: Test): Promise<Record<string, string>> {
 
 const basic = (username: string, password: string) => `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`
 const reasonsOf = (report: ImportReport) => report.skipped.map(({ kind, id, reason }) => `${kind} ${id ?? ''}: ${reason}`)
+
+t.test('a report as text has no control characters of the source', (t) => {
+  const text = formatReport({
+    importer: 'romm', source: 'RomM', dry_run: false, status: 'failed', error: 'no\r\n', counts: {}, absent: {}, skipped_count: 1,
+    skipped: [{ kind: 'asset', id: '1', name: '\x1b[2J\x07.srm', reason: 'its file is absent' }], warnings: ["User 'a\nb' is new"]
+  })
+  t.equal(text, "Import from RomM: failed.\nReason: no \nNot imported:\n  asset 1 ' [2J .srm': its file is absent\nNotice:\n  User 'a b' is new\n")
+  t.end()
+})
 
 t.test('an import from RomM brings accounts, files and marks with their ids', async (t) => {
   const test = await fresh(t, { library: LIBRARY, withoutAdmin: true })
