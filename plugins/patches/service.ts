@@ -39,12 +39,12 @@ function checkFormat (name: string): void {
     PATCH_EXTENSIONS.map((extension) => `.${extension}`).join(', '))
 }
 
-/** Opens a stored file. @throws ApiError NOT_FOUND if the file is missing on disk */
+/** Opens a stored file. @throws ApiError NOT_FOUND if the file is missing on disk, UNAVAILABLE if the disk is */
 async function openOf (app: FastifyInstance, file: StoredFile, what: 'ROM' | 'Patch'): Promise<FileHandle> {
   try {
     return await openStoredFile(app.library, file)
   } catch (err) {
-    if (!(err instanceof ApiError)) throw err
+    if (!(err instanceof ApiError) || err.code !== 'NOT_FOUND') throw err
     throw notFound(`${what} file '${file.file_name}' is missing from filesystem`)
   }
 }

@@ -1,4 +1,5 @@
 import { readFileSync, readdirSync } from 'node:fs'
+import { rename } from 'node:fs/promises'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import t from 'tap'
@@ -151,6 +152,15 @@ t.test('a file missing on disk is named in the error', async (t) => {
   const ids = await fill(test)
   const reply = await patch(test, ids['Game (USA).sfc'], [sent()])
   t.match([reply.statusCode, reply.json<{ detail: string }>().detail], [404, "ROM file 'Game (USA).sfc' is missing from filesystem"])
+})
+
+t.test('a patch in a library that is not mounted can be tried again', async (t) => {
+  const test = await fresh(t, { library: { roms: { snes: {} } } })
+  const ids = await fill(test)
+  await rename(test.libraryDir, `${test.libraryDir}.away`)
+  t.teardown(() => rename(`${test.libraryDir}.away`, test.libraryDir))
+  const reply = await patch(test, ids['Game (USA).sfc'], [sent()])
+  t.match([reply.statusCode, reply.json<{ detail: string }>().detail], [503, /mount its disk/])
 })
 
 t.test('V9: a hidden file is not patched, and a hidden patch is not found', async (t) => {
