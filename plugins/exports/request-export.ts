@@ -46,7 +46,7 @@ export function createExportRequests (app: FastifyInstance, config: Config) {
     const report = await runInWorker(exporter, platformIds, caller)
     const outcome = caller === null || caller.access.is_admin ? report : maskPaths(report, mask)
     if (outcome.files.length > 0 || outcome.errors.length === 0) return outcome
-    const reasons = outcome.errors.slice(0, SHOWN_REASONS).map(({ path, reason }) => `${path}: ${reason}`)
-    throw exportFailed(`No file could be written. ${reasons.join(' ')}`)
+    const reasons = new Set(outcome.errors.map(({ path, reason }) => `${path}: ${reason}`))
+    throw exportFailed(`No file could be written. ${[...reasons].slice(0, SHOWN_REASONS).join(' ')}`)
   }
 }

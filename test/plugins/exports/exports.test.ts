@@ -1,4 +1,4 @@
-import { link, mkdir, readFile, readdir, rm, stat, writeFile } from 'node:fs/promises'
+import { link, mkdir, readFile, readdir, rename, rm, stat, writeFile } from 'node:fs/promises'
 import t from 'tap'
 import { readPreferences } from '../../../core/loader/context.ts'
 import { createMemo } from '../../../core/loader/calls/memo.ts'
@@ -90,6 +90,17 @@ t.test("the owner's edits stay, and the former file is stored beside", async (t)
   }
   t.equal(await readFile(snes('metadata.pegasus.txt.bak'), 'utf8'), pegasus)
   t.notOk((await readdir(snes())).some((name) => name.endsWith('.tmp')))
+})
+
+t.test('a failed export names a library that is not mounted once', async (t) => {
+  const { addPlatform, addRom, call, libraryDir } = await fresh(t, { library: { roms: { nes: {}, snes: {} } } })
+  await addRom(await addPlatform('snes'), { fs_name: 'Alpha.sfc' })
+  await addRom(await addPlatform('nes'), { fs_name: 'Beta.nes' })
+  await rename(libraryDir, `${libraryDir}.away`)
+  t.teardown(() => rename(`${libraryDir}.away`, libraryDir))
+  const { status, body } = await call('gamelist-xml')
+  t.equal(status, 500)
+  t.equal(body.detail.match(/does not exist/g)?.length, 1)
 })
 
 t.test('an invalid file is left alone, and the export continues with other platforms', async (t) => {
