@@ -1,3 +1,5 @@
+import type { TSchema } from '@sinclair/typebox'
+import { Value, type ValueError } from '@sinclair/typebox/value'
 import type { Violation } from '../errors.ts'
 
 /** A validator's description of one error. */
@@ -40,3 +42,7 @@ function describeMessage (problem: SchemaProblem): string {
   const text = problem.message ?? 'is not valid'
   return Array.isArray(allowed) ? `${text}: ${allowed.join(', ')}` : text
 }
+
+/** Returns the errors of a value, one for each path. A missing value has two: it is missing, and it has no type. */
+export const listErrors = (schema: TSchema, value: unknown): ValueError[] =>
+  [...new Map([...Value.Errors(schema, value)].map((error) => [error.path, error])).values()]

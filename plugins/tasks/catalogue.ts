@@ -1,8 +1,9 @@
-import { Value, type ValueError } from '@sinclair/typebox/value'
+import type { ValueError } from '@sinclair/typebox/value'
 import type { FastifyInstance } from 'fastify'
 import { type Caller, requireGrant } from '../../core/access/auth.ts'
 import { isCron } from '../../core/config/cron.ts'
 import { ApiError, badRequest, forbidden, notFound } from '../../core/errors.ts'
+import { listErrors } from '../../core/web/violations.ts'
 import type { TaskDefinition } from './definitions.ts'
 import type { Task } from './entities.ts'
 import type { TaskInfo } from './schemas.ts'
@@ -26,7 +27,7 @@ const describe = ({ schema, message }: ValueError) =>
   Array.isArray(schema.enum) ? `Expected one of ${schema.enum.join(', ')}` : message
 
 function checkArguments (definition: TaskDefinition, args: Record<string, unknown>): void {
-  const errors = [...Value.Errors(definition.arguments, args)]
+  const errors = listErrors(definition.arguments, args)
   if (errors.length === 0) return
   throw new ApiError('INVALID', 'Invalid arguments', {
     violations: errors.map((error) => ({

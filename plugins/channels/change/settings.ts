@@ -6,6 +6,7 @@ import { AddressRefusedError, checkUrl, originOf } from '../../../core/http/addr
 import { describeType } from '../../../core/config/config.ts'
 import { ApiError, badRequest } from '../../../core/errors.ts'
 import type { Loaded } from '../../../core/loader/registry.ts'
+import { listErrors } from '../../../core/web/violations.ts'
 import { listAddresses } from '../host/http.ts'
 import type { StoredSettings, Settings } from '../sealed-settings.ts'
 
@@ -56,9 +57,7 @@ export function mergeSettings (
 export const isSame = (a: Settings, b: Settings | undefined) => isDeepStrictEqual(a, b)
 
 function checkForm (definition: ChannelDefinition, settings: Settings): void {
-  // A missing value has two problems: it is missing, and it has no type.
-  const byPath = new Map([...Value.Errors(definition.settings, settings)].map((problem) => [problem.path, problem]))
-  const problems = [...byPath.values()]
+  const problems = listErrors(definition.settings, settings)
   if (problems.length === 0) return
   throw new ApiError('INVALID', undefined, {
     // The error contains no input, because it may be a secret.

@@ -128,6 +128,7 @@ t.test('an unknown or automatic task, or one with invalid arguments, is refused'
     })
     t.equal(answer.statusCode, 422, JSON.stringify(payload))
   }
+  t.same((await run('convert_library')).json<{ detail: { loc: string[] }[] }>().detail.map(({ loc }) => loc), [['body', 'to']])
   t.match((await run('cleanup_missing_roms', { platform_id: 'snes' })).json(), { detail: [{ loc: ['body', 'platform_id'] }] })
   t.match((await run('cleanup_missing_roms', { platform: 1 })).json(), { detail: [{ loc: ['body', 'platform'] }] })
 })
