@@ -7,7 +7,12 @@ exception when undefined_object then
   raise notice 'Without the extension pg_trgm searches read all names: %', sqlerrm;
 end $$`
 
-const searchedOf = (row: string) => `lower(normalize(coalesce(${row}.name, '') || ' ' || ${row}.fs_name) collate "default")`
+const namesOf = (row: string) => `coalesce(${row}.name, '') || ' ' || ${row}.fs_name`
+
+/** `normalize` takes ten times as long as all else, and does not change ASCII. */
+const composed = (text: string) => `case when octet_length(${text}) = char_length(${text}) then ${text} else normalize(${text}) end`
+
+const searchedOf = (row: string) => `lower((${composed(namesOf(row))}) collate "default")`
 
 export const INSERT_ALL_NAMES = `insert into rom_names (rom_id, searched) select r.id, ${searchedOf('r')} from roms r order by r.id`
 

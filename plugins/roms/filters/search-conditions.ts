@@ -48,27 +48,28 @@ export const containsHash = (term: string): boolean => readTerm(term).flat().som
 /** Only such words have trigrams. For others, the index is slower than the rows themselves. */
 const INDEXED_WORD = /[\p{L}\p{N}]{3}/u
 
-/** The searched names of a ROM `r`, as `rom_names` has them: small letters by the rules of the database. */
-const NAMES = sql`lower(normalize(coalesce(r.name, '') || ' ' || r.fs_name) collate "default")`
-/** The same of a row `n` of `rom_names`, for words that its index has or has not. */
+/** Names of a row `n` of `rom_names`, for words that its index has or has not. */
 const INDEXED_NAMES = sql`n.searched`
 const OTHER_NAMES = sql`(n.searched || '')`
 
-const contains = (names: RawBuilder<unknown>, word: string): Condition =>
-  sql<boolean>`${names} like lower(${`%${escapeLike(word.normalize())}%`})`
-
 /** True for a row `n` of `rom_names` with a word. */
-const isNamed = (word: string): Condition => contains(INDEXED_WORD.test(word) ? INDEXED_NAMES : OTHER_NAMES, word)
+function isNamed (word: string): Condition {
+  const names = INDEXED_WORD.test(word) ? INDEXED_NAMES : OTHER_NAMES
+  return sql<boolean>`${names} like lower(${`%${escapeLike(word.normalize())}%`})`
+}
 
-const anyAlternative = (alternatives: readonly string[][], matchesWord: (word: string) => Condition): Condition =>
+const anyAlternative = (alternatives: string[][], matchesWord: (word: string) => Condition): Condition =>
   anyOf(alternatives.map((words) => allOf(words.map(matchesWord))))
 
 const idsNamed = (condition: Condition): Ids => sql`select n.rom_id from rom_names n where ${condition}`
+/** True if the names of a ROM `r` meet a condition. The database never joins such a subquery with all names. */
+const hasNames = (condition: Condition): Condition =>
+  sql<boolean>`(select ${condition} from rom_names n where n.rom_id = r.id)`
 
 /** Selects the ids of all ROMs whose names match a search; null if it has no words, or also finds ROMs by hashes. */
 export function idsBySearch (term: string): Ids | null {
-  const alternatives = readTerm(term)
-  return alternatives.length === 0 || containsHash(term) ? null : idsNamed(anyAlternative(alternatives, isNamed))
+  const words = readTerm(term)
+  return words.length === 0 || containsHash(term) ? null : idsNamed(anyAlternative(words, isNamed))
 }
 
 /**
@@ -79,9 +80,8 @@ export function idsBySearch (term: string): Ids | null {
 export function matchesTerm (term: string, isForFew: boolean): Condition | null {
   const alternatives = readTerm(term)
   if (alternatives.length === 0) return null
-  const ids = isForFew ? null : idsBySearch(term)
-  return ids === null
-    ? anyAlternative(alternatives, (word) =>
-      HASH.test(word) ? isAmong([idsNamed(isNamed(word)), ...idsByHash(hashesOf(word))]) : contains(NAMES, word))
-    : isAmong([ids])
+  const matches = (condition: Condition) => isForFew ? hasNames(condition) : isAmong([idsNamed(condition)])
+  if (!containsHash(term)) return matches(anyAlternative(alternatives, isNamed))
+  return anyAlternative(alternatives, (word) =>
+    HASH.test(word) ? isAmong([idsNamed(isNamed(word)), ...idsByHash(hashesOf(word))]) : matches(isNamed(word)))
 }

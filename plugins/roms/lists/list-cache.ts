@@ -80,9 +80,11 @@ export interface CachedList {
   unsearched?: CachedList
 }
 
-/** Returns the list whose ROMs a search picks, if it is a list of platforms, or of all ROMs; else null. */
-const findUnsearched = ({ unsearched }: CachedList): CachedList | null =>
-  unsearched === undefined || findPlatforms(unsearched.query) === undefined ? null : unsearched
+/** Returns the list from which a search by names picks, if it is a list of platforms, or of all ROMs; else null. */
+function findUnsearched ({ query, unsearched }: CachedList): CachedList | null {
+  if (unsearched === undefined || idsBySearch(query.search_term ?? '') === null) return null
+  return findPlatforms(unsearched.query) === undefined ? null : unsearched
+}
 
 /** The id of the imaginary caller, whom no row names. */
 const NO_USER_ID = -1
@@ -201,12 +203,16 @@ export function createListCache ({ longReads, shortReads, identifying }: ListCac
       return (await indexes.get(list.versions, key, (former) => computeList(former, list, caller, order))).index
     },
 
-    /** True if the list is cached, or if its former state is short and can be updated. */
+    /** True if the list is cached, or short and can be updated, or if a search picks it from a cached list. */
     isQuick (list: CachedList, order: Order): boolean {
       const kinds = kindsOf(list.query, order)
       const key = keyOf(list, list.caller, kinds)
       if (indexes.find(list.versions, key) !== null) return true
-      return isUpdatable(list.query, kinds) && (indexes.findFormer(key)?.index.length ?? Infinity) < SHORT_ROMS
+      if (!isUpdatable(list.query, kinds)) return false
+      if ((indexes.findFormer(key)?.index.length ?? Infinity) < SHORT_ROMS) return true
+      const unsearched = findUnsearched(list)
+      const [sharer = null] = list.caller === null ? [] : listSharers(list.caller)
+      return unsearched !== null && indexes.findFormer(keyOf(unsearched, sharer, [])) !== null
     },
 
     filterValues: async (list: CachedList): Promise<RomFilters> =>
