@@ -144,9 +144,10 @@ export class ListIndex {
   }
 
   /** Returns the list of those of its ROMs that are wanted. */
-  only (wanted: Iterable<number>): ListIndex {
+  only (wanted: Int32Array): ListIndex {
     const set = toIdSet(wanted)
-    const [ids, characters] = [new Int32Array(this.length), new Uint32Array(this.length)]
+    const length = Math.min(this.length, wanted.length)
+    const [ids, characters] = [new Int32Array(length), new Uint32Array(length)]
     let next = 0
     for (const segment of this.#segments) {
       for (const place of findPlaces(segment.ids, set)) {

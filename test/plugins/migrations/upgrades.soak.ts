@@ -117,10 +117,10 @@ t.test('only a contracting migration takes something from the former release', a
     if (readContract(release) === null) t.same(listContractions(before, after), [], release)
     before = after
   }
-  await ask(url, 'alter table roms drop column name, add column must int not null; alter table users alter column email set not null; ' +
+  await ask(url, 'alter table roms drop column summary, add column must int not null; alter table users alter column email set not null; ' +
     'alter table netplay_rooms alter column name type varchar')
   t.same(listContractions(before, await readColumns(url)).sort(),
-    ['netplay_rooms.name was text', 'roms.must is required', 'roms.name is gone', 'users.email is required'])
+    ['netplay_rooms.name was text', 'roms.must is required', 'roms.summary is gone', 'users.email is required'])
 })
 
 t.test('a running host that is too old for the schema answers 503 and closes', async (t) => {
