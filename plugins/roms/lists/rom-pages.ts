@@ -23,6 +23,8 @@ const NO_INDEX = ListIndex.of(new Int32Array(), new Uint32Array())
 
 /** ROMs that are read first for a page that needs no index: some milliseconds. */
 const NEAR_ROMS = 500
+/** The same for a search, of which each ROM is a lookup of some microseconds: games that appear as one types. */
+const NEAR_SEARCHED_ROMS = 3_000
 /** ROMs that are read next, before the index of the whole list: some hundredths of a second. */
 const FAR_ROMS = 20_000
 /** The same for a list of as many ROMs, of which each takes ten times as long if the whole list is read. */
@@ -78,7 +80,8 @@ export function createRomPages ({ config, extensions, builder, cache, estimates,
 
   /** Returns the ids of a page if few ROMs are read for them, else null. */
   async function readNear (db: Db, query: ListRomsQuery, walk: Walk): Promise<number[] | null> {
-    return estimates.limitOf(query) < FEW_ROMS ? await selectFromFew(db, walk) : await walkToPage(db, walk, NEAR_ROMS)
+    if (estimates.limitOf(query) < FEW_ROMS) return await selectFromFew(db, walk)
+    return await walkToPage(db, walk, query.search_term === '' ? NEAR_ROMS : NEAR_SEARCHED_ROMS)
   }
 
   /** Returns the ids of a page, and the index of the whole list if the query needs it, or few ROMs meet its filters. */
