@@ -1,3 +1,4 @@
+import type { RawBuilder } from 'kysely'
 import { type Condition, allOf } from '../../../core/database/conditions.ts'
 import { type CacheKey, createLibraryCache } from '../../library-versions/library-cache.ts'
 import type { LongReads } from '../../library/long-reads.ts'
@@ -80,10 +81,13 @@ export interface CachedList {
   unsearched?: CachedList
 }
 
-/** Returns the list from which a search by names picks, if it is a list of platforms, or of all ROMs; else null. */
-function findUnsearched ({ query, unsearched }: CachedList): CachedList | null {
-  if (unsearched === undefined || idsBySearch(query.search_term ?? '') === null) return null
-  return findPlatforms(unsearched.query) === undefined ? null : unsearched
+/** The list from which a search by names picks, and the query for the ids that it finds. */
+interface SearchPick { from: CachedList, ids: RawBuilder<unknown> }
+
+/** Returns what a search picks from, if it is a list of platforms, or of all ROMs; else null. */
+function findPick ({ query, unsearched: from }: CachedList): SearchPick | null {
+  const ids = idsBySearch(query.search_term ?? '')
+  return from === undefined || ids === null || findPlatforms(from.query) === undefined ? null : { from, ids }
 }
 
 /** The id of the imaginary caller, whom no row names. */
@@ -160,14 +164,14 @@ export function createListCache ({ longReads, shortReads, identifying }: ListCac
    * and what decides visibility and order is not among them. Returns null if the list must be read in another way.
    */
   async function search (list: CachedList, sharer: AnyCaller, order: Order): Promise<UpdatableList | null> {
-    const [unsearched, ids] = [findUnsearched(list), idsBySearch(list.query.search_term ?? '')]
-    if (unsearched === null || ids === null) return null
+    const pick = findPick(list)
+    if (pick === null) return null
     const at = Date.now()
-    const { ids: found, snapshot } = await selectIds(longReads, ids)
+    const { ids: found, snapshot } = await selectIds(longReads, pick.ids)
     const isFew = found.length < FEW_ROMS
     const all = isFew
       ? await readList(longReads, { list, caller: sharer, order }, found)
-      : await shareList(unsearched, sharer, order)
+      : await shareList(pick.from, sharer, order)
     // With the older snapshot, an update asks again for ROMs that changed between both statements.
     return { ...all, index: isFew ? all.index : all.index.only(found), snapshot, at }
   }
@@ -210,9 +214,9 @@ export function createListCache ({ longReads, shortReads, identifying }: ListCac
       if (indexes.find(list.versions, key) !== null) return true
       if (!isUpdatable(list.query, kinds)) return false
       if ((indexes.findFormer(key)?.index.length ?? Infinity) < SHORT_ROMS) return true
-      const unsearched = findUnsearched(list)
+      const pick = findPick(list)
       const [sharer = null] = list.caller === null ? [] : listSharers(list.caller)
-      return unsearched !== null && indexes.findFormer(keyOf(unsearched, sharer, [])) !== null
+      return pick !== null && indexes.findFormer(keyOf(pick.from, sharer, [])) !== null
     },
 
     filterValues: async (list: CachedList): Promise<RomFilters> =>
