@@ -115,7 +115,7 @@ function queueStatements (client: pg.Client) {
         await nextTurn()
       } while (statements.size + statements.pending > 0)
     }
-  } satisfies Queryable & Record<string, unknown>
+  }
 }
 
 interface WorkersOptions {
