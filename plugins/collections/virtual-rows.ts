@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { LongReads } from '../library/long-reads.ts'
 import { type AnyCaller, canSeeEverything, hiddenIds } from '../platforms/visibility.ts'
-import { countValues } from '../roms/value-count-rows.ts'
+import { countValues, hashOfValue } from '../roms/value-count-rows.ts'
 import { VIRTUAL_TYPES, type VirtualCollection, type VirtualType, isVirtualType } from '../roms/virtual-collections.ts'
 import { isRomVisible } from '../roms/visibility.ts'
 import { COVER, type CoverRow, HAS_COVER } from './rows.ts'
@@ -15,6 +15,7 @@ const SAMPLE_ROMS = 20_000
 export const SEARCHED_MEMBERS_MAX = 250_000
 
 export const TYPES = Object.keys(VIRTUAL_TYPES).filter(isVirtualType)
+type VirtualColumn = typeof VIRTUAL_TYPES[VirtualType]
 const COLUMNS = TYPES.map((type) => VIRTUAL_TYPES[type])
 const TYPES_BY_COLUMN = new Map<string, VirtualType>(TYPES.map((type) => [VIRTUAL_TYPES[type], type]))
 
@@ -50,34 +51,36 @@ export async function selectHiddenRoms (reads: LongReads, caller: AnyCaller): Pr
 /** A virtual collection with ids of some of its ROMs. */
 export interface VirtualMembers<Ids> extends VirtualCollection { ids: Ids }
 
-/** Loads the members of each collection, one type after the other, because each has another column. */
+/** Loads the members of each collection, one type after the other. */
 async function selectByType<Ids> (
   reads: LongReads, collections: readonly VirtualCollection[],
-  select: (column: RawBuilder<string[]>, names: readonly string[]) => RawBuilder<{ name: string, ids: Ids }>
+  select: (column: VirtualColumn, names: readonly string[]) => RawBuilder<{ name: string, ids: Ids }>
 ): Promise<VirtualMembers<Ids>[]> {
   const found: VirtualMembers<Ids>[] = []
   for (const [type, some] of Map.groupBy(collections, (one) => one.type)) {
-    const { rows } = await select(sql.ref(`r.${VIRTUAL_TYPES[type]}`), some.map(({ name }) => name)).execute(reads)
+    const { rows } = await select(VIRTUAL_TYPES[type], some.map(({ name }) => name)).execute(reads)
     found.push(...rows.map(({ name, ids }) => ({ type, name, ids })))
   }
   return found
 }
 
-/** Selects a value for each collection. */
+/** Selects a value for each collection. @param toIds selects it from the rows `v` of `rom_values` that are members */
 const selectForEach = <Ids>(
   reads: LongReads, collections: readonly VirtualCollection[], toIds: (isMember: RawBuilder<boolean>) => RawBuilder<Ids>
 ) => selectByType<Ids>(reads, collections, (column, names) => sql`
-    select v.name, ${toIds(sql`${column} @> array[v.name]`)} as ids from unnest(${names}::text[]) v (name)`)
+    select c.name, ${toIds(sql<boolean>`v.hashes @> array[${hashOfValue(sql`${column}::text`, sql`c.name`)}]`)} as ids from unnest(${names}::text[]) c (name)`)
+
+const MEMBERS = sql`rom_values v join roms r on r.id = v.rom_id`
 
 /** Searches the members of each collection by the index of values. */
 export const searchMembers = (reads: LongReads, caller: AnyCaller, collections: readonly VirtualCollection[]) =>
-  selectForEach<string>(reads, collections, (isMember) => sql<string>`(select coalesce(string_agg(r.id::text, ','), '')
-    from roms r where ${isMember} and ${isRomVisible(caller)})`)
+  selectForEach<string>(reads, collections, (isMember) => sql<string>`(select coalesce(string_agg(v.rom_id::text, ','), '')
+    from ${canSeeEverything(caller) ? sql`rom_values v` : MEMBERS} where ${isMember} and ${isRomVisible(caller)})`)
 
 /** Reads all ROMs that a caller sees, once for each type. */
 export const readMembers = (reads: LongReads, caller: AnyCaller, collections: readonly VirtualCollection[]) =>
   selectByType<string>(reads, collections, (column, names) => sql`
-    select v.name, string_agg(r.id::text, ',') as ids from roms r cross join unnest(${column}) v (name)
+    select v.name, string_agg(r.id::text, ',') as ids from roms r cross join unnest(${sql.ref(`r.${column}`)}) v (name)
     where v.name = any(${names}::text[]) and ${isRomVisible(caller)} group by v.name`)
 
 /** Loads the ids of all ROMs of these collections that a caller sees, separated by commas. */
@@ -87,7 +90,7 @@ export const selectMembers = (reads: LongReads, caller: AnyCaller, collections: 
 /** Loads the ids of some ROMs of these collections that have a cover and that a caller sees. */
 export const selectCoverIds = (reads: LongReads, caller: AnyCaller, collections: readonly VirtualCollection[]) =>
   selectForEach<number[]>(reads, collections, (isMember) => sql<number[]>`array(select r.id
-    from roms r where ${isMember} and ${HAS_COVER} and ${isRomVisible(caller)} limit ${COVERS_MAX})`)
+    from ${MEMBERS} where ${isMember} and ${HAS_COVER} and ${isRomVisible(caller)} limit ${COVERS_MAX})`)
 
 /** Loads the ids of some ROMs with covers for each value, from the first ROMs that have one and that a caller sees. */
 export async function sampleCoverIds (

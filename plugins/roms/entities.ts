@@ -28,6 +28,9 @@ export interface TrackMeta {
 const PLACE = ['platform_id', 'fs_name', 'fs_name_no_ext', 'regions']
 /** Columns of a ROM that decide what its searched names are. */
 const NAMES = ['id', 'name', 'fs_name']
+/** Columns of a ROM that decide what its values are. */
+const VALUES = ['id', 'genres', 'franchises', 'collections', 'companies', 'game_modes', 'age_ratings', 'regions', 'languages', 'tags',
+  'player_count', 'platform_id']
 
 /** Creates a trigger that runs for each row of which one of these columns changed. */
 const changeTrigger = (name: string, columns: readonly string[], execute: string) => ({
@@ -56,12 +59,6 @@ const FOLDED_NAME = {
   expression: 'create index "roms_folded_fs_name_no_ext" on "roms" (lower(normalize("fs_name_no_ext")))'
 }
 
-const LISTS = ['genres', 'franchises', 'collections', 'companies', 'age_ratings', 'regions', 'languages', 'tags']
-
-const BY_LISTS = {
-  name: 'roms_lists', expression: `create index "roms_lists" on "roms" using gin (${LISTS.map((name) => `"${name}"`).join(', ')})`
-}
-
 /**
  * Covers visibility and some filters, so lists read no rows. The covered columns have a fixed length, because names may
  * be long.
@@ -86,7 +83,9 @@ export const Rom = defineEntity({
     events: ['delete'],
     expression: 'create trigger count_matches_of_gone before delete on "roms" for each row execute function count_matches_of_gone()'
   }, changeTrigger('keep_place_of_game', PLACE, 'keep_place_of_game'), changeTrigger('keep_names_update', NAMES, 'keep_names'),
-  ...statementTriggers('roms', 'keep_names', ['insert', 'delete']), ...statementTriggers('roms', 'count_roms'), ...statementTriggers('roms', 'log_roms')],
+  changeTrigger('keep_values_update', VALUES, 'keep_values'), ...statementTriggers('roms', 'keep_names', ['insert', 'delete']),
+  ...statementTriggers('roms', 'keep_values', ['insert', 'delete']), ...statementTriggers('roms', 'count_roms'),
+  ...statementTriggers('roms', 'log_roms')],
   uniques: [{ properties: ['platform', 'fs_name', 'library_id'] }],
   indexes: [
     { properties: ['library_id'] },
@@ -99,7 +98,6 @@ export const Rom = defineEntity({
     valueIndex('roms', 'first_release_date'),
     flagIndex('missing_from_fs'),
     flagIndex('has_soundtrack'),
-    BY_LISTS,
     valueIndex('roms', 'ra_hash'),
     FOLDED_NAME
   ],
@@ -296,6 +294,21 @@ export const RomNames = defineEntity({
      * no searched word contains one.
      */
     searched: columns.text()
+  }
+})
+
+/** The values of each ROM by which lists are filtered. The database writes these rows with each change of ROMs. */
+export const RomValues = defineEntity({
+  name: 'RomValues',
+  tableName: 'rom_values',
+  indexes: [{ name: 'rom_values_hashes', expression: 'create index "rom_values_hashes" on "rom_values" using gin ("hashes")' }],
+  properties: {
+    rom_id: p.integer().primary().autoincrement(false),
+    /**
+     * `hashtextextended('<column>:<value>', 0)` of each value. Rows of hashes take half the blocks of rows of values.
+     * PostgreSQL keeps this function as it is, because tables are partitioned by it.
+     */
+    hashes: p.array().columnType('bigint[]').default([])
   }
 })
 

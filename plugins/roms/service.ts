@@ -4,7 +4,9 @@ import type { Config } from '../../core/config/config.ts'
 import { notFound } from '../../core/errors.ts'
 import { createChangeLog } from '../library-versions/change-log.ts'
 import type { AnyCaller } from '../platforms/visibility.ts'
+import { createFilterValueCache } from './lists/filter-value-cache.ts'
 import { createListCache } from './lists/list-cache.ts'
+import { orderByName } from './lists/list-order.ts'
 import { createRomLists } from './lists/rom-lists.ts'
 import { createRomPages } from './lists/rom-pages.ts'
 import { createValueEstimates } from './lists/value-estimates.ts'
@@ -41,6 +43,8 @@ export function createRoms (app: FastifyInstance, config: Config, userFiles: Use
   const { longReads, shortReads } = app
   const smartMembers = createSmartMembers({ reads: longReads, changes: createChangeLog(() => app.db), extensions })
   const cache = createListCache({ longReads, shortReads, identifying: providers.identifying })
+  const filterValues = createFilterValueCache({ reads: longReads, lists: cache, order: orderByName(providers) })
+  const lists = { extensions, builder, cache, filterValues }
 
   return {
     providers,
@@ -50,9 +54,9 @@ export function createRoms (app: FastifyInstance, config: Config, userFiles: Use
     checkVisible,
     getFile,
     ...createRomPages({
-      config, extensions, builder, cache, estimates: createValueEstimates(longReads), addresses: app.resources.marked
+      ...lists, config, estimates: createValueEstimates(longReads), addresses: app.resources.marked
     }),
-    ...createRomLists({ extensions, builder, cache }),
+    ...createRomLists(lists),
     ...createRomDetails(app, { extensions, builder, smartMembers }),
 
     getSimple: async (context: Context<AnyCaller>, id: number): Promise<BuiltSimpleRom> =>

@@ -28,6 +28,15 @@ const kindOf = (name: CountedColumn) => KINDS[name] ?? name
 const COLUMNS_BY_KIND = new Map<string, CountedColumn>(COUNTED_COLUMNS.map((name) => [kindOf(name), name]))
 const IS_LIST = new Set<CountedColumn>(COUNTED_LISTS)
 
+/** Selects each value of the library as the name of its column and its text. A value without ROMs may be among them. */
+export const ALL_VALUES = sql`select distinct case r.kind when ${KINDS.regions} then 'regions' else r.kind end as name, r.key as value
+  from library_counts r where r.platform_id = 0 and r.kind = any(${COUNTED_COLUMNS.map(kindOf)}::text[])
+  union all select 'platform_id', p.id::text from platforms p`
+
+/** Returns the hash of a value of a column, as in `rom_values`. */
+export const hashOfValue = (column: RawBuilder<unknown>, value: RawBuilder<unknown>): RawBuilder<string> =>
+  sql<string>`hashtextextended(${column} || ':' || ${value}, 0)`
+
 /** Selects the values of a ROM `h`. */
 const selectValues = (columns: readonly CountedColumn[]) => sql.join(columns.map((name) => {
   const column = sql.ref(`h.${name}`)

@@ -12,7 +12,8 @@ const BATCH = 500
 /** Copies of the server's tables with indexes, without triggers and foreign keys. */
 const TABLES = `create table minimal_roms (like roms including all);
   create table minimal_files (like rom_files including all);
-  create table minimal_names (like rom_names including all)`
+  create table minimal_names (like rom_names including all);
+  create table minimal_values (like rom_values including all)`
 const INSERT_ROMS = `insert into minimal_roms (platform_id, fs_name, fs_path, fs_name_no_tags, fs_name_no_ext, name, name_sort_key,
     fs_size_bytes, crc_hash, md5_hash, sha1_hash)
   select 1, path, path, name, name, name, lower(name), bytes, crc_hash, md5_hash, sha1_hash
@@ -24,6 +25,8 @@ const INSERT_FILES = `insert into minimal_files (rom_id, file_path, file_name, f
     as file(rom_id, path, name, bytes, mtime, crc_hash, md5_hash, sha1_hash)`
 const INSERT_NAMES = `insert into minimal_names (rom_id, searched)
   select rom_id, name || ' ' || name from unnest($1::int[], $2::text[]) as file(rom_id, name)`
+const INSERT_VALUES = `insert into minimal_values (rom_id, hashes)
+  select id, array[hashtextextended('player_count:1', 0), hashtextextended('platform_id:1', 0)] from unnest($1::int[]) id`
 const SELECT_FILES = `select file_path, file_size_bytes::float8 as bytes, extract(epoch from last_modified)::float8 * 1000 as mtime
   from minimal_files`
 
@@ -45,6 +48,7 @@ async function scan (dir: string, client: pg.Client): Promise<void> {
     const { rows } = await client.query<{ id: number }>(INSERT_ROMS, values)
     const ids = rows.map(({ id }) => id)
     await client.query(INSERT_NAMES, [ids, names])
+    await client.query(INSERT_VALUES, [ids])
     await client.query(INSERT_FILES, [...values, ids])
     await client.query('commit')
   }

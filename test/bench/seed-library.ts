@@ -2,6 +2,7 @@ import type pg from 'pg'
 import { INSERT_ALL_COUNTS } from '../../plugins/migrations/initial/counts.ts'
 import { INSERT_ALL_REGIONS, INSERT_ALL_VALUES } from '../../plugins/migrations/20261123220000-values.ts'
 import { INSERT_ALL_NAMES } from '../../plugins/migrations/20261129120000-rom-names.ts'
+import { INSERT_VALUES_OF_ALL } from '../../plugins/migrations/20261129170000-rom-values.ts'
 import { INSERT_ALL_GAMES } from '../../plugins/migrations/initial/games.ts'
 
 /** Platforms from the largest to the smallest, as in real libraries. */
@@ -72,7 +73,7 @@ interface Index { name: string, definition: string }
 
 /** Indexes of the large tables that no constraint needs. Recreating them is faster than updating them. */
 const INDEXES = `select i.indexname as name, i.indexdef as definition from pg_indexes i
-  where i.schemaname = 'public' and i.tablename in ('roms', 'rom_names', 'rom_files', 'rom_matches')
+  where i.schemaname = 'public' and i.tablename in ('roms', 'rom_names', 'rom_values', 'rom_files', 'rom_matches')
     and not exists (select 1 from pg_constraint c where c.conname = i.indexname)`
 
 async function insertAll (
@@ -88,6 +89,7 @@ async function insertAll (
     await client.query(matchesOf(provider, share))
   }
   await client.query(INSERT_ALL_NAMES)
+  await client.query(INSERT_VALUES_OF_ALL)
   await client.query(INSERT_ALL_GAMES)
   for (const counts of [...INSERT_ALL_COUNTS, INSERT_ALL_VALUES, INSERT_ALL_REGIONS]) await client.query(counts)
   tell('matches')
@@ -112,7 +114,7 @@ export async function seedLibrary (
   await client.query('set local session_replication_role = replica')
   await client.query("set local maintenance_work_mem = '256MB'")
   // Tables that were emptied in this transaction need no write-ahead log.
-  await client.query('truncate platforms, roms, rom_names, library_counts cascade')
+  await client.query('truncate platforms, roms, rom_names, rom_values, library_counts cascade')
   const { rows: indexes } = await client.query<Index>(INDEXES)
   for (const { name } of indexes) await client.query(`drop index "${name}"`)
   await insertAll(client, roms, userId, tell)

@@ -7,7 +7,7 @@ import { type AnyCaller, callerKey } from '../../platforms/visibility.ts'
 import type { RomExtensions } from '../extensions.ts'
 import type { Criteria } from '../filters/criteria.ts'
 import { containsHash } from '../filters/search-conditions.ts'
-import { kindsOf } from '../lists/list-cache.ts'
+import { kindsOf } from '../lists/cached-list.ts'
 import { selectSortedIds } from '../lists/list-index-rows.ts'
 import { readFilter } from '../lists/query-conditions.ts'
 

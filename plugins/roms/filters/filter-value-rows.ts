@@ -1,12 +1,12 @@
 import { sql } from 'kysely'
-import type { Condition } from '../../../core/database/conditions.ts'
 import type { LongReads } from '../../library/long-reads.ts'
-import { markedRoms } from '../rows.ts'
 import { idsHiddenBy } from './list-conditions.ts'
 import { type AnyCaller, canSeeEverything, hiddenIds } from '../../platforms/visibility.ts'
 import { gameFieldsIn, mapGameFields } from '../game-fields.ts'
 import type { FilterCounts, RomFilters } from '../schemas.ts'
-import { COUNTED_COLUMNS, type CountedColumn, type ValueCount, countValues } from '../value-count-rows.ts'
+import {
+  ALL_VALUES, COUNTED_COLUMNS, type CountedColumn, type ValueCount, countValues, hashOfValue
+} from '../value-count-rows.ts'
 
 const GAME_LISTS = gameFieldsIn('filters')
 type GameList = typeof GAME_LISTS[number]
@@ -61,15 +61,10 @@ export async function selectCountedValues (
 
 export const NO_FILTERS: CountedFilters = { values: toFilters([]), counts: null }
 
-/**
- * Loads every value of the ROMs that meet a condition, sorted. One pass reads all columns, and groups whole lists
- * before their values.
- */
-export async function selectFilterValues (
-  reads: LongReads, userId: number | null, condition: Condition
-): Promise<RomFilters> {
-  const columns = COUNTED_COLUMNS.map((name) => sql.ref(`r.${name}`))
-  const { rows } = await sql<FilterValueRow>`select ${sql.join(columns)} from ${markedRoms(userId)} where ${condition}
-    group by grouping sets (${sql.join(columns.map((column) => sql`(${column})`))})`.execute(reads)
-  return toFilters(rows)
+/** Loads every value of some ROMs, sorted. Their hashes are compared with those of all values of the library. */
+export async function selectFilterValues (reads: LongReads, ids: Int32Array): Promise<RomFilters> {
+  const { rows } = await sql<{ name: CountedColumn, value: string }>`select a.name, a.value from (${ALL_VALUES}) a
+    where ${hashOfValue(sql`a.name`, sql`a.value`)} in (
+      select unnest(v.hashes) from rom_values v where v.rom_id = any(${`{${ids.join(',')}}`}::int[]))`.execute(reads)
+  return toFilters(rows.map(({ name, value }) => ({ [name]: name === 'platform_id' ? Number(value) : value })))
 }

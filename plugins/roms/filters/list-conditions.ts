@@ -5,15 +5,13 @@ import type { AnyCaller } from '../../platforms/visibility.ts'
 import { PLAY_STATUSES } from '../entities.ts'
 import type { RomExtensions } from '../extensions.ts'
 import type { ListRomsQuery, ScopeQuery } from './list-query.ts'
-import { gameFieldsIn } from '../game-fields.ts'
 import type { RomProviders } from '../providers.ts'
 import { hasSibling, hasSiblings } from './siblings.ts'
-import { VIRTUAL_TYPES, readVirtualId } from '../virtual-collections.ts'
+import { readVirtualId } from '../virtual-collections.ts'
+import { filterOfVirtual, readLogic, readValueFilters, valueConditions } from './value-filters.ts'
 import { isCollectionVisible } from '../visibility.ts'
 
 // All conditions here are on `roms` aliased `r` and the caller's marks `u`.
-
-type Logic = 'any' | 'all' | 'none'
 
 const FLAG_MARKS = ['now_playing', 'backlogged', 'hidden'] as const
 
@@ -38,12 +36,11 @@ export function hasProviderId (ids: Readonly<Record<string, number | string>>): 
   return sql<boolean>`exists (select 1 from rom_matches m where m.rom_id = r.id and ${anyOf(pairs)})`
 }
 
-function combine (conditions: readonly Condition[], logic: Logic): Condition {
+function combine (conditions: readonly Condition[], word: string): Condition {
+  const logic = readLogic(word)
   if (logic === 'all') return allOf(conditions)
   return logic === 'none' ? not(anyOf(conditions)) : anyOf(conditions)
 }
-
-const readLogic = (word: string): Logic => word === 'all' || word === 'none' ? word : 'any'
 
 /** True if one of these providers has a match. */
 const isMatchedBy = (keys: readonly string[]): Condition => sql<boolean>`exists (
@@ -67,24 +64,27 @@ const isCollected = (caller: AnyCaller, condition: Condition): Condition => sql<
 const isFavorite = (caller: AnyCaller): Condition =>
   isCollected(caller, sql<boolean>`c.user_id = ${caller?.id ?? -1} and c.is_favorite`)
 
-function isInVirtual (id: string): Condition {
+function isInVirtual (id: string, isForFew: boolean): Condition {
   const collection = readVirtualId(id)
-  if (collection === null) return NOTHING
-  return sql<boolean>`${sql.ref(`r.${VIRTUAL_TYPES[collection.type]}`)} @> ${[collection.name]}::text[]`
+  return collection === null ? NOTHING : allOf(valueConditions([filterOfVirtual(collection)], isForFew))
 }
 
-/** A part of the library: a query, and the conditions of its search and its smart collection, if any. */
-interface Scope { query: ScopeQuery, search: Condition | null, smart: Condition | null }
+/**
+ * A part of the library: a query, and the conditions of its search and its smart collection, if any.
+ *
+ * @property isForFew true if the conditions apply to few ROMs, not to all
+ */
+interface Scope { query: ScopeQuery, search: Condition | null, smart: Condition | null, isForFew: boolean }
 
 /** Returns the conditions that select a part of the library. */
-export function scopeConditions (caller: AnyCaller, { query, search, smart }: Scope): Condition[] {
+export function scopeConditions (caller: AnyCaller, { query, search, smart, isForFew }: Scope): Condition[] {
   const conditions: Condition[] = []
   const platforms = query.platform_id === undefined ? query.platform_ids : [...query.platform_ids, query.platform_id]
   if (platforms.length > 0) conditions.push(sql<boolean>`r.platform_id = any(${platforms}::int[])`)
   if (query.library_ids.length > 0) conditions.push(sql<boolean>`r.library_id = any(${query.library_ids}::int[])`)
   const { collection_id: collection, virtual_collection_id: virtual } = query
   if (collection !== undefined) conditions.push(isCollected(caller, sql<boolean>`c.id = ${collection}`))
-  if (virtual !== undefined) conditions.push(isInVirtual(virtual))
+  if (virtual !== undefined) conditions.push(isInVirtual(virtual, isForFew))
   if (smart !== null) conditions.push(smart)
   if (search !== null) conditions.push(search)
   return conditions
@@ -123,27 +123,6 @@ function flagConditions (
   })
 }
 
-/** Game modes are returned as filter values, but no client filters by them. */
-const LISTS = [...gameFieldsIn('filters').filter((name) => name !== 'game_modes'), 'tags'] as const
-
-function listConditions (query: ListRomsQuery): Condition[] {
-  return LISTS.flatMap((name) => {
-    const values = query[name].filter((value) => value !== '')
-    if (values.length === 0) return []
-    const column = sql.ref(`r.${name}`)
-    const logic = readLogic(query[`${name}_logic`])
-    if (logic === 'all') return [sql<boolean>`${column} @> ${values}::text[]`]
-    const overlaps = sql<boolean>`${column} && ${values}::text[]`
-    return [logic === 'none' ? not(overlaps) : overlaps]
-  })
-}
-
-function playerCountCondition (query: ListRomsQuery): Condition[] {
-  if (query.player_counts.length === 0) return []
-  const isOne = sql<boolean>`r.player_count = any(${query.player_counts}::text[])`
-  return [readLogic(query.player_counts_logic) === 'none' ? not(isOne) : isOne]
-}
-
 function statusConditions (query: ListRomsQuery): Condition[] {
   const flags = FLAG_MARKS.filter((flag) => query.statuses.includes(flag))
     .map((flag) => sql<boolean>`coalesce(${sql.ref(`u.${flag}`)}, false)`)
@@ -151,7 +130,7 @@ function statusConditions (query: ListRomsQuery): Condition[] {
     .map((status) => sql<boolean>`coalesce(u.status = ${status}, false)`)
   const conditions = [...flags, ...statuses]
   if (query.statuses.length === 0) return []
-  return [combine(conditions, readLogic(query.statuses_logic))]
+  return [combine(conditions, query.statuses_logic)]
 }
 
 function dumpConditions ({ dump_statuses: statuses }: ListRomsQuery): Condition[] {
@@ -163,7 +142,7 @@ function dumpConditions ({ dump_statuses: statuses }: ListRomsQuery): Condition[
 function providerConditions (query: ListRomsQuery, providers: RomProviders): Condition[] {
   const keys = query.metadata_providers.filter((key) => providers.byKey.has(key))
   if (keys.length === 0) return []
-  return [combine(keys.map((key) => isMatchedBy([key])), readLogic(query.metadata_providers_logic))]
+  return [combine(keys.map((key) => isMatchedBy([key])), query.metadata_providers_logic)]
 }
 
 /** Returns all filters of a list within its scope, except the ROMs that the caller hid. */
@@ -171,8 +150,7 @@ export function filterConditions (query: ListRomsQuery, options: FilterOptions):
   return [
     ...(query.updated_after === undefined ? [] : [isChangedAfter('r.updated_at', query.updated_after)]),
     ...flagConditions(query, options),
-    ...listConditions(query),
-    ...playerCountCondition(query),
+    ...valueConditions(readValueFilters(query), options.isForFew),
     ...statusConditions(query),
     ...dumpConditions(query),
     ...providerConditions(query, options.providers)

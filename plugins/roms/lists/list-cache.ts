@@ -1,94 +1,23 @@
-import type { RawBuilder } from 'kysely'
-import { type Condition, allOf } from '../../../core/database/conditions.ts'
-import { type CacheKey, createLibraryCache } from '../../library-versions/library-cache.ts'
+import { allOf } from '../../../core/database/conditions.ts'
+import { createLibraryCache } from '../../library-versions/library-cache.ts'
+import type { VersionKind } from '../../library-versions/version-rows.ts'
 import type { LongReads } from '../../library/long-reads.ts'
-import type { VersionSnapshot, VersionKind } from '../../library-versions/version-rows.ts'
-import { type AnyCaller, callerKey, canSeeEverything } from '../../platforms/visibility.ts'
-import { type CountedFilters, NO_FILTERS, selectCountedValues, selectFilterValues } from '../filters/filter-value-rows.ts'
+import { type AnyCaller, canSeeEverything } from '../../platforms/visibility.ts'
 import { isOneOf } from '../filters/list-conditions.ts'
-import type { ListRomsQuery, ScopeQuery } from '../filters/list-query.ts'
-import { containsHash, idsBySearch } from '../filters/search-conditions.ts'
+import type { ListRomsQuery } from '../filters/list-query.ts'
+import { containsHash } from '../filters/search-conditions.ts'
+import { type CachedList, findPick, keyOf, kindsOf } from './cached-list.ts'
+import { selectIds, selectListIndex } from './list-index-rows.ts'
 import type { ListIndex } from './list-index.ts'
 import type { Order } from './list-order.ts'
-import { selectIds, selectListIndex } from './list-index-rows.ts'
-import type { RomFilters } from '../schemas.ts'
 import { type UpdatableList, updateList } from './update-list.ts'
 
 /** Limit per worker: three lists of a million ROMs, or hundreds of usual lists. */
 const INDEXES_MAX_BYTES = 64 * 1024 ** 2
-const FILTER_VALUES_MAX_BYTES = 8 * 1024 ** 2
-/** A library whose filter values take longer than this counts as large. */
-const FILTER_VALUES_WAIT_MS = 2_000
 /** A list of fewer ROMs is updated, or read as a whole, in some hundredths of a second. */
 const SHORT_ROMS = 20_000
-/** Fewer ROMs that a search finds are sorted faster than they are picked from the list of all ROMs. */
+/** Fewer ROMs are sorted faster than they are picked from the list of all ROMs. */
 const FEW_ROMS = 2_000
-/** Up to this offset, reading a page is faster than reading the whole list, if an index has the order. */
-const NEAR_OFFSET = 1_000
-
-type ListPart = Partial<ListRomsQuery & ScopeQuery>
-
-/** Parameters that change neither the listed ROMs nor their order. */
-const NOT_IN_KEY = new Set([
-  'limit', 'offset', 'with_total', 'with_char_index', 'with_filter_values', 'with_filter_counts', 'with_rom_id_index', 'with_files'
-])
-const isDefault = (name: string, value: unknown) => value === undefined || value === '' || value === 'any' ||
-  (name === 'order_dir' && value === 'asc') || (name === 'group_by_meta_id' && value === false) ||
-  (Array.isArray(value) && value.length === 0)
-
-/** Returns the key of a list: the parameters that a client set, so equal lists share one key. */
-const listKeyOf = (query: ListPart): [string, unknown][] =>
-  Object.entries(query).filter(([name, value]) => !NOT_IN_KEY.has(name) && !isDefault(name, value))
-    .sort(([a], [b]) => a < b ? -1 : 1)
-
-/** True if a page must be read from the ids of the whole list. */
-export const needsIndex = (query: ListRomsQuery, order: Order): boolean => query.with_total || query.with_char_index ||
-  query.with_rom_id_index || query.offset > NEAR_OFFSET || order.indexed === null
-
-/**
- * Returns the version kinds a list depends on besides the library. The filter of a smart collection may use all kinds.
- */
-export function kindsOf (query: ListPart, order: Order | null): VersionKind[] {
-  if (query.smart_collection_id !== undefined) return ['shown', 'marks', 'assets', 'collections']
-  const byMarks = order?.needsMarks === true || query.last_played !== undefined || (query.statuses ?? []).length > 0
-  const byAssets = query.has_saves !== undefined || query.has_states !== undefined
-  const byCollections = query.collection_id !== undefined || query.favorite !== undefined
-  return ['shown', ...(byMarks ? ['marks' as const] : []), ...(byAssets ? ['assets' as const] : []),
-    ...(byCollections ? ['collections' as const] : [])]
-}
-
-/** The parameters that choose platforms. */
-const PLATFORM_PARAMETERS = new Set(['platform_ids', 'platform_id'])
-
-/** Returns the platforms of a list without other filters, null for all; undefined if the list has other filters. */
-function findPlatforms (query: ListPart): number[] | null | undefined {
-  if (listKeyOf(query).some(([name]) => !PLATFORM_PARAMETERS.has(name))) return undefined
-  const { platform_ids: ids = [], platform_id: id } = query
-  const platforms = id === undefined ? ids : [...ids, id]
-  return platforms.length === 0 ? null : platforms
-}
-
-/** A list whose condition depends only on the caller, the query and `settings`. */
-export interface CachedList {
-  caller: AnyCaller
-  versions: VersionSnapshot
-  query: ListPart
-  /** @param isForFew true for a condition on few ROMs, not on all */
-  condition (caller: AnyCaller, isForFew: boolean): Condition
-  /** The settings that the condition uses. */
-  settings?: readonly string[]
-  /** The list of the same query without its search term; absent for other lists. */
-  unsearched?: CachedList
-}
-
-/** The list from which a search by names picks, and the query for the ids that it finds. */
-interface SearchPick { from: CachedList, ids: RawBuilder<unknown> }
-
-/** Returns what a search picks from, if it is a list of platforms, or of all ROMs; else null. */
-function findPick ({ query, unsearched: from }: CachedList): SearchPick | null {
-  const ids = idsBySearch(query.search_term ?? '')
-  return from === undefined || ids === null || findPlatforms(from.query) === undefined ? null : { from, ids }
-}
 
 /** The id of the imaginary caller, whom no row names. */
 const NO_USER_ID = -1
@@ -104,8 +33,8 @@ function listSharers (caller: NonNullable<AnyCaller>): AnyCaller[] {
 }
 
 /** True if the log of changes names every ROM that enters, leaves or moves, except by hidden ROMs and main siblings. */
-const isUpdatable = (query: ListPart, kinds: readonly VersionKind[]) =>
-  kinds.every((kind) => kind === 'shown') && !containsHash(query.search_term ?? '')
+const isUpdatable = (query: ListRomsQuery, kinds: readonly VersionKind[]) =>
+  kinds.every((kind) => kind === 'shown') && !containsHash(query.search_term)
 
 /** A list, a caller whose ROMs it has, and its order. */
 interface ListOfCaller { list: CachedList, caller: AnyCaller, order: Order }
@@ -128,42 +57,27 @@ interface ListCacheParts {
   identifying: readonly string[]
 }
 
-/** Caches lists in a worker: the ids of all ROMs in order, and their filter values. */
+/** Caches lists in a worker: the ids of all ROMs in order. */
 export function createListCache ({ longReads, shortReads, identifying }: ListCacheParts) {
   const indexes = createLibraryCache<UpdatableList>({ maxBytes: INDEXES_MAX_BYTES, sizeOf: ({ index }) => index.bytes })
-  const filterValues = createLibraryCache<CountedFilters>({
-    maxBytes: FILTER_VALUES_MAX_BYTES, sizeOf: (values) => JSON.stringify(values).length
-  })
-
-  const filterValuesArguments = ({ caller, versions, query, condition }: CachedList) => [
-    versions, { caller: callerKey(caller), of: listKeyOf(query), kinds: kindsOf(query, null) },
-    async () => {
-      const platforms = findPlatforms(query)
-      return platforms === undefined
-        ? { values: await selectFilterValues(longReads, caller?.id ?? null, condition(caller, false)), counts: null }
-        : await selectCountedValues(longReads, caller, platforms)
-    }
-  ] as const
 
   async function update (
     list: UpdatableList | null, { query, condition }: CachedList, caller: AnyCaller, order: Order
   ): Promise<UpdatableList | null> {
     if (list === null) return null
-    const isGrouped = query.group_by_meta_id === true || query.duplicate !== undefined
+    const isGrouped = query.group_by_meta_id || query.duplicate !== undefined
     return await updateList(shortReads, list, {
       userId: caller?.id ?? null, order, owner: caller === null || caller.id === NO_USER_ID ? null : caller,
       condition: condition(caller, true), groupedBy: isGrouped ? identifying : null
     })
   }
 
-  const keyOf = ({ query, settings = [] }: CachedList, caller: AnyCaller, kinds: VersionKind[]): CacheKey =>
-    ({ caller: callerKey(caller), of: [listKeyOf(query), settings], kinds })
-
   /**
-   * Picks the ROMs that a search finds from the list without the search, because their names are stored in few blocks,
-   * and what decides visibility and order is not among them. Returns null if the list must be read in another way.
+   * Picks the ROMs with names or values from the list without these filters, because names and values are stored in few
+   * blocks, and what decides visibility and order is not among them. Returns null if the list must be read in another
+   * way.
    */
-  async function search (list: CachedList, sharer: AnyCaller, order: Order): Promise<UpdatableList | null> {
+  async function pickList (list: CachedList, sharer: AnyCaller, order: Order): Promise<UpdatableList | null> {
     const pick = findPick(list)
     if (pick === null) return null
     const at = Date.now()
@@ -179,7 +93,7 @@ export function createListCache ({ longReads, shortReads, identifying }: ListCac
   /** Returns a list without the marks of any user. */
   const shareList = (list: CachedList, sharer: AnyCaller, order: Order): Promise<UpdatableList> =>
     indexes.get(list.versions, keyOf(list, sharer, []),
-      async (former) => await update(former, list, sharer, order) ?? await search(list, sharer, order) ??
+      async (former) => await update(former, list, sharer, order) ?? await pickList(list, sharer, order) ??
         await readList(longReads, { list, caller: sharer, order }))
 
   /** Computes a caller's list: from the former one, else from a shared one. */
@@ -195,36 +109,37 @@ export function createListCache ({ longReads, shortReads, identifying }: ListCac
     return await readList(longReads, { list, caller, order })
   }
 
-  return {
-    async index (list: CachedList, order: Order): Promise<ListIndex> {
-      const kinds = kindsOf(list.query, order)
-      const key = keyOf(list, list.caller, kinds)
-      const { caller } = list
-      if (!isUpdatable(list.query, kinds)) {
-        return (await indexes.get(list.versions, key, () => readList(longReads, { list, caller, order }))).index
-      }
-      if (caller === null) return (await shareList(list, null, order)).index
-      return (await indexes.get(list.versions, key, (former) => computeList(former, list, caller, order))).index
-    },
+  async function findIndex (list: CachedList, order: Order): Promise<ListIndex> {
+    const kinds = kindsOf(list.query, order)
+    const key = keyOf(list, list.caller, kinds)
+    const { caller } = list
+    if (!isUpdatable(list.query, kinds)) {
+      return (await indexes.get(list.versions, key, () => readList(longReads, { list, caller, order }))).index
+    }
+    if (caller === null) return (await shareList(list, null, order)).index
+    return (await indexes.get(list.versions, key, (former) => computeList(former, list, caller, order))).index
+  }
 
-    /** True if the list is cached, or short and can be updated, or if a search picks it from a cached list. */
+  /** True if a list can be picked from one that is cached. */
+  function isPickable (list: CachedList, sharer: AnyCaller): boolean {
+    const pick = findPick(list)
+    return pick !== null &&
+      (indexes.findFormer(keyOf(pick.from, sharer, [])) !== null || isPickable(pick.from, sharer))
+  }
+
+  return {
+    index: findIndex,
+
+    /** True if the list is cached, or short and can be updated, or can be picked from a cached one. */
     isQuick (list: CachedList, order: Order): boolean {
       const kinds = kindsOf(list.query, order)
       const key = keyOf(list, list.caller, kinds)
       if (indexes.find(list.versions, key) !== null) return true
       if (!isUpdatable(list.query, kinds)) return false
       if ((indexes.findFormer(key)?.index.length ?? Infinity) < SHORT_ROMS) return true
-      const pick = findPick(list)
       const [sharer = null] = list.caller === null ? [] : listSharers(list.caller)
-      return pick !== null && indexes.findFormer(keyOf(pick.from, sharer, [])) !== null
-    },
-
-    filterValues: async (list: CachedList): Promise<RomFilters> =>
-      (await filterValues.get(...filterValuesArguments(list))).values,
-
-    /** Waits `FILTER_VALUES_WAIT_MS` at most. A page gets no values until they are computed; a later page gets them. */
-    filterValuesSoon: async (list: CachedList): Promise<CountedFilters> =>
-      await filterValues.getSoon(...filterValuesArguments(list), FILTER_VALUES_WAIT_MS) ?? NO_FILTERS
+      return isPickable(list, sharer)
+    }
   }
 }
 export type ListCache = ReturnType<typeof createListCache>

@@ -101,3 +101,5 @@ export function readOrder (orderBy: string, orderDir: string, providers: RomProv
     indexed: isIndexed ? { by: withoutNulls, hasValue: isNullable ? sql<boolean>`${found.value} is not null` : null } : null
   }
 }
+
+export const orderByName = (providers: RomProviders): Order => readOrder('', '', providers)

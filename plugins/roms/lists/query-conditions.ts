@@ -1,21 +1,25 @@
+import { Value } from '@sinclair/typebox/value'
 import type { Context } from '../../../core/access/context.ts'
 import { type Condition, NOTHING, allOf } from '../../../core/database/conditions.ts'
-import type { VersionSnapshot } from '../../library-versions/version-rows.ts'
 import type { AnyCaller } from '../../platforms/visibility.ts'
 import type { RomExtensions } from '../extensions.ts'
 import { selectCriteria } from '../filters/collection-rows.ts'
 import { type Criteria, readCriteria } from '../filters/criteria.ts'
-import { type ListRomsQuery, type ScopeQuery, pickScope } from '../filters/list-query.ts'
+import { ListRomsQuery, type ScopeQuery, pickScope } from '../filters/list-query.ts'
 import { filterConditions, isMarked, isNotHidden, scopeConditions } from '../filters/list-conditions.ts'
 import { matchesTerm } from '../filters/search-conditions.ts'
+import { splitQuery } from '../filters/split-query.ts'
 import { markedRoms } from '../rows.ts'
 import { isRomVisible } from '../visibility.ts'
 import { isBestOfGroup, isRepresentative } from './grouping.ts'
-import type { CachedList } from './list-cache.ts'
+import type { CachedList } from './cached-list.ts'
 import { NO_JOINS, type Order, readOrder } from './list-order.ts'
 
 /** Returns the condition of a smart collection. @param isForFew as in {@link ConditionOptions} */
 type SmartCondition = (isForFew: boolean) => Condition
+
+/** A query, its order, and the regions that decide which ROM of a group is shown. */
+interface ListOptions { query: ListRomsQuery, order: Order, regionPriority?: readonly string[] }
 
 interface ConditionOptions {
   order: Order
@@ -39,7 +43,7 @@ export function listCondition (
   caller: AnyCaller, extensions: RomExtensions, query: ListRomsQuery,
   { order, regionPriority = [], smart = null, isForFew = false }: ConditionOptions
 ): Condition {
-  const scope = { query, search: matchesTerm(query.search_term, isForFew), smart: smart?.(isForFew) ?? null }
+  const scope = { query, search: matchesTerm(query.search_term, isForFew), smart: smart?.(isForFew) ?? null, isForFew }
   const filterBy = (filters: ListRomsQuery) => allOf([
     isRomVisible(caller),
     ...scopeConditions(caller, scope),
@@ -68,7 +72,7 @@ export function readFilter (extensions: RomExtensions, criteria: Criteria): Stor
 }
 
 /** Returns the condition of the smart collection that a query names; null if it names none. */
-export async function findSmartCondition (
+async function findSmartCondition (
   context: Context<AnyCaller>, extensions: RomExtensions, { smart_collection_id: id }: ScopeQuery
 ): Promise<SmartCondition | null> {
   if (id === undefined) return null
@@ -78,24 +82,28 @@ export async function findSmartCondition (
     : (isForFew) => readFilter(extensions, criteria).condition(context.caller, isForFew)
 }
 
-/** Returns the condition of a part of the library: its visible ROMs that contain a search term. */
-export async function findScopeCondition (
-  context: Context<AnyCaller>, extensions: RomExtensions, query: ScopeQuery, term: string
-): Promise<CachedList['condition']> {
-  const smart = await findSmartCondition(context, extensions, query)
-  return (caller, isForFew) => {
-    const shown = smart === null ? [isNotHidden(caller, isOfNamedRoms(query))] : []
-    const scope = { query, search: matchesTerm(term, isForFew), smart: smart?.(isForFew) ?? null }
-    return allOf([isRomVisible(caller), ...shown, ...scopeConditions(caller, scope)])
-  }
+/** Returns the condition of a query that differs from another one only by its search and its values. */
+export type FindCondition = (query: ListRomsQuery) => CachedList['condition']
+
+/** Prepares the conditions of a query, and of those that differ from it only by the search and the values. */
+export async function prepareConditions (
+  context: Context<AnyCaller>, extensions: RomExtensions, { query, ...more }: ListOptions
+): Promise<FindCondition> {
+  const options = { ...more, smart: await findSmartCondition(context, extensions, query) }
+  return (some) => (caller, isForFew) => listCondition(caller, extensions, some, { ...options, isForFew })
 }
 
-/** Returns the part of the library whose filter values are listed. */
-export async function findFilterScope (
-  context: Context<AnyCaller>, extensions: RomExtensions, versions: VersionSnapshot,
-  query: ScopeQuery & { search_term: string }
-): Promise<CachedList> {
-  const scope = { ...pickScope(query), search_term: query.search_term }
-  const condition = await findScopeCondition(context, extensions, query, query.search_term)
-  return { caller: context.caller, versions, query: scope, condition }
+const NO_FILTERS = Value.Create(ListRomsQuery)
+
+/** Returns the query of all ROMs in a part of the library that contain a search term. */
+export const queryOfScope = (scope: ScopeQuery, term: string): ListRomsQuery =>
+  ({ ...NO_FILTERS, ...pickScope(scope), search_term: term })
+
+/** Describes the list of a query, and the longer lists that contain all its ROMs in the same order. */
+export function describeList (
+  findCondition: FindCondition, query: ListRomsQuery, common: Pick<CachedList, 'caller' | 'versions' | 'settings'>
+): CachedList {
+  const split = splitQuery(query)
+  const pick = split === null ? null : { ids: split.ids, from: describeList(findCondition, split.rest, common) }
+  return { ...common, query, condition: findCondition(query), pick }
 }

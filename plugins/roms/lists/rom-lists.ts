@@ -8,32 +8,48 @@ import type { ScopeQuery } from '../filters/list-query.ts'
 import { type RomBuilder, toSimple } from '../items/rom-builder.ts'
 import { pickId } from '../rows.ts'
 import type { BuiltSimpleRom, RomFilters } from '../schemas.ts'
+import type { CachedList } from './cached-list.ts'
+import type { FilterValueCache } from './filter-value-cache.ts'
 import type { ListCache } from './list-cache.ts'
 import type { ListIndex } from './list-index.ts'
-import { readOrder } from './list-order.ts'
-import { findFilterScope, findScopeCondition, readFilter } from './query-conditions.ts'
+import { orderByName } from './list-order.ts'
+import { describeList, prepareConditions, queryOfScope, readFilter } from './query-conditions.ts'
 
 const NO_SCOPE: ScopeQuery = { platform_ids: [], library_ids: [] }
 
-interface RomListParts { extensions: RomExtensions, builder: RomBuilder, cache: ListCache }
+interface RomListParts {
+  extensions: RomExtensions
+  builder: RomBuilder
+  cache: ListCache
+  filterValues: FilterValueCache
+}
 
 /** Creates the part of the ROMs service that lists ids and filter values of whole parts of the library. */
-export function createRomLists ({ extensions, builder, cache }: RomListParts) {
-  /** Returns all ROMs of a part of the library by name. */
-  async function indexScope (context: Context<AnyCaller>, query: ScopeQuery): Promise<ListIndex> {
-    const { db, caller } = context
-    const versions = await selectVersions(db, caller?.id ?? null)
-    const condition = await findScopeCondition(context, extensions, query, '')
-    return await cache.index({ caller, versions, query, condition }, readOrder('', '', extensions.providers))
+export function createRomLists ({ extensions, builder, cache, filterValues }: RomListParts) {
+  const order = orderByName(extensions.providers)
+
+  async function prepareScope (context: Context<AnyCaller>, scope: ScopeQuery) {
+    const query = queryOfScope(scope, '')
+    return { query, findCondition: await prepareConditions(context, extensions, { query, order }) }
   }
 
-  /** Reads the ids of the whole list only if they are a small part of the library. */
-  async function pickRandomId (context: Context<AnyCaller>, query: ScopeQuery): Promise<number | undefined> {
-    const condition = await findScopeCondition(context, extensions, query, '')
+  async function describeScope (context: Context<AnyCaller>, scope: ScopeQuery): Promise<CachedList> {
     const { db, caller } = context
-    const picked = await pickId(db, caller?.id ?? null, condition(caller, true))
+    const { query, findCondition } = await prepareScope(context, scope)
+    return describeList(findCondition, query, { caller, versions: await selectVersions(db, caller?.id ?? null) })
+  }
+
+  /** Returns all ROMs of a part of the library by name. */
+  const indexScope = async (context: Context<AnyCaller>, scope: ScopeQuery): Promise<ListIndex> =>
+    await cache.index(await describeScope(context, scope), order)
+
+  /** Reads the ids of the whole list only if they are a small part of the library. */
+  async function pickRandomId (context: Context<AnyCaller>, scope: ScopeQuery): Promise<number | undefined> {
+    const { db, caller } = context
+    const { query, findCondition } = await prepareScope(context, scope)
+    const picked = await pickId(db, caller?.id ?? null, findCondition(query)(caller, true))
     if (picked !== null) return picked
-    const index = await indexScope(context, query)
+    const index = await indexScope(context, scope)
     return index.length === 0 ? undefined : index.idAt(Math.floor(Math.random() * index.length))
   }
 
@@ -48,8 +64,8 @@ export function createRomLists ({ extensions, builder, cache }: RomListParts) {
     /** Lists the ids of all ROMs that a stored filter finds for a caller, in the order of the filter. */
     async listFiltered ({ db, caller }: Context<AnyCaller>, criteria: Criteria): Promise<Int32Array> {
       const versions = await selectVersions(db, caller?.id ?? null)
-      const { order, ...filter } = readFilter(extensions, criteria)
-      return (await cache.index({ caller, versions, ...filter }, order)).toIds()
+      const { order: orderOfFilter, ...filter } = readFilter(extensions, criteria)
+      return (await cache.index({ caller, versions, ...filter }, orderOfFilter)).toIds()
     },
 
     async pickRandom (context: Context<AnyCaller>, query: ScopeQuery): Promise<BuiltSimpleRom | null> {
@@ -58,9 +74,7 @@ export function createRomLists ({ extensions, builder, cache }: RomListParts) {
       return found === undefined ? null : toSimple(found.rom)
     },
 
-    async listFilterValues (context: Context<AnyCaller>): Promise<RomFilters> {
-      const versions = await selectVersions(context.db, context.caller?.id ?? null)
-      return await cache.filterValues(await findFilterScope(context, extensions, versions, { ...NO_SCOPE, search_term: '' }))
-    }
+    listFilterValues: async (context: Context<AnyCaller>): Promise<RomFilters> =>
+      await filterValues.get(await describeScope(context, NO_SCOPE))
   }
 }

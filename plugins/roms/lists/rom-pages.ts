@@ -1,6 +1,6 @@
 import { Value } from '@sinclair/typebox/value'
 import type { Context } from '../../../core/access/context.ts'
-import type { Condition } from '../../../core/database/conditions.ts'
+import { type Condition, allOf } from '../../../core/database/conditions.ts'
 import type { Config } from '../../../core/config/config.ts'
 import type { Db } from '../../../core/database/db.ts'
 import { formatDate } from '../../../core/typebox.ts'
@@ -10,12 +10,15 @@ import type { Addresses } from '../../resources/addresses.ts'
 import type { RomExtensions, UserFiles } from '../extensions.ts'
 import { type CountedFilters, NO_FILTERS } from '../filters/filter-value-rows.ts'
 import { ListRomsQuery, withOldNames } from '../filters/list-query.ts'
+import { readAllValueFilters, valueConditions } from '../filters/value-filters.ts'
 import type { LoadedRom, RomBuilder } from '../items/rom-builder.ts'
 import type { BuiltSimpleRom, RomPage } from '../schemas.ts'
-import { type CachedList, type ListCache, needsIndex } from './list-cache.ts'
-import { type Order, readOrder } from './list-order.ts'
+import { needsIndex } from './cached-list.ts'
+import type { FilterValueCache } from './filter-value-cache.ts'
+import type { ListCache } from './list-cache.ts'
+import { type Order, orderByName, readOrder } from './list-order.ts'
 import { ListIndex } from './list-index.ts'
-import { findFilterScope, findSmartCondition, listCondition } from './query-conditions.ts'
+import { describeList, prepareConditions, queryOfScope } from './query-conditions.ts'
 import type { ValueEstimates } from './value-estimates.ts'
 import { type Walk, estimateList, selectFromFew, walkToPage } from './walk-rows.ts'
 
@@ -40,6 +43,7 @@ interface RomPageParts {
   extensions: RomExtensions
   builder: RomBuilder
   cache: ListCache
+  filterValues: FilterValueCache
   estimates: ValueEstimates
   /** The addresses of pictures. */
   addresses: Addresses
@@ -75,12 +79,19 @@ function findOnlyPlatform ({ platform_ids: ids, platform_id: id }: ListRomsQuery
 }
 
 /** Creates the part of the ROMs service that lists a page of ROMs. */
-export function createRomPages ({ config, extensions, builder, cache, estimates, addresses }: RomPageParts) {
+export function createRomPages ({
+  config, extensions, builder, cache, filterValues, estimates, addresses
+}: RomPageParts) {
   const { providers, userFiles } = extensions
+  const byName = orderByName(providers)
 
   /** Returns the ids of a page if few ROMs are read for them, else null. */
   async function readNear (db: Db, query: ListRomsQuery, walk: Walk): Promise<number[] | null> {
-    if (estimates.limitOf(query) < FEW_ROMS) return await selectFromFew(db, walk)
+    if (estimates.limitOf(query) < FEW_ROMS) {
+      // The planner finds the few by this condition, and checks the other one for them alone.
+      const hasValues = valueConditions(readAllValueFilters(query), false)
+      return await selectFromFew(db, { ...walk, condition: allOf([...hasValues, walk.condition]) })
+    }
     return await walkToPage(db, walk, query.search_term === '' ? NEAR_ROMS : NEAR_SEARCHED_ROMS)
   }
 
@@ -91,10 +102,8 @@ export function createRomPages ({ config, extensions, builder, cache, estimates,
     const { db, caller } = context
     const { limit, offset } = query
     const regionPriority = query.group_by_meta_id ? config.scan.priority.region : []
-    const options = { order, regionPriority, smart: await findSmartCondition(context, extensions, query) }
-    const conditionOf = (some: ListRomsQuery): CachedList['condition'] => (viewer, isForFew) =>
-      listCondition(viewer, extensions, some, { ...options, isForFew })
-    const condition = conditionOf(query)
+    const findCondition = await prepareConditions(context, extensions, { query, order, regionPriority })
+    const condition = findCondition(query)
     const platformId = findOnlyPlatform(query)
     const walk = {
       userId: caller?.id ?? null, condition: condition(caller, true), order, platformId, limit, offset
@@ -103,9 +112,7 @@ export function createRomPages ({ config, extensions, builder, cache, estimates,
     const near = isNear ? await readNear(db, query, walk) : null
     if (near !== null) return { ids: near, index: NO_INDEX }
     const common = { caller, versions: await loadVersions(), settings: regionPriority }
-    const others = { ...query, search_term: '' }
-    const unsearched = { ...common, query: others, condition: conditionOf(others) }
-    const list = { ...common, query, condition, unsearched }
+    const list = describeList(findCondition, query, common)
     const far = isNear && !cache.isQuick(list, order) ? await walkFar(db, walk, condition(caller, false)) : null
     if (far !== null) return { ids: far, index: NO_INDEX }
     const index = await cache.index(list, order)
@@ -127,7 +134,10 @@ export function createRomPages ({ config, extensions, builder, cache, estimates,
   async function readFilterValues (
     context: Context<AnyCaller>, query: ListRomsQuery, loadVersions: LoadVersions
   ): Promise<CountedFilters> {
-    return await cache.filterValuesSoon(await findFilterScope(context, extensions, await loadVersions(), query))
+    const scope = queryOfScope(query, query.search_term)
+    const findCondition = await prepareConditions(context, extensions, { query: scope, order: byName })
+    const common = { caller: context.caller, versions: await loadVersions() }
+    return await filterValues.getSoon(describeList(findCondition, scope, common))
   }
 
   async function list (context: Context<AnyCaller>, input: ListRomsQuery): Promise<RomPage> {
@@ -159,11 +169,10 @@ export function createRomPages ({ config, extensions, builder, cache, estimates,
 
     /** Reads the lists that apps show first, so that no caller waits for them. */
     async prepareLists (db: Db): Promise<void> {
-      const order = readOrder('', '', providers)
       estimates.refresh()
       for (const isGrouped of [false, true]) {
         const query = { ...Value.Create(ListRomsQuery), group_by_meta_id: isGrouped }
-        await readPage({ db, caller: null }, query, order, () => selectVersions(db, null))
+        await readPage({ db, caller: null }, query, byName, () => selectVersions(db, null))
       }
     }
   }

@@ -16,11 +16,12 @@ import type { AnyCaller } from '../../../plugins/platforms/visibility.ts'
 import { selectCountedValues, selectFilterValues } from '../../../plugins/roms/filters/filter-value-rows.ts'
 import { isNotHidden, isOfPlatform } from '../../../plugins/roms/filters/list-conditions.ts'
 import { ListRomsQuery } from '../../../plugins/roms/filters/list-query.ts'
-import { type CachedList, createListCache } from '../../../plugins/roms/lists/list-cache.ts'
-import { selectListIndex } from '../../../plugins/roms/lists/list-index-rows.ts'
+import { createListCache } from '../../../plugins/roms/lists/list-cache.ts'
+import { selectListIndex, selectSortedIds } from '../../../plugins/roms/lists/list-index-rows.ts'
 import { readOrder } from '../../../plugins/roms/lists/list-order.ts'
-import { listCondition } from '../../../plugins/roms/lists/query-conditions.ts'
+import { describeList, prepareConditions } from '../../../plugins/roms/lists/query-conditions.ts'
 import { markedRoms } from '../../../plugins/roms/rows.ts'
+import { virtualId } from '../../../plugins/roms/virtual-collections.ts'
 import { isRomVisible } from '../../../plugins/roms/visibility.ts'
 import { shareTestApp, type TestApp } from '../../support.ts'
 import { PRIORITY, VIEWERS, alike, change, id, limited, refill, type Change } from './rom-games-support.ts'
@@ -48,11 +49,13 @@ const edit: fc.Arbitrary<Change> = fc.oneof(
   alike('delete from rom_dumps')
 )
 
+const PUZZLES = virtualId({ type: 'genre', name: 'Puzzle' })
 const LISTS: Partial<ListRomsQuery>[] = [
   {}, { group_by_meta_id: true }, { genres: ['Quiz'], order_dir: 'desc' }, { order_by: 'fs_size_bytes' }, { order_by: 'igdb_id', order_dir: 'desc' },
   { duplicate: true }, { duplicate: false, order_by: 'updated_at' }, { group_by_meta_id: true, genres: ['Quiz'], order_by: 'age_ratings' },
   { verified: true }, { playable: true },
   { genres: ['Puzzle', 'Quiz'], genres_logic: 'all', platform_ids: [1] },
+  { genres: ['Quiz'], genres_logic: 'none', player_counts: ['1'] }, { search_term: 'game', genres: ['Quiz'], virtual_collection_id: PUZZLES },
   { search_term: 'game', matched: false, missing: false }
 ]
 const PAGE_ONLY = {
@@ -71,12 +74,15 @@ t.test('lists and values that follow changes equal those of the whole library', 
   async function check (changes: Partial<ListRomsQuery>, caller: AnyCaller): Promise<void> {
     const query = { ...Value.Create(ListRomsQuery), ...changes }
     const order = readOrder(query.order_by, query.order_dir, extensions.providers)
-    const condition: CachedList['condition'] = (viewer, isForFew) =>
-      listCondition(viewer, extensions, query, { order, regionPriority: PRIORITY, isForFew })
+    const options = { query, order, regionPriority: PRIORITY }
+    const findCondition = await prepareConditions({ db: app.db, caller }, extensions, options)
     const versions = await selectVersions(app.db, caller?.id ?? null)
-    const found = await cache.index({ caller, versions, query, condition, settings: PRIORITY }, order)
+    const list = describeList(findCondition, query, { caller, versions, settings: PRIORITY })
+    const found = await cache.index(list, order)
     const source = { userId: caller?.id ?? null, order }
-    const { index: whole } = await selectListIndex(app.longReads, source, condition(caller, false))
+    const { index: whole } = await selectListIndex(app.longReads, source, list.condition(caller, true))
+    const { index: byTables } = await selectListIndex(app.longReads, source, list.condition(caller, false))
+    deepEqual([...byTables.toIds()], [...whole.toIds()], JSON.stringify([query, caller]))
     deepEqual([...found.toIds()], [...whole.toIds()], JSON.stringify([query, caller]))
     deepEqual(found.offsets, whole.offsets, 'the offsets of characters')
     // The settings have other regions first.
@@ -90,9 +96,15 @@ t.test('lists and values that follow changes equal those of the whole library', 
     for (const platforms of [null, [2]]) {
       const isOfScope = platforms === null ? [] : [isOfPlatform(2)]
       const isListed = allOf([isRomVisible(caller), isNotHidden(caller, false), ...isOfScope])
-      const whole = await selectFilterValues(app.longReads, caller?.id ?? null, isListed)
+      const ids = await selectSortedIds(app.longReads, caller?.id ?? null, isListed)
+      const stored = await selectFilterValues(app.longReads, ids)
+      const { rows: roms } = await sql<{ genres: string[], platform_id: number }>`select r.genres, r.platform_id
+        from ${markedRoms(caller?.id ?? null)} where ${isListed}`.execute(app.longReads)
+      const genres = [...new Set(roms.flatMap((rom) => rom.genres))].sort()
+      deepEqual(stored.genres, genres, JSON.stringify([platforms, caller]))
+      deepEqual(stored.platforms, [...new Set(roms.map((rom) => rom.platform_id))].sort())
       const counted = await selectCountedValues(app.longReads, caller, platforms)
-      deepEqual(counted.values, whole, JSON.stringify([platforms, caller]))
+      deepEqual(counted.values, stored, JSON.stringify([platforms, caller]))
       const { rows } = await sql<{ value: string, roms: number }>`select value, count(*)::int as roms
         from ${markedRoms(caller?.id ?? null)} cross join lateral unnest(r.regions) value where ${isListed} group by 1`.execute(app.longReads)
       deepEqual({ ...counted.counts?.regions }, Object.fromEntries(rows.map(({ value, roms }) => [value, roms])), 'ROMs by region')

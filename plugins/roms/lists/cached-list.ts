@@ -1,0 +1,75 @@
+import type { RawBuilder } from 'kysely'
+import type { Condition } from '../../../core/database/conditions.ts'
+import type { CacheKey } from '../../library-versions/library-cache.ts'
+import type { VersionKind, VersionSnapshot } from '../../library-versions/version-rows.ts'
+import { type AnyCaller, callerKey } from '../../platforms/visibility.ts'
+import type { ListRomsQuery } from '../filters/list-query.ts'
+import type { Order } from './list-order.ts'
+
+/** Up to this offset, reading a page is faster than reading the whole list, if an index has the order. */
+const NEAR_OFFSET = 1_000
+
+/** Parameters that change neither the listed ROMs nor their order. */
+const NOT_IN_KEY = new Set([
+  'limit', 'offset', 'with_total', 'with_char_index', 'with_filter_values', 'with_filter_counts', 'with_rom_id_index', 'with_files'
+])
+const isDefault = (name: string, value: unknown) => value === undefined || value === '' || value === 'any' ||
+  (name === 'order_dir' && value === 'asc') || (name === 'group_by_meta_id' && value === false) ||
+  (Array.isArray(value) && value.length === 0)
+
+/** Returns the key of a list: the parameters that a client set, so equal lists share one key. */
+const listKeyOf = (query: ListRomsQuery): [string, unknown][] =>
+  Object.entries(query).filter(([name, value]) => !NOT_IN_KEY.has(name) && !isDefault(name, value))
+    .sort(([a], [b]) => a < b ? -1 : 1)
+
+/** True if a page must be read from the ids of the whole list. */
+export const needsIndex = (query: ListRomsQuery, order: Order): boolean => query.with_total || query.with_char_index ||
+  query.with_rom_id_index || query.offset > NEAR_OFFSET || order.indexed === null
+
+/**
+ * Returns the version kinds a list depends on besides the library. The filter of a smart collection may use all kinds.
+ */
+export function kindsOf (query: ListRomsQuery, order: Order): VersionKind[] {
+  if (query.smart_collection_id !== undefined) return ['shown', 'marks', 'assets', 'collections']
+  const byMarks = order.needsMarks || query.last_played !== undefined || query.statuses.length > 0
+  const byAssets = query.has_saves !== undefined || query.has_states !== undefined
+  const byCollections = query.collection_id !== undefined || query.favorite !== undefined
+  return ['shown', ...(byMarks ? ['marks' as const] : []), ...(byAssets ? ['assets' as const] : []),
+    ...(byCollections ? ['collections' as const] : [])]
+}
+
+/** The parameters that choose platforms. */
+const PLATFORM_PARAMETERS = new Set(['platform_ids', 'platform_id'])
+
+/** Returns the platforms of a list without other filters, null for all; undefined if the list has other filters. */
+export function findPlatforms (query: ListRomsQuery): number[] | null | undefined {
+  if (listKeyOf(query).some(([name]) => !PLATFORM_PARAMETERS.has(name))) return undefined
+  const { platform_ids: ids, platform_id: id } = query
+  const platforms = id === undefined ? ids : [...ids, id]
+  return platforms.length === 0 ? null : platforms
+}
+
+/** A list whose condition depends only on the caller, the query and `settings`. */
+export interface CachedList {
+  caller: AnyCaller
+  versions: VersionSnapshot
+  query: ListRomsQuery
+  /** @param isForFew true for a condition on few ROMs, not on all */
+  condition (caller: AnyCaller, isForFew: boolean): Condition
+  /** The settings that the condition uses. */
+  settings?: readonly string[]
+  /** Absent or null for a list that is no part of a longer one. */
+  pick?: ListPick | null
+}
+
+/** The list of a query without some filters, and a query for the ids of all ROMs that meet these filters. */
+export interface ListPick { from: CachedList, ids: RawBuilder<unknown> }
+
+/** Returns what a list picks from, if it is a list of platforms or of all ROMs, or picks from one itself; else null. */
+export function findPick ({ pick = null }: CachedList): ListPick | null {
+  return pick !== null && (findPlatforms(pick.from.query) !== undefined || findPick(pick.from) !== null) ? pick : null
+}
+
+/** Returns the key of a list for a caller. */
+export const keyOf = ({ query, settings = [] }: CachedList, caller: AnyCaller, kinds: VersionKind[]): CacheKey =>
+  ({ caller: callerKey(caller), of: [listKeyOf(query), settings], kinds })
