@@ -1,4 +1,4 @@
-import { sql } from 'kysely'
+import { type RawBuilder, sql } from 'kysely'
 import { type Condition, NOTHING, allOf, anyOf, not } from '../../../core/database/conditions.ts'
 import { isChangedAfter } from '../../platforms/changed-after.ts'
 import type { AnyCaller } from '../../platforms/visibility.ts'
@@ -12,6 +12,10 @@ import { filterOfVirtual, readLogic, readValueFilters, valueConditions } from '.
 import { isCollectionVisible } from '../visibility.ts'
 
 // All conditions here are on `roms` aliased `r` and the caller's marks `u`.
+
+/** Filters that are true or false, and for which an index has the ids of all ROMs. */
+export const INDEXED_FLAGS = ['missing', 'has_soundtrack', 'has_ra', 'matched'] as const
+type IndexedFlag = typeof INDEXED_FLAGS[number]
 
 const FLAG_MARKS = ['now_playing', 'backlogged', 'hidden'] as const
 
@@ -40,6 +44,17 @@ function combine (conditions: readonly Condition[], word: string): Condition {
   const logic = readLogic(word)
   if (logic === 'all') return allOf(conditions)
   return logic === 'none' ? not(anyOf(conditions)) : anyOf(conditions)
+}
+
+/** Selects the ids of all ROMs with a flag, once or repeatedly, for flags of which an index has the ids. */
+export function idsByFlag ({ identifying }: RomProviders): Readonly<Record<IndexedFlag, RawBuilder<unknown>>> {
+  const matchedBy = (keys: readonly string[]) => sql`select m.rom_id from rom_matches m where m.provider = any(${keys}::text[])`
+  return {
+    missing: sql`select o.id from roms o where o.missing_from_fs`,
+    has_soundtrack: sql`select o.id from roms o where o.has_soundtrack`,
+    has_ra: matchedBy(['ra']),
+    matched: matchedBy(identifying)
+  }
 }
 
 /** True if one of these providers has a match. */

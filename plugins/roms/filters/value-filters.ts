@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from 'kysely'
-import { type Condition, allOf, not } from '../../../core/database/conditions.ts'
+import { type Condition, allOf, anyOf, not } from '../../../core/database/conditions.ts'
 import { COUNTED_LISTS, type CountedColumn, hashOfValue } from '../value-count-rows.ts'
 import { VIRTUAL_TYPES, type VirtualCollection, readVirtualId } from '../virtual-collections.ts'
 import type { ListRomsQuery } from './list-query.ts'
@@ -72,6 +72,10 @@ function meetsByHashes ({ column, values, logic }: ValueFilter): Condition {
 /** Selects the ids of all ROMs that meet some filters, by the index of values. */
 export const idsByValues = (filters: readonly ValueFilter[]): RawBuilder<unknown> =>
   sql`select v.rom_id from rom_values v where ${allOf(filters.map(meetsByHashes))}`
+
+/** Selects the ids of all ROMs that have any value of some filters. */
+export const idsByAnyValue = (filters: readonly ValueFilter[]): RawBuilder<unknown> =>
+  sql`select v.rom_id from rom_values v where ${anyOf(filters.map((filter) => meetsByHashes({ ...filter, logic: 'any' })))}`
 
 /**
  * Returns the conditions of some filters on a ROM `r`.

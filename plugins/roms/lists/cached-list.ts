@@ -1,9 +1,9 @@
-import type { RawBuilder } from 'kysely'
 import type { Condition } from '../../../core/database/conditions.ts'
 import type { CacheKey } from '../../library-versions/library-cache.ts'
 import type { VersionKind, VersionSnapshot } from '../../library-versions/version-rows.ts'
 import { type AnyCaller, callerKey } from '../../platforms/visibility.ts'
 import type { ListRomsQuery } from '../filters/list-query.ts'
+import type { SplitQuery } from '../filters/split-query.ts'
 import type { Order } from './list-order.ts'
 
 /** Up to this offset, reading a page is faster than reading the whole list, if an index has the order. */
@@ -62,8 +62,8 @@ export interface CachedList {
   pick?: ListPick | null
 }
 
-/** The list of a query without some filters, and a query for the ids of all ROMs that meet these filters. */
-export interface ListPick { from: CachedList, ids: RawBuilder<unknown> }
+/** The list of a query without some filters, and a query for the ids of the only ROMs that remain, or that leave. */
+export interface ListPick extends Pick<SplitQuery, 'ids' | 'isExcluded'> { from: CachedList }
 
 /** Returns what a list picks from, if it is a list of platforms or of all ROMs, or picks from one itself; else null. */
 export function findPick ({ pick = null }: CachedList): ListPick | null {

@@ -73,21 +73,24 @@ export function createListCache ({ longReads, shortReads, identifying }: ListCac
   }
 
   /**
-   * Picks the ROMs with names or values from the list without these filters, because names and values are stored in few
-   * blocks, and what decides visibility and order is not among them. Returns null if the list must be read in another
-   * way.
+   * Picks the ROMs of a list from a longer one, because few blocks tell which ROMs have a name, a value or a flag, and
+   * what decides visibility and order is not in them. Returns null if the list must be read in another way.
    */
   async function pickList (list: CachedList, sharer: AnyCaller, order: Order): Promise<UpdatableList | null> {
     const pick = findPick(list)
     if (pick === null) return null
+    const readFew = (ids: Int32Array) => readList(longReads, { list, caller: sharer, order }, ids)
+    const former = indexes.findFormer(keyOf(pick.from, sharer, []))
+    if (former !== null && former.index.length < FEW_ROMS) {
+      const from = await shareList(pick.from, sharer, order)
+      return { ...await readFew(from.index.toIds()), snapshot: from.snapshot, at: from.at }
+    }
     const at = Date.now()
     const { ids: found, snapshot } = await selectIds(longReads, pick.ids)
-    const isFew = found.length < FEW_ROMS
-    const all = isFew
-      ? await readList(longReads, { list, caller: sharer, order }, found)
-      : await shareList(pick.from, sharer, order)
     // With the older snapshot, an update asks again for ROMs that changed between both statements.
-    return { ...all, index: isFew ? all.index : all.index.only(found), snapshot, at }
+    if (!pick.isExcluded && found.length < FEW_ROMS) return { ...await readFew(found), snapshot, at }
+    const all = await shareList(pick.from, sharer, order)
+    return { ...all, index: pick.isExcluded ? all.index.without(found) : all.index.only(found), snapshot, at }
   }
 
   /** Returns a list without the marks of any user. */

@@ -160,9 +160,9 @@ export class ListIndex {
   }
 
   /** Returns the list without some ROMs. */
-  without (removed: ReadonlySet<number>): ListIndex {
-    if (removed.size === 0) return this
+  without (removed: Iterable<number>): ListIndex {
     const set = toIdSet(removed)
+    if (set.length === 0) return this
     return this.#replace(this.#segments.map((segment) => removeFrom(segment, set)))
   }
 

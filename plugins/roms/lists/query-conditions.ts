@@ -82,15 +82,25 @@ async function findSmartCondition (
     : (isForFew) => readFilter(extensions, criteria).condition(context.caller, isForFew)
 }
 
-/** Returns the condition of a query that differs from another one only by its search and its values. */
-export type FindCondition = (query: ListRomsQuery) => CachedList['condition']
+/** The conditions of a query, and of those that differ from it only by the search, the values and the flags. */
+export interface QueryConditions {
+  find (query: ListRomsQuery): CachedList['condition']
+  /** Describes the list of a query, and the longer lists that contain all its ROMs in the same order. */
+  describe (query: ListRomsQuery, common: Pick<CachedList, 'caller' | 'versions' | 'settings'>): CachedList
+}
 
-/** Prepares the conditions of a query, and of those that differ from it only by the search and the values. */
 export async function prepareConditions (
   context: Context<AnyCaller>, extensions: RomExtensions, { query, ...more }: ListOptions
-): Promise<FindCondition> {
+): Promise<QueryConditions> {
   const options = { ...more, smart: await findSmartCondition(context, extensions, query) }
-  return (some) => (caller, isForFew) => listCondition(caller, extensions, some, { ...options, isForFew })
+  const find: QueryConditions['find'] = (some) => (caller, isForFew) =>
+    listCondition(caller, extensions, some, { ...options, isForFew })
+  const describe: QueryConditions['describe'] = (some, common) => {
+    const split = splitQuery(some, extensions.providers)
+    const pick = split === null ? null : { ...split, from: describe(split.rest, common) }
+    return { ...common, query: some, condition: find(some), pick }
+  }
+  return { find, describe }
 }
 
 const NO_FILTERS = Value.Create(ListRomsQuery)
@@ -98,12 +108,3 @@ const NO_FILTERS = Value.Create(ListRomsQuery)
 /** Returns the query of all ROMs in a part of the library that contain a search term. */
 export const queryOfScope = (scope: ScopeQuery, term: string): ListRomsQuery =>
   ({ ...NO_FILTERS, ...pickScope(scope), search_term: term })
-
-/** Describes the list of a query, and the longer lists that contain all its ROMs in the same order. */
-export function describeList (
-  findCondition: FindCondition, query: ListRomsQuery, common: Pick<CachedList, 'caller' | 'versions' | 'settings'>
-): CachedList {
-  const split = splitQuery(query)
-  const pick = split === null ? null : { ids: split.ids, from: describeList(findCondition, split.rest, common) }
-  return { ...common, query, condition: findCondition(query), pick }
-}

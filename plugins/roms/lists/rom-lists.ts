@@ -13,7 +13,7 @@ import type { FilterValueCache } from './filter-value-cache.ts'
 import type { ListCache } from './list-cache.ts'
 import type { ListIndex } from './list-index.ts'
 import { orderByName } from './list-order.ts'
-import { describeList, prepareConditions, queryOfScope, readFilter } from './query-conditions.ts'
+import { prepareConditions, queryOfScope, readFilter } from './query-conditions.ts'
 
 const NO_SCOPE: ScopeQuery = { platform_ids: [], library_ids: [] }
 
@@ -30,13 +30,13 @@ export function createRomLists ({ extensions, builder, cache, filterValues }: Ro
 
   async function prepareScope (context: Context<AnyCaller>, scope: ScopeQuery) {
     const query = queryOfScope(scope, '')
-    return { query, findCondition: await prepareConditions(context, extensions, { query, order }) }
+    return { query, conditions: await prepareConditions(context, extensions, { query, order }) }
   }
 
   async function describeScope (context: Context<AnyCaller>, scope: ScopeQuery): Promise<CachedList> {
     const { db, caller } = context
-    const { query, findCondition } = await prepareScope(context, scope)
-    return describeList(findCondition, query, { caller, versions: await selectVersions(db, caller?.id ?? null) })
+    const { query, conditions } = await prepareScope(context, scope)
+    return conditions.describe(query, { caller, versions: await selectVersions(db, caller?.id ?? null) })
   }
 
   /** Returns all ROMs of a part of the library by name. */
@@ -46,8 +46,8 @@ export function createRomLists ({ extensions, builder, cache, filterValues }: Ro
   /** Reads the ids of the whole list only if they are a small part of the library. */
   async function pickRandomId (context: Context<AnyCaller>, scope: ScopeQuery): Promise<number | undefined> {
     const { db, caller } = context
-    const { query, findCondition } = await prepareScope(context, scope)
-    const picked = await pickId(db, caller?.id ?? null, findCondition(query)(caller, true))
+    const { query, conditions } = await prepareScope(context, scope)
+    const picked = await pickId(db, caller?.id ?? null, conditions.find(query)(caller, true))
     if (picked !== null) return picked
     const index = await indexScope(context, scope)
     return index.length === 0 ? undefined : index.idAt(Math.floor(Math.random() * index.length))

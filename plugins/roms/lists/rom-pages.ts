@@ -18,7 +18,7 @@ import type { FilterValueCache } from './filter-value-cache.ts'
 import type { ListCache } from './list-cache.ts'
 import { type Order, orderByName, readOrder } from './list-order.ts'
 import { ListIndex } from './list-index.ts'
-import { describeList, prepareConditions, queryOfScope } from './query-conditions.ts'
+import { prepareConditions, queryOfScope } from './query-conditions.ts'
 import type { ValueEstimates } from './value-estimates.ts'
 import { type Walk, estimateList, selectFromFew, walkToPage } from './walk-rows.ts'
 
@@ -102,8 +102,8 @@ export function createRomPages ({
     const { db, caller } = context
     const { limit, offset } = query
     const regionPriority = query.group_by_meta_id ? config.scan.priority.region : []
-    const findCondition = await prepareConditions(context, extensions, { query, order, regionPriority })
-    const condition = findCondition(query)
+    const conditions = await prepareConditions(context, extensions, { query, order, regionPriority })
+    const condition = conditions.find(query)
     const platformId = findOnlyPlatform(query)
     const walk = {
       userId: caller?.id ?? null, condition: condition(caller, true), order, platformId, limit, offset
@@ -112,7 +112,7 @@ export function createRomPages ({
     const near = isNear ? await readNear(db, query, walk) : null
     if (near !== null) return { ids: near, index: NO_INDEX }
     const common = { caller, versions: await loadVersions(), settings: regionPriority }
-    const list = describeList(findCondition, query, common)
+    const list = conditions.describe(query, common)
     const far = isNear && !cache.isQuick(list, order) ? await walkFar(db, walk, condition(caller, false)) : null
     if (far !== null) return { ids: far, index: NO_INDEX }
     const index = await cache.index(list, order)
@@ -135,9 +135,9 @@ export function createRomPages ({
     context: Context<AnyCaller>, query: ListRomsQuery, loadVersions: LoadVersions
   ): Promise<CountedFilters> {
     const scope = queryOfScope(query, query.search_term)
-    const findCondition = await prepareConditions(context, extensions, { query: scope, order: byName })
+    const conditions = await prepareConditions(context, extensions, { query: scope, order: byName })
     const common = { caller: context.caller, versions: await loadVersions() }
-    return await filterValues.getSoon(describeList(findCondition, scope, common))
+    return await filterValues.getSoon(conditions.describe(scope, common))
   }
 
   async function list (context: Context<AnyCaller>, input: ListRomsQuery): Promise<RomPage> {

@@ -19,7 +19,7 @@ import { ListRomsQuery } from '../../../plugins/roms/filters/list-query.ts'
 import { createListCache } from '../../../plugins/roms/lists/list-cache.ts'
 import { selectListIndex, selectSortedIds } from '../../../plugins/roms/lists/list-index-rows.ts'
 import { readOrder } from '../../../plugins/roms/lists/list-order.ts'
-import { describeList, prepareConditions } from '../../../plugins/roms/lists/query-conditions.ts'
+import { prepareConditions } from '../../../plugins/roms/lists/query-conditions.ts'
 import { markedRoms } from '../../../plugins/roms/rows.ts'
 import { virtualId } from '../../../plugins/roms/virtual-collections.ts'
 import { isRomVisible } from '../../../plugins/roms/visibility.ts'
@@ -53,7 +53,7 @@ const PUZZLES = virtualId({ type: 'genre', name: 'Puzzle' })
 const LISTS: Partial<ListRomsQuery>[] = [
   {}, { group_by_meta_id: true }, { genres: ['Quiz'], order_dir: 'desc' }, { order_by: 'fs_size_bytes' }, { order_by: 'igdb_id', order_dir: 'desc' },
   { duplicate: true }, { duplicate: false, order_by: 'updated_at' }, { group_by_meta_id: true, genres: ['Quiz'], order_by: 'age_ratings' },
-  { verified: true }, { playable: true },
+  { verified: true }, { playable: true }, { missing: false }, { matched: true, missing: true }, { matched: false, genres: ['Quiz'] },
   { genres: ['Puzzle', 'Quiz'], genres_logic: 'all', platform_ids: [1] },
   { genres: ['Quiz'], genres_logic: 'none', player_counts: ['1'] }, { search_term: 'game', genres: ['Quiz'], virtual_collection_id: PUZZLES },
   { search_term: 'game', matched: false, missing: false }
@@ -75,9 +75,9 @@ t.test('lists and values that follow changes equal those of the whole library', 
     const query = { ...Value.Create(ListRomsQuery), ...changes }
     const order = readOrder(query.order_by, query.order_dir, extensions.providers)
     const options = { query, order, regionPriority: PRIORITY }
-    const findCondition = await prepareConditions({ db: app.db, caller }, extensions, options)
+    const conditions = await prepareConditions({ db: app.db, caller }, extensions, options)
     const versions = await selectVersions(app.db, caller?.id ?? null)
-    const list = describeList(findCondition, query, { caller, versions, settings: PRIORITY })
+    const list = conditions.describe(query, { caller, versions, settings: PRIORITY })
     const found = await cache.index(list, order)
     const source = { userId: caller?.id ?? null, order }
     const { index: whole } = await selectListIndex(app.longReads, source, list.condition(caller, true))
