@@ -15,6 +15,11 @@ function inputOf (request: FastifyRequest, context: string): unknown {
   return { querystring: request.query, params: request.params, headers: request.headers, body: request.body }[context]
 }
 
+/** Sends an error. The schema of the route may describe another body for this status, which would fail the response. */
+function send (reply: FastifyReply, status: number, detail: unknown): void {
+  void reply.code(status).type('application/json; charset=utf-8').serializer(JSON.stringify).send({ detail })
+}
+
 function sendApiError (error: ApiError, reply: FastifyReply): void {
   // Not Basic, because the browser must not show its own dialog on a sign-in page.
   if (error.statusCode === 401) reply.header('www-authenticate', 'Bearer')
@@ -24,7 +29,7 @@ function sendApiError (error: ApiError, reply: FastifyReply): void {
   }
   if (error.retryAfterSeconds !== null) reply.header('retry-after', String(error.retryAfterSeconds))
   const detail = error.fields === null ? error.message : { ...error.fields, message: error.message }
-  void reply.code(error.statusCode).send({ detail: error.violations ?? detail })
+  send(reply, error.statusCode, error.violations ?? detail)
 }
 
 /** Returns the error of a request that failed because the database belongs to a newer release. */
@@ -42,7 +47,7 @@ function sendUnexpected (error: FastifyError, request: FastifyRequest, reply: Fa
   }
   request.log.error({ err: error }, 'request failed')
   const status = error.statusCode === 503 ? 503 : 500
-  void reply.code(status).send({ detail: status === 503 ? error.message : `Internal Server Error (request ${request.id})` })
+  send(reply, status, status === 503 ? error.message : `Internal Server Error (request ${request.id})`)
 }
 
 /** Headers that describe the content which a route was about to send. */
@@ -74,11 +79,11 @@ export default fp(async (app) => {
       const input = inputOf(request, context)
       const problems = error.validation as SchemaProblem[]
       const lines = problems.map((problem) => toViolation(problem, REQUEST_PARTS[context] ?? context, input))
-      void reply.code(422).send({ detail: lines })
+      send(reply, 422, lines)
     } else if (error.code === 'FST_ERR_CTP_INVALID_JSON_BODY') {
-      void reply.code(422).send({ detail: [{ type: 'json_invalid', loc: ['body'], msg: error.message }] })
+      send(reply, 422, [{ type: 'json_invalid', loc: ['body'], msg: error.message }])
     } else if (error.statusCode !== undefined && error.statusCode < 500) {
-      void reply.code(error.statusCode).send({ detail: error.message })
+      send(reply, error.statusCode, error.message)
     } else {
       sendUnexpected(error, request, reply)
     }
@@ -93,7 +98,7 @@ export default fp(async (app) => {
     const methods = findMethods(request.url)
     request.log.debug({ methods }, `there is no route ${request.method} ${request.url.split('?')[0]}`)
     // This exact text is required: apps take any other text as "the requested item is gone", and forget the item.
-    if (methods.length === 0) void reply.code(404).send({ detail: 'Not Found' })
-    else void reply.code(405).header('allow', methods.join(', ')).send({ detail: 'Method Not Allowed' })
+    if (methods.length === 0) send(reply, 404, 'Not Found')
+    else send(reply.header('allow', methods.join(', ')), 405, 'Method Not Allowed')
   })
 }, { name: 'error-handler', fastify: '5.x' })

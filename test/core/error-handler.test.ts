@@ -32,6 +32,15 @@ t.test('an expected failure is answered with its status and message', async (t) 
     [422, { detail: [{ loc: ['query', 'order_by'], msg: 'Unknown column', type: 'value_error', input: 'x' }] }])
 })
 
+t.test('an error is sent although its route answers the same status with another body', async (t) => {
+  const app = await build(t)
+  const schema = { response: { 503: Type.Object({ status: Type.String() }) } }
+  app.get('/ready', { schema }, async () => { throw new ApiError('UNAVAILABLE', 'The database is not ready; try again') })
+  const reply = await app.inject({ url: '/ready' })
+  t.same([reply.statusCode, reply.json()], [503, { detail: 'The database is not ready; try again' }])
+  t.equal(reply.headers['content-type'], 'application/json; charset=utf-8')
+})
+
 t.test('a stream that fails before its first byte is answered like other failures', async (t) => {
   const app = await build(t)
   app.get('/file', async (_request, reply) => reply.type('application/zip').headers({
