@@ -305,9 +305,9 @@ export const RomValues = defineEntity({
   properties: {
     rom_id: p.integer().primary().autoincrement(false),
     /**
-     * `hashtextextended('<column>:<value>', 0)` of each value. Rows of hashes take half the blocks of rows of values. Of
-     * 100,000 values, two have the same 64 bits once in a billion libraries. PostgreSQL keeps this function as it is,
-     * because tables are partitioned by it.
+     * `hashtextextended('<column>:<value>', 0)` of each value. Rows of hashes take half the blocks of rows of values.
+     * Of 100,000 values, two have the same 64 bits once in a billion libraries. PostgreSQL keeps this function as it
+     * is, because tables are partitioned by it.
      */
     hashes: p.array().columnType('bigint[]').default([])
   }

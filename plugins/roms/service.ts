@@ -7,6 +7,7 @@ import type { AnyCaller } from '../platforms/visibility.ts'
 import { createFilterValueCache } from './lists/filter-value-cache.ts'
 import { createListCache } from './lists/list-cache.ts'
 import { orderByName } from './lists/list-order.ts'
+import { createPageReader } from './lists/page-reader.ts'
 import { createRomLists } from './lists/rom-lists.ts'
 import { createRomPages } from './lists/rom-pages.ts'
 import { createValueEstimates } from './lists/value-estimates.ts'
@@ -44,7 +45,7 @@ export function createRoms (app: FastifyInstance, config: Config, userFiles: Use
   const smartMembers = createSmartMembers({ reads: longReads, changes: createChangeLog(() => app.db), extensions })
   const cache = createListCache({ longReads, shortReads, identifying: providers.identifying })
   const filterValues = createFilterValueCache({ reads: longReads, lists: cache, order: orderByName(providers) })
-  const lists = { extensions, builder, cache, filterValues }
+  const reader = createPageReader({ config, extensions, cache, estimates: createValueEstimates(longReads) })
 
   return {
     providers,
@@ -53,10 +54,9 @@ export function createRoms (app: FastifyInstance, config: Config, userFiles: Use
     storePlays,
     checkVisible,
     getFile,
-    ...createRomPages({
-      ...lists, config, estimates: createValueEstimates(longReads), addresses: app.resources.marked
-    }),
-    ...createRomLists(lists),
+    prepareLists: reader.prepare,
+    ...createRomPages({ extensions, builder, reader, filterValues, addresses: app.resources.marked }),
+    ...createRomLists({ extensions, builder, cache, filterValues }),
     ...createRomDetails(app, { extensions, builder, smartMembers }),
 
     getSimple: async (context: Context<AnyCaller>, id: number): Promise<BuiltSimpleRom> =>

@@ -26,6 +26,10 @@ const listKeyOf = (query: ListRomsQuery): [string, unknown][] =>
 export const needsIndex = (query: ListRomsQuery, order: Order): boolean => query.with_total || query.with_char_index ||
   query.with_rom_id_index || query.offset > NEAR_OFFSET || order.indexed === null
 
+/** True if a page needs nothing of the ids of the whole list but their number. */
+export const needsOnlyTotal = (query: ListRomsQuery, order: Order): boolean =>
+  query.with_total && !needsIndex({ ...query, with_total: false }, order)
+
 /**
  * Returns the version kinds a list depends on besides the library. The filter of a smart collection may use all kinds.
  */

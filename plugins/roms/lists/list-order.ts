@@ -1,6 +1,7 @@
 import { TypeGuard } from '@sinclair/typebox'
 import { type RawBuilder, sql } from 'kysely'
 import type { Condition } from '../../../core/database/conditions.ts'
+import type { ListRomsQuery } from '../filters/list-query.ts'
 import type { RomProvider, RomProviders } from '../providers.ts'
 import { ROM_COLUMNS, type RomColumnIn, romColumnsIn } from '../rom-columns.ts'
 
@@ -100,6 +101,14 @@ export function readOrder (orderBy: string, orderDir: string, providers: RomProv
     needsMarks: found.needsMarks,
     indexed: isIndexed ? { by: withoutNulls, hasValue: isNullable ? sql<boolean>`${found.value} is not null` : null } : null
   }
+}
+
+/** Reads the order of a query. Queries that ask for one order in different ways become equal. */
+export function readOrderOf (query: ListRomsQuery, providers: RomProviders): { query: ListRomsQuery, order: Order } {
+  const [by, direction] = [query.order_by.toLowerCase(), query.order_dir.toLowerCase()]
+  const order = readOrder(by, direction, providers)
+  const isByName = valueOf(by, providers) === null
+  return { query: { ...query, order_by: isByName ? '' : by, order_dir: direction === 'desc' ? 'desc' : 'asc' }, order }
 }
 
 export const orderByName = (providers: RomProviders): Order => readOrder('', '', providers)

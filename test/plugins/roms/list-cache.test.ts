@@ -79,6 +79,23 @@ t.test('pages come from the ids of the whole list with any parameters', async (t
   }
 })
 
+t.test('equal orders share one list, and a total needs no list in its own order', async (t) => {
+  const test = await fresh(t)
+  for (const name of ['B', 'A', 'C']) await addRom(test, { fs_name: `${name}.sfc` })
+  const select = "select max(query_start)::text as at from pg_stat_activity where application_name = 'svc lists' and datname = current_database()"
+  const readAt = async () => (await test.app.pg.query<{ at: string | null }>(select)).rows[0]?.at
+  const whole = await get<Page>(test, test.admin, 'roms?genres=x&genres_logic=none')
+  const at = await readAt()
+  t.type(at, 'string')
+  t.same((await get<Page>(test, test.admin, 'roms?genres=x&genres_logic=none&order_by=name&order_dir=ASC')).rom_id_index, whole.rom_id_index)
+  const page = await get<Page>(test, test.admin,
+    'roms?genres=x&genres_logic=none&order_by=created_at&order_dir=desc&with_char_index=false&with_rom_id_index=false&with_filter_values=false')
+  t.same([page.total, page.items.map(({ id }) => id)], [3, whole.rom_id_index.toSorted((a, b) => b - a)])
+  t.equal(await readAt(), at, 'nothing was read for all ROMs')
+  await get<Page>(test, test.admin, 'roms?genres=x&genres_logic=none&order_by=created_at')
+  t.not(await readAt(), at)
+})
+
 t.test('cached ids are sent plain, and in one gzip stream with the page before them', async (t) => {
   const test = await fresh(t)
   const ids = [await addRom(test, { fs_name: 'A.sfc', fields: { name: 'Ä' } }), await addRom(test, { fs_name: 'B.sfc' })]

@@ -21,6 +21,9 @@ const MEMBER_EVENTS: Invalidation = { ...LIST_EVENTS, 'collections:changed': tru
 const dependsOnMembers = (query: ListQuery): boolean =>
   query.collection_id !== undefined || query.smart_collection_id !== undefined || query.favorite !== undefined
 
+/** True if the letters of a list are places to jump to. */
+export const hasLetters = ({ order_by: order }: ListQuery): boolean => order === 'name' || order === 'fs_name'
+
 /** Loads one ROM of a list. */
 export const loadAt = async (query: ListQuery, offset: number) =>
   (await call(api.GET('/api/roms', { params: { query: { ...query, ...NO_EXTRAS, offset, limit: 1 } } }))).items[0]
@@ -31,7 +34,8 @@ export function useGamePages (query: ListQuery) {
   const shown = useRef<Range>({ first: 0, end: PAGE })
   const index = useRef<Promise<number[]> | null>(null)
   const summary = useResource(`list ${key}`, (signal) => call(api.GET('/api/roms', {
-    params: { query: { ...query, ...NO_EXTRAS, limit: 1, with_total: true, with_char_index: true } }, signal
+    params: { query: { ...query, ...NO_EXTRAS, limit: 1, with_total: true, with_char_index: hasLetters(query) } },
+    signal
   })), dependsOnMembers(query) ? MEMBER_EVENTS : LIST_EVENTS)
   const pages = useMemo(() => createPages((offset, limit, signal) => call(api.GET('/api/roms', {
     params: { query: { ...query, ...NO_EXTRAS, offset, limit } }, signal

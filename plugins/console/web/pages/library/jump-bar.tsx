@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { texts } from '../../i18n/language.ts'
 import type { Rom } from '../../ui/cover.tsx'
-import { loadAt } from './game-pages.ts'
+import { hasLetters, loadAt } from './game-pages.ts'
 import { type Jump, findFirst, listYears, thin } from './jump.ts'
 import type { ListQuery } from './list-query.ts'
 
@@ -52,7 +52,7 @@ export function useJumps (query: ListQuery, count: number, letters: Readonly<Rec
     return () => { isCurrent = false }
   }, [key, isDated, count])
   if (isDated) return years
-  if (order !== 'name' && order !== 'fs_name') return []
+  if (!hasLetters(query)) return []
   return thin(Object.entries(letters).sort(([, one], [, other]) => one - other), LETTERS_MAX)
     .map(([letter, at]) => ({ label: letter.toUpperCase(), at, find: () => at }))
 }
