@@ -20,6 +20,7 @@ import { createStore } from './store/create-store.ts'
 import type { Store } from './store/store.ts'
 import jsonDepth from './web/json-depth.ts'
 import limits from './web/limits.ts'
+import { type InstalledPlugins, findInstalled } from './loader/inspection/installed.ts'
 import { openRegistry } from './loader/inspection/known-plugins.ts'
 import type { LoaderOptions } from './loader/loader.ts'
 import { followSharedPackages } from './loader/packages/follow-shared.ts'
@@ -63,6 +64,8 @@ export interface AppOptions {
   wokenAfterMs?: number | null
   /** Plugin packages to use in place of those on disk. */
   packages?: PluginPackage[]
+  /** The plugins at the start of the server; by default those that are installed now. */
+  installed?: InstalledPlugins
   /** Timeouts for loading plugins and for keeping them running. */
   loading?: Pick<LoaderOptions, 'startTimeoutMs' | 'timeouts'>
 }
@@ -191,14 +194,15 @@ export async function buildApp (options: AppOptions): Promise<App> {
     config, accepts: role === 'web', owner: ownerKey(host.id, options.workerNumber ?? 0)
   })
   await app.register(jobs, { url, runsJobs: works })
-  await app.register(await openRegistry(app, {
+  const installed = options.installed ?? findInstalled(config.data_dir, options.packages)
+  await app.register(await openRegistry(app, installed, {
     config, runsPlugins: works, createServices: await createPluginServices(app, config),
     serverFields: await features.loadFieldNames(),
     ...options.loading,
     ...(options.packages === undefined ? {} : { packages: options.packages })
   }))
   // One process of each role follows the other hosts.
-  if (role !== 'command' && (options.workerNumber ?? 0) <= 1) followSharedPackages(app, config)
+  if (role !== 'command' && (options.workerNumber ?? 0) <= 1) followSharedPackages(app, config, installed.dependencies)
   // A scan worker and a command serve no requests. Routes would take a tenth of their memory.
   if (role === 'web') {
     const [{ default: openapi }, { default: asyncapi }] = await loadDocuments()

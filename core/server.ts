@@ -10,6 +10,7 @@ import { joinDatabase } from './database/identity.ts'
 import type { Features, ProcessRole, Upgrade } from './feature.ts'
 import { requireSameKey } from './host-key.ts'
 import { migrateJobs } from './jobs/boss.ts'
+import type { InstalledPlugins } from './loader/inspection/installed.ts'
 import { installSharedPackages } from './loader/packages/install-shared.ts'
 import { forwardForeignSessions } from './sockets/forward-sessions.ts'
 import { createDrain } from './supervisor/drain.ts'
@@ -40,6 +41,8 @@ export interface RoleOptions {
   port?: number
   /** Milliseconds since the scan worker started that this one replaces after a rest; null for any other start. */
   wokenAfterMs?: number | null
+  /** The plugins at the start of the server; by default those that are installed now. */
+  installed?: InstalledPlugins
 }
 
 export interface RunningRole {
@@ -133,10 +136,13 @@ async function listen (app: App, host: string, port: number): Promise<number> {
  */
 export async function startRole (options: RoleOptions): Promise<RunningRole> {
   const { features, config, role, databaseUrl, logger, hostId, workerNumber } = options
-  const place = options.place === undefined ? {} : { place: options.place }
+  const given = {
+    ...options.place === undefined ? {} : { place: options.place },
+    ...options.installed === undefined ? {} : { installed: options.installed }
+  }
   const { wokenAfterMs = null } = options
   const app = await buildApp({
-    config, role, databaseUrl, logger, features, hostId, workerNumber, wokenAfterMs, ...place
+    config, role, databaseUrl, logger, features, hostId, workerNumber, wokenAfterMs, ...given
   })
   const drain = createDrain(app.server)
   try {

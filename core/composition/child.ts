@@ -1,6 +1,7 @@
 import { setSettings } from '../config/environment.ts'
 import { StartError } from '../errors.ts'
 import { exitOnServerErrors } from '../loader/calls/fault.ts'
+import { findInstalled } from '../loader/inspection/installed.ts'
 import { createLogger, passLine } from '../log.ts'
 import { createAllMeasured } from '../supervisor/request-metrics.ts'
 import { ALIVE_MS, type ProcessMessage, type StartMessage, isSupervisorMessage } from '../supervisor/messages.ts'
@@ -59,9 +60,12 @@ async function start (message: StartMessage): Promise<void> {
   log = createLogger(config, `svc-${role}`)
   if (role === 'web') drainSeconds = config.server.drain_seconds
   const { prepareHost, startRole } = await modules
+  const upgrade = { config, databaseUrl: message.database_url, log }
+  const prepared = message.migrate ? await prepareHost(features, upgrade) : config
+  const installed = message.installed ?? findInstalled(config.data_dir)
   running = await startRole({
     features,
-    config: message.migrate ? await prepareHost(features, { config, databaseUrl: message.database_url, log }) : config,
+    config: prepared,
     role,
     databaseUrl: message.database_url,
     logger: log,
@@ -70,13 +74,15 @@ async function start (message: StartMessage): Promise<void> {
     workerNumber: message.worker_number,
     socketDir: message.socket_dir,
     port: message.port,
-    wokenAfterMs: message.woken_after_ms
+    wokenAfterMs: message.woken_after_ms,
+    installed
   })
   if (isStopping) return
   await report({
     type: 'ready',
     setup_code: await running.app.users.findSetupCode(),
     has_pages: running.app.pages.areServed,
+    installed,
     plugins: [...running.app.registry.records]
   })
   const { app } = running

@@ -15,6 +15,8 @@ import { setUpPlugin } from './steps/set-up-plugin.ts'
 
 export interface LoaderOptions extends ConfigureOptions {
   packages?: PluginPackage[]
+  /** Packages that were updated or removed after the start of the server; they fail. */
+  changed?: ReadonlySet<PluginPackage>
   /** Milliseconds that all plugins together may take to load, again to set up, and again to close. */
   startTimeoutMs?: number
   /** Timeouts for plugins in their own processes. */
@@ -23,6 +25,8 @@ export interface LoaderOptions extends ConfigureOptions {
 
 /** Loading and setting up, one after the other, must fit into the limit of the application's own start. */
 const START_TIMEOUT_MS = 5_000
+
+const CHANGED = 'it was updated or removed after the start of the server; restart the server'
 
 const hasEntry = (pack: PluginPackage): pack is PluginPackage & { entry: string } => pack.entry !== null
 
@@ -55,7 +59,7 @@ function warnOfUnknownKeys ({ log }: FastifyInstance, config: Config, candidates
 
 /** Loads all packages, one step after the other. An error fails only its own plugin. */
 export async function loadPlugins (app: FastifyInstance, options: LoaderOptions): Promise<LoadedPlugins> {
-  const { config, descriptions, startTimeoutMs = START_TIMEOUT_MS } = options
+  const { config, descriptions, changed = new Set(), startTimeoutMs = START_TIMEOUT_MS } = options
   const { registry, define, describe, add, replace, setDown } = createRegistry()
   const names = createUsedNames()
   const ordered: ProviderDefinition[] = []
@@ -81,6 +85,7 @@ export async function loadPlugins (app: FastifyInstance, options: LoaderOptions)
     const { pack } = candidate
     const manifest = readManifest(pack)
     candidate.manifest = manifest
+    if (changed.has(pack)) throw new LoadError('failed', CHANGED)
     if (description !== undefined) readDescription(candidate, manifest, description)
     else if (!hasEntry(pack)) throw new LoadError('failed', 'the file its package.json exports does not exist; build it first')
     else if (pack.origin === 'community') candidate.plugin = await importApart(pack, manifest, await startProcess(candidate, pack))

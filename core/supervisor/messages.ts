@@ -1,5 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
+import type { InstalledPlugins } from '../loader/inspection/installed.ts'
 import type { MetricSnapshot, ServerSnapshot } from '../metrics/metric-snapshot.ts'
 import { Nullable, StringEnum } from '../typebox.ts'
 
@@ -36,6 +37,8 @@ export const SupervisorMessageSchema = Type.Union([
     port: Type.Integer(),
     /** The idle time after which the scan worker asks to rest; 0 for never. */
     rest_ms: Type.Number(),
+    /** The plugins at the start of the server; null for the first process, which finds them. */
+    installed: Nullable(Type.Unsafe<InstalledPlugins>(Type.Object({}))),
     /** Milliseconds since the first scan worker was ready, for one that replaces a resting one; otherwise null. */
     woken_after_ms: Nullable(Type.Number())
   }),
@@ -77,6 +80,8 @@ export const ProcessMessageSchema = Type.Union([
     setup_code: Nullable(Type.String()),
     /** True if the server shows pages to browsers. */
     has_pages: Type.Boolean(),
+    /** The packages of plugins that it works with. */
+    installed: Type.Unsafe<InstalledPlugins>(Type.Object({})),
     plugins: Type.Array(PluginRecordSchema)
   }),
   /** The scan worker has no work until this time of the database, in milliseconds. */

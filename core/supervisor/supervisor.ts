@@ -236,6 +236,8 @@ class Run {
       port: this.#port,
       // With an external database, the worker also works for other hosts.
       rest_ms: this.#database.isEmbedded ? this.#options.config.server.worker_rest_minutes * MINUTE_MS : 0,
+      // Packages that are installed later take effect at the next start, in all processes at once.
+      installed: this.#ready?.installed ?? null,
       woken_after_ms: null
     })
   }

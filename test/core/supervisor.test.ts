@@ -20,7 +20,7 @@ import { isAlive } from '../e2e/server.ts'
 
 const STATE = { pid: 1, started_at: '2026-01-01T00:00:00Z', url: null, port: null, database_url: 'postgres://db' }
 const START = {
-  type: 'start', name: 'web worker 1', settings: {}, config_text: '', database_url: 'u', database_pid: null, migrate: false, host_id: 'h', worker_number: 1, socket_dir: '/', port: 1, rest_ms: 0, woken_after_ms: null
+  type: 'start', name: 'web worker 1', settings: {}, config_text: '', database_url: 'u', database_pid: null, migrate: false, host_id: 'h', worker_number: 1, socket_dir: '/', port: 1, rest_ms: 0, installed: null, woken_after_ms: null
 } as const
 const silent = pino({ level: 'silent' })
 
@@ -198,7 +198,7 @@ t.test('a slot replaces its dead process, but not after it was stopped', async (
   let ready = Promise.withResolvers<void>()
   const slot = createSlot(t, `process.on('message', (message) => {
     if (message.type === 'stop') process.exit(0)
-    process.send({ type: 'ready', setup_code: null, has_pages: true, plugins: [] })
+    process.send({ type: 'ready', setup_code: null, has_pages: true, installed: {}, plugins: [] })
   })`, { onReady: () => { ready.resolve() } })
   slot.start(START)
   await ready.promise
@@ -219,7 +219,7 @@ t.test('a slot whose process rests starts one again, which learns of the rest', 
     if (message.type === 'rest') setTimeout(() => { process.exit(0) })
     if (message.type === 'start') {
       const pages = message.woken_after_ms !== null
-      process.send({ type: 'ready', setup_code: null, has_pages: pages, plugins: [] })
+      process.send({ type: 'ready', setup_code: null, has_pages: pages, installed: {}, plugins: [] })
     }
   })`, {
     onReady: (message) => { ready.resolve(message.has_pages) },
@@ -251,7 +251,7 @@ t.test('an optional process that cannot start any more is tried again until it c
       if (type === 'stop') process.exit(0)
       if (type !== 'start') return
       if (existsSync(process.argv[2])) process.send({ type: 'failed', message: 'broken', exit_code: 3 }, () => process.exit(1))
-      else process.send({ type: 'ready', setup_code: null, has_pages: false, plugins: [] })
+      else process.send({ type: 'ready', setup_code: null, has_pages: false, installed: {}, plugins: [] })
     })`
   })
   const broken = join(folder, 'broken')
@@ -288,7 +288,7 @@ t.test('a slot replaces a process that fails while it ends for a rest', async (t
   const slot = createSlot(t, `process.on('message', (message) => {
     if (message.type === 'stop') process.exit(0)
     if (message.type === 'rest') process.exit(1)
-    if (message.type === 'start') process.send({ type: 'ready', setup_code: null, has_pages: false, plugins: [] })
+    if (message.type === 'start') process.send({ type: 'ready', setup_code: null, has_pages: false, installed: {}, plugins: [] })
   })`, { onReady: () => { ready.resolve() } })
   slot.start(START)
   await ready.promise
@@ -304,7 +304,7 @@ t.test('a slot reports the load of its process only once it is ready', async (t)
     'child.mjs': `process.on('message', (message) => {
       if (message.type === 'stop') process.exit(0)
       if (message.type === 'line') process.send({ type: 'failed', message: '', exit_code: 0 })
-      else process.send({ type: 'ready', setup_code: null, has_pages: true, plugins: [] })
+      else process.send({ type: 'ready', setup_code: null, has_pages: true, installed: {}, plugins: [] })
     })
     process.send({ type: 'alive', busy: 0.5 })`
   })
@@ -359,7 +359,7 @@ t.test('a silent process is killed after a minute, a starting one after five', a
   const folder = t.testdir({
     'child.mjs': `process.on('message', (message) => {
       if (message.type === 'stop') process.exit(0)
-      if (message.worker_number === 1) process.send({ type: 'ready', setup_code: null, has_pages: true, plugins: [] })
+      if (message.worker_number === 1) process.send({ type: 'ready', setup_code: null, has_pages: true, installed: {}, plugins: [] })
     })
     process.send({ type: 'alive', busy: 0 })`
   })
@@ -396,7 +396,7 @@ t.test('a silent process is killed after a minute, a starting one after five', a
 t.test('a line of the supervisor\'s log goes only to a process that is ready', async (t) => {
   const folder = t.testdir({
     'child.mjs': `process.on('message', (message) => {
-      if (message.type === 'start') process.send({ type: 'ready', setup_code: null, has_pages: true, plugins: [] })
+      if (message.type === 'start') process.send({ type: 'ready', setup_code: null, has_pages: true, installed: {}, plugins: [] })
       if (message.type === 'line') process.send({ type: 'failed', message: message.line, exit_code: 0 })
       if (message.type === 'stop') process.exit(0)
     })`

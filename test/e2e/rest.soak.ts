@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import t from 'tap'
 import { readLockFile } from '../../core/postgres/cluster.ts'
 import { makeFolder } from '../folder.ts'
+import { installInto } from '../loader/install.ts'
 import { runCommand } from '../run-command.ts'
 import { until } from '../until.ts'
 import { createUsedDataDir, listChildren, runSvc, settings, waitUntilListening } from './server.ts'
@@ -36,6 +37,14 @@ t.test('a resting scan worker starts for whatever needs it, and rests again', as
     const plugins = await fetch(`${url}/api/plugins`, { headers: { authorization } })
     t.match(await plugins.json(), [{ seen_by: 'worker' }], 'the worker itself answers')
     await untilResting()
+  })
+
+  await t.test('a plugin that is added during the rest waits for the next start of the server', async (t) => {
+    await untilResting()
+    installInto(dataDir, ['good-exporter'])
+    const plugins = await (await fetch(`${url}/api/plugins`, { headers: { authorization } })).json() as { seen_by: string, origin: string }[]
+    t.equal(plugins[0]?.seen_by, 'worker')
+    t.same(plugins.filter(({ origin }) => origin === 'community'), [], 'the web workers do not know it either')
   })
 
   await t.test('a command waits for the start', async (t) => {

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import type { Rom } from '@svc/plugin-sdk'
 import t from 'tap'
 import { buildApp } from '../../core/app.ts'
+import { findInstalled } from '../../core/loader/inspection/installed.ts'
 import { lockDataDir } from '../../core/supervisor/lock.ts'
 import { writeServerState } from '../../core/supervisor/server-state.ts'
 import { features } from '../../plugins/index.ts'
@@ -37,6 +38,33 @@ t.test('a web worker learns the scan worker\'s plugin states, in either start or
   t.teardown(() => later.close())
   await later.ready()
   t.notOk(later.registry.providers.has('throws-in-setup'))
+})
+
+t.test('a process that starts later works with the plugins of the start of the server', async (t) => {
+  const { config, databaseUrl, app: { log } } = await buildTestApp(t, { packages: [] })
+  installInto(config.data_dir, ['good-exporter'])
+  const installed = findInstalled(config.data_dir)
+  const options = { config, databaseUrl, logger: log as never, features, installed, workerNumber: 2 }
+  const build = async (role: 'web' | 'worker') => {
+    const app = await buildApp({ ...options, role })
+    t.teardown(() => app.close())
+    await app.ready()
+    return app
+  }
+  const statusesOf = ({ registry }: Awaited<ReturnType<typeof build>>) => registry.records
+    .filter(({ origin }) => origin === 'community').map(({ key, status, reason }) => ({ key, status, reason }))
+  const web = await build('web')
+  t.match(statusesOf(web), [{ key: 'good-exporter', status: 'active' }])
+  installInto(config.data_dir, ['good-channel'])
+
+  const worker = await build('worker')
+  const expected = [
+    { key: 'good-exporter', status: 'failed', reason: 'it was updated or removed after the start of the server; restart the server' }
+  ]
+  t.same(statusesOf(worker), expected)
+  await until(async () => statusesOf(web)[0]?.status === 'failed', 'the web worker to hear of it')
+  t.same(statusesOf(web), expected)
+  t.same(statusesOf(await build('web')), expected, 'the description of the plugin is still stored')
 })
 
 t.test('svc plugins reports the running scan worker\'s states and runs no plugin', async (t) => {

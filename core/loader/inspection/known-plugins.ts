@@ -4,9 +4,10 @@ import { type LoadedPlugins, type LoaderOptions, linkSdkFor, loadPlugins } from 
 import { type PluginPackage, listPluginPackages } from '../packages/packages.ts'
 import type { Description } from '../registry.ts'
 import { inspectInProcess } from './inspect-in-process.ts'
+import { type InstalledPlugins, findChanged } from './installed.ts'
 import { isPluginKind } from '../checks/check-definition.ts'
 import { PLUGIN_SETTINGS_CHANGED, type StoredSettings, openStoredSettings } from '../settings/stored-settings.ts'
-import { PLUGINS_CHANGED, fingerprintOf, readSnapshot, storeDescriptions, storeReports } from './snapshot.ts'
+import { PLUGINS_CHANGED, readSnapshot, storeDescriptions, storeReports } from './snapshot.ts'
 
 /** Returns the descriptions of the packages: the stored ones, or else those of an inspection in a separate process. */
 async function findDescriptions (
@@ -26,9 +27,13 @@ async function findDescriptions (
   }
 }
 
-/** Stores the state of plugins, in the process that runs them, for all other processes. */
-async function publishState (app: FastifyInstance, fingerprint: string): Promise<void> {
-  await storeDescriptions(app.db, fingerprint, app.registry.descriptions)
+/**
+ * Stores the state of plugins, in the process that runs them, for all other processes.
+ *
+ * @param isComplete false if a package was refused that the other processes know
+ */
+async function publishState (app: FastifyInstance, fingerprint: string, isComplete: boolean): Promise<void> {
+  if (isComplete) await storeDescriptions(app.db, fingerprint, app.registry.descriptions)
   /** One write after the other, because the last state must win. */
   let storing: Promise<void> = Promise.resolve()
   const store = () => {
@@ -99,17 +104,17 @@ declare module 'fastify' {
  * not opened during the registration of app plugins, because many processes may take longer to start than that time
  * limit.
  */
-export async function openRegistry (app: FastifyInstance, options: LoaderOptions) {
+export async function openRegistry (app: FastifyInstance, installed: InstalledPlugins, options: LoaderOptions) {
   const { config, runsPlugins: works } = options
+  const { packages, fingerprint } = installed
   linkSdkFor(app, config.data_dir)
-  const packages = options.packages ?? listPluginPackages(config.data_dir)
-  const fingerprint = fingerprintOf(packages)
+  const changed = findChanged(installed, works ? options.packages ?? listPluginPackages(config.data_dir) : packages)
   const descriptions = works ? undefined : await findDescriptions(app, packages, fingerprint)
   const stored = await openStoredSettings(app.db, app.secrets, app.log)
-  const registry = await loadPlugins(app, { ...options, packages, descriptions, stored })
+  const registry = await loadPlugins(app, { ...options, packages, changed, descriptions, stored })
   return fp(async (instance) => {
     instance.decorate('registry', registry)
-    if (works) await publishState(instance, fingerprint)
+    if (works) await publishState(instance, fingerprint, changed.size === 0)
     // Only the worker knows the state of a plugin, so other processes read it after they loaded the plugin again.
     const afterReload = works ? undefined : await followWorker(instance, fingerprint)
     followSettings(instance, registry, stored, afterReload)

@@ -1,31 +1,23 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { FastifyInstance } from 'fastify'
 import type { Config } from '../../config/config.ts'
 import { directUrlOf } from '../../config/database-urls.ts'
 import { type Installed, installSharedPackages } from './install-shared.ts'
-import { pluginsFolder, readDependencies } from './plugins-folder.ts'
+import { type Dependencies, describeDependencies } from './plugins-folder.ts'
 import { PACKAGES_CHANGED } from './shared-packages.ts'
 
 /** The first and the longest pause before another attempt to install what could not be installed. */
 const RETRY_MS = { first: 30_000, longest: 3_600_000 }
-const RESTART = 'Plugins were installed or removed since this process started; restart the server on this host to apply that'
-
-/** Describes what npm noted of the installed packages; it changes with each of them. */
-function describe (config: Config): string {
-  try {
-    return JSON.stringify(readDependencies(pluginsFolder(config.data_dir)))
-  } catch (err) {
-    // The server runs without these plugins, and each attempt reports the file.
-    return (err as Error).message
-  }
-}
+const RESTART = 'Plugins were installed or removed since the server started; restart the server on this host to apply that'
 
 /**
  * Keeps the plugins of this host in the state that all hosts share, while the process runs. Installed plugins load at
  * the next start. `svc plugins` and `svc doctor` read problems from the row of the process.
+ *
+ * @param loaded the packages at the start of the server
  */
-export function followSharedPackages (app: FastifyInstance, config: Config): void {
+export function followSharedPackages (app: FastifyInstance, config: Config, loaded: Dependencies | string): void {
   if (directUrlOf(config) === undefined) return
-  const loaded = describe(config)
   let timer: NodeJS.Timeout | undefined
   let pauseMs = RETRY_MS.first
   const closing = new AbortController()
@@ -34,7 +26,7 @@ export function followSharedPackages (app: FastifyInstance, config: Config): voi
   async function store ({ changed, problem }: Installed): Promise<void> {
     if (changed.length > 0) app.log.warn({ plugins: changed }, 'plugins were installed or removed as on the other hosts; restart the server to apply that')
     if (problem !== null) app.log.error({ reason: problem }, 'this host lacks plugins of the other hosts')
-    const shown = problem ?? (describe(config) === loaded ? null : RESTART)
+    const shown = problem ?? (isDeepStrictEqual(describeDependencies(config.data_dir), loaded) ? null : RESTART)
     await app.db.query('update workers set plugins_problem = $2 where id = $1', [app.workers.id, shown])
   }
 

@@ -34,3 +34,13 @@ export function readDependencies (folder: string): Dependencies {
     throw new StartError(`${file} cannot be read: ${(err as Error).message}. Correct or delete it.`, { cause: err })
   }
 }
+
+/** Returns what npm noted of the installed packages; the error of reading it if that fails. */
+export function describeDependencies (dataDir: string): Dependencies | string {
+  try {
+    return readDependencies(pluginsFolder(dataDir))
+  } catch (err) {
+    // The server runs without these plugins, and each attempt to install plugins reports the file.
+    return (err as Error).message
+  }
+}
