@@ -6,6 +6,8 @@ import { errorCode } from '../../core/files/fs-error.ts'
 import { isPresent } from '../../core/files/safe-path.ts'
 import type { Entry, EntryFile } from '../entries/entries.ts'
 import type { EntryHasher } from '../hashing/entry-hasher.ts'
+import { describeReadOnly } from '../library/read-only.ts'
+import type { LibraryRoot } from '../library/roots.ts'
 import type { RomWrite } from '../scans/rom-write-rows.ts'
 import { toFileRows, toRomRow } from '../scans/entry-rows.ts'
 import { type Archives, ArchiveRefusedError } from './archive-in-thread.ts'
@@ -37,18 +39,19 @@ export type Conversion =
   | { left: string }
   | { to: string, bytes_before: number, bytes_after: number }
 
-/** A planned conversion. `dir` is the root folder of the ROM's library. */
-interface Plan { dir: string, entry: Entry, steps: Step[] }
+/** A planned conversion. `root` is the ROM's library. */
+interface Plan { root: LibraryRoot, entry: Entry, steps: Step[] }
 
 const NOT_WRITABLE: Record<string, string> = {
-  EROFS: 'its disk is read-only', EACCES: 'there is no permission to write', EPERM: 'there is no permission to write'
+  EACCES: 'there is no permission to write', EPERM: 'there is no permission to write'
 }
 
 /** Creates the work folder before any work starts. @throws ArchiveRefusedError if the ROM's folder is not writable */
-async function openWork (...path: string[]): Promise<string> {
+async function openWork (root: LibraryRoot, path: string): Promise<string> {
   try {
-    return await makeFolder(...path)
+    return await makeFolder(root.dir, path)
   } catch (err) {
+    if (errorCode(err) === 'EROFS') throw new ArchiveRefusedError(describeReadOnly(root))
     const reason = NOT_WRITABLE[errorCode(err)]
     if (reason === undefined) throw err
     throw new ArchiveRefusedError(`${reason}; make the folder of its platform writable for the server`)
@@ -76,7 +79,7 @@ async function requireSpace (archives: Archives, folder: string, steps: readonly
 
 /** Checks the new names. @throws ArchiveRefusedError if one is taken */
 async function requireFreeNames (
-  db: Db, rom: ConvertibleRom, { dir }: Plan, { fs_name: name, staged, deletedFiles }: Staging
+  db: Db, rom: ConvertibleRom, { root: { dir } }: Plan, { fs_name: name, staged, deletedFiles }: Staging
 ): Promise<void> {
   if (!await isNameFree(db, rom, name)) {
     throw new ArchiveRefusedError(`it was renamed during the conversion, or '${name}' is another ROM; rename or delete that ROM`)
@@ -92,7 +95,7 @@ async function requireFreeNames (
 
 /** Returns the swap of the originals for the staged files, whose content it hashes. */
 async function toSwap (
-  hasher: EntryHasher, rom: ConvertibleRom, { dir, entry }: Plan, staging: Staging
+  hasher: EntryHasher, rom: ConvertibleRom, { root: { dir }, entry }: Plan, staging: Staging
 ): Promise<Swap> {
   const next = toEntry(entry, staging)
   const hashes = await hasher.hashEntry(next, rom.slug)
@@ -110,13 +113,13 @@ async function toSwap (
 async function plan (
   { library, openNeighbourFiles }: ConvertServices, rom: ConvertibleRom, to: Target
 ): Promise<Plan | { left: string }> {
-  const { name, dir, is_writable: isWritable } = await library.get(rom.library_id)
-  if (!isWritable) return { left: `its library '${name}' is read-only` }
-  const neighbours = openNeighbourFiles(dir)
+  const root = await library.get(rom.library_id)
+  if (!root.is_writable) return { left: describeReadOnly(root) }
+  const neighbours = openNeighbourFiles(root.dir)
   const found = await neighbours.readEntry(rom.fs_path, rom.fs_name)
   if ('left' in found) return found
   const decision = await decide(found.entry, await neighbours.readContext(found.entry, rom.fs_path, rom.slug, to))
-  return 'left' in decision ? decision : { dir, entry: found.entry, steps: decision.steps }
+  return 'left' in decision ? decision : { root, entry: found.entry, steps: decision.steps }
 }
 
 /**
@@ -140,14 +143,14 @@ async function swapFiles (
 
 async function apply (services: ConvertServices, rom: ConvertibleRom, planned: Plan): Promise<Conversion> {
   const { db, archives, make, signal } = services
-  const { dir, entry, steps } = planned
-  await requireSpace(archives, join(dir, rom.fs_path), steps)
+  const { root, entry, steps } = planned
+  await requireSpace(archives, join(root.dir, rom.fs_path), steps)
   const workPath = `${rom.fs_path}/${workName(rom.id)}`
   if (!await insertConversion(db, rom, workPath)) {
     throw new ArchiveRefusedError('its disk became unavailable during the conversion; mount the disk, then run the task again')
   }
   try {
-    const work = await openWork(dir, workPath)
+    const work = await openWork(root, workPath)
     const staging = await stageFiles(entry, steps, { slug: rom.slug, fs_path: rom.fs_path, work }, make)
     signal.throwIfAborted()
     await requireFreeNames(db, rom, planned, staging)

@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { badRequest, conflict } from '../../core/errors.ts'
 import { LibraryUnreadableError, isFolder } from './directory.ts'
+import { describeReadOnly } from './read-only.ts'
 import type { LibraryRoot } from './roots.ts'
 import type { Library } from './service.ts'
 import { type Structure, romsPath } from './structure.ts'
@@ -76,7 +77,7 @@ export async function findLayout (library: Library, fsSlug: string): Promise<Wri
     ({ holdsIt: hasFolder }) => hasFolder
   ) ?? writable.find(({ isMounted }) => isMounted) ?? writable[0]
   if (layout !== undefined) return await openPlace(library, layout.root)
-  throw conflict('All libraries are read-only; set the writable of one to true to change its files')
+  throw conflict(layouts.map(({ root }) => describeReadOnly(root)).join('. '))
 }
 
 /**

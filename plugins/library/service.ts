@@ -10,6 +10,7 @@ import { isAway } from './detached-folder.ts'
 import { createRootChecks } from './root-checks.ts'
 import type { LibraryState } from './root-problem.ts'
 import { LibraryUnreadableError } from './directory.ts'
+import { libraryReadOnly } from './read-only.ts'
 import { type LibraryRoot, createRoots } from './roots.ts'
 import { type Structure, detectStructure, listPlatformFolders } from './structure.ts'
 
@@ -68,7 +69,7 @@ export function createLibrary (db: Db, config: Config, reserved: ReservedNames =
       const root = await get(id)
       if (root.is_writable) return root
       await requireAllowed(root)
-      throw conflict(`The library '${root.name}' is read-only; set its writable to true to change its files`)
+      throw libraryReadOnly(root)
     },
 
     /** Returns the current state of each library. An empty library is no problem if it never contained a platform. */

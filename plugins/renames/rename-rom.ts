@@ -8,6 +8,8 @@ import { errorCode } from '../../core/files/fs-error.ts'
 import { PathRefusedError, safeName } from '../../core/files/safe-path.ts'
 import type { ExclusionRules } from '../library/exclusions.ts'
 import { nameSortKey, parseName } from '../library/names.ts'
+import { libraryReadOnly } from '../library/read-only.ts'
+import type { LibraryRoot } from '../library/roots.ts'
 import { type RomRename, deleteRename, finishRename, insertRename, selectRenames } from './rename-rows.ts'
 
 type Library = FastifyInstance['library']
@@ -69,11 +71,12 @@ const writeName = (db: Db, renaming: RomRename) => finishRename(db, renaming, {
   sort_key: nameSortKey(parseName(renaming.new_name, { isFolder: renaming.is_folder }).fs_name_no_tags)
 })
 
-function toRefusal (err: unknown, { old_name: name }: RomRename): unknown {
+function toRefusal (err: unknown, { old_name: name }: RomRename, root: LibraryRoot): unknown {
   const reasons: Record<string, string> = {
-    EROFS: 'the library is read-only', EACCES: 'there is no permission to write', EPERM: 'there is no permission to write'
+    EACCES: 'there is no permission to write', EPERM: 'there is no permission to write'
   }
   if (errorCode(err) === 'ENOENT') return romFileMissing(name)
+  if (errorCode(err) === 'EROFS') return libraryReadOnly(root)
   const reason = reasons[errorCode(err)]
   return reason === undefined ? err : conflict(`'${name}' cannot be renamed: ${reason}. Make its folder writable for the server`)
 }
@@ -105,7 +108,7 @@ async function renameOne ({ db, library }: RenameServices, renaming: RomRename):
     await rename(join(folder, renaming.old_name), join(folder, renaming.new_name))
   } catch (err) {
     await deleteRename(db, renaming.rom_id)
-    throw toRefusal(err, renaming)
+    throw toRefusal(err, renaming, root)
   }
   await writeName(db, renaming)
 }

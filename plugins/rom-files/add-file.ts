@@ -66,7 +66,7 @@ export async function addFile (
   const { app } = services
   const name = readFileName(request, kind, false)
   const rom = await findTarget(contextOf(request), id)
-  await withWriteErrors(async () => {
+  await withWriteErrors(app, rom, async () => {
     const { dir } = await openLibrary(app, rom)
     const targetPath = await resolveInside(dir, rom.fs_path)
     const arrived = await receive(request, readGivenName(request), targetPath)

@@ -31,7 +31,7 @@ export async function removeFile (
   const trashId = await disposal.storeFile(file.id)
   let isMoved = false
   try {
-    isMoved = await withWriteErrors(() => disposal.move({ ...rom, ...file }))
+    isMoved = await withWriteErrors(app, rom, () => disposal.move({ ...rom, ...file }))
   } finally {
     if (!isMoved && trashId !== null) await disposal.deleteRows([trashId])
   }

@@ -3,12 +3,9 @@ import type { Context } from '../../core/access/context.ts'
 import { badRequest, conflict, notFound } from '../../core/errors.ts'
 import { errorCode } from '../../core/files/fs-error.ts'
 import { PathRefusedError } from '../../core/files/safe-path.ts'
+import { libraryReadOnly } from '../library/read-only.ts'
 import type { LibraryRoot } from '../library/roots.ts'
 import { type TargetRom, selectTarget } from './rows.ts'
-
-const REFUSED = new Map([
-  ['EROFS', 'the library is read-only'], ['EACCES', 'there is no permission to write'], ['EPERM', 'there is no permission to write']
-])
 
 export const movedError = () =>
   conflict('The ROM was deleted, renamed or moved at the same moment; fetch its current state and try again')
@@ -34,13 +31,16 @@ export async function openLibrary (
 }
 
 /** Converts write errors of the library's disk to refusals, because they are not faults of the server. */
-export async function withWriteErrors<T> (work: () => Promise<T>): Promise<T> {
+export async function withWriteErrors<T> (
+  { library }: Pick<FastifyInstance, 'library'>, rom: Pick<TargetRom, 'library_id'>, work: () => Promise<T>
+): Promise<T> {
   try {
     return await work()
   } catch (err) {
     if (err instanceof PathRefusedError) throw badRequest(err.message)
     if (errorCode(err) === 'ENOENT') throw movedError()
-    const reason = REFUSED.get(errorCode(err))
-    throw reason === undefined ? err : conflict(`The file cannot be stored: ${reason}. Make the library writable for the server`)
+    if (errorCode(err) === 'EROFS') throw libraryReadOnly(await library.get(rom.library_id))
+    if (!['EACCES', 'EPERM'].includes(errorCode(err))) throw err
+    throw conflict('The file cannot be stored: there is no permission to write. Make the library writable for the server')
   }
 }

@@ -82,7 +82,7 @@ export async function convertToFolder (app: FastifyInstance, context: Context, i
   const rom = await findTarget(context, id)
   if (!rom.is_folder) {
     const { dir } = await openLibrary(app, rom)
-    await withWriteErrors(() => ensureFolder(app, dir, rom))
+    await withWriteErrors(app, rom, () => ensureFolder(app, dir, rom))
     await app.editing.announce(id)
   }
   return await app.roms.getDetailed({ db: app.db, caller: context.caller }, id)
