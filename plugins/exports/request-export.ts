@@ -3,6 +3,7 @@ import type { FastifyInstance } from 'fastify'
 import { sha256 } from '../../core/access/secrets.ts'
 import type { Config } from '../../core/config/config.ts'
 import { createPathMask } from '../../core/config/path-mask.ts'
+import { ApiError } from '../../core/errors.ts'
 import type { AnyCaller } from '../platforms/visibility.ts'
 import { exportFailed } from './errors.ts'
 import { maskPaths } from './filter-report.ts'
@@ -37,7 +38,8 @@ export function createExportRequests (app: FastifyInstance, config: Config) {
    * Requests an export from the scan worker and waits for the outcome. Only administrators see paths of the machine
    * in it.
    *
-   * @throws ApiError UNAVAILABLE without a worker; EXPORT_FAILED if no requested file could be written.
+   * @throws ApiError UNAVAILABLE without a worker, or if no library of the platforms can be read now; EXPORT_FAILED if
+   * no requested file could be written for another reason.
    */
   return async function request (
     exporter: string, platformIds: readonly number[] | null, caller: AnyCaller
@@ -46,7 +48,16 @@ export function createExportRequests (app: FastifyInstance, config: Config) {
     const report = await runInWorker(exporter, platformIds, caller)
     const outcome = caller === null || caller.access.is_admin ? report : maskPaths(report, mask)
     if (outcome.files.length > 0 || outcome.errors.length === 0) return outcome
-    const reasons = new Set(outcome.errors.map(({ path, reason }) => `${path}: ${reason}`))
-    throw exportFailed(`No file could be written. ${[...reasons].slice(0, SHOWN_REASONS).join(' ')}`)
+    throw toError(outcome)
   }
+}
+
+/** Returns the error of an export that wrote no file. */
+function toError ({ errors }: Pick<ExportOutcome, 'errors'>): ApiError {
+  const isUnavailable = errors.every((error) => error.is_unavailable)
+  const reasons = new Set(errors.map(({ path, reason }) => isUnavailable ? reason : `${path}: ${reason}`))
+  const shown = [...reasons].slice(0, SHOWN_REASONS)
+  return isUnavailable
+    ? new ApiError('UNAVAILABLE', shown.join('. '))
+    : exportFailed(`No file could be written. ${shown.join(' ')}`)
 }

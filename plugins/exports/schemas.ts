@@ -46,7 +46,8 @@ export const FailedExportSchema = Type.Object({
   exporter: Type.String(),
   platform: Type.String(),
   path: Type.String({ description: 'Path of the file that was not written; path of the library if the library cannot be read' }),
-  reason: Type.String()
+  reason: Type.String(),
+  is_unavailable: Type.Boolean({ description: 'True if the library cannot be read now, such as one that is not mounted' })
 }, { title: 'FailedExport' })
 export type FailedExport = Static<typeof FailedExportSchema>
 

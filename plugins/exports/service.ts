@@ -1,9 +1,12 @@
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import { type Config, getAt } from '../../core/config/config.ts'
+import { ApiError } from '../../core/errors.ts'
 import { createCache } from '../../core/loader/context.ts'
 import { exportFailed } from './errors.ts'
 import { toReason } from './files/fs-reason.ts'
-import { type ReadableLibrary, findLibrariesWithPlatform, findReadableLibraries } from './find-libraries.ts'
+import {
+  type ReadableLibrary, findLibrariesWithPlatform, findReadableLibraries, findUnmountedHome
+} from './find-libraries.ts'
 import { listPlatforms } from './find-platforms.ts'
 import {
   type LoadedExporter, type PlatformRow, exportPlatform, findObstacle, listMediaFolders
@@ -22,11 +25,11 @@ export interface ExportOptions {
   signal: AbortSignal
 }
 
-/** Returns the outcome for a library that cannot be read at all. @param path its folder */
+/** Returns the outcome for platforms whose libraries cannot be read. @param path the folder of a library */
 function failAll (
   path: string, platforms: readonly PlatformRow[], chosen: readonly LoadedExporter[], err: unknown
 ): ExportOutcome {
-  const failure = { path, reason: toReason(err) }
+  const failure = { path, reason: toReason(err), is_unavailable: !(err instanceof ApiError) || err.statusCode === 503 }
   const errors = platforms.flatMap(({ slug }) =>
     chosen.map(({ key }) => ({ exporter: key, platform: slug, ...failure })))
   return { files: [], errors }
@@ -56,16 +59,20 @@ function pickExporters (exporters: ReadonlyMap<string, LoadedExporter>, keys: re
   })
 }
 
-export function createExports (app: FastifyInstance, config: Config) {
-  const cache = createCache(app.db, 'exports')
-  const log = app.log.child({ feature: 'exports' })
-  const listUsable = () => new Map([...app.registry.exporters].filter(([key, exporter]) => {
+/** Returns the exporters whose files the host can write, by key. */
+function listUsable ({ registry }: Pick<FastifyInstance, 'registry'>, log: FastifyBaseLogger): Map<string, LoadedExporter> {
+  return new Map([...registry.exporters].filter(([key, exporter]) => {
     const reason = findObstacle(exporter)
     if (reason !== null) log.warn({ exporter: key, reason }, 'exporter skipped')
     return reason === null
   }))
-  let exporters = listUsable()
-  app.registry.onReload(({ kind }) => { if (kind === 'exporter') exporters = listUsable() })
+}
+
+export function createExports (app: FastifyInstance, config: Config) {
+  const cache = createCache(app.db, 'exports')
+  const log = app.log.child({ feature: 'exports' })
+  let exporters = listUsable(app, log)
+  app.registry.onReload(({ kind }) => { if (kind === 'exporter') exporters = listUsable(app, log) })
 
   /**
    * Writes the files of exporters, one platform after the other. It runs plugins, so only the scan worker may call it.
@@ -88,6 +95,11 @@ export function createExports (app: FastifyInstance, config: Config) {
     }
     const folders = listMediaFolders(wanted, exporters.values())
     for (const platform of platforms) {
+      const unmounted = await findUnmountedHome({ library: app.library, log }, libraries, platform)
+      if (unmounted !== null) {
+        outcome.errors.push(...failAll(unmounted.root.dir, [platform], wanted, unmounted.err).errors)
+        continue
+      }
       for (const library of await findLibrariesWithPlatform(libraries, platform)) {
         const { files, errors } = await withPlatformLock(app.databaseUrl, platform.id, signal, (running) =>
           exportPlatform(

@@ -9,6 +9,7 @@ import { realLibraryDirectory, reasonOf } from '../../library/directory.ts'
 import { errorCode } from '../../../core/files/fs-error.ts'
 import { isInside, safeName, safeRelativePath } from '../../../core/files/safe-path.ts'
 import type { Store } from '../../../core/store/store.ts'
+import { describeReadOnly } from '../../library/read-only.ts'
 import type { LibraryRoot } from '../../library/roots.ts'
 import { type Structure, platformRoot, romsPath } from '../../library/structure.ts'
 import { readPreferences } from '../../../core/loader/context.ts'
@@ -104,7 +105,7 @@ export async function exportPlatform (
     signal.throwIfAborted()
     const path = pathOf(exporter)
     const reason = describeWriteError(err, dirname(path))
-    outcome.errors.push({ exporter: exporter.key, platform: platform.slug, path, reason })
+    outcome.errors.push({ exporter: exporter.key, platform: platform.slug, path, reason, is_unavailable: false })
   }
   let library: Library
   try {
@@ -150,11 +151,10 @@ async function prepare (
  * itself, or the library is read-only
  */
 async function openPlatformFolder (
-  { name, dir, is_writable: isWritable }: LibraryRoot, structure: Structure, { fs_slug: fsSlug }: PlatformRow
+  libraryRoot: LibraryRoot, structure: Structure, { fs_slug: fsSlug }: PlatformRow
 ): Promise<string> {
-  if (!isWritable) {
-    throw exportFailed(`The library '${name}' is read-only; set its writable to true to write files beside its ROMs.`)
-  }
+  const { dir, is_writable: isWritable } = libraryRoot
+  if (!isWritable) throw exportFailed(describeReadOnly(libraryRoot))
   const root = await platformRoot(dir, structure, fsSlug)
   if (!isInside(root, await realLibraryDirectory(dir))) return root
   throw exportFailed(`The folder of the platform '${fsSlug}' is a link to the library itself. ` +

@@ -92,15 +92,15 @@ t.test("the owner's edits stay, and the former file is stored beside", async (t)
   t.notOk((await readdir(snes())).some((name) => name.endsWith('.tmp')))
 })
 
-t.test('a failed export names a library that is not mounted once', async (t) => {
+t.test('an export of a library that is not mounted is 503 and names it once', async (t) => {
   const { addPlatform, addRom, call, libraryDir } = await fresh(t, { library: { roms: { nes: {}, snes: {} } } })
   await addRom(await addPlatform('snes'), { fs_name: 'Alpha.sfc' })
   await addRom(await addPlatform('nes'), { fs_name: 'Beta.nes' })
   await rename(libraryDir, `${libraryDir}.away`)
   t.teardown(() => rename(`${libraryDir}.away`, libraryDir))
   const { status, body } = await call('gamelist-xml')
-  t.equal(status, 500)
-  t.equal(body.detail.match(/does not exist/g)?.length, 1)
+  t.equal(status, 503)
+  t.match(body.detail, /^The library 'library' is not mounted: .*does not exist\. Mount its disk, then try again$/)
 })
 
 t.test('an invalid file is left alone, and the export continues with other platforms', async (t) => {

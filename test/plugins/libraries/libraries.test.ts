@@ -97,6 +97,8 @@ t.test('an unmounted root marks nothing missing, and scan, library and health re
     const reply = await call('GET', `/api/roms/${rom?.id}/content/A.nes`)
     t.equal(reply.statusCode, 503)
     t.match(reply.json().detail, /^The library 'shaky' cannot be read now/)
+    const exported = await call('POST', '/api/export/gamelist-xml', { platforms: ['nes'] })
+    t.match({ status: exported.statusCode, ...exported.json() }, { status: 503, detail: /^The library 'shaky' is not mounted: / })
     t.equal((await scan({ library_ids: [disk.id] })).status, 'failed', 'a scan of nothing else fails')
     await rm(disk.dir, { recursive: true, force: true })
     await disk.mount()
@@ -138,7 +140,12 @@ t.test('uploads go to the library with the platform, and are scanned there', asy
   await call('PUT', `/api/libraries/${disk.id}`, { writable: false })
   const refused = await upload(`/upload/${again}`, { 'x-chunk-index': '0' }, 'abc', 'PUT')
   t.equal(refused.statusCode, 409, refused.body)
-  t.match(refused.json().detail, /^The library 'growing' is read-only/)
+  const reason = "The library 'growing' is read-only; set its writable to true, such as by libraries.growing.writable in config.yml, " +
+    "to change files in its folder 'growing'"
+  t.equal(refused.json().detail, reason)
+  const exported = await call('POST', '/api/export/gamelist-xml', { platforms: ['wswan'] })
+  t.equal(exported.statusCode, 500)
+  t.match(exported.json().detail, reason)
 })
 
 t.test('nothing in an unmounted library is deleted, renamed or marked missing', async (t) => {
