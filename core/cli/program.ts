@@ -19,7 +19,7 @@ function addServerCommands (program: Command, features: Features): void {
   program.command('database').description('join the database and a data directory')
     .command('adopt').description('join this data directory and the database, after a start that refused them')
     .action(async () => { await (await import('./migrate.ts')).adopt(features) })
-  program.command('config').description('print every setting with its value and its variable; secrets are masked')
+  program.command('config').description('print every setting with its value and its variable, secrets masked, and what is wrong')
     .helpOption(false)
     .option('-h, --help [section]', 'list the sections, or describe the settings of one')
     .action(async ({ help }: { help?: string | true }, command: Command) => {

@@ -6,7 +6,7 @@ import { type ConfigureOptions, configurePlugin, createUsedNames } from './steps
 import { importApart, importPlugin, readDescriptor, readManifest } from './steps/import.ts'
 import { LoadError } from './load-error.ts'
 import { type PluginPackage, linkSdk, listPluginPackages } from './packages/packages.ts'
-import { checkPluginKeys, findUnknownExporterKeys } from './checks/plugin-keys.ts'
+import { describeWrongKeys } from './checks/plugin-keys.ts'
 import type { PluginProcess, PluginProcessOptions } from './process/plugin-process.ts'
 import { type Description, type PluginRecord, type Registry, createRegistry } from './registry.ts'
 import { addToOrder } from './steps/add-to-order.ts'
@@ -42,19 +42,17 @@ function readDescription (candidate: Candidate, manifest: Manifest, { failure, d
 export interface LoadedPlugins extends Registry {
   /** Loads a plugin again with its current settings. Calls that already run end in the former one. */
   reload (kind: PluginKind, key: string): Promise<void>
+  /** What is wrong in the sections of plugins in `config.yml`, except values that the plugins refuse. */
+  wrongKeys: readonly string[]
 }
 
-/** Logs the sections and settings of `config.yml` that belong to no plugin. */
-function warnOfUnknownKeys ({ log }: FastifyInstance, config: Config, candidates: readonly Candidate[]): void {
-  const sections = candidates.flatMap(({ manifest, plugin }) => manifest === null
+/** Logs and returns what is wrong in the sections of plugins in `config.yml`, except values that the plugins refuse. */
+function warnOfWrongKeys ({ log }: FastifyInstance, config: Config, candidates: readonly Candidate[]): string[] {
+  const problems = describeWrongKeys(config, candidates.flatMap(({ manifest, plugin }) => manifest === null
     ? []
-    : [{ ...manifest, properties: plugin === null ? undefined : plugin.definition.config?.properties ?? {} }])
-  for (const key of checkPluginKeys(config, sections.filter(({ kind }) => kind !== 'exporter'))) {
-    log.warn({ key }, 'no plugin has this section of plugins in config.yml; it is ignored')
-  }
-  for (const setting of findUnknownExporterKeys(config, sections.filter(({ kind }) => kind === 'exporter'))) {
-    log.warn({ setting }, 'the exporter has no such setting in config.yml; it is ignored')
-  }
+    : [{ ...manifest, properties: plugin === null ? undefined : plugin.definition.config?.properties ?? {} }]))
+  for (const problem of problems) log.warn(problem)
+  return problems
 }
 
 /** Loads all packages, one step after the other. An error fails only its own plugin. */
@@ -83,8 +81,7 @@ export async function loadPlugins (app: FastifyInstance, options: LoaderOptions)
 
   async function importCode (candidate: Candidate, description: Description | undefined): Promise<void> {
     const { pack } = candidate
-    const manifest = readManifest(pack)
-    candidate.manifest = manifest
+    const manifest = candidate.manifest = readManifest(pack)
     if (changed.has(pack)) throw new LoadError('failed', CHANGED)
     if (description !== undefined) readDescription(candidate, manifest, description)
     else if (!hasEntry(pack)) throw new LoadError('failed', 'the file its package.json exports does not exist; build it first')
@@ -98,7 +95,7 @@ export async function loadPlugins (app: FastifyInstance, options: LoaderOptions)
   await Promise.all(candidates.map((candidate, index) =>
     attempt(candidate, () => importCode(candidate, descriptions?.[index]))))
   for (const [index, candidate] of candidates.entries()) describe(descriptions?.[index] ?? toDescription(candidate))
-  warnOfUnknownKeys(app, config, candidates)
+  const wrongKeys = warnOfWrongKeys(app, config, candidates)
   for (const candidate of candidates) await attempt(candidate, () => configurePlugin(candidate, names, options, define))
   for (const candidate of candidates) await attempt(candidate, () => { addToOrder(ordered, candidate) })
   if (options.runsPlugins) await Promise.all(candidates.map((candidate) => attempt(candidate, () => setUp(candidate))))
@@ -116,7 +113,7 @@ export async function loadPlugins (app: FastifyInstance, options: LoaderOptions)
     importCode: (candidate, index) => importCode(candidate, descriptions?.[index])
   })
   app.addHook('onClose', close)
-  return Object.assign(registry, { reload })
+  return Object.assign(registry, { reload, wrongKeys })
 }
 
 /** Links this server's SDK into the folder of community plugins. */

@@ -1,6 +1,7 @@
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import { type Config, getAt } from '../../core/config/config.ts'
 import { ApiError } from '../../core/errors.ts'
+import { describeWrongSwitch } from '../../core/loader/checks/plugin-keys.ts'
 import { createCache } from '../../core/loader/context.ts'
 import { exportFailed } from './errors.ts'
 import { toReason } from './files/fs-reason.ts'
@@ -45,9 +46,9 @@ function logOutcome (log: FastifyBaseLogger, { files, errors }: ExportOutcome): 
 
 /** True if an exporter runs after each scan. */
 function isSwitchedOn (config: Config, log: FastifyBaseLogger, key: string): boolean {
-  const value = getAt(config.scan, [key, 'export'])
-  if (value === undefined || typeof value === 'boolean') return value === true
-  log.warn({ setting: `scan.${key}.export`, value }, 'the setting is neither true nor false, so nothing is exported')
+  const problem = describeWrongSwitch(config, key)
+  if (problem === null) return getAt(config.scan, [key, 'export']) === true
+  log.warn(problem)
   return false
 }
 

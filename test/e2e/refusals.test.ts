@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { existsSync } from 'node:fs'
+import { existsSync, writeFileSync } from 'node:fs'
 import { type AddressInfo, createServer } from 'node:net'
 import { join } from 'node:path'
 import t from 'tap'
@@ -34,6 +34,29 @@ t.test('svc config prints the configuration without its secrets', async (t) => {
   t.match(output, 'server.workers = 2   # WEB_SERVER_CONCURRENCY')
   t.match(output, 'auth.secret_key = ********')
   for (const secret of Object.values(secrets)) t.notOk(output.includes(secret))
+})
+
+t.test('svc config reports what the start would log about the settings of plugins', async (t) => {
+  const dataDir = createUsedDataDir(t.testdir({}))
+  const file = join(dataDir, 'config.yml')
+  const print = async (yaml: string) => {
+    writeFileSync(file, yaml)
+    return await runSvc(t, ['config'], settings(dataDir)).ended
+  }
+  const wrong = await print('scan: { gamelist: { export: maybe, exprt: true, media: { image: 5 } } }\nplugins: { removed: { a: 1 } }')
+  t.equal(wrong.code, 0)
+  t.match(wrong.output, 'server.workers = 2')
+  t.same(wrong.output.split('\n').filter((line) => line.startsWith('svc: ')).map((line) => line.replace(/ The settings are: .*/, '')), [
+    `svc: plugins.removed in ${file} belongs to no plugin and is ignored; remove it, or install its plugin with svc plugins add`,
+    `svc: scan.gamelist.exprt in ${file} is not a setting of this exporter and is ignored; correct or remove it.`,
+    `svc: scan.gamelist.export in ${file}: "maybe" is not true or false, so nothing is exported; correct or remove it`,
+    'svc: the plugin @svc/exporter-gamelist is skipped: scan.gamelist.media.image in config.yml: 5 is not a text; correct or remove it'
+  ])
+
+  const refused = await print('plugins: { igdb: { clientld: x } }')
+  t.equal(refused.code, 1)
+  t.match(refused.output, /^svc: plugins\.igdb\.clientld in .*Did you mean plugins\.igdb\.clientId\?$/m)
+  t.notMatch((await print('')).output, /^svc: /m, 'nothing is wrong')
 })
 
 t.test('a role alone needs a database that others can reach', async (t) => {

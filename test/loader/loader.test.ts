@@ -6,7 +6,7 @@ import type { TObject, TSchema } from '@sinclair/typebox'
 import fastify from 'fastify'
 import t from 'tap'
 import { findDefinitionProblem } from '../../core/loader/checks/check-definition.ts'
-import { findUnknownExporterKeys } from '../../core/loader/checks/plugin-keys.ts'
+import { describeWrongKeys } from '../../core/loader/checks/plugin-keys.ts'
 import { checkProviderFields } from '../../core/loader/checks/provider-fields.ts'
 import { rebuildDefinition } from '../../core/loader/descriptor.ts'
 import { type Definition, type Loaded, createRegistry } from '../../core/loader/registry.ts'
@@ -192,7 +192,7 @@ t.test('a wrong setting fails the plugin with its key, value and allowed values'
   write('retries: 9')
   const [wrong] = (await load(t, dataDir, listInstalled(dataDir))).registry.records
   t.equal(wrong?.status, 'failed')
-  t.match(wrong?.reason, /^INVALID_CONFIG_RETRIES: 9 is not a whole number from 0 to 5$/)
+  t.match(wrong?.reason, /^INVALID_CONFIG_RETRIES: 9 is not a whole number from 0 to 5; correct or remove it$/)
 
   write('{ retries: 1, password: x }')
   const [secret] = (await load(t, dataDir, listInstalled(dataDir))).registry.records
@@ -346,13 +346,15 @@ t.test('an unknown or missing kind of a package is refused with the kinds', (t) 
   t.end()
 })
 
-t.test('a setting that an exporter does not have is found at any depth', (t) => {
+t.test('a setting that an exporter does not have is named at any depth', (t) => {
   const media = Type.Object({ image: Type.String() })
   const demo = { exprt: true, export: true, media: { image: 'x', imag: 'x' }, launch: { any: 1 } }
   const find = (exporters: { key: string, properties: Record<string, TSchema> | undefined }[]) =>
-    findUnknownExporterKeys({ scan: { demo, lost: { a: 1 } } as never }, exporters)
-  t.same(find([{ key: 'demo', properties: { media, launch: Type.Record(Type.String(), Type.String()) } }]),
-    ['scan.demo.exprt', 'scan.demo.media.imag'])
+    describeWrongKeys({ plugins: {}, data_dir: '/data', file: { path: '/data/config.yml' } as never, scan: { demo, lost: { a: 1 } } as never },
+      exporters.map((exporter) => ({ kind: 'exporter', ...exporter })))
+  const settings = 'The settings are: scan.demo.export, scan.demo.enabled, scan.demo.media.image, scan.demo.launch'
+  t.same(find([{ key: 'demo', properties: { media, launch: Type.Record(Type.String(), Type.String()) } }]), ['exprt', 'media.imag']
+    .map((name) => `scan.demo.${name} in /data/config.yml is not a setting of this exporter and is ignored; correct or remove it. ${settings}`))
   t.same(find([{ key: 'lost', properties: undefined }, { key: 'absent', properties: {} }]), [])
   t.end()
 })

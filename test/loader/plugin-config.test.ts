@@ -103,9 +103,9 @@ t.test('a plugin can be switched off, whatever else is set', async (t) => {
 
 t.test('a wrong setting fails the plugin and does not show a secret', async (t) => {
   t.same(readDemo(t, '', { DEMO_KEY: 'abc' }),
-    { status: 'failed', reason: 'DEMO_KEY: the value given is not a text of at least 4 characters' })
+    { status: 'failed', reason: 'DEMO_KEY: the value given is not a text of at least 4 characters; correct or remove it' })
   t.same(readDemo(t, 'plugins: { demo: { baseUrl: 5 } }', { DEMO_KEY: 'hunter2' }),
-    { status: 'failed', reason: 'DEMO_URL: 5 is not a text' })
+    { status: 'failed', reason: 'DEMO_URL: 5 is not a text; correct or remove it' })
 })
 
 t.test('exporters are configured in scan, without their switch', async (t) => {
@@ -113,13 +113,15 @@ t.test('exporters are configured in scan, without their switch', async (t) => {
   t.match(readPluginConfig('exporter', { ...demoOf(exporter), key: 'gamelist' }, configOf(t, 'scan: { gamelist: { export: true, depth: 2 } }'), {}),
     { status: 'ready', value: { depth: 2 } })
   t.match(readPluginConfig('exporter', { ...demoOf(exporter), key: 'gamelist' }, configOf(t, 'scan: { gamelist: { depth: deep } }'), {}),
-    { status: 'failed', reason: 'scan.gamelist.depth in config.yml: "deep" is not a whole number' })
+    { status: 'failed', reason: 'scan.gamelist.depth in config.yml: "deep" is not a whole number; correct or remove it' })
 })
 
 t.test('a partly set section gets its other defaults', async (t) => {
   const nested = Type.Object({ media: Type.Object({ a: Type.String({ default: 'x' }), b: Type.String({ default: 'y' }) }, { default: {} }) })
   t.match(readPluginConfig('exporter', { ...demoOf(nested), key: 'gamelist' }, configOf(t, 'scan: { gamelist: { media: { a: z } } }'), {}),
     { status: 'ready', value: { media: { a: 'z', b: 'y' } } })
+  t.match(readPluginConfig('exporter', { ...demoOf(nested), key: 'gamelist' }, configOf(t, 'scan: { gamelist: { media: { a: 5 } } }'), {}),
+    { status: 'failed', reason: 'scan.gamelist.media.a in config.yml: 5 is not a text; correct or remove it' })
 })
 
 t.test('an invalid schema fails the plugin', async (t) => {

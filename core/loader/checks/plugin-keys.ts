@@ -1,7 +1,8 @@
+import type { PluginKind } from '@svc/plugin-sdk'
 import { findBestTitle } from '@svc/plugin-sdk/titles'
 import { type TSchema, Type } from '@sinclair/typebox'
 import { join } from 'node:path'
-import { type Config, findUnknownKeys, getAt } from '../../config/config.ts'
+import { type Config, findUnknownKeys, getAt, listSettings } from '../../config/config.ts'
 import { StartError } from '../../errors.ts'
 
 /** The settings of a plugin under `plugins.<key>`; the properties are unknown if the plugin failed to load. */
@@ -54,9 +55,40 @@ function checkProperties (
     : `Did you mean ${sectionName}.${suggestion}?`))
 }
 
-/** Returns the settings of exporters in `scan` that they do not have, such as `scan.gamelist.exprt`. */
-export function findUnknownExporterKeys ({ scan }: Pick<Config, 'scan'>, exporters: readonly PluginSection[]): string[] {
-  return exporters.flatMap(({ key, properties }) => properties === undefined
-    ? []
-    : findUnknownKeys(getAt(scan, [key]), Type.Object({ export: Type.Any(), enabled: Type.Any(), ...properties }), ['scan', key]))
+/** Describes the settings of an exporter in `scan` that it does not have, such as `scan.gamelist.exprt`. */
+function describeUnknownExporterKeys (
+  { scan, file: { path: file } }: Pick<Config, 'scan' | 'file'>, { key, properties }: PluginSection
+): string[] {
+  if (properties === undefined) return []
+  const schema = Type.Object({ export: Type.Any(), enabled: Type.Any(), ...properties })
+  const names = listSettings(schema, ['scan', key]).map(({ path }) => path.join('.'))
+  return findUnknownKeys(getAt(scan, [key]), schema, ['scan', key]).map((name) =>
+    `${name} in ${file} is not a setting of this exporter and is ignored; correct or remove it. The settings are: ${names.join(', ')}`)
+}
+
+/** Describes a switch `scan.<key>.export` that is neither true nor false; null for any other. */
+export function describeWrongSwitch ({ scan, file }: Pick<Config, 'scan' | 'file'>, key: string): string | null {
+  const value = getAt(scan, [key, 'export'])
+  return value === undefined || typeof value === 'boolean'
+    ? null
+    : `scan.${key}.export in ${file.path}: ${JSON.stringify(value)} is not true or false, so nothing is exported; correct or remove it`
+}
+
+/**
+ * Describes what is wrong in the sections of plugins in `config.yml`, except values that the plugins refuse: keys that
+ * no plugin has, and switches of exporters.
+ *
+ * @throws StartError for a key that is most likely a typing error
+ */
+export function describeWrongKeys (
+  config: Pick<Config, 'plugins' | 'data_dir' | 'scan' | 'file'>, sections: readonly (PluginSection & { kind: PluginKind })[]
+): string[] {
+  const exporters = sections.filter(({ kind }) => kind === 'exporter')
+  const unknown = checkPluginKeys(config, sections.filter(({ kind }) => kind !== 'exporter'))
+  return [
+    ...unknown.map((key) => `plugins.${key} in ${config.file.path} belongs to no plugin and is ignored; remove it, or ` +
+      'install its plugin with svc plugins add'),
+    ...exporters.flatMap((exporter) => describeUnknownExporterKeys(config, exporter)),
+    ...exporters.flatMap(({ key }) => describeWrongSwitch(config, key) ?? [])
+  ]
 }

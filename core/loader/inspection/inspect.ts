@@ -9,7 +9,12 @@ import { NO_LIMITS, createReportedLimits } from '../plugin-limits.ts'
 import type { Description, PluginRecord } from '../registry.ts'
 import { USER_AGENT } from '../services.ts'
 
-export interface Inspection { descriptions: Description[], records: PluginRecord[] }
+export interface Inspection {
+  descriptions: Description[]
+  records: PluginRecord[]
+  /** What is wrong in the sections of plugins in `config.yml`, except values that the plugins refuse. */
+  wrongKeys: string[]
+}
 
 /** Creates a cache in memory for the duration of the inspection. */
 function createMemoryCache (): Cache {
@@ -37,7 +42,7 @@ export async function inspectPlugins (
   const files = createFiles(config.library_dir)
   try {
     linkSdkFor(app, config.data_dir)
-    const { descriptions, records } = await loadPlugins(app, {
+    const { descriptions, records, wrongKeys } = await loadPlugins(app, {
       ...options,
       createServices (_kind, key, { config: pluginConfig, secrets, origins, rateLimit, hosts }) {
         const cache = createMemoryCache()
@@ -48,7 +53,7 @@ export async function inspectPlugins (
         return { config: pluginConfig, http, log, cache, files, folders: {}, index: NO_INDEX, reportedLimits }
       }
     })
-    return { descriptions: [...descriptions], records: structuredClone([...records]) }
+    return { descriptions: [...descriptions], records: structuredClone([...records]), wrongKeys: [...wrongKeys] }
   } finally {
     await app.close()
   }

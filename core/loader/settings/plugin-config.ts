@@ -119,12 +119,13 @@ export function readPluginConfig (
   }
   const [problem] = [...Value.Errors(configSchema, filled)]
   if (problem !== undefined) {
-    const property = problem.path.split('/')[1] ?? ''
+    const [property = '', ...inner] = problem.path.split('/').slice(1)
     const propertySchema = properties[property] ?? problem.schema
     const shown = propertySchema.writeOnly === true ? 'the value given' : JSON.stringify(problem.value)
     return {
       status: 'failed',
-      reason: `${nameOf(key, property, propertySchema, sectionNameOf(kind))}: ${shown} is not ${describeType(problem.schema)}`
+      reason: `${nameOf(key, [property, ...inner].join('.'), propertySchema, sectionNameOf(kind))}: ${shown} is not ` +
+        `${describeType(problem.schema)}; correct or remove it`
     }
   }
   const secrets = Object.entries(properties).filter(([, property]) => property.writeOnly === true)
