@@ -66,8 +66,9 @@ async function moveAll (
 }
 
 /** Removes platform folders that became empty. A disk that is mounted there stays. */
-async function removeEmptied (
-  { db, library: libraries }: FastifyInstance, roms: readonly RomToDelete[]
+export async function removeEmptied (
+  { db, library: libraries }: FastifyInstance,
+  roms: readonly Pick<RomToDelete, 'library_id' | 'platform_id' | 'fs_path' | 'is_folder'>[]
 ): Promise<void> {
   const inFolders = roms.filter((rom) => !rom.is_folder && rom.fs_path !== '')
   const folders = new Map(inFolders.map((rom) => [`${rom.library_id} ${rom.fs_path}`, rom]))
@@ -121,11 +122,13 @@ export function createDeletion (app: FastifyInstance, config: Config) {
       const withFiles = new Set(input.delete_from_fs)
       const disposal = app.trash.open(input.permanently === true, caller.id)
       const failed = new Map<number, string>()
-      for (const batch of inBatches(ids)) {
-        const outcome = await deleteBatch(context, batch, withFiles, disposal)
-        for (const [id, error] of outcome.failed) failed.set(id, error)
-      }
-      await disposal.finish()
+      await disposal.run(async () => {
+        for (const batch of inBatches(ids)) {
+          const outcome = await deleteBatch(context, batch, withFiles, disposal)
+          for (const [id, error] of outcome.failed) failed.set(id, error)
+        }
+        await disposal.finish()
+      })
       return {
         successful_items: ids.length - failed.size, failed_ids: [...failed.keys()], errors: [...failed.values()]
       }

@@ -2,7 +2,7 @@ import { defineFeature } from '../../core/feature.ts'
 
 export default defineFeature({
   name: 'trash',
-  needs: ['database', 'auth-core', 'audit', 'library', 'roms', 'tasks', 'scans', 'editing', 'assets'],
+  needs: ['database', 'auth-core', 'workers', 'audit', 'library', 'roms', 'tasks', 'scans', 'editing', 'assets'],
   config: () => import('./config.ts'),
   entities: () => import('./entities.ts'),
   commands: async () => (await import('./commands.ts')).addTrashCommands,

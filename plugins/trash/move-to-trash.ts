@@ -18,6 +18,9 @@ const NOT_THERE = new Set(['EXDEV', 'EROFS', 'EACCES', 'EPERM'])
 
 const ATTEMPTS_MAX = 3
 
+/** Returns the key under which all processes see that a deletion or restore of items of a trash folder runs. */
+export const workKeyOf = (entry: string): string => `trash ${entry}`
+
 const nameEntry = () => `${new Date().toISOString().slice(0, 19).replaceAll(':', '-')}-${randomUUID().slice(0, 8)}`
 
 /** Returns when the content of a trash folder was deleted, in milliseconds since 1970; null for any other folder. */
@@ -34,7 +37,13 @@ export type Disposable = StoredFile & { platform_id: number }
  * Files that leave libraries together: into one folder in the trash of each library, under their paths in the library.
  */
 export interface Disposal {
-  /** Stores ROMs before they are moved, if the trash keeps them. @returns their ids in the trash, by ROM id */
+  /** Runs the whole deletion. An item of a deletion that does not run is recovered, see `plugins/deletion`. */
+  run<T> (work: () => Promise<T>): Promise<T>
+  /**
+   * Stores ROMs before they are moved, until `finish` if the trash does not keep them.
+   *
+   * @returns the ids of the items that the trash keeps, by ROM id
+   */
   storeRoms (ids: readonly number[]): Promise<ReadonlyMap<number, number>>
   /**
    * Stores a single file of a ROM before it is moved. @returns its id in the trash; null if the trash does not keep it
@@ -50,7 +59,7 @@ export interface Disposal {
    * folder is not the known one · UNAVAILABLE if the file is missing because its disk is not mounted
    */
   move (file: Disposable): Promise<boolean>
-  /** Deletes the moved files, unless the trash keeps them. */
+  /** Deletes the moved files and their items, unless the trash keeps them. */
   finish (): Promise<void>
 }
 
@@ -66,16 +75,8 @@ async function locate (root: LibraryRoot, file: StoredFile): Promise<{ from: str
   }
 }
 
-/**
- * Opens a disposal.
- *
- * @param keepsFiles true if files stay in the trash; otherwise they are deleted in the end
- * @param userId the user who deletes
- */
-export function openDisposal (
-  { library, db }: FastifyInstance, keepsFiles: boolean, userId: number | null
-): Disposal {
-  const entry = nameEntry()
+/** Creates the moves of files into one folder of the trash. */
+function createMoves (entry: string) {
   const used = new Set<string>()
 
   /** Moves a file to the trash of a folder. @returns false if the file is gone by now */
@@ -106,8 +107,33 @@ export function openDisposal (
     }
   }
 
+  return { used, moveFile }
+}
+
+/**
+ * Opens a disposal.
+ *
+ * @param keepsFiles true if files stay in the trash; otherwise they are deleted in the end
+ * @param userId the user who deletes
+ */
+export function openDisposal (
+  { library, db, workers }: FastifyInstance, keepsFiles: boolean, userId: number | null
+): Disposal {
+  const entry = nameEntry()
+  const { used, moveFile } = createMoves(entry)
+  /** The ids of items that last until the files are deleted. */
+  const temporary: number[] = []
+
+  async function storeRoms (ids: readonly number[]): Promise<Map<number, number>> {
+    const items = await insertRoms(db, ids, entry, userId)
+    if (keepsFiles) return items
+    temporary.push(...items.values())
+    return new Map()
+  }
+
   return {
-    storeRoms: async (ids) => keepsFiles ? await insertRoms(db, ids, entry, userId) : new Map<number, number>(),
+    run: (work) => workers.runLocked(workKeyOf(entry), work),
+    storeRoms,
     storeFile: async (id) => keepsFiles ? await insertFile(db, id, entry, userId) : null,
     async deleteRows (ids) { if (ids.length > 0) await deleteItems(db, ids) },
 
@@ -121,6 +147,8 @@ export function openDisposal (
 
     async finish () {
       if (keepsFiles) return
+      // Delete the items first, because nobody may restore a file that is being deleted.
+      if (temporary.length > 0) await deleteItems(db, temporary)
       for (const trashFolder of used) await rm(trashFolder, { recursive: true, force: true })
     }
   }

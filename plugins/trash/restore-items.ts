@@ -8,11 +8,12 @@ import {
   type TrashedItem, deleteItems, deleteRom, isPlatformListed, lockItem, restoreRomRows, selectFileTarget, selectItems,
   selectWithoutCover
 } from './rows.ts'
+import { workKeyOf } from './move-to-trash.ts'
 import { isBack, openLibrary, removeEmptied, restoreFile } from './trash-folders.ts'
 import { PAGE, forEachItem, itemNotFound } from './trashed-items.ts'
 
 /** The app parts that a restore needs. */
-type Services = Pick<FastifyInstance, 'db' | 'library' | 'scans' | 'editing'>
+type Services = Pick<FastifyInstance, 'db' | 'library' | 'scans' | 'editing' | 'workers'>
 
 /** Restores the rows of a ROM. @returns true if rows were added */
 async function restoreRows ({ db }: Services, item: TrashedItem): Promise<boolean> {
@@ -45,7 +46,8 @@ async function withdrawRows ({ db }: Services, dir: string, item: TrashedItem): 
 
 /**
  * Restores an item. Rows are committed before the file moves: a scan that finds the file at any moment, also after a
- * crash, recognises the ROM. An interrupted restore leaves the ROM listed and its item in the trash.
+ * crash, recognises the ROM. An interrupted restore leaves the ROM listed and its item in the trash; `plugins/deletion`
+ * recovers both.
  */
 async function restoreOne (app: Services, item: TrashedItem): Promise<void> {
   const dir = await openLibrary(app.library, item)
@@ -92,7 +94,8 @@ export async function restoreItems (
   const items = await selectItems(context, uniqueIds)
   const isFile = (id: number) => items.get(id)?.kind === 'file'
   const inOrder = uniqueIds.toSorted((a, b) => Number(isFile(a)) - Number(isFile(b)))
-  const { done, result } = await forEachItem(inOrder, items, 'restore', (item) => restoreOne(app, item))
+  const { done, result } = await forEachItem(inOrder, items, 'restore', (item) => app.workers.runLocked(
+    workKeyOf(item.entry), () => restoreOne(app, item)))
   await scanRestored(app, done, context.caller?.id ?? null)
   return result
 }

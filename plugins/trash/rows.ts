@@ -98,6 +98,19 @@ export async function selectAfter (
   return rows
 }
 
+/**
+ * Returns the items of ROMs that are listed too, under the path of the item and since before their deletion. A deletion
+ * or restore is running, or was interrupted. Pending renames decide first where the files of a ROM are.
+ */
+export async function selectHalfDone (db: Db, ids: readonly number[] | null = null): Promise<TrashedItem[]> {
+  const { rows } = await sql<TrashedItem>`select ${COLUMNS} from trash_items t left join users u on u.id = t.deleted_by
+    join roms r on r.id = t.rom_id and r.library_id = t.library_id and r.platform_id = t.platform_id and r.fs_path = t.fs_path
+      and r.fs_name = t.file_name and r.created_at <= t.deleted_at
+    where t.kind = 'rom' and (${ids}::int[] is null or t.id = any(${ids}::int[]))
+      and not exists (select 1 from rom_renames n where n.rom_id = r.id) order by t.id`.execute(db)
+  return rows
+}
+
 /** An item stored more than an hour ago, which is therefore in the trash now or never will be. */
 export type AgedItem = Pick<TrashedItem, 'id' | 'library_id' | 'platform_id' | 'entry' | 'fs_path' | 'file_path' | 'file_name'> & {
   /** True if the item was kept as long as configured. */
