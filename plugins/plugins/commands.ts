@@ -8,7 +8,7 @@ export function addPluginCommands (program: Command, features: Features): void {
     .action(async (options: { json?: boolean }) => { await (await import('./cli.ts')).listPlugins(features, options) })
   plugins.command('add').description('install a plugin from npm, a folder or a tarball')
     .argument('<package>', 'name, name@version, folder or tarball')
-    .action(async (spec: string) => { process.exitCode = await (await import('./npm.ts')).addPlugin(features, spec) })
+    .action(async (spec: string) => { await (await import('./npm.ts')).addPlugin(features, spec) })
   plugins.command('create').description('write the package of a new plugin, with tests that pass')
     .addArgument(new Argument('<kind>', 'kind of the plugin').choices(['provider', 'channel', 'exporter']))
     .argument('<key>', "key of the plugin: lower-case letters, digits and '-'")

@@ -3,6 +3,7 @@ import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync } 
 import { basename, join, resolve } from 'node:path'
 import type pg from 'pg'
 import { describePlugin, inspectPlugins } from './cli.ts'
+import { restoreOnFailure } from './former-packages.ts'
 import { createSecrets } from '../../core/access/secrets.ts'
 import type { Config } from '../../core/config/config.ts'
 import { directUrlOf } from '../../core/config/database-urls.ts'
@@ -43,11 +44,28 @@ function printRestartHint ({ data_dir: dataDir, database }: Config): void {
   } else if (readServerState(dataDir) !== null) process.stdout.write('Restart the server for this to take effect.\n')
 }
 
-/** Finds the plugin that npm installed. @throws StartError if there is none */
-async function findRecord (config: Config, given: string, name: string | undefined): Promise<PluginRecord> {
-  const record = (await inspectPlugins(config)).find((candidate) => candidate.package === name)
-  if (record === undefined) throw new StartError(`npm installed '${given}', but it contains no plugin; see svc plugins.`)
-  return record
+const isUsable = ({ status }: PluginRecord): boolean => status === 'active' || status === 'disabled'
+
+/** Returns why an installed plugin cannot be used, with the remedy; null if it can. */
+function findRefusal (record: PluginRecord, records: readonly PluginRecord[]): string | null {
+  const { kind, key } = record
+  // Of two packages with one key, the first by name is loaded, so the new one may replace the other.
+  const twin = records.find((other) => other !== record && kind !== null && other.kind === kind && other.key === key)
+  if (twin !== undefined) {
+    const removal = twin.origin === 'community' ? `, or run svc plugins remove ${twin.package}` : ''
+    return `the ${kind} '${key}' is already installed, by ${twin.package}. Give it another key${removal}, then add it again`
+  }
+  return isUsable(record) ? null : `${describePlugin(record)}. Correct it, then add it again`
+}
+
+/** Returns the plugin that npm installed. @throws StartError if there is none, or it would fail at the next start */
+async function requireUsable (config: Config, given: string, name: string | undefined): Promise<PluginRecord> {
+  const records = await inspectPlugins(config)
+  const record = records.find((candidate) => candidate.package === name)
+  if (record === undefined) throw new StartError(`'${given}' contains no plugin, so it was not installed; see svc plugins.`)
+  const refusal = findRefusal(record, records)
+  if (refusal === null) return record
+  throw new StartError(`${record.package} ${record.version ?? ''} was not installed, because it cannot be used: ${refusal}.`)
 }
 
 const npmInstall = (folder: string, spec: string) => runNpm(folder, ['install', '--prefix', folder, ...NPM_FLAGS, '--', spec])
@@ -55,9 +73,11 @@ const npmInstall = (folder: string, spec: string) => runNpm(folder, ['install', 
 async function addHere (config: Config, given: string, spec: string): Promise<PluginRecord> {
   const folder = createPluginsFolder(config.data_dir)
   const before = readDependencies(folder)
-  await npmInstall(folder, spec)
-  linkSdk(config.data_dir)
-  return await findRecord(config, given, findAdded(before, readDependencies(folder), spec))
+  return await restoreOnFailure(folder, async () => {
+    await npmInstall(folder, spec)
+    linkSdk(config.data_dir)
+    return await requireUsable(config, given, findAdded(before, readDependencies(folder), spec))
+  })
 }
 
 /** Deletes what interrupted commands left. Only one command packs at a time. */
@@ -101,27 +121,6 @@ async function withHosts<T> (url: string, work: (client: pg.Client) => Promise<T
   }
 }
 
-const isUsable = ({ status }: PluginRecord): boolean => status === 'active' || status === 'disabled'
-
-/** Returns the installed plugin. @throws StartError if it would fail on every host */
-async function requireUsable (config: Config, given: string, name: string | undefined): Promise<PluginRecord> {
-  const record = await findRecord(config, given, name)
-  if (isUsable(record)) return record
-  throw new StartError(`${record.package} cannot be used, so no host got it: ${describePlugin(record)}. Correct it, then add it again.`)
-}
-
-/** Installs the former version again, or removes the package if there was none. */
-async function restoreFormer (config: Config, before: Dependencies, name: string): Promise<void> {
-  const spec = before[name]
-  if (spec === undefined) {
-    await removeHere(config, name)
-    return
-  }
-  await npmInstall(pluginsFolder(config.data_dir), `${name}@${spec}`)
-  linkSdk(config.data_dir)
-  deleteOldTarballs(pluginsFolder(config.data_dir))
-}
-
 /** Installs a plugin here, and stores its tarball, from which all other hosts install it. */
 async function addEverywhere (config: Config, url: string, given: string, spec: string): Promise<PluginRecord> {
   const secrets = createSecrets(config.auth.secret_key)
@@ -129,24 +128,25 @@ async function addEverywhere (config: Config, url: string, given: string, spec: 
     // Fails before anything is installed if the database has no such table.
     await readSharedPackages(client, secrets)
     const folder = createPluginsFolder(config.data_dir)
-    const before = readDependencies(folder)
     const tarball = await packTarball(folder, spec)
     const sha256 = hash('sha256', tarball)
-    await npmInstall(folder, writeTarball(folder, sha256, tarball))
-    linkSdk(config.data_dir)
-    const [name] = Object.entries(readDependencies(folder)).find(([, origin]) => origin === specOf(sha256)) ?? []
-    const record = await requireUsable(config, given, name).catch(async (err: unknown) => {
-      if (name !== undefined) await restoreFormer(config, before, name)
-      throw err
-    })
-    await storeSharedPackage(client, secrets, { name: record.package, version: record.version ?? '', sha256 }, tarball)
-    deleteOldTarballs(folder)
-    return record
+    try {
+      const record = await restoreOnFailure(folder, async () => {
+        await npmInstall(folder, writeTarball(folder, sha256, tarball))
+        linkSdk(config.data_dir)
+        const [name] = Object.entries(readDependencies(folder)).find(([, origin]) => origin === specOf(sha256)) ?? []
+        return await requireUsable(config, given, name)
+      })
+      await storeSharedPackage(client, secrets, { name: record.package, version: record.version ?? '', sha256 }, tarball)
+      return record
+    } finally {
+      deleteOldTarballs(folder)
+    }
   })
 }
 
-/** Runs `svc plugins add`. @returns 0 if the plugin can be used or only needs its settings */
-export async function addPlugin (features: Features, given: string): Promise<number> {
+/** Runs `svc plugins add`. @throws StartError for a plugin that cannot be used; its former version stays installed */
+export async function addPlugin (features: Features, given: string): Promise<void> {
   const { config } = await features.loadConfig()
   const spec = readSpec(given)
   await requireFreeSpace(pluginsFolder(config.data_dir), 0)
@@ -156,7 +156,6 @@ export async function addPlugin (features: Features, given: string): Promise<num
     : await addEverywhere(config, url, given, spec)
   process.stdout.write(`${record.package} ${record.version ?? ''}: ${describePlugin(record)}\n`)
   printRestartHint(config)
-  return isUsable(record) ? 0 : 1
 }
 
 async function removeHere (config: Config, name: string): Promise<void> {

@@ -82,7 +82,7 @@ t.test('a package that cannot be used reaches no host, and the former version st
   writePlugin(plugin, '3.1.0')
   rmSync(join(plugin, 'index.js'))
   t.match(await first.run('plugins', 'add', plugin),
-    { code: 1, output: /svc-exporter-note cannot be used, so no host got it: failed: .* build it first\. Correct it, then add it again\./ })
+    { code: 1, output: /svc-exporter-note 3\.1\.0 was not installed, because it cannot be used: failed: .* build it first\. Correct it,/ })
   t.same(await query('select * from plugin_packages'), before)
   t.equal(first.readVersion(), '3.0.0')
   t.match(await first.run('plugins', 'remove', NAME), { code: 0 })
