@@ -27,9 +27,11 @@ export function createExportRequests (app: FastifyInstance, config: Config) {
   ): Promise<ExportOutcome> {
     const owner = `${caller?.id ?? 'server'}:${exporter}`
     const wanted = platformIds === null ? 'all' : sha256(platformIds.toSorted((a, b) => a - b).join(','))
-    const outcome = await app.jobs.request(EXPORT_QUEUE, { exporter, platform_ids: platformIds }, ANSWER_TIMEOUT_MS, {
+    const answer = await app.jobs.request(EXPORT_QUEUE, { exporter, platform_ids: platformIds }, ANSWER_TIMEOUT_MS, {
       group: owner, key: `${owner}:${wanted}`
     })
+    // During an upgrade, a worker of the former release sends no `is_unavailable`.
+    const outcome = Value.Default(ExportOutcomeSchema, answer)
     if (!Value.Check(ExportOutcomeSchema, outcome)) throw new Error('The scan worker answered without an export outcome')
     return outcome
   }

@@ -47,7 +47,9 @@ export const FailedExportSchema = Type.Object({
   platform: Type.String(),
   path: Type.String({ description: 'Path of the file that was not written; path of the library if the library cannot be read' }),
   reason: Type.String(),
-  is_unavailable: Type.Boolean({ description: 'True if the library cannot be read now, such as one that is not mounted' })
+  is_unavailable: Type.Boolean({
+    default: false, description: 'True if the library cannot be read now, such as one that is not mounted'
+  })
 }, { title: 'FailedExport' })
 export type FailedExport = Static<typeof FailedExportSchema>
 
