@@ -133,13 +133,15 @@ export function createListCache ({ longReads, shortReads, identifying }: ListCac
   return {
     index: findIndex,
 
-    /** True if the list is cached, or short and can be updated, or can be picked from a cached one. */
+    /** True if the list is cached, or short and can be updated, or a search that can be picked from a cached list. */
     isQuick (list: CachedList, order: Order): boolean {
       const kinds = kindsOf(list.query, order)
       const key = keyOf(list, list.caller, kinds)
       if (indexes.find(list.versions, key) !== null) return true
       if (!isUpdatable(list.query, kinds)) return false
       if ((indexes.findFormer(key)?.index.length ?? Infinity) < SHORT_ROMS) return true
+      // A walk to a page by values is faster, because it compares columns of the rows that it reads anyway.
+      if (list.query.search_term === '') return false
       const [sharer = null] = list.caller === null ? [] : listSharers(list.caller)
       return isPickable(list, sharer)
     }
