@@ -305,3 +305,12 @@ t.test('a backup that is a link to the file itself is replaced', async (t) => {
   await mkdir(`${folder}/sub`)
   t.equal((await readTextFile(folder, 'sub/none.txt')).text, null)
 })
+
+t.test('the report of a worker of the former release, which lacks a field, is understood', async (t) => {
+  const { app, addPlatform, call } = await fresh(t)
+  await addPlatform('snes')
+  const errors = [{ exporter: 'gamelist', platform: 'snes', path: 'gamelist.xml', reason: 'The disk is full' }]
+  t.intercept(app.jobs, 'request', { value: async () => ({ files: [], errors }) })
+  const { status, body } = await call('gamelist-xml')
+  t.same([status, body], [500, { detail: 'No file could be written. gamelist.xml: The disk is full' }])
+})
