@@ -4,7 +4,7 @@ import { columns } from '../../core/database/columns.ts'
 import { countChanges, statementTriggers } from '../library/entities.ts'
 import { Platform } from '../platforms/entities.ts'
 import { User } from '../users/entities.ts'
-import type { GameFieldName } from './game-fields.ts'
+import { type GameFieldName, gameFieldsIn } from './game-fields.ts'
 import { type ManualMetadata, type RomColumnName, type StoredMedia, romProperties } from './rom-columns.ts'
 
 export type { ManualMetadata, StoredMedia }
@@ -29,8 +29,7 @@ const PLACE = ['platform_id', 'fs_name', 'fs_name_no_ext', 'regions']
 /** Columns of a ROM that decide what its searched names are. */
 const NAMES = ['id', 'name', 'fs_name']
 /** Columns of a ROM that decide what its values are. */
-const VALUES = ['id', 'genres', 'franchises', 'collections', 'companies', 'game_modes', 'age_ratings', 'regions', 'languages', 'tags',
-  'player_count', 'platform_id']
+const VALUES = ['id', ...gameFieldsIn('filters'), 'tags', 'player_count', 'platform_id']
 
 /** Creates a trigger that runs for each row of which one of these columns changed. */
 const changeTrigger = (name: string, columns: readonly string[], execute: string) => ({

@@ -6,7 +6,6 @@ import { createChangeLog } from '../library-versions/change-log.ts'
 import type { AnyCaller } from '../platforms/visibility.ts'
 import { createFilterValueCache } from './lists/filter-value-cache.ts'
 import { createListCache } from './lists/list-cache.ts'
-import { orderByName } from './lists/list-order.ts'
 import { createPageReader } from './lists/page-reader.ts'
 import { createRomLists } from './lists/rom-lists.ts'
 import { createRomPages } from './lists/rom-pages.ts'
@@ -44,7 +43,7 @@ export function createRoms (app: FastifyInstance, config: Config, userFiles: Use
   const { longReads, shortReads } = app
   const smartMembers = createSmartMembers({ reads: longReads, changes: createChangeLog(() => app.db), extensions })
   const cache = createListCache({ longReads, shortReads, identifying: providers.identifying })
-  const filterValues = createFilterValueCache({ reads: longReads, lists: cache, order: orderByName(providers) })
+  const filterValues = createFilterValueCache({ reads: longReads, lists: cache })
   const reader = createPageReader({ config, extensions, cache, estimates: createValueEstimates(longReads) })
 
   return {

@@ -4,7 +4,7 @@ import { type CountedFilters, NO_FILTERS, selectCountedValues, selectFilterValue
 import type { RomFilters } from '../schemas.ts'
 import { type CachedList, findPlatforms, keyOf, kindsOf } from './cached-list.ts'
 import type { ListCache } from './list-cache.ts'
-import type { Order } from './list-order.ts'
+import { ORDER_BY_NAME } from './list-order.ts'
 
 /** Limit per worker. */
 const MAX_BYTES = 8 * 1024 ** 2
@@ -14,12 +14,10 @@ const WAIT_MS = 2_000
 interface FilterValueCacheParts {
   reads: LongReads
   lists: ListCache
-  /** The order of a page of the lists. */
-  order: Order
 }
 
 /** Caches the filter values of lists in a worker. */
-export function createFilterValueCache ({ reads, lists, order }: FilterValueCacheParts) {
+export function createFilterValueCache ({ reads, lists }: FilterValueCacheParts) {
   const cache = createLibraryCache<CountedFilters>({
     maxBytes: MAX_BYTES, sizeOf: (values) => JSON.stringify(values).length
   })
@@ -27,12 +25,12 @@ export function createFilterValueCache ({ reads, lists, order }: FilterValueCach
   async function load (list: CachedList): Promise<CountedFilters> {
     const platforms = findPlatforms(list.query)
     if (platforms !== undefined) return await selectCountedValues(reads, list.caller, platforms)
-    const index = await lists.index(list, order)
+    const index = await lists.index(list, ORDER_BY_NAME)
     return { values: await selectFilterValues(reads, index.toIds()), counts: null }
   }
 
   const argumentsOf = (list: CachedList) =>
-    [list.versions, keyOf(list, list.caller, kindsOf(list.query, order)), () => load(list)] as const
+    [list.versions, keyOf(list, list.caller, kindsOf(list.query, ORDER_BY_NAME)), () => load(list)] as const
 
   return {
     get: async (list: CachedList): Promise<RomFilters> => (await cache.get(...argumentsOf(list))).values,

@@ -82,33 +82,39 @@ function valueOf (column: string, providers: RomProviders): SortValue | null {
   return providerValue(column, providers)
 }
 
-/** Returns the order that a client names; an unknown name sorts by name. */
-export function readOrder (orderBy: string, orderDir: string, providers: RomProviders): Order {
-  const direction = orderDir.toLowerCase() === 'desc' ? sql`desc` : sql`asc`
-  const column = orderBy.toLowerCase()
-  const found = valueOf(column, providers)
-  if (found === null) {
-    const by = sql`${NAME} ${direction}, r.id ${direction}`
-    return { joins: NO_JOINS, by, character: NAME_CHARACTER, needsMarks: false, indexed: { by, hasValue: null } }
-  }
+type Direction = 'asc' | 'desc'
+
+function orderNames (direction: Direction): Order {
+  const by = sql`${NAME} ${sql.raw(direction)}, r.id ${sql.raw(direction)}`
+  return { joins: NO_JOINS, by, character: NAME_CHARACTER, needsMarks: false, indexed: { by, hasValue: null } }
+}
+
+/** The order of a list without parameters. */
+export const ORDER_BY_NAME: Order = orderNames('asc')
+
+function orderValues (column: string, found: SortValue, direction: Direction): Order {
   const [isIndexed, isNullable] = [INDEXED_COLUMNS.has(column), NULLABLE_COLUMNS.has(column)]
+  const value = sql`${found.value} ${sql.raw(direction)}`
   // A backward index scan puts nulls first, so an index is only usable without nulls.
-  const withoutNulls = sql`${found.value} ${direction}, ${NAME}, r.id`
+  const withoutNulls = sql`${value}, ${NAME}, r.id`
   return {
     joins: found.joins,
-    by: isIndexed && !isNullable ? withoutNulls : sql`${found.value} ${direction} nulls last, ${NAME}, r.id`,
+    by: isIndexed && !isNullable ? withoutNulls : sql`${value} nulls last, ${NAME}, r.id`,
     character: found.isText ? sql<string>`left(${found.value}, 1)` : NAME_CHARACTER,
     needsMarks: found.needsMarks,
     indexed: isIndexed ? { by: withoutNulls, hasValue: isNullable ? sql<boolean>`${found.value} is not null` : null } : null
   }
 }
 
-/** Reads the order of a query. Queries that ask for one order in different ways become equal. */
-export function readOrderOf (query: ListRomsQuery, providers: RomProviders): { query: ListRomsQuery, order: Order } {
-  const [by, direction] = [query.order_by.toLowerCase(), query.order_dir.toLowerCase()]
-  const order = readOrder(by, direction, providers)
-  const isByName = valueOf(by, providers) === null
-  return { query: { ...query, order_by: isByName ? '' : by, order_dir: direction === 'desc' ? 'desc' : 'asc' }, order }
+/**
+ * Returns the order that a query names; an unknown name sorts by name. Queries that name one order in different ways
+ * become equal.
+ */
+export function readOrder (query: ListRomsQuery, providers: RomProviders): { query: ListRomsQuery, order: Order } {
+  const direction = query.order_dir.toLowerCase() === 'desc' ? 'desc' : 'asc'
+  const column = query.order_by.toLowerCase()
+  const found = valueOf(column, providers)
+  return found === null
+    ? { query: { ...query, order_by: '', order_dir: direction }, order: orderNames(direction) }
+    : { query: { ...query, order_by: column, order_dir: direction }, order: orderValues(column, found, direction) }
 }
-
-export const orderByName = (providers: RomProviders): Order => readOrder('', '', providers)

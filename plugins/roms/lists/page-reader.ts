@@ -11,7 +11,7 @@ import { readAllValueFilters, valueConditions } from '../filters/value-filters.t
 import { needsIndex, needsOnlyTotal } from './cached-list.ts'
 import type { ListCache } from './list-cache.ts'
 import { ListIndex } from './list-index.ts'
-import { type Order, orderByName } from './list-order.ts'
+import { ORDER_BY_NAME, type Order } from './list-order.ts'
 import { prepareConditions } from './query-conditions.ts'
 import type { ValueEstimates } from './value-estimates.ts'
 import { type Walk, estimateList, selectFromFew, walkToPage } from './walk-rows.ts'
@@ -62,8 +62,6 @@ function findOnlyPlatform ({ platform_ids: ids, platform_id: id }: ListRomsQuery
 
 /** Creates the reader of pages: it finds the ids of a page by the shortest of several ways. */
 export function createPageReader ({ config, extensions, cache, estimates }: PageReaderParts) {
-  const byName = orderByName(extensions.providers)
-
   /** Returns the ids of a page if few ROMs are read for them, else null. */
   async function readNear (db: Db, query: ListRomsQuery, walk: Walk): Promise<number[] | null> {
     if (estimates.limitOf(query) < FEW_ROMS) {
@@ -98,7 +96,7 @@ export function createPageReader ({ config, extensions, cache, estimates }: Page
     if (!isQuick && needsOnlyTotal(query, order)) {
       // The total is the same in every order, and the list by name is probably cached.
       const byNames = conditions.describe({ ...query, order_by: '', order_dir: 'asc' }, common)
-      const [ids, { length }] = await Promise.all([readNear(db, query, walk), cache.index(byNames, byName)])
+      const [ids, { length }] = await Promise.all([readNear(db, query, walk), cache.index(byNames, ORDER_BY_NAME)])
       if (ids !== null) return { ids, index: NO_INDEX, total: length }
     }
     const index = await cache.index(list, order)
@@ -113,7 +111,7 @@ export function createPageReader ({ config, extensions, cache, estimates }: Page
       estimates.refresh()
       for (const isGrouped of [false, true]) {
         const query = { ...Value.Create(ListRomsQuery), group_by_meta_id: isGrouped }
-        await read({ db, caller: null }, query, byName, () => selectVersions(db, null))
+        await read({ db, caller: null }, query, ORDER_BY_NAME, () => selectVersions(db, null))
       }
     }
   }

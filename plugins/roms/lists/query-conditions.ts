@@ -13,7 +13,7 @@ import { markedRoms } from '../rows.ts'
 import { isRomVisible } from '../visibility.ts'
 import { isBestOfGroup, isRepresentative } from './grouping.ts'
 import type { CachedList } from './cached-list.ts'
-import { NO_JOINS, type Order, readOrderOf } from './list-order.ts'
+import { NO_JOINS, type Order, readOrder } from './list-order.ts'
 
 /** Returns the condition of a smart collection. @param isForFew as in {@link ConditionOptions} */
 type SmartCondition = (isForFew: boolean) => Condition
@@ -64,7 +64,7 @@ export function listCondition (
 }
 
 export function readFilter (extensions: RomExtensions, criteria: Criteria): StoredFilter {
-  const { query, order } = readOrderOf(readCriteria(criteria), extensions.providers)
+  const { query, order } = readOrder(readCriteria(criteria), extensions.providers)
   const condition: CachedList['condition'] = (caller, isForFew) =>
     listCondition(caller, extensions, query, { order, isForFew })
   return { query, order, condition }

@@ -12,7 +12,7 @@ import type { CachedList } from './cached-list.ts'
 import type { FilterValueCache } from './filter-value-cache.ts'
 import type { ListCache } from './list-cache.ts'
 import type { ListIndex } from './list-index.ts'
-import { orderByName } from './list-order.ts'
+import { ORDER_BY_NAME } from './list-order.ts'
 import { prepareConditions, queryOfScope, readFilter } from './query-conditions.ts'
 
 const NO_SCOPE: ScopeQuery = { platform_ids: [], library_ids: [] }
@@ -26,11 +26,9 @@ interface RomListParts {
 
 /** Creates the part of the ROMs service that lists ids and filter values of whole parts of the library. */
 export function createRomLists ({ extensions, builder, cache, filterValues }: RomListParts) {
-  const order = orderByName(extensions.providers)
-
   async function prepareScope (context: Context<AnyCaller>, scope: ScopeQuery) {
     const query = queryOfScope(scope, '')
-    return { query, conditions: await prepareConditions(context, extensions, { query, order }) }
+    return { query, conditions: await prepareConditions(context, extensions, { query, order: ORDER_BY_NAME }) }
   }
 
   async function describeScope (context: Context<AnyCaller>, scope: ScopeQuery): Promise<CachedList> {
@@ -41,7 +39,7 @@ export function createRomLists ({ extensions, builder, cache, filterValues }: Ro
 
   /** Returns all ROMs of a part of the library by name. */
   const indexScope = async (context: Context<AnyCaller>, scope: ScopeQuery): Promise<ListIndex> =>
-    await cache.index(await describeScope(context, scope), order)
+    await cache.index(await describeScope(context, scope), ORDER_BY_NAME)
 
   /** Reads the ids of the whole list only if they are a small part of the library. */
   async function pickRandomId (context: Context<AnyCaller>, scope: ScopeQuery): Promise<number | undefined> {
@@ -64,8 +62,8 @@ export function createRomLists ({ extensions, builder, cache, filterValues }: Ro
     /** Lists the ids of all ROMs that a stored filter finds for a caller, in the order of the filter. */
     async listFiltered ({ db, caller }: Context<AnyCaller>, criteria: Criteria): Promise<Int32Array> {
       const versions = await selectVersions(db, caller?.id ?? null)
-      const { order: orderOfFilter, ...filter } = readFilter(extensions, criteria)
-      return (await cache.index({ caller, versions, ...filter }, orderOfFilter)).toIds()
+      const { order, ...filter } = readFilter(extensions, criteria)
+      return (await cache.index({ caller, versions, ...filter }, order)).toIds()
     },
 
     async pickRandom (context: Context<AnyCaller>, query: ScopeQuery): Promise<BuiltSimpleRom | null> {

@@ -9,7 +9,7 @@ import { type ListRomsQuery, withOldNames } from '../filters/list-query.ts'
 import type { LoadedRom, RomBuilder } from '../items/rom-builder.ts'
 import type { BuiltSimpleRom, RomPage } from '../schemas.ts'
 import type { FilterValueCache } from './filter-value-cache.ts'
-import { orderByName, readOrderOf } from './list-order.ts'
+import { ORDER_BY_NAME, readOrder } from './list-order.ts'
 import type { LoadVersions, PageReader } from './page-reader.ts'
 import { prepareConditions, queryOfScope } from './query-conditions.ts'
 
@@ -36,7 +36,6 @@ async function selectPictures (
 /** Creates the part of the ROMs service that lists a page of ROMs. */
 export function createRomPages ({ extensions, builder, reader, filterValues, addresses }: RomPageParts) {
   const { providers, userFiles } = extensions
-  const byName = orderByName(providers)
 
   /** Builds the ROMs of a page. A list of played ROMs shows the picture of each. */
   async function buildItems (
@@ -54,13 +53,13 @@ export function createRomPages ({ extensions, builder, reader, filterValues, add
     context: Context<AnyCaller>, query: ListRomsQuery, loadVersions: LoadVersions
   ): Promise<CountedFilters> {
     const scope = queryOfScope(query, query.search_term)
-    const conditions = await prepareConditions(context, extensions, { query: scope, order: byName })
+    const conditions = await prepareConditions(context, extensions, { query: scope, order: ORDER_BY_NAME })
     const common = { caller: context.caller, versions: await loadVersions() }
     return await filterValues.getSoon(conditions.describe(scope, common))
   }
 
   async function list (context: Context<AnyCaller>, input: ListRomsQuery): Promise<RomPage> {
-    const { query, order } = readOrderOf(withOldNames(input), providers)
+    const { query, order } = readOrder(withOldNames(input), providers)
     let versions: Promise<VersionSnapshot> | null = null
     const loadVersions = async () => {
       versions ??= selectVersions(context.db, context.caller?.id ?? null)

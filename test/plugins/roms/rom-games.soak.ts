@@ -72,8 +72,7 @@ t.test('lists and values that follow changes equal those of the whole library', 
   const cache = createListCache({ longReads: app.longReads, shortReads: app.shortReads, identifying })
 
   async function check (changes: Partial<ListRomsQuery>, caller: AnyCaller): Promise<void> {
-    const query = { ...Value.Create(ListRomsQuery), ...changes }
-    const order = readOrder(query.order_by, query.order_dir, extensions.providers)
+    const { query, order } = readOrder({ ...Value.Create(ListRomsQuery), ...changes }, extensions.providers)
     const options = { query, order, regionPriority: PRIORITY }
     const conditions = await prepareConditions({ db: app.db, caller }, extensions, options)
     const versions = await selectVersions(app.db, caller?.id ?? null)
