@@ -48,6 +48,7 @@ t.test('a scan worker that watches folders never rests, and one without work may
   for (const [name, value] of [['ENABLE_RESCAN_ON_FILESYSTEM_CHANGE', 'the watch of the libraries'],
     ['ENABLE_SYNC_FOLDER_WATCHER', 'the watch of the folders of devices']] as const) {
     const { worker } = await buildTestApp(t, { worker: true, packages: [], env: { [name]: 'true' } })
+    await until(async () => await worker?.rest.findWork() === value, 'the end of all other work at the start')
     t.equal(await worker?.rest.findWork(), value)
   }
   const { worker, app } = await buildTestApp(t, { worker: true, packages: [] })
