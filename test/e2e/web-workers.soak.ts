@@ -161,8 +161,10 @@ t.test('players of a dead worker leave the room, and the next one owns it', asyn
 })
 
 t.test('SIGTERM ends all processes, with exit code 0', async (t) => {
-  const children = [...await listChildren(server.pid, 'web'), ...await listChildren(server.pid, 'worker')]
-  t.ok(children.length > WORKERS, 'web workers and the scan worker')
+  const children = await until(async () => {
+    const [web, scan] = [await listChildren(server.pid, 'web'), await listChildren(server.pid, 'worker')]
+    return web.length === WORKERS && scan.length > 0 && [...web, ...scan]
+  }, 'web workers, also in place of the dead one, and the scan worker')
   server.child.kill('SIGTERM')
   t.match(await server.ended, { code: 0, signal: null })
   t.same(children.filter(isAlive), [])
