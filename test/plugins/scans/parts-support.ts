@@ -4,7 +4,8 @@ import { until } from '../../until.ts'
 import { scriptOf } from '../fixtures/script.ts'
 import { type ScanTest, buildScanTest } from './support.ts'
 
-export const alpha = scriptOf('alpha')
+/** A provider without a time limit of its own. */
+export const digest = scriptOf('digest')
 export const FOLDERS = ['gba', 'nes', 'snes', 'zx']
 export const ROMS_EACH = 5
 export const ROMS = FOLDERS.length * ROMS_EACH
@@ -15,10 +16,10 @@ export const library = Object.fromEntries(FOLDERS.flatMap((folder) =>
 
 /** Builds a server without a scan worker, whose provider knows every ROM. */
 export async function build (t: Test): Promise<ScanTest> {
-  const test = await buildScanTest(t, { providers: ['alpha'], worker: false })
+  const test = await buildScanTest(t, { providers: ['digest'], worker: false })
   await test.put(library)
   let id = 0
-  alpha.identify = (rom) => ({ id: ++id, name: `Found ${rom.fs_name}` })
+  digest.identify = (rom) => ({ id: ++id, name: `Found ${rom.fs_name}` })
   return test
 }
 

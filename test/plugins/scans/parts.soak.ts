@@ -5,7 +5,7 @@ import { overTcp } from '../../support.ts'
 import { until } from '../../until.ts'
 import { resetScripts } from '../fixtures/script.ts'
 import { type ScanTest, startWorker } from './support.ts'
-import { ROMS, alpha, blockParts, build, listHolders, readRoms, waitForHolders } from './parts-support.ts'
+import { ROMS, digest, blockParts, build, listHolders, readRoms, waitForHolders } from './parts-support.ts'
 
 t.beforeEach(resetScripts)
 
@@ -53,28 +53,28 @@ const readWritten = ({ sql }: ScanTest) => sql(`select r.xmin::text as rom, f.xm
 
 t.test('a stop ends the scan in all workers', async (t) => {
   const test = await build(t)
-  await startWorker(t, test, ['alpha'])
-  await startWorker(t, test, ['alpha'])
-  alpha.identify = () => new Promise(() => {})
+  await startWorker(t, test, ['digest'])
+  await startWorker(t, test, ['digest'])
+  digest.identify = () => new Promise(() => {})
   const release = await blockParts(t, test)
-  const id = await test.start({ apis: ['alpha'] })
+  const id = await test.start({ apis: ['digest'] })
   await waitForHolders(test, 2)
   await release()
-  await until(() => alpha.calls.length > 0, 'the first lookup')
+  await until(() => digest.calls.length > 0, 'the first lookup')
   await test.app.tasks.stopOne(id)
   t.equal((await test.finished(id)).status, 'stopped')
   t.strictSame(await test.sql('select from scan_parts'), [])
-  alpha.identify = () => null
-  t.match(await test.scan({ apis: ['alpha'] }), { status: 'finished', meta: { scan_stats: { scanned_roms: ROMS } } })
+  digest.identify = () => null
+  t.match(await test.scan({ apis: ['digest'] }), { status: 'finished', meta: { scan_stats: { scanned_roms: ROMS } } })
 })
 
 t.test('other workers finish the parts of a worker that shuts down', async (t) => {
   const test = await build(t)
-  const workers = [await startWorker(t, test, ['alpha']), await startWorker(t, test, ['alpha'])]
+  const workers = [await startWorker(t, test, ['digest']), await startWorker(t, test, ['digest'])]
   for (const isLeader of [false, true]) {
     await test.sql('delete from platforms')
     const release = await blockParts(t, test)
-    const id = await test.start({ apis: ['alpha'] })
+    const id = await test.start({ apis: ['digest'] })
     await waitForHolders(test, 2)
     const [task] = await test.sql<{ worker_id: string }>('select worker_id from tasks where id = $1', [id])
     const index = workers.findIndex((worker) => (worker.workers.id === task?.worker_id) === isLeader)
@@ -84,19 +84,19 @@ t.test('other workers finish the parts of a worker that shuts down', async (t) =
     if (isLeader) await workers[0]?.tasks.recover()
     t.match(await test.finished(id), { status: 'finished', meta: { scan_stats: { scanned_platforms: 4, scanned_roms: ROMS, new_roms: ROMS } } })
     t.equal((await readRoms(test)).length, ROMS)
-    workers.push(await startWorker(t, test, ['alpha']))
+    workers.push(await startWorker(t, test, ['digest']))
   }
 })
 
 t.test('a worker that lost its connection for a while writes nothing afterwards', async (t) => {
   const test = await build(t)
-  await startWorker(t, test, ['alpha'])
+  await startWorker(t, test, ['digest'])
   const proxy = await createProxy(t, test.databaseUrl)
   const release = await blockParts(t, test)
-  const id = await test.start({ apis: ['alpha'] })
+  const id = await test.start({ apis: ['digest'] })
   await waitForHolders(test, 1)
   const [leader] = await listHolders(test)
-  const parted = await startWorker(t, { ...test, databaseUrl: proxy.url }, ['alpha'])
+  const parted = await startWorker(t, { ...test, databaseUrl: proxy.url }, ['digest'])
   await waitForHolders(test, 2)
   proxy.hold()
   await release()
@@ -114,10 +114,10 @@ t.test('a worker that lost its connection for a while writes nothing afterwards'
 
 t.test('two scan workers share a library scan and end it with one report', async (t) => {
   const test = await build(t)
-  await startWorker(t, test, ['alpha'])
-  await startWorker(t, test, ['alpha'])
+  await startWorker(t, test, ['digest'])
+  await startWorker(t, test, ['digest'])
   const release = await blockParts(t, test)
-  const id = await test.start({ apis: ['alpha'] })
+  const id = await test.start({ apis: ['digest'] })
   await waitForHolders(test, 2)
   await release()
   const task = await test.finished(id)
@@ -134,6 +134,6 @@ t.test('two scan workers share a library scan and end it with one report', async
   const roms = await readRoms(test)
   t.equal(roms.length, ROMS)
   t.ok(roms.every((rom) => rom.is_identified && rom.sha1_hash !== ''))
-  t.equal(new Set(alpha.calls.map(({ rom }) => rom)).size, alpha.calls.length, 'each ROM is looked up once')
+  t.equal(new Set(digest.calls.map(({ rom }) => rom)).size, digest.calls.length, 'each ROM is looked up once')
   t.strictSame(await test.sql('select from scan_parts'), [], 'no part remains')
 })

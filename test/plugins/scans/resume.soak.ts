@@ -3,7 +3,8 @@ import { resetScripts, scriptOf } from '../fixtures/script.ts'
 import { until } from '../../until.ts'
 import { buildScanTest, startWorker } from './support.ts'
 
-const alpha = scriptOf('alpha')
+/** A provider without a time limit of its own. */
+const digest = scriptOf('digest')
 
 t.beforeEach(resetScripts)
 
@@ -11,21 +12,21 @@ const manyRoms = (folder: string, count: number) =>
   Object.fromEntries(Array.from({ length: count }, (_none, index) => [`roms/${folder}/Game ${index}.bin`, `content ${index}`]))
 
 t.test('the next worker finishes an interrupted scan without doubling or skipping ROMs', async (t) => {
-  const test = await buildScanTest(t, { providers: ['alpha'], worker: false })
+  const test = await buildScanTest(t, { providers: ['digest'], worker: false })
   await test.put({ ...manyRoms('snes', 40), 'roms/zx/Last.bin': 'last' })
   let calls = 0
-  let worker = await startWorker(t, test, ['alpha'])
+  let worker = await startWorker(t, test, ['digest'])
   for (const type of ['new_platforms', 'quick']) {
     calls = 0
     await test.sql('delete from platforms')
-    alpha.identify = () => ++calls > 15 ? new Promise(() => {}) : { id: calls, name: `Found ${calls}` }
-    const id = await test.start({ type, apis: ['alpha'] })
+    digest.identify = () => ++calls > 15 ? new Promise(() => {}) : { id: calls, name: `Found ${calls}` }
+    const id = await test.start({ type, apis: ['digest'] })
     await until(() => calls > 15, 'the scan is in the middle')
     await worker.close()
     t.match(await test.sql('select status, attempts, worker_id from tasks where id = $1', [id]),
       [{ status: 'queued', attempts: 0, worker_id: null }], 'a shutdown costs no attempt')
-    alpha.identify = () => ({ id: ++calls, name: `Found ${calls}` })
-    worker = await startWorker(t, test, ['alpha'])
+    digest.identify = () => ({ id: ++calls, name: `Found ${calls}` })
+    worker = await startWorker(t, test, ['digest'])
     const status = await test.finished(id)
     t.match(status, { status: 'finished', meta: { scan_stats: { new_roms: 41, new_files: 41, new_platforms: 2, scanned_roms: 41 } } }, type)
     const roms = [...await test.roms('snes'), ...await test.roms('zx')]
@@ -36,7 +37,7 @@ t.test('the next worker finishes an interrupted scan without doubling or skippin
 })
 
 t.test('a scan whose worker dies', async (t) => {
-  const test = await buildScanTest(t, { providers: ['alpha'] })
+  const test = await buildScanTest(t, { providers: ['digest'] })
   const { worker } = test
   if (worker === null) throw new Error('the test has no worker')
   const told: unknown[][] = []
@@ -66,6 +67,7 @@ t.test('a scan whose worker dies', async (t) => {
     await Promise.all([worker.tasks.recover(), worker.tasks.recover()])
     t.equal((await test.finished(id)).status, 'failed')
     t.match(await test.error(id), /abandoned, because 3 workers crashed/)
+    await until(() => told.length > 0, 'its end is told')
     t.match(told, [[null, 'scan:done_ko', /abandoned, because 3 workers crashed/]])
     t.equal(told.length, 1, 'once')
     t.equal((await test.scan()).status, 'finished', 'the next scan may start')
@@ -86,11 +88,11 @@ t.test('a scan whose worker dies', async (t) => {
 
   t.test('is not touched by a worker that was only presumed dead', async (t) => {
     await test.put(manyRoms('nes', 2))
-    alpha.identify = () => new Promise(() => {})
-    const id = await test.start({ apis: ['alpha'] })
-    await until(() => alpha.calls.length > 0, 'the scan runs')
+    digest.identify = () => new Promise(() => {})
+    const id = await test.start({ apis: ['digest'] })
+    await until(() => digest.calls.length > 0, 'the scan runs')
     await test.sql("update tasks set worker_id = 'another' where id = $1", [id])
-    alpha.identify = () => null
+    digest.identify = () => null
     const other = test.start({ roms_ids: [(await test.roms('nes'))[0]?.id ?? 0] })
     t.equal((await test.finished(await other)).status, 'finished', 'it is free for another')
     t.match(await test.sql('select status, worker_id from tasks where id = $1', [id]), [{ status: 'started', worker_id: 'another' }])
@@ -98,12 +100,12 @@ t.test('a scan whose worker dies', async (t) => {
 })
 
 t.test('a scan over its time limit is ended and names the setting', async (t) => {
-  const test = await buildScanTest(t, { providers: ['alpha'], env: { SCAN_TIMEOUT: '1' } })
+  const test = await buildScanTest(t, { providers: ['digest'], env: { SCAN_TIMEOUT: '1' } })
   await test.put(manyRoms('snes', 100))
   const late = Promise.withResolvers<null>()
   t.teardown(() => { late.resolve(null) })
-  alpha.identify = () => late.promise
-  const id = await test.start({ apis: ['alpha'] })
+  digest.identify = () => late.promise
+  const id = await test.start({ apis: ['digest'] })
   t.match(await test.finished(id), { status: 'failed' })
   t.equal(await test.error(id), 'The task took longer than 1 s and was ended; raise SCAN_TIMEOUT')
 })
