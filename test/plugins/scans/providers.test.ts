@@ -313,16 +313,17 @@ t.test('texts are stored without characters that the database refuses', async (t
 
 t.test('a provider is called again after the pause it asked for; others go on meanwhile', async (t) => {
   await put(Object.fromEntries(games(60).map((name) => [`roms/snes/${name}`, name])))
-  let refusals = 0
-  let meanwhile: number[] | null = null
+  const refusedAt: number[] = []
+  // On a busy machine one pause is too short for the others. After 20 pauses the lookups of Alpha fail.
   alpha.identify = () => {
-    if (++refusals <= 4) throw new RateLimitedError('slow down', 500)
-    meanwhile ??= [beta.calls.length, pictures.calls.length]
-    return { id: refusals }
+    const areOthersDone = [beta, pictures].every(({ calls }) => calls.length === 60)
+    if (refusedAt.length >= 4 && areOthersDone) return { id: alpha.calls.length }
+    refusedAt.push(performance.now())
+    throw new RateLimitedError('slow down', 500)
   }
   const status = await scan({ platform_fs_slugs: ['snes'], apis: ['alpha', 'beta', 'pictures'] })
-  t.same(meanwhile, [60, 60], 'the others were through when the pause ended')
-  t.equal(alpha.calls.length, 64, 'all calls at once were refused, and no more were made')
+  t.equal(alpha.calls.length, 60 + refusedAt.length, 'no lookup was made twice')
+  t.ok(refusedAt.every((at, index) => index < 4 || at - (refusedAt[index - 4] ?? 0) > 450), 'four calls at most were made in a pause')
   t.equal(status.meta.scan_stats.identified_roms, 60)
   t.equal(status.meta.scan_stats.failed_lookups, 0)
   t.same(reasons(status), [])
