@@ -16,7 +16,8 @@ t.test('the more clients listen to a scan, the fewer events each gets', async (t
   t.teardown(() => { alone.close() })
   t.ok(alone.hasAny(), 'somebody may be, until they were counted')
   await alone.counted
-  t.notOk(alone.hasAny(), 'nobody is, and nothing is prepared for them')
+  // On a busy machine the wait for the first count may end before the count.
+  await until(() => !alone.hasAny(), 'nobody is, and nothing is prepared for them')
   t.equal(alone.perSecond('roms'), 40)
   t.equal(alone.reserve(200), 200)
 
@@ -28,9 +29,9 @@ t.test('the more clients listen to a scan, the fewer events each gets', async (t
   const many = createListeners(app, app.log)
   t.teardown(() => { many.close() })
   await many.counted
+  await until(() => many.perSecond('roms') === 1_000 / LISTENERS - 4, 'ROMs may have what the totals leave')
   t.ok(many.hasAny())
   t.equal(many.perSecond('stats'), 4, 'a few make no difference')
-  t.equal(many.perSecond('roms'), 1_000 / LISTENERS - 4, 'ROMs may have what the totals leave')
   t.equal(many.reserve(200), 1_000 / LISTENERS, 'nor does any wait until all others had a heap of them')
   await until(() => many.reserve(1) === 1, 'the next event, once those are written')
   many.countUrgent(10_000)
