@@ -106,14 +106,17 @@ t.test('the progress of a launch is reported once per phase', async (t) => {
   const server = await setUp(t)
   const page = await openPageOf(t, server)
   let looks = 0
+  let isReady = false
   broker.when('POST /launch', replies.ok({ status: 'launching', phase: 'extracting' }))
   broker.when('GET /launch', (response) => {
     looks++
-    replies.ok(looks < 3 ? { status: 'launching', phase: looks === 1 ? 'extracting' : 'starting' } : { status: 'running', core: 'bsnes', core_tier: 'vetted' })(response, {})
+    const isOver = isReady && looks >= 3
+    replies.ok(isOver ? { status: 'running', core: 'bsnes', core_tier: 'vetted' } : { status: 'launching', phase: looks === 1 ? 'extracting' : 'starting' })(response, {})
   })
   const { body } = await server.claim(page.headers)
   await until(() => page.heard('streaming:launch-phase').length > 0, 'the first phase')
   t.match(await server.status(page.headers), { status: 'active', extraction_phase: /./, host: null })
+  isReady = true
   await until(() => page.heard('streaming:launch-ready').length === 1, 'it runs')
   const about = { platform: 'snes', container: body.container, claimed_at: body.claimed_at }
   t.same(page.heard('streaming:launch-phase'), [{ ...about, phase: 'extracting' }, { ...about, phase: 'starting' }])
@@ -268,8 +271,11 @@ t.test('save-and-exit saves, always releases the machine and stores the play tim
   t.same(await act(alice, 'save-and-exit'), { status: 200, body: { status: 'ok', saved: true, platform: 'snes', released: true } })
   t.match(broker.askedFor('POST /save-and-exit'), [{ body: { slot: 0, wait: true } }])
   t.ok(await isFree())
-  const { body: played } = await call('GET', '/api/play-sessions', alice)
-  t.match(played, { length: 1, 0: { duration_seconds: 600 } })
+  const played = (await call('GET', '/api/play-sessions', alice)).body as unknown as { duration_seconds: number }[]
+  t.equal(played.length, 1)
+  // The game goes on until it is saved, which takes longer on a busy machine.
+  const seconds = played[0]?.duration_seconds ?? 0
+  t.ok(seconds >= 599 && seconds < 660, `${seconds} seconds`)
   for (const reply of [replies.text(500, 'no'), replies.cut, replies.ok({ saved: false })]) {
     await play(alice)
     broker.when('POST /save-and-exit', reply)
