@@ -285,12 +285,13 @@ t.test('a disabled account has no rights, and its sockets are closed', async (t)
 t.test('players of a dead worker are removed from their rooms', async (t) => {
   const { id, guest } = await openPair(t, { maxPlayers: 4 })
   const ghost = newRoom()
+  // Counted first, because the workers also look for lost players by themselves.
+  const told = guest.heard('users-updated').length
   await app.pg.query("insert into netplay_players (room_id, socket_id, player_id, player_name, worker) values ($1, 'lost', 'z', 'Z', 'of a dead one')", [id])
   await app.pg.query("insert into netplay_rooms (id, name, game_id, max_players) values ($1, 'Ghosts', $2, 4)", [ghost, String(game)])
   await app.pg.query("insert into netplay_players (room_id, socket_id, player_id, player_name, worker) values ($1, 'lost too', 'y', 'Y', 'of a dead one')", [ghost])
   t.match(await findRoom(id), { current: 2 }, 'it does not count')
   t.equal(await findRoom(ghost), undefined)
-  const told = guest.heard('users-updated').length
   await app.netplay.dropLost()
   await until(() => guest.heard('users-updated').length > told, 'those who are left are told')
   await untilTold(guest, ['a', 'b'])
