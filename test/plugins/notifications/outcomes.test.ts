@@ -132,7 +132,8 @@ t.test('a scan that is given up after its workers died notifies once', async (t)
   await sql(`insert into tasks (id, title, type, status, attempts, worker_id, user_id, started_at)
     values ($1, 'Quick Scan', 'scan', 'started', 3, 'a worker that is gone', $2, now())`, [crypto.randomUUID(), await idOf('second')])
   await Promise.all(Array.from({ length: 4 }, () => app.tasks.recover()))
-  t.same(await told(), [['second', 'scan_failed']])
+  // The scan worker may have been the first to recover the scan.
+  t.same(await toldOf(1), [['second', 'scan_failed']])
   t.match(await inbox(second), [{ data: { error: /abandoned, because 3 workers crashed/ } }])
 })
 
