@@ -10,9 +10,12 @@ import { stagedId } from './staging.ts'
 const LIFETIME_MS = LIFETIME_HOURS * 3_600_000
 const CRON = '0 * * * *'
 
-/** True if a file was not written to for the lifetime of an upload; false if the file is gone. */
-const isOld = (path: string): Promise<boolean> =>
-  stat(path).then(({ mtimeMs }) => mtimeMs < Date.now() - LIFETIME_MS, () => false)
+/**
+ * True if a staged file without an upload is no longer needed: it has its name in the library too, or was not written
+ * to for the lifetime of an upload. False if the file is gone.
+ */
+const isLeftover = (path: string): Promise<boolean> =>
+  stat(path).then(({ mtimeMs, nlink }) => nlink > 1 || mtimeMs < Date.now() - LIFETIME_MS, () => false)
 
 /** Defines the task that removes incomplete uploads and the leftovers of uploads whose process ended. */
 export function defineUploadCleanup (app: FastifyInstance): TaskDefinition {
@@ -28,7 +31,7 @@ export function defineUploadCleanup (app: FastifyInstance): TaskDefinition {
     for (const name of await readdir(folder).catch(() => [])) {
       const id = stagedId(name)
       const path = join(folder, name)
-      if (id === null || open.has(id) || (!expired.has(id) && !await isOld(path))) continue
+      if (id === null || open.has(id) || (!expired.has(id) && !await isLeftover(path))) continue
       await rm(path, { force: true })
       count++
     }

@@ -182,6 +182,9 @@ t.test('an upload is there once, although the host that completes it dies', asyn
     from roms r join rom_files f on f.rom_id = r.id where not r.missing_from_fs order by 1`)).rows
   await until(async () => (await stored()).length === UPLOADS, 'the rows', { ...worker, ms: WAIT_MS })
   t.same(await stored(), [...sums].map(([name, sha1]) => ({ name, sha1 })).sort((a, b) => a.name < b.name ? -1 : 1))
+  // A host that dies after the end of its upload leaves a second name of the file, which the hourly task removes.
+  t.equal((await ask(second, 'POST', '/api/tasks/run/cleanup_uploads')).status, 200)
+  await until(async () => (await readdir(folder)).length <= UPLOADS, 'the cleanup', { ...worker, ms: WAIT_MS })
   t.same((await readdir(folder)).sort(), [...sums.keys()].sort(), 'each file is there once, and nothing else')
   for (const [name, sum] of sums) t.equal(createHash('sha1').update(await readFile(join(folder, name))).digest('hex'), sum)
 })

@@ -304,15 +304,18 @@ t.test('an upload that is not completed within a day is removed, and no other', 
   t.equal((await send(old, 1, content(10))).status, 404)
   const stray = '.11111111-1111-4111-8111-111111111111.part'
   const late = '.22222222-2222-4222-8222-222222222222.part'
-  await put({ [`roms/snes/${stray}`]: 'x', [`roms/snes/${late}`]: 'x', 'roms/snes/.mine.part': 'x' })
+  await put({ [`roms/snes/${stray}`]: 'x', [`roms/snes/${late}`]: 'x', 'roms/snes/.mine.part': 'x', 'roms/snes/Published.sfc': 'x' })
+  // A server died between the end of an upload and the removal of its staged name.
+  await link(path('Published.sfc'), path('.33333333-3333-4333-8333-333333333333.part'))
   const longAgo = new Date(Date.now() - 25 * 3_600_000)
   for (const name of [stray, '.mine.part', `.${fresh}.part`]) await utimes(path(name), longAgo, longAgo)
   const { task_id: task } = (await app.inject({ method: 'POST', url: '/api/tasks/run/cleanup_uploads', headers: admin }))
     .json<{ task_id: string }>()
-  t.match(await test.finished(task), { status: 'finished', meta: { cleanup_stats: { uploads: 1, files: 2 } } })
+  t.match(await test.finished(task), { status: 'finished', meta: { cleanup_stats: { uploads: 1, files: 3 } } })
   t.same((await staged()).sort(), ['.mine.part', `.${fresh}.part`, late].sort())
   t.equal((await send(fresh, 1, content(10))).status, 200)
-  for (const name of ['.mine.part', late]) await rm(path(name))
+  t.equal(await readFile(path('Published.sfc'), 'utf8'), 'x')
+  for (const name of ['.mine.part', late, 'Published.sfc']) await rm(path(name))
   t.equal((await call('POST', `/upload/${fresh}/cancel`, {})).status, 204)
 })
 
