@@ -35,7 +35,7 @@ export function toMetadata (game: Game, platformIds?: readonly ProviderId[]): Me
   return {
     total_rating: formatRating(game, 'total_rating'),
     aggregated_rating: formatRating(game, 'aggregated_rating'),
-    first_release_date: readInteger(game, 'first_release_date') ?? null,
+    first_release_date: readRelease(game),
     youtube_video_id: readVideoId(game),
     genres: readNames(game, 'genres'),
     franchises: readFranchises(game),
@@ -55,6 +55,12 @@ export function toMetadata (game: Game, platformIds?: readonly ProviderId[]): Me
     ports: toRelatedGames(game.ports, 'port'),
     similar_games: toRelatedGames(game.similar_games, 'similar')
   }
+}
+
+/** Returns the release in seconds since 1970; null if it is not known, or no date is that late. */
+function readRelease (game: Game): number | null {
+  const seconds = readInteger(game, 'first_release_date')
+  return seconds === undefined || Number.isNaN(new Date(seconds * 1000).getTime()) ? null : seconds
 }
 
 function toFields (game: Game, metadata: Metadata): GameFields {

@@ -324,6 +324,7 @@ test('any response of IGDB yields valid matches', async (t) => {
     id: fc.integer(),
     name: fc.string({ minLength: 1, maxLength: 500 })
   })
+  t.equal(toMatch({ ...GAME, first_release_date: 1_734_119_895_201_672 }, {}).first_release_date, undefined)
   fc.assert(fc.property(game, (game) => {
     const match = toMatch(game, { region: 'EU' })
     return Value.Check(MatchSchema, match) && Value.Check(MetadataSchema, match.metadata)
