@@ -83,7 +83,7 @@ async function update (tx: LongReads, former: VirtualIndex, viewer: VirtualViewe
   const { caller } = viewer
   const at = Date.now()
   const snapshot = await selectSnapshot(tx)
-  const changes = await selectChanges(tx, former.snapshot)
+  const changes = await selectChanges(tx, [former.snapshot])
   if (changes === null || changes.ids.size > CHANGED_MAX) return null
   const entering = await selectCollectionsOf(tx, caller, [...changes.ids])
   const isEntering = new Set(entering.map((one) => `${one.ids} ${keyOf(one)}`))

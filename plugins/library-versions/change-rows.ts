@@ -9,23 +9,24 @@ const LOG_HOURS = 24
 export const inSnapshot = async <T>(reads: LongReads, work: (tx: LongReads) => Promise<T>): Promise<T> =>
   await reads.transaction().setIsolationLevel('repeatable read').execute(work)
 
-/** The rows of the log that a statement sees and an earlier snapshot does not contain. */
-const rowsSince = (snapshot: string): RawBuilder<unknown> => sql`rom_changes
-    where xid >= pg_snapshot_xmin(${snapshot}::pg_snapshot)::text::bigint
+/** The rows of the log that a statement sees and that are missing in one of some earlier snapshots. */
+const rowsSince = (snapshots: readonly string[]): RawBuilder<unknown> => sql`rom_changes
+    where xid >= (select min(pg_snapshot_xmin(s::pg_snapshot)::text::bigint) from unnest(${snapshots}::text[]) s)
       and xid < pg_snapshot_xmax(pg_current_snapshot())::text::bigint
-      and not pg_visible_in_snapshot(xid::text::xid8, ${snapshot}::pg_snapshot)`
+      and exists (select from unnest(${snapshots}::text[]) s where not pg_visible_in_snapshot(xid::text::xid8, s::pg_snapshot))`
 
 /** ROMs that changed, and identities that ROMs lost, as `<provider>:<id>`. */
 export interface RomChanges { ids: Set<number>, games: Set<string> }
 
 /**
- * Loads the changes that a transaction sees and an earlier snapshot does not contain; null if they are too many.
+ * Loads the changes that a transaction sees and that are missing in one of some earlier snapshots; null if they are too
+ * many.
  *
  * @param tx a transaction with one snapshot
  */
-export async function selectChanges (tx: LongReads, snapshot: string): Promise<RomChanges | null> {
+export async function selectChanges (tx: LongReads, snapshots: readonly string[]): Promise<RomChanges | null> {
   const { rows } = await sql<{ rom_ids: number[] | null, games: string[] }>`
-    select rom_ids, games from ${rowsSince(snapshot)}`.execute(tx)
+    select rom_ids, games from ${rowsSince(snapshots)}`.execute(tx)
   const changes: RomChanges = { ids: new Set(), games: new Set() }
   for (const { rom_ids: ids, games } of rows) {
     if (ids === null) return null
@@ -42,7 +43,7 @@ export interface ChangesAtSnapshot { ids: number[] | null, snapshot: string }
 export async function selectChangedIds (db: QueryExecutorProvider, since: string): Promise<ChangesAtSnapshot> {
   const { rows: [row] } = await sql<{ snapshot: string, changes: (number[] | null)[] }>`
     select pg_current_snapshot()::text as snapshot,
-      coalesce((select json_agg(rom_ids) from ${rowsSince(since)}), '[]') as changes`.execute(db)
+      coalesce((select json_agg(rom_ids) from ${rowsSince([since])}), '[]') as changes`.execute(db)
   if (row === undefined) throw new Error('The database returned no snapshot')
   const { snapshot, changes } = row
   return { ids: changes.includes(null) ? null : changes.flatMap((ids) => ids ?? []), snapshot }

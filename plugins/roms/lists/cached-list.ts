@@ -64,6 +64,8 @@ export interface CachedList {
   settings?: readonly string[]
   /** Absent or null for a list that is no part of a longer one. */
   pick?: ListPick | null
+  /** The list with all ROMs of each group; absent or null unless this list has only the first of each. */
+  ungrouped?: CachedList | null
 }
 
 /** The list of a query without some filters, and a query for the ids of the only ROMs that remain, or that leave. */

@@ -12,9 +12,16 @@ function rankRegions (priority: readonly string[]): string[] {
   return priority.flatMap((code) => REGIONS.filter((name) => regionCodes([name])[0] === code))
 }
 
-/** The caller's main sibling comes first, then finished games before demos and betas, then the preferred region. */
-const rankBy = (regionPriority: readonly string[]) => sql`coalesce(u.is_main_sibling, false) desc, g.is_early,
-  array_position(${rankRegions(regionPriority)}::text[], g.region) nulls last, g.fs_name_no_ext, r.id`
+/** Finished games come before demos and betas, then the preferred region. */
+const rankForAll = (regionPriority: readonly string[]) => sql`g.is_early,
+  array_position(${rankRegions(regionPriority)}::text[], g.region) nulls last, g.fs_name_no_ext, g.rom_id`
+
+/** The caller's main sibling comes first. */
+const rankBy = (regionPriority: readonly string[]) =>
+  sql`coalesce(u.is_main_sibling, false) desc, ${rankForAll(regionPriority)}`
+
+/** The columns of a group: its platform and game. Numbers come first, because they compare faster than names. */
+const GROUP = sql`hashtextextended(k.game, g.platform_id), g.platform_id, k.game`
 
 /**
  * True for the ROM that represents its group, all ROMs of one game on a platform. The subquery selects the other ROMs
@@ -28,16 +35,26 @@ const rankBy = (regionPriority: readonly string[]) => sql`coalesce(u.is_main_sib
 export function isRepresentative (
   from: RawBuilder<unknown>, condition: Condition, keys: readonly string[], regionPriority: readonly string[]
 ): Condition {
-  // Partition by a hash number first, because numbers compare faster than names.
   const betterSiblings = sql`select s.id from (
     select r.id, k.game, row_number() over (
-      partition by hashtextextended(k.game, g.platform_id), g.platform_id, k.game
-      order by ${rankBy(regionPriority)}
+      partition by ${GROUP} order by ${rankBy(regionPriority)}
     ) as rank from ${from} join rom_games g on g.rom_id = r.id cross join lateral (select ${gameBy(keys)} as game) k
     where ${condition}) s where s.game is not null and s.rank > 1`
   // Not `not in`: beyond some hundred thousand ids the database would search the list for each ROM.
   return sql<boolean>`not exists (select from (${betterSiblings}) o where o.id = r.id)`
 }
+
+/**
+ * Selects the ROMs of all groups of several ROMs: group after group, a 0 and then its ROMs, without the marks of any
+ * user. The first ROM of a group that a list contains represents the group there.
+ */
+export const selectGroups = (keys: readonly string[], regionPriority: readonly string[]): RawBuilder<unknown> => sql`
+  select unnest(case when s.place = 1 then array[0, s.rom_id] else array[s.rom_id] end) from (
+    select g.rom_id, row_number() over (game order by ${rankForAll(regionPriority)}) as place, count(*) over game as roms,
+      row_number() over (order by ${GROUP}, ${rankForAll(regionPriority)}) as at
+    from rom_games g cross join lateral (select ${gameBy(keys)} as game) k
+    where k.game is not null window game as (partition by ${GROUP})) s
+  where s.roms > 1 order by s.at`
 
 /**
  * The same as {@link isRepresentative}, and faster if the condition applies to few ROMs: finds the best ROM of each

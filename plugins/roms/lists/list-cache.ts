@@ -1,12 +1,13 @@
 import { allOf } from '../../../core/database/conditions.ts'
-import { createLibraryCache } from '../../library-versions/library-cache.ts'
+import { type CacheKey, createLibraryCache } from '../../library-versions/library-cache.ts'
 import type { VersionKind } from '../../library-versions/version-rows.ts'
 import type { LongReads } from '../../library/long-reads.ts'
-import { type AnyCaller, canSeeEverything } from '../../platforms/visibility.ts'
+import { type AnyCaller, callerKey, canSeeEverything } from '../../platforms/visibility.ts'
 import { isOneOf } from '../filters/list-conditions.ts'
 import type { ListRomsQuery } from '../filters/list-query.ts'
 import { containsHash } from '../filters/search-conditions.ts'
 import { type CachedList, findPick, keyOf, kindsOf } from './cached-list.ts'
+import { selectGroups } from './grouping.ts'
 import { selectIds, selectListIndex } from './list-index-rows.ts'
 import type { ListIndex } from './list-index.ts'
 import type { Order } from './list-order.ts'
@@ -16,6 +17,8 @@ import { type UpdatableList, updateList } from './update-list.ts'
 const INDEXES_MAX_BYTES = 64 * 1024 ** 2
 /** A list of fewer ROMs is updated, or read as a whole, in some hundredths of a second. */
 const SHORT_ROMS = 20_000
+/** The groups of five million ROMs. */
+const GROUPS_MAX_BYTES = 32 * 1024 ** 2
 /** Fewer ROMs are sorted faster than they are picked from the list of all ROMs. */
 const FEW_ROMS = 2_000
 
@@ -36,6 +39,8 @@ function listSharers (caller: NonNullable<AnyCaller>): AnyCaller[] {
 const isUpdatable = (query: ListRomsQuery, kinds: readonly VersionKind[]) =>
   kinds.every((kind) => kind === 'shown') && !containsHash(query.search_term)
 
+const groupsKeyOf = (regionPriority: readonly string[]): CacheKey => ({ caller: callerKey(null), of: regionPriority })
+
 /** A list, a caller whose ROMs it has, and its order. */
 interface ListOfCaller { list: CachedList, caller: AnyCaller, order: Order }
 
@@ -45,9 +50,9 @@ async function readList (
 ): Promise<UpdatableList> {
   const at = Date.now()
   const isListed = ids === null ? condition(caller, false) : allOf([isOneOf([...ids]), condition(caller, true)])
-  const list = await selectListIndex(reads, { userId: caller?.id ?? null, order }, isListed)
+  const { index, snapshot } = await selectListIndex(reads, { userId: caller?.id ?? null, order }, isListed)
   const hasOwnList = caller !== null && caller.id !== NO_USER_ID
-  return { ...list, at, own: hasOwnList ? null : new Set(), isOfGroup: caller !== null }
+  return { index, snapshots: [snapshot], at, own: hasOwnList ? null : new Set(), isOfGroup: caller !== null }
 }
 
 interface ListCacheParts {
@@ -55,11 +60,21 @@ interface ListCacheParts {
   shortReads: LongReads
   /** The providers by whose matches ROMs are grouped. */
   identifying: readonly string[]
+  /** The number of ROMs from which on a list is picked from a longer one, and not sorted anew. */
+  fewRoms?: number
 }
 
+/** The ids of all ROMs in groups, with a 0 before each group, and when they were read. */
+interface Groups extends Pick<UpdatableList, 'snapshots' | 'at'> { ids: Int32Array }
+
+/** Returns a list with another index that depends on one more part. */
+const combine = (list: UpdatableList, part: Pick<UpdatableList, 'snapshots' | 'at'>, index: ListIndex): UpdatableList =>
+  ({ ...list, index, snapshots: [...list.snapshots, ...part.snapshots], at: Math.min(list.at, part.at) })
+
 /** Caches lists in a worker: the ids of all ROMs in order. */
-export function createListCache ({ longReads, shortReads, identifying }: ListCacheParts) {
+export function createListCache ({ longReads, shortReads, identifying, fewRoms = FEW_ROMS }: ListCacheParts) {
   const indexes = createLibraryCache<UpdatableList>({ maxBytes: INDEXES_MAX_BYTES, sizeOf: ({ index }) => index.bytes })
+  const groups = createLibraryCache<Groups>({ maxBytes: GROUPS_MAX_BYTES, sizeOf: ({ ids }) => ids.byteLength })
 
   async function update (
     list: UpdatableList | null, { query, condition }: CachedList, caller: AnyCaller, order: Order
@@ -72,6 +87,33 @@ export function createListCache ({ longReads, shortReads, identifying }: ListCac
     })
   }
 
+  /** Sorts those of the few ROMs of a longer list that are in a list. */
+  async function sortFew (list: CachedList, sharer: AnyCaller, order: Order, from: UpdatableList): Promise<UpdatableList> {
+    const { snapshots, at, index } = from
+    return { ...await readList(longReads, { list, caller: sharer, order }, index.toIds()), snapshots, at }
+  }
+
+  async function readGroups (regionPriority: readonly string[]): Promise<Groups> {
+    const at = Date.now()
+    const { ids, snapshot } = await selectIds(longReads, selectGroups(identifying, regionPriority))
+    return { ids, snapshots: [snapshot], at }
+  }
+
+  /**
+   * Picks the first ROM of each group from the list with all of them. The groups may be those before many changes: the
+   * changed ROMs are asked again. Returns null if they are too many.
+   */
+  async function pickFirst (list: CachedList, sharer: AnyCaller, order: Order): Promise<UpdatableList | null> {
+    const { versions, ungrouped = null, settings = [] } = list
+    if (ungrouped === null) return null
+    const all = await shareList(ungrouped, sharer, order)
+    if (all.index.length < fewRoms) return await sortFew(list, sharer, order, all)
+    const pickBy = (some: Groups) => update(combine(all, some, all.index.firstOf(some.ids)), list, sharer, order)
+    const former = groups.findFormer(groupsKeyOf(settings))
+    const picked = former === null ? null : await pickBy(former)
+    return picked ?? await pickBy(await groups.get(versions, groupsKeyOf(settings), () => readGroups(settings)))
+  }
+
   /**
    * Picks the ROMs of a list from a longer one, because few blocks tell which ROMs have a name, a value or a flag, and
    * what decides visibility and order is not in them. Returns null if the list must be read in another way.
@@ -79,25 +121,25 @@ export function createListCache ({ longReads, shortReads, identifying }: ListCac
   async function pickList (list: CachedList, sharer: AnyCaller, order: Order): Promise<UpdatableList | null> {
     const pick = findPick(list)
     if (pick === null) return null
-    const readFew = (ids: Int32Array) => readList(longReads, { list, caller: sharer, order }, ids)
     const former = indexes.findFormer(keyOf(pick.from, sharer, []))
-    if (former !== null && former.index.length < FEW_ROMS) {
-      const from = await shareList(pick.from, sharer, order)
-      return { ...await readFew(from.index.toIds()), snapshot: from.snapshot, at: from.at }
+    if (former !== null && former.index.length < fewRoms) {
+      return await sortFew(list, sharer, order, await shareList(pick.from, sharer, order))
     }
     const at = Date.now()
     const { ids: found, snapshot } = await selectIds(longReads, pick.ids)
-    // With the older snapshot, an update asks again for ROMs that changed between both statements.
-    if (!pick.isExcluded && found.length < FEW_ROMS) return { ...await readFew(found), snapshot, at }
+    const part = { snapshots: [snapshot], at }
+    if (!pick.isExcluded && found.length < fewRoms) {
+      return { ...await readList(longReads, { list, caller: sharer, order }, found), ...part }
+    }
     const all = await shareList(pick.from, sharer, order)
-    return { ...all, index: pick.isExcluded ? all.index.without(found) : all.index.only(found), snapshot, at }
+    return combine(all, part, pick.isExcluded ? all.index.without(found) : all.index.only(found))
   }
 
   /** Returns a list without the marks of any user. */
   const shareList = (list: CachedList, sharer: AnyCaller, order: Order): Promise<UpdatableList> =>
     indexes.get(list.versions, keyOf(list, sharer, []),
-      async (former) => await update(former, list, sharer, order) ?? await pickList(list, sharer, order) ??
-        await readList(longReads, { list, caller: sharer, order }))
+      async (former) => await update(former, list, sharer, order) ?? await pickFirst(list, sharer, order) ??
+        await pickList(list, sharer, order) ?? await readList(longReads, { list, caller: sharer, order }))
 
   /** Computes a caller's list: from the former one, else from a shared one. */
   async function computeList (
@@ -125,9 +167,10 @@ export function createListCache ({ longReads, shortReads, identifying }: ListCac
 
   /** True if a list can be picked from one that is cached. */
   function isPickable (list: CachedList, sharer: AnyCaller): boolean {
-    const pick = findPick(list)
-    return pick !== null &&
-      (indexes.findFormer(keyOf(pick.from, sharer, [])) !== null || isPickable(pick.from, sharer))
+    const { ungrouped = null, settings = [] } = list
+    if (ungrouped !== null && groups.findFormer(groupsKeyOf(settings)) === null) return false
+    const from = ungrouped ?? findPick(list)?.from ?? null
+    return from !== null && (indexes.findFormer(keyOf(from, sharer, [])) !== null || isPickable(from, sharer))
   }
 
   return {

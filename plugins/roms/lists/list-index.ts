@@ -159,6 +159,26 @@ export class ListIndex {
     return ListIndex.of(ids.slice(0, next), characters.slice(0, next))
   }
 
+  /**
+   * Returns the list without all ROMs but the first one it contains of each group.
+   *
+   * @param groups the ids of all ROMs in groups, with a 0 before each group
+   */
+  firstOf (groups: Int32Array): ListIndex {
+    const listed = toIdSet(this.toIds())
+    const removed: number[] = []
+    let hasFirst = false
+    for (const id of groups) {
+      if (id === 0) {
+        hasFirst = false
+      } else if (((listed[id >>> 16]?.[(id & 0xffff) >>> 3] ?? 0) & 1 << (id & 7)) !== 0) {
+        if (hasFirst) removed.push(id)
+        hasFirst = true
+      }
+    }
+    return this.without(removed)
+  }
+
   /** Returns the list without some ROMs. */
   without (removed: Iterable<number>): ListIndex {
     const set = toIdSet(removed)

@@ -95,9 +95,12 @@ export async function prepareConditions (
   const find: QueryConditions['find'] = (some) => (caller, isForFew) =>
     listCondition(caller, extensions, some, { ...options, isForFew })
   const describe: QueryConditions['describe'] = (some, common) => {
+    const list = { ...common, query: some, condition: find(some) }
+    if (some.group_by_meta_id && some.duplicate === undefined) {
+      return { ...list, ungrouped: describe({ ...some, group_by_meta_id: false }, { ...common, settings: [] }) }
+    }
     const split = splitQuery(some, extensions.providers)
-    const pick = split === null ? null : { ...split, from: describe(split.rest, common) }
-    return { ...common, query: some, condition: find(some), pick }
+    return { ...list, pick: split === null ? null : { ...split, from: describe(split.rest, common) } }
   }
   return { find, describe }
 }

@@ -3,7 +3,8 @@ import { inSnapshot, selectChanges, selectSnapshot } from '../../library-version
 import type { LongReads } from '../../library/long-reads.ts'
 import type { AnyCaller } from '../../platforms/visibility.ts'
 import { OWN_ROMS_MAX, addSiblings, selectOwnRoms } from './difference-rows.ts'
-import { type ListAtSnapshot, type ListSource, selectListed, sortRoms } from './list-index-rows.ts'
+import { type ListSource, selectListed, sortRoms } from './list-index-rows.ts'
+import type { ListIndex } from './list-index.ts'
 import { placeRoms } from './place-roms.ts'
 
 /** Beyond these numbers, a list is read as a whole in less time. */
@@ -12,9 +13,12 @@ const PLACED_MAX = 2_000
 /** The log of changes is deleted after a day. */
 const AGE_MAX_MS = 12 * 3_600_000
 
-/** A list that can be updated by the ROMs that changed since its snapshot. */
-export interface UpdatableList extends ListAtSnapshot {
-  /** Time by the clock of `Date.now`, which goes on while the machine sleeps. */
+/** A list that can be updated by the ROMs that changed since its snapshots. */
+export interface UpdatableList {
+  index: ListIndex
+  /** The snapshots of the statements that read the list or its parts. The list may lack a change after any of them. */
+  snapshots: readonly string[]
+  /** Time of the first of them by the clock of `Date.now`, which goes on while the machine sleeps. */
   at: number
   /**
    * The ROMs that the user of the list sees or ranks differently from other users with the same age limit; null if too
@@ -41,7 +45,7 @@ async function update (tx: LongReads, list: UpdatableList, target: UpdateTarget)
   const { owner, condition, groupedBy } = target
   const at = Date.now()
   const snapshot = await selectSnapshot(tx)
-  const changes = await selectChanges(tx, list.snapshot)
+  const changes = await selectChanges(tx, list.snapshots)
   const own = owner === null ? NONE : await selectOwnRoms(tx, owner, list.isOfGroup)
   if (changes === null || changes.ids.size > CHANGED_MAX || own === null || list.own === null) return null
 
@@ -59,11 +63,11 @@ async function update (tx: LongReads, list: UpdatableList, target: UpdateTarget)
   const placed = entering.length > PLACED_MAX
     ? null
     : await placeRoms(rest, entering, (ids) => sortRoms(tx, target, ids))
-  return placed === null ? null : { ...list, index: rest.with(placed), snapshot, at, own }
+  return placed === null ? null : { ...list, index: rest.with(placed), snapshots: [snapshot], at, own }
 }
 
 /**
- * Updates a list by the ROMs that changed since its snapshot, and by ROMs that the owner of the target list sees
+ * Updates a list by the ROMs that changed since its snapshots, and by ROMs that the owner of the target list sees
  * differently. The latter keep their position if they stay in the list. Asks the database about these ROMs alone.
  * Returns null if they are too many.
  */

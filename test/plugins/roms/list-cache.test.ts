@@ -1,13 +1,19 @@
 import { mock } from 'node:test'
 import { gunzipSync } from 'node:zlib'
+import { Value } from '@sinclair/typebox/value'
 import fastify from 'fastify'
 import { sql } from 'kysely'
 import pg from 'pg'
 import t from 'tap'
 import { OUT_OF_TIME } from '../../../core/database/errors.ts'
 import { limitRequests } from '../../../core/database/request-time.ts'
+import { romAssets } from '../../../plugins/assets/rom-assets.ts'
 import { createLibraryCache } from '../../../plugins/library-versions/library-cache.ts'
 import { type VersionSnapshot, type VersionKind, selectVersions } from '../../../plugins/library-versions/version-rows.ts'
+import { ListRomsQuery } from '../../../plugins/roms/filters/list-query.ts'
+import { createListCache } from '../../../plugins/roms/lists/list-cache.ts'
+import { ORDER_BY_NAME } from '../../../plugins/roms/lists/list-order.ts'
+import { prepareConditions } from '../../../plugins/roms/lists/query-conditions.ts'
 import { shareTestApp } from '../../support.ts'
 import { until } from '../../until.ts'
 import { addRom } from './support.ts'
@@ -94,6 +100,26 @@ t.test('equal orders share one list, and a total needs no list in its own order'
   t.equal(await readAt(), at, 'nothing was read for all ROMs')
   await get<Page>(test, test.admin, 'roms?genres=x&genres_logic=none&order_by=created_at')
   t.not(await readAt(), at)
+})
+
+t.test('a list that is picked while a ROM is added has the ROM afterwards', async (t) => {
+  const { app, ...test } = await fresh(t)
+  const ids = [await addRom({ app, ...test }, { fs_name: 'A.sfc', fields: { genres: ['Quiz'] }, matches: { igdb: 1 } })]
+  const extensions = { providers: app.roms.providers, userFiles: romAssets }
+  const { longReads, shortReads, db } = app
+  const cache = createListCache({ longReads, shortReads, identifying: extensions.providers.identifying, fewRoms: 0 })
+  async function read (changes: Partial<ListRomsQuery>, versions: VersionSnapshot): Promise<number[]> {
+    const query = { ...Value.Create(ListRomsQuery), ...changes }
+    const conditions = await prepareConditions({ db, caller: null }, extensions, { query, order: ORDER_BY_NAME })
+    return [...(await cache.index(conditions.describe(query, { caller: null, versions }), ORDER_BY_NAME)).toIds()]
+  }
+
+  const before = await selectVersions(db, null)
+  t.same(await read({}, before), ids)
+  ids.push(await addRom({ app, ...test }, { fs_name: 'B.sfc', fields: { genres: ['Quiz'] }, matches: { igdb: 2 } }))
+  const lists = [{ genres: ['Quiz'] }, { matched: true }, { group_by_meta_id: true }]
+  for (const list of lists) await read(list, before)
+  for (const list of lists) t.same(await read(list, await selectVersions(db, null)), ids, JSON.stringify(list))
 })
 
 t.test('cached ids are sent plain, and in one gzip stream with the page before them', async (t) => {
