@@ -1,0 +1,101 @@
+import { type CacheKey, createLibraryCache } from '../../library-versions/library-cache.ts'
+import type { LongReads } from '../../library/long-reads.ts'
+import { type AnyCaller, callerKey } from '../../platforms/visibility.ts'
+import { type CachedList, findPick } from './cached-list.ts'
+import { selectGroups } from './grouping.ts'
+import { selectIds } from './list-index-rows.ts'
+import type { ListIndex } from './list-index.ts'
+import { type ListOfCaller, readList } from './read-list.ts'
+import type { UpdatableList } from './update-list.ts'
+
+/** The groups of five million ROMs. */
+const GROUPS_MAX_BYTES = 32 * 1024 ** 2
+/** Fewer ROMs are sorted faster than they are picked from a longer list. */
+const FEW_ROMS = 2_000
+
+interface PickerParts {
+  longReads: LongReads
+  /** The providers by whose matches ROMs are grouped. */
+  identifying: readonly string[]
+  /** The number of ROMs from which on a list is picked from a longer one, and not sorted anew. */
+  fewRoms?: number | undefined
+  /** Returns a shared list, from the cache if possible. */
+  share (list: ListOfCaller): Promise<UpdatableList>
+  /** Returns a shared list that is cached, although it may be out of date. */
+  findFormer (list: CachedList, sharer: AnyCaller): UpdatableList | null
+  /** Asks again for the ROMs that changed. Returns null if they are too many. */
+  update (former: UpdatableList, list: ListOfCaller): Promise<UpdatableList | null>
+}
+
+/** When a part of a list was read. */
+type PartRead = Pick<UpdatableList, 'snapshots' | 'at'>
+
+/** The ids of all ROMs in groups, with a 0 before each group. */
+interface Groups extends PartRead { ids: Int32Array }
+
+const groupsKeyOf = (regionPriority: readonly string[]): CacheKey => ({ caller: callerKey(null), of: regionPriority })
+
+/** Returns a list with another index, which depends on one more part. */
+const combine = (list: UpdatableList, part: PartRead, index: ListIndex): UpdatableList =>
+  ({ ...list, index, snapshots: [...list.snapshots, ...part.snapshots], at: Math.min(list.at, part.at) })
+
+/** Creates the part of a worker that picks lists from longer ones. */
+export function createPicker ({ longReads, identifying, fewRoms = FEW_ROMS, share, findFormer, update }: PickerParts) {
+  const groups = createLibraryCache<Groups>({ maxBytes: GROUPS_MAX_BYTES, sizeOf: ({ ids }) => ids.byteLength })
+
+  async function readGroups (regionPriority: readonly string[]): Promise<Groups> {
+    const at = Date.now()
+    const { ids, snapshot } = await selectIds(longReads, selectGroups(identifying, regionPriority))
+    return { ids, snapshots: [snapshot], at }
+  }
+
+  /** Sorts those of the few ROMs of a longer list that are in a list. */
+  async function sortFew (list: ListOfCaller, { snapshots, at, index }: UpdatableList): Promise<UpdatableList> {
+    return { ...await readList(longReads, list, index.toIds()), snapshots, at }
+  }
+
+  /**
+   * Picks the first ROM of each group from the list with all of them. The groups may be those before some changes,
+   * because the changed ROMs are asked again. Returns null if they are too many.
+   */
+  async function pickFirst (wanted: ListOfCaller, ungrouped: CachedList): Promise<UpdatableList | null> {
+    const { versions, settings = [] } = wanted.list
+    const all = await share({ ...wanted, list: ungrouped })
+    if (all.index.length < fewRoms) return await sortFew(wanted, all)
+    const pickBy = (some: Groups) => update(combine(all, some, all.index.firstOf(some.ids)), wanted)
+    const former = groups.findFormer(groupsKeyOf(settings))
+    const picked = former === null ? null : await pickBy(former)
+    return picked ?? await pickBy(await groups.get(versions, groupsKeyOf(settings), () => readGroups(settings)))
+  }
+
+  return {
+    /**
+     * Picks the ROMs of a list from a longer one, because few blocks tell which ROMs have a name, a value or a flag,
+     * and what decides visibility and order is not in them. Returns null if the list must be read in another way.
+     */
+    async pick (wanted: ListOfCaller): Promise<UpdatableList | null> {
+      const { list, caller } = wanted
+      if (list.ungrouped != null) return await pickFirst(wanted, list.ungrouped)
+      const pick = findPick(list)
+      if (pick === null) return null
+      const former = findFormer(pick.from, caller)
+      if (former !== null && former.index.length < fewRoms) {
+        return await sortFew(wanted, await share({ ...wanted, list: pick.from }))
+      }
+      const at = Date.now()
+      const { ids: found, snapshot } = await selectIds(longReads, pick.ids)
+      const part = { snapshots: [snapshot], at }
+      if (!pick.isExcluded && found.length < fewRoms) return { ...await readList(longReads, wanted, found), ...part }
+      const all = await share({ ...wanted, list: pick.from })
+      return combine(all, part, pick.isExcluded ? all.index.without(found) : all.index.only(found))
+    },
+
+    /** True if a list can be picked from one that is cached. */
+    isPickable (list: CachedList, sharer: AnyCaller): boolean {
+      const { ungrouped = null, settings = [] } = list
+      if (ungrouped !== null && groups.findFormer(groupsKeyOf(settings)) === null) return false
+      const from = ungrouped ?? findPick(list)?.from ?? null
+      return from !== null && (findFormer(from, sharer) !== null || this.isPickable(from, sharer))
+    }
+  }
+}
