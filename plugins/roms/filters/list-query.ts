@@ -117,6 +117,9 @@ const OLD_NAMES = {
   statuses: 'selected_status'
 } as const
 
+/** The old names of parameters. */
+export const OLD_PARAMETERS = Object.values(OLD_NAMES)
+
 /** Merges values that older apps send under old names into the fields of the query. */
 export function withOldNames (query: ListRomsQuery): ListRomsQuery {
   const renamed = { ...query }

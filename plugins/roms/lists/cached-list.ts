@@ -1,21 +1,24 @@
+import { isDeepStrictEqual } from 'node:util'
+import { Value } from '@sinclair/typebox/value'
 import type { Condition } from '../../../core/database/conditions.ts'
 import type { CacheKey } from '../../library-versions/library-cache.ts'
 import type { VersionKind, VersionSnapshot } from '../../library-versions/version-rows.ts'
 import { type AnyCaller, callerKey } from '../../platforms/visibility.ts'
-import type { ListRomsQuery } from '../filters/list-query.ts'
+import { ListRomsQuery, OLD_PARAMETERS } from '../filters/list-query.ts'
 import type { SplitQuery } from '../filters/split-query.ts'
 import type { Order } from './list-order.ts'
 
 /** Up to this offset, reading a page is faster than reading the whole list, if an index has the order. */
 const NEAR_OFFSET = 1_000
 
-/** Parameters that change neither the listed ROMs nor their order. */
-const NOT_IN_KEY = new Set([
-  'limit', 'offset', 'with_total', 'with_char_index', 'with_filter_values', 'with_filter_counts', 'with_rom_id_index', 'with_files'
+/** Parameters that change neither the listed ROMs nor their order, and those that were merged into others. */
+const NOT_IN_KEY = new Set<string>([
+  'limit', 'offset', 'with_total', 'with_char_index', 'with_filter_values', 'with_filter_counts', 'with_rom_id_index', 'with_files',
+  ...OLD_PARAMETERS
 ])
-const isDefault = (name: string, value: unknown) => value === undefined || value === '' || value === 'any' ||
-  (name === 'order_dir' && value === 'asc') || (name === 'group_by_meta_id' && value === false) ||
-  (Array.isArray(value) && value.length === 0)
+const DEFAULTS: Readonly<Record<string, unknown>> = Value.Create(ListRomsQuery)
+/** Only the default of the same parameter: a person may search for "any", and an empty id names no collection. */
+const isDefault = (name: string, value: unknown) => value === undefined || isDeepStrictEqual(value, DEFAULTS[name])
 
 /** Returns the key of a list: the parameters that a client set, so equal lists share one key. */
 const listKeyOf = (query: ListRomsQuery): [string, unknown][] =>

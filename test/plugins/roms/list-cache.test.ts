@@ -353,3 +353,15 @@ t.test('the least recently used of many empty lists is evicted too', async (t) =
   await ask(0)
   t.equal(made, 1_001)
 })
+
+t.test('a search for "any" and an empty virtual collection have lists of their own', async (t) => {
+  const test = await fresh(t)
+  const [a, b] = [await addRom(test, { fs_name: 'Anything.sfc' }), await addRom(test, { fs_name: 'B.sfc' })]
+  const list = async (query: string) => (await get<Page>(test, test.admin, `roms?${query}`)).rom_id_index
+  t.same(await list('virtual_collection_id='), [])
+  t.same(await list('virtual_collection_id=any'), [])
+  t.same(await list('search_term=any'), [a])
+  t.same(await list('selected_genre=&selected_status='), [a, b])
+  t.same(await list(''), [a, b])
+  t.same(await list('search_term=any'), [a])
+})
