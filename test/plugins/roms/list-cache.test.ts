@@ -365,3 +365,24 @@ t.test('a search for "any" and an empty virtual collection have lists of their o
   t.same(await list(''), [a, b])
   t.same(await list('search_term=any'), [a])
 })
+
+t.test('a ROM stored while a list is picked from a cached one appears in it', async (t) => {
+  const test = await fresh(t)
+  await addRom(test, { fs_name: 'A.sfc' })
+  const copy = (numbers: string) => `insert into roms (platform_id, fs_name, fs_path, fs_name_no_tags, fs_name_no_ext, name, name_sort_key)
+    select platform_id, n || '.sfc', fs_path, n, n, 'Game ' || n, 'game ' || n from roms, generate_series(${numbers}) n where name = 'A'`
+  await test.app.pg.query(copy('1, 2100'))
+  const total = async (query: string) => (await get<Page>(test, test.admin, `roms?${query}`)).total
+  t.equal(await total(''), 2_101)
+  const writer = new pg.Client({ connectionString: test.databaseUrl })
+  await writer.connect()
+  t.teardown(() => writer.end())
+  await writer.query('begin')
+  await writer.query('lock rom_names')
+  const picked = total('search_term=game&with_filter_values=false')
+  await until(async () => (await writer.query("select from pg_locks where not granted and relation = 'rom_names'::regclass")).rowCount, 'the search waits')
+  await writer.query(copy('2101, 2101'))
+  await writer.query('commit')
+  await picked
+  t.equal(await total('search_term=game'), 2_101)
+})
