@@ -6,13 +6,17 @@ import { type MergedFields, isEmpty } from './merge-matches.ts'
 const ID = /^(?<key>.+)_id$/
 const RECORD = /^raw_(?<key>.+)_metadata$/
 
+/** Returns a list without repeats, because each value of a ROM counts once; other values as they are. */
+const withoutRepeats = (value: unknown): unknown => Array.isArray(value) ? [...new Set<unknown>(value)] : value
+
 /** Returns the values that a person set for a ROM. */
 export function readLockedValues (
   rom: Pick<Rom, LockableColumn | 'own_fields' | 'manual_metadata'>
 ): Partial<MergedFields> {
   const columns = LOCKABLE_COLUMNS.filter((name) => rom.own_fields.includes(name))
     .map((name) => [name, rom[name] ?? null])
-  const manual = MANUAL_FIELDS.map((name) => [name, rom.manual_metadata?.[name]]).filter(([, value]) => !isEmpty(value))
+  const manual = MANUAL_FIELDS.map((name) => [name, withoutRepeats(rom.manual_metadata?.[name])] as const)
+    .filter(([, value]) => !isEmpty(value))
   return Object.fromEntries([...columns, ...manual]) as Partial<MergedFields>
 }
 

@@ -218,6 +218,15 @@ t.test('long names without extension have different temporary names of a valid l
   t.equal(temporaryNameOf('Bare'), '.Bare.part')
 })
 
+t.test('a genre that a person wrote twice counts once', async (t) => {
+  const { id } = await addRom()
+  const [{ platform_id: platform } = {}] = await sql<{ platform_id: number }>('select platform_id from roms where id = $1', [id])
+  await edit(id, { raw_manual_metadata: JSON.stringify({ genres: ['Twice', 'Other', 'Twice'] }) })
+  t.same((await get(id)).metadatum.genres.toSorted(), ['Other', 'Twice'])
+  const page = await app.inject({ url: `/api/roms?with_filter_counts=true&platform_ids=${platform}`, headers: admin })
+  t.same(page.json<{ filter_counts: { genres: object } }>().filter_counts.genres, { Other: 1, Twice: 1 })
+})
+
 t.test('users who may see a ROM receive an event of a change', async (t) => {
   const { id } = await addRom()
   const url = await app.listen({ port: 0, host: '127.0.0.1' })
