@@ -1,8 +1,12 @@
+export interface CachedPart { part: object, weight: number }
+
 export interface LruCacheOptions<Key, Value> {
   /** The most that all entries together may weigh. */
   max: number
   /** Weighs an entry; without it each entry weighs 1, so that `max` counts entries. */
   weightOf? (value: Value, key: Key): number
+  /** Returns the parts of a value that several values may share, with their weights. A shared part weighs once. */
+  partsOf? (value: Value): readonly CachedPart[]
   /** Called with each value that the cache evicts. */
   onEvict? (value: Value): void
 }
@@ -20,13 +24,38 @@ export interface LruCache<Key, Value> {
 
 /** Creates a cache that evicts the least recently used entries. Maps iterate in the order of insertion. */
 export function createLruCache<Key, Value> (
-  { max, weightOf = () => 1, onEvict }: LruCacheOptions<Key, Value>
+  { max, weightOf = () => 1, partsOf = () => [], onEvict }: LruCacheOptions<Key, Value>
 ): LruCache<Key, Value> {
   const entries = new Map<Key, { value: Value, weight: number }>()
+  /** The number of entries that have each part. */
+  const uses = new Map<object, number>()
   let total = 0
 
+  function addParts (value: Value): void {
+    for (const { part, weight } of partsOf(value)) {
+      const count = uses.get(part) ?? 0
+      uses.set(part, count + 1)
+      if (count === 0) total += weight
+    }
+  }
+
+  function removeParts (value: Value): void {
+    for (const { part, weight } of partsOf(value)) {
+      const count = uses.get(part) ?? 0
+      if (count > 1) {
+        uses.set(part, count - 1)
+      } else {
+        uses.delete(part)
+        total -= weight
+      }
+    }
+  }
+
   function remove (key: Key): void {
-    total -= entries.get(key)?.weight ?? 0
+    const entry = entries.get(key)
+    if (entry === undefined) return
+    total -= entry.weight
+    removeParts(entry.value)
     entries.delete(key)
   }
 
@@ -49,9 +78,10 @@ export function createLruCache<Key, Value> (
     set (key, value) {
       remove(key)
       const weight = weightOf(value, key)
-      if (weight > max) return
+      if (partsOf(value).reduce((sum, one) => sum + one.weight, weight) > max) return
       entries.set(key, { value, weight })
       total += weight
+      addParts(value)
       evict()
     },
     delete: remove,

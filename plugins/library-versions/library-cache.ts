@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { outsideRequestTime, outOfTimeError } from '../../core/database/request-time.ts'
-import { createLruCache } from '../../core/lru-cache.ts'
+import { type CachedPart, createLruCache } from '../../core/lru-cache.ts'
 import type { VersionSnapshot, VersionKind } from './version-rows.ts'
 
 /**
@@ -33,7 +33,10 @@ type Work<Value> = (former: Value | null) => Promise<Value>
 
 export interface CacheOptions<Value> {
   maxBytes: number
+  /** Returns the bytes of a value, without its parts. */
   sizeOf (value: Value): number
+  /** Returns the parts that values may share, which count once. */
+  partsOf? (value: Value): readonly CachedPart[]
 }
 
 /** The caller and the question; and what the value depends on besides the library. */
@@ -81,9 +84,11 @@ async function inTime<Value> (value: Promise<Value>): Promise<Value> {
  *
  * No caller gets a value computed for another caller, because the caller is part of the key.
  */
-export function createLibraryCache<Value> ({ maxBytes, sizeOf }: CacheOptions<Value>) {
+export function createLibraryCache<Value> ({ maxBytes, sizeOf, partsOf = () => [] }: CacheOptions<Value>) {
   const entries = createLruCache<string, CachedEntry<Value>>({
-    max: maxBytes, weightOf: ({ value }, id) => sizeOf(value) + id.length + ENTRY_BYTES
+    max: maxBytes,
+    weightOf: ({ value }, id) => sizeOf(value) + id.length + ENTRY_BYTES,
+    partsOf: ({ value }) => partsOf(value)
   })
   const computations = new Map<string, Entry<Promise<Value>>>()
   /** The latest moment among the callers that wait for the next computation. */

@@ -14,6 +14,8 @@ import { type UpdatableList, updateList } from './update-list.ts'
 
 /** Limit per worker: three lists of a million ROMs, or hundreds of usual lists. */
 const INDEXES_MAX_BYTES = 64 * 1024 ** 2
+/** Measured bytes of an id in a set. */
+const OWN_ROM_BYTES = 40
 /** A list of fewer ROMs is updated, or read as a whole, in some hundredths of a second. */
 const SHORT_ROMS = 20_000
 
@@ -32,7 +34,11 @@ interface ListCacheParts {
 
 /** Caches lists in a worker: the ids of all ROMs in order. */
 export function createListCache ({ longReads, shortReads, identifying, fewRoms }: ListCacheParts) {
-  const indexes = createLibraryCache<UpdatableList>({ maxBytes: INDEXES_MAX_BYTES, sizeOf: ({ index }) => index.bytes })
+  const indexes = createLibraryCache<UpdatableList>({
+    maxBytes: INDEXES_MAX_BYTES,
+    sizeOf: ({ index, own }) => index.bytes + (own?.size ?? 0) * OWN_ROM_BYTES,
+    partsOf: ({ index }) => index.parts
+  })
 
   async function update (
     former: UpdatableList | null, { list: { query, condition }, caller, order }: ListOfCaller

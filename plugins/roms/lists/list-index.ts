@@ -1,3 +1,4 @@
+import type { CachedPart } from '../../../core/lru-cache.ts'
 import { CachedText, type JsonPieces } from '../../../core/web/cached-text.ts'
 
 /** A change of few ROMs leaves most segments as they are, with their cached texts. */
@@ -5,6 +6,8 @@ const SEGMENT_IDS = 1_024
 /** Measured bytes for each id: the id, its character, and its plain and deflated text. */
 const ID_BYTES = 20
 const SEGMENT_BYTES = 200
+/** The place of a segment in a list. */
+const PLACE_BYTES = 16
 
 /** ROMs of a list in order, with the code point of the character of each; 0 for none. Never changes. */
 interface Segment {
@@ -89,10 +92,10 @@ export class ListIndex {
   readonly #starts: Int32Array
   #offsets: Record<string, number> | null = null
   readonly length: number
-  /** Estimated memory, without the segments of the list from which this one was made. */
+  /** Estimated memory without the segments. */
   readonly bytes: number
 
-  private constructor (segments: readonly Segment[], bytes: number) {
+  private constructor (segments: readonly Segment[]) {
     this.#segments = segments
     this.#starts = new Int32Array(segments.length)
     let length = 0
@@ -101,11 +104,16 @@ export class ListIndex {
       length += ids.length
     }
     this.length = length
-    this.bytes = bytes + segments.length * SEGMENT_BYTES
+    this.bytes = segments.length * PLACE_BYTES
+  }
+
+  /** The segments, which other lists may share, with their estimated memory. */
+  get parts (): CachedPart[] {
+    return this.#segments.map((segment) => ({ part: segment, weight: segment.ids.length * ID_BYTES + SEGMENT_BYTES }))
   }
 
   static of (ids: Int32Array, characters: Uint32Array): ListIndex {
-    return new ListIndex([...cut(ids, characters)], ids.length * ID_BYTES)
+    return new ListIndex([...cut(ids, characters)])
   }
 
   #segmentAt (position: number): number {
@@ -183,7 +191,7 @@ export class ListIndex {
   without (removed: Iterable<number>): ListIndex {
     const set = toIdSet(removed)
     if (set.length === 0) return this
-    return this.#replace(this.#segments.map((segment) => removeFrom(segment, set)))
+    return new ListIndex(this.#segments.map((segment) => removeFrom(segment, set)).filter(({ ids }) => ids.length > 0))
   }
 
   /** Returns the list with more ROMs. @param roms in the order of the list */
@@ -193,19 +201,12 @@ export class ListIndex {
       return ListIndex.of(Int32Array.from(roms, ({ id }) => id), Uint32Array.from(roms, ({ character }) => character))
     }
     const bySegment = Map.groupBy(roms, ({ position }) => this.#segmentAt(position))
-    return this.#replace(this.#segments.flatMap((segment, index) => {
+    return new ListIndex(this.#segments.flatMap((segment, index) => {
       const inserted = bySegment.get(index)
       if (inserted === undefined) return [segment]
       const start = this.#starts[index] ?? 0
       return [...insertInto(segment, inserted.map((rom) => ({ ...rom, position: rom.position - start })))]
     }))
-  }
-
-  #replace (segments: readonly Segment[]): ListIndex {
-    const former = new Set(this.#segments)
-    const used = segments.filter(({ ids }) => ids.length > 0)
-    const added = used.filter((segment) => !former.has(segment)).reduce((sum, { ids }) => sum + ids.length, 0)
-    return new ListIndex(used, added * ID_BYTES)
   }
 
   /** First character of the sort value → offset of its first row. */

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import t from 'tap'
+import { createLruCache } from '../../../core/lru-cache.ts'
 import { ListIndex } from '../../../plugins/roms/lists/list-index.ts'
 
 const id = fc.oneof(...[[1, 200], [65_500, 65_600], [1, 2 ** 31 - 1]].map(([min, max]) => fc.integer({ min, max })))
@@ -16,4 +17,21 @@ t.test('those ROMs of a list that are wanted keep their order and characters', a
     t.same([...list.without(set).toIds()], rest)
     t.same(list.findAll(set), new Set(found))
   }))
+})
+
+t.test('cached lists weigh the segments that they share once, whichever is dropped first', async (t) => {
+  const cache = createLruCache<string, ListIndex>({
+    max: 1e9, weightOf: ({ bytes }) => bytes, partsOf: ({ parts }) => parts
+  })
+  const all = ListIndex.of(Int32Array.from({ length: 50_000 }, (_, index) => index + 1), new Uint32Array(50_000))
+  cache.set('all', all)
+  const whole = cache.weight()
+  cache.set('own', all.without([5]))
+  t.ok(cache.weight() < whole * 1.1, `${cache.weight()} of both`)
+  cache.delete('all')
+  t.ok(cache.weight() > whole * 0.9, `${cache.weight()} of the one that is left`)
+  cache.set('own', all.without([5, 9_000]))
+  t.ok(cache.weight() > whole * 0.9, `${cache.weight()} after an update`)
+  cache.delete('own')
+  t.equal(cache.weight(), 0)
 })
