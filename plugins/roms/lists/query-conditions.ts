@@ -70,15 +70,19 @@ export function readFilter (extensions: RomExtensions, criteria: Criteria): Stor
   return { query, order, condition }
 }
 
-/** Returns the condition of the smart collection that a query names; null if it names none. */
-async function findSmartCondition (
+/** A smart collection: its filter, null if the caller does not see it, and the condition of its ROMs. */
+interface FoundSmart { criteria: Criteria | null, condition: SmartCondition }
+
+/** Loads the smart collection that a query names; null if it names none. */
+async function findSmart (
   context: Context<AnyCaller>, extensions: RomExtensions, { smart_collection_id: id }: ScopeQuery
-): Promise<SmartCondition | null> {
+): Promise<FoundSmart | null> {
   if (id === undefined) return null
   const criteria = await selectCriteria(context, id)
-  return criteria === null
+  const condition: SmartCondition = criteria === null
     ? () => NOTHING
     : (isForFew) => readFilter(extensions, criteria).condition(context.caller, isForFew)
+  return { criteria, condition }
 }
 
 /** The conditions of a query, and of those that differ from it only by the search, the values and the flags. */
@@ -91,11 +95,14 @@ export interface QueryConditions {
 export async function prepareConditions (
   context: Context<AnyCaller>, extensions: RomExtensions, { query, ...more }: ListOptions
 ): Promise<QueryConditions> {
-  const options = { ...more, smart: await findSmartCondition(context, extensions, query) }
+  const smart = await findSmart(context, extensions, query)
+  const options = { ...more, smart: smart?.condition ?? null }
+  // A filter is part of the key, because it may be edited before the versions are read.
+  const filter = JSON.stringify(smart?.criteria ?? null)
   const find: QueryConditions['find'] = (some) => (caller, isForFew) =>
     listCondition(caller, extensions, some, { ...options, isForFew })
   const describe: QueryConditions['describe'] = (some, common) => {
-    const list = { ...common, query: some, condition: find(some) }
+    const list = { ...common, filter, query: some, condition: find(some) }
     if (some.group_by_meta_id && some.duplicate === undefined) {
       return { ...list, ungrouped: describe({ ...some, group_by_meta_id: false }, { ...common, settings: [] }) }
     }

@@ -386,3 +386,22 @@ t.test('a ROM stored while a list is picked from a cached one appears in it', as
   await picked
   t.equal(await total('search_term=game'), 2_101)
 })
+
+t.test('a smart collection that is edited while its list is read is read again', async (t) => {
+  const test = await fresh(t)
+  const [a, b] = [await addRom(test, { fs_name: 'A.sfc' }), await addRom(test, { fs_name: 'B.sfc' })]
+  await test.app.pg.query("insert into smart_collections (user_id, name, filter_criteria) values ($1, 'One', $2)", [await idOf(test, 'admin'), { search_term: 'A' }])
+  const list = async () => (await get<Page>(test, test.admin, 'roms?smart_collection_id=1&with_filter_values=false')).rom_id_index
+  t.same(await list(), [a])
+  const writer = new pg.Client({ connectionString: test.databaseUrl })
+  await writer.connect()
+  t.teardown(() => writer.end())
+  await writer.query('begin')
+  await writer.query('lock library_versions')
+  const former = list()
+  await until(async () => (await writer.query("select from pg_locks where not granted and relation = 'library_versions'::regclass")).rowCount, 'it reads the versions')
+  await writer.query('update smart_collections set filter_criteria = $1', [{ search_term: 'B' }])
+  await writer.query('commit')
+  await former
+  t.same(await list(), [b])
+})
