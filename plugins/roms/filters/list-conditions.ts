@@ -155,7 +155,8 @@ function dumpConditions ({ dump_statuses: statuses }: ListRomsQuery): Condition[
 }
 
 function providerConditions (query: ListRomsQuery, providers: RomProviders): Condition[] {
-  const keys = query.metadata_providers.filter((key) => providers.byKey.has(key))
+  // Each key is a subquery, and the time to plan hundreds of them is minutes.
+  const keys = [...new Set(query.metadata_providers)].filter((key) => providers.byKey.has(key))
   if (keys.length === 0) return []
   return [combine(keys.map((key) => isMatchedBy([key])), query.metadata_providers_logic)]
 }

@@ -44,6 +44,13 @@ async function addAll (test: TestApp, seeds: RomSeed[]): Promise<number[]> {
   return ids
 }
 
+t.test('a provider that a list names hundreds of times counts once', async (t) => {
+  const test = await fresh(t)
+  await addAll(test, [{ fs_name: 'A.sfc', matches: { ss: 1 } }, { fs_name: 'B.sfc' }])
+  const query = { metadata_providers: Array.from({ length: 700 }, () => 'ss'), metadata_providers_logic: 'all' }
+  t.same(await names(test, query), ['A.sfc'])
+})
+
 t.test('filter values come with the number of ROMs that the caller sees, on request', async (t) => {
   const test = await fresh(t)
   const bob = await test.createUser('bob')
