@@ -1,7 +1,7 @@
 import { type AnyCaller, canSeeEverything } from '../../platforms/visibility.ts'
 
-/** The id of the imaginary caller, whom no row names. */
-const NO_USER_ID = -1
+/** The id of the imaginary caller, whom no row names. Guests have the id -1, and lists of their own. */
+const NO_USER_ID = -2
 
 /**
  * Lists the callers of the shared lists from which a caller's list can be derived, because few ROMs differ: null for

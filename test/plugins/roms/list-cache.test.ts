@@ -14,7 +14,7 @@ import { ListRomsQuery } from '../../../plugins/roms/filters/list-query.ts'
 import { createListCache } from '../../../plugins/roms/lists/list-cache.ts'
 import { ORDER_BY_NAME } from '../../../plugins/roms/lists/list-order.ts'
 import { prepareConditions } from '../../../plugins/roms/lists/query-conditions.ts'
-import { shareTestApp } from '../../support.ts'
+import { buildTestApp, shareTestApp } from '../../support.ts'
 import { until } from '../../until.ts'
 import { addRom } from './support.ts'
 import { all, get, idOf, readAll, type Page } from './list-cache-support.ts'
@@ -404,4 +404,17 @@ t.test('a smart collection that is edited while its list is read is read again',
   await writer.query('commit')
   await former
   t.same(await list(), [b])
+})
+
+t.test('lists of guests follow the rules and the age limit of the default group', async (t) => {
+  const test = await buildTestApp(t, { env: { KIOSK_MODE: 'true' } })
+  const a = await addRom(test, { fs_name: 'A.sfc', fields: { min_age: 6 } })
+  const b = await addRom(test, { fs_name: 'B.sfc', fields: { min_age: 18 } })
+  const c = await addRom(test, { fs_name: 'C.sfc', fields: { min_age: 6 } })
+  await test.app.pg.query("insert into hidden_entities (entity, entity_id, group_id) select 'roms', $1, id from permission_groups where is_default", [c])
+  const list = async (query: string) => (await get<Page>(test, {}, `roms?${query}`)).rom_id_index
+  t.same(await list(''), [a, b])
+  await test.app.pg.query('update permission_groups set age_limit = 12 where is_default')
+  await until(async () => (await get<Page>(test, {}, 'roms?with_total=false&with_char_index=false&with_rom_id_index=false')).items.length === 1, 'the limit applies')
+  t.same(await list(''), [a])
 })
