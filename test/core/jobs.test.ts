@@ -117,6 +117,7 @@ t.test('a group runs one job at a time and does not delay other groups', async (
   const slow = ['slow 1', 'slow 2', 'slow 3'].map((name) => web.request('grouped', { name }, LONG_MS, { group: 'a' }))
   await web.request('grouped', { name: 'other' }, LONG_MS, { group: 'b' })
   await web.request('grouped', { name: 'none' }, LONG_MS)
+  await until(() => begun.some((name) => name.startsWith('slow')), 'a job of the slow group')
   t.equal(begun.filter((name) => name.startsWith('slow')).length, 1)
   gate.resolve(null)
   await Promise.all(slow)

@@ -46,10 +46,10 @@ function declareAct (app: App): void {
 }
 
 /** Returns the number of connections to the database of a pool. */
-async function countConnections (pool: pg.Pool): Promise<number | undefined> {
+async function countConnections (pool: pg.Pool): Promise<number> {
   const { rows } = await pool.query<{ count: number }>(
     'select count(*)::int from pg_stat_activity where datname = current_database()')
-  return rows[0]?.count
+  return rows[0]?.count ?? NaN
 }
 
 let isActDeclared = false
@@ -296,7 +296,8 @@ t.test('adapters share the session of their process, and hear of their own chann
   for (const channel of ['main#/', 'other#/']) await adapters.query('SELECT pg_notify($1, $2)', [channel, `to ${channel}`])
   await until(() => heard.length === 2, 'each notification')
   t.strictSame(heard, ['main#/ to main#/', 'other#/ to other#/'])
-  t.equal(await countConnections(app.pg), connections)
+  // The pool closes and opens connections for other work meanwhile.
+  t.ok(await until(async () => await countConnections(app.pg) <= connections, 'no connection of an adapter'))
 })
 
 t.test('a process that closes tells the others so before its session ends', async (t) => {
