@@ -28,5 +28,7 @@ t.test('a plugin\'s unhandled error does not end the scan worker; its own error 
 
   worker.send('fail')
   t.same(await ended, [1, null])
+  // The end of the process may be heard before its last message.
+  await until(() => news.length > 0, 'the reason of the end')
   t.same(news, [{ fatal: 'a mistake of the server' }])
 })
