@@ -88,7 +88,8 @@ t.test('a process that closes does not wait for the installation of another host
   const closing = new AbortController()
   await installAlone(client, async () => {
     const installed = installSharedPackages(loadConfig(hostOf('waiting')).config, closing.signal)
-    const waits = async () => (await client.query("select 1 from pg_stat_activity where wait_event = 'advisory'")).rowCount === 1
+    const waits = async () => (await client.query(`select 1 from pg_stat_activity
+      where wait_event = 'advisory' and datname = current_database()`)).rowCount === 1
     await until(waits, 'a host that waits')
     closing.abort()
     const abortedAt = performance.now()
