@@ -5,8 +5,8 @@ import { type RateLimit, createRateLimiter } from '../../core/http/rate-limit.ts
 import { createRateShares } from '../../core/loader/rate-shares.ts'
 import { shareTestApp } from '../support.ts'
 
-/** The longest time between the count of a request and the moment when a test sees it, in milliseconds. */
-export const DELAY_MS = 20
+/** The longest time between the count of a request and the moment when a test sees it, on a busy machine. */
+export const DELAY_MS = 100
 
 /** Returns the most requests in any window. */
 export function findPeak (sent: readonly { time: number }[], windowMs: number): number {

@@ -5,7 +5,7 @@ import { findPeak, startRateShares } from './rate-shares-support.ts'
 const { startProcesses } = await startRateShares(t)
 
 t.test('two processes together keep within a rate, and both get their part', async (t) => {
-  const rate = { requests: 10, perMs: 200 }
+  const rate = { requests: 10, perMs: 400 }
   const processes = await startProcesses(t, { rates: [rate] }, 2)
   processes.start(0)
   await until(() => processes.countOf(0) > 20, 'requests of the first process')
@@ -24,7 +24,7 @@ t.test('two processes together keep within the concurrency of a service', async 
 })
 
 t.test('processes take turns at a rate of fewer requests than processes', async (t) => {
-  const rate = { requests: 1, perMs: 100 }
+  const rate = { requests: 1, perMs: 300 }
   const processes = await startProcesses(t, { rates: [rate] }, 2)
   processes.start(0)
   processes.start(1)

@@ -6,7 +6,7 @@ import { findPeak, startRateShares } from './rate-shares-support.ts'
 const { startProcesses } = await startRateShares(t)
 
 t.test('a single process has the whole rate, and needs no statement for a request', async (t) => {
-  const rate = { requests: 100, perMs: 100 }
+  const rate = { requests: 100, perMs: 250 }
   const processes = await startProcesses(t, { rates: [rate] }, 1)
   processes.start(0)
   const startedAt = performance.now()
