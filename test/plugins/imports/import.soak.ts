@@ -47,7 +47,9 @@ t.test('a dry run that waits for its source delays no request', async (t) => {
   try {
     // Other transactions of the server end, and that of the dry run waits.
     const listLocks = async () => (await app.pg.query(`select distinct l.mode, c.relname from pg_locks l left join pg_class c on c.oid = l.relation
-      where l.pid in (select pid from pg_stat_activity where state = 'idle in transaction') and (l.locktype = 'advisory'
+      where l.pid in
+        (select pid from pg_stat_activity where state = 'idle in transaction' and datname = current_database())
+        and (l.locktype = 'advisory'
         or c.relnamespace = 'public'::regnamespace and l.mode <> 'AccessShareLock')`)).rows
     await until(async () => (await listLocks()).length === 0, 'no lock that delays requests')
     const form = createForm([{ name: 'saveFile', fileName: '1.srm', content: 'mine' }])
