@@ -109,9 +109,12 @@ t.test("the example starts a requested game, obeys its player's controls and end
   t.match(await post('sessions/snes/mute', {}), { mute: true })
   t.match(await post('sessions/snes/save-and-exit', { slot: 3 }), { saved: true, released: true })
   await until(async () => (await readNotes()).includes('ends'), 'the emulator has ended')
-  t.same(await readNotes(), [
+  // The volume is set by other programs, which may write before the emulator has read its commands.
+  const ofSound = (await readNotes()).filter((note) => /^(volume|mute) /.test(note))
+  t.same(ofSound, ['volume 30', 'mute 1'])
+  t.same((await readNotes()).filter((note) => !ofSound.includes(note)), [
     `plays ${join(libraryDir, 'roms', 'snes', 'Quest.sfc')} with bsnes`, 'LOAD_STATE',
-    'STATE_SLOT_PLUS', 'STATE_SLOT_PLUS', 'SAVE_STATE', 'STATE_SLOT_MINUS', 'LOAD_STATE', 'volume 30', 'mute 1',
+    'STATE_SLOT_PLUS', 'STATE_SLOT_PLUS', 'SAVE_STATE', 'STATE_SLOT_MINUS', 'LOAD_STATE',
     'STATE_SLOT_PLUS', 'STATE_SLOT_PLUS', 'SAVE_STATE', 'ends'
   ])
   t.match(await status(), { status: 'ended' })
