@@ -157,7 +157,7 @@ t.test('players of a dead worker leave the room, and the next one owns it', asyn
   }, 'the room has one player')
   t.equal(room.player_name, 'Name of b')
   t.same(await opener.ask('open-room', roomData('another', 'c', 7)), [])
-  await until(() => Object.keys(guest.heard('users-updated').at(-1) as object).join() === 'b', 'who is left is told')
+  await until(() => Object.keys(guest.heard('users-updated').at(-1) ?? {}).join() === 'b', 'who is left is told')
 })
 
 t.test('SIGTERM ends all processes, with exit code 0', async (t) => {
