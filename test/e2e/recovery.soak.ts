@@ -103,9 +103,9 @@ t.test('a server recovers from ended processes and a lost database', async (t) =
     const pid = await findWeb()
     let waiting = 0
 
-    /** Sends requests until nothing listens. */
+    /** Sends requests until nothing listens, or the worker has ended. */
     async function visit (): Promise<void> {
-      for (let end: number | 'closed' = 0; end !== 'closed'; waiting--) {
+      for (let end: number | 'closed' = 0; end !== 'closed' && isAlive(pid); waiting--) {
         waiting++
         end = await ask().end
       }
@@ -119,8 +119,8 @@ t.test('a server recovers from ended processes and a lost database', async (t) =
   })
 
   await t.test('a killed scan worker is replaced, and a scan requested meanwhile is queued', async (t) => {
-    const [victim] = await listChildren(server.pid, 'worker')
-    process.kill(victim ?? NaN, 'SIGKILL')
+    const victim = await until(isWorkerUp, 'the scan worker', server)
+    process.kill(victim, 'SIGKILL')
     const asked = await fetch(`${url}/api/tasks/run/scan_library`, { method: 'POST', headers: { authorization } })
     t.equal(asked.status, 200)
     const pid = await until(async () => {
@@ -135,14 +135,15 @@ t.test('a server recovers from ended processes and a lost database', async (t) =
     const database = await findDatabase(dataDir)
     process.kill(database, 'SIGKILL')
     // An unknown session is looked up each time. The heartbeat may answer from its cache until the database is back.
+    const askUnknown = () => tryFetch(`${url}/api/users/me`, { headers: { cookie: 'svc_session=unknown' } })
     const refused = await until(async () => {
-      const answer = await fetch(`${url}/api/users/me`, { headers: { cookie: 'svc_session=unknown' } }).catch(() => null)
+      const answer = await askUnknown()
       return answer !== null && answer.status !== 401 && answer
     }, 'an answer without a database', server)
     t.equal(refused.status, 503)
     t.match(refused.headers.get('retry-after'), /^\d+$/)
     t.match(await refused.json(), { detail: /try again/ })
-    await untilAnswered()
+    await until(async () => (await askUnknown())?.status === 401, 'the database again', server)
   })
 
   const orphans = await until(async () => {
