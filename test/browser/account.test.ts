@@ -122,6 +122,17 @@ async function dropFile (t: Test, test: TestApp, journey: Journey): Promise<void
   await uploadImpatiently(t, test, journey)
 }
 
+/** Sends only the first chunk of a file until the returned function is called, so that its upload cannot end. */
+async function holdChunks (page: Page): Promise<() => Promise<void>> {
+  const devtools = await page.createCDPSession()
+  let chunks = 0
+  devtools.on('Fetch.requestPaused', ({ requestId, request: { method } }) => {
+    if (method !== 'PUT' || chunks++ === 0) void devtools.send('Fetch.continueRequest', { requestId })
+  })
+  await devtools.send('Fetch.enable', { patterns: [{ urlPattern: '*/api/roms/upload/*' }] })
+  return () => devtools.detach()
+}
+
 /** The page is loaded again in the middle of an upload, which goes on with the same file. */
 async function interruptUpload (t: Test, libraryDir: string, { page, open, see }: Journey): Promise<void> {
   const file = join(t.testdirName, 'Large.sfc')
@@ -132,7 +143,7 @@ async function interruptUpload (t: Test, libraryDir: string, { page, open, see }
     const input = await page.waitForSelector('input[type=file]:not([disabled])')
     await (input as ElementHandle<HTMLInputElement>).uploadFile(file)
   }
-  await page.emulateNetworkConditions({ upload: 3 * 1024 * 1024, download: -1, latency: 0 })
+  const release = await holdChunks(page)
   await choose()
   await page.waitForFunction(() => Number(document.querySelector('progress')?.getAttribute('value')) > 0)
   let question = ''
@@ -140,7 +151,7 @@ async function interruptUpload (t: Test, libraryDir: string, { page, open, see }
   await page.reload()
   t.equal(question, 'beforeunload', 'the browser asks first')
   await see('choose the file again', '.row')
-  await page.emulateNetworkConditions(null)
+  await release()
   await choose()
   await see('is in the library', '.row')
   t.ok((await readFile(join(libraryDir, 'roms', 'snes', 'Large.sfc'))).equals(content))
@@ -165,7 +176,8 @@ async function uploadImpatiently (t: Test, { app, libraryDir }: TestApp, journey
   const [folder, empty, file] = ['A folder', 'Empty.sfc', 'Twice.sfc'].map((name) => join(t.testdirName, name)) as [string, string, string]
   await mkdir(folder, { recursive: true })
   await writeFile(empty, '')
-  const content = Buffer.alloc(9 * 1024 * 1024, 'dropped twice ')
+  // At the speed below, all chunks but the first take ten seconds.
+  const content = Buffer.alloc(24 * 1024 * 1024, 'dropped twice ')
   await writeFile(file, content)
   await open('upload')
   await page.waitForSelector('input[type=file]:not([disabled])')
