@@ -1,6 +1,7 @@
 import t from 'tap'
 import { pairDevice } from '../plugins/devices/support.ts'
 import { createCaller } from '../plugins/tokens/support.ts'
+import { until } from '../until.ts'
 import { examine, pressOn as press, see } from './browser.ts'
 import { startGame } from './game-support.ts'
 
@@ -48,8 +49,11 @@ t.test('a game is sent to a device, whose progress and result show, and cancelle
   await page.goto(`${url}/roms/${harbor}`)
   await press(page, 'More actions')
   await page.waitForSelector('.menu:focus-within')
-  await page.keyboard.type('Se')
-  await page.waitForSelector('.menu-item[data-highlighted]::-p-text(Send to a device)')
+  const isHighlighted = () => page.$('.menu-item[data-highlighted]::-p-text(Send to a device)')
+  await until(async () => {
+    await page.keyboard.press('ArrowDown')
+    return await isHighlighted()
+  }, 'the entry of the menu')
   await page.keyboard.press('Enter')
   await press(page, 'Send to Deck')
   await see(page, 'Waits for the device')
