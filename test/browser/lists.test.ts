@@ -87,6 +87,8 @@ async function takeSteps (t: Test, test: TestApp, journey: Journey): Promise<voi
   await press('Europe', 'Space')
   await page.waitForFunction(() => document.querySelectorAll('.chip').length === 2)
   await page.waitForSelector('.grid .game-name')
+  const narrowed = '/api/roms?search_term=a&favorite=false&regions=Europe&limit=1'
+  await total((await app.inject({ url: narrowed, headers: admin })).json<{ total: number }>().total)
   const before = { url: page.url(), count: await page.$eval('.library-title [role=status]', (element) => element.textContent) }
   await checkAccessibility('filters')
   await page.reload()
