@@ -68,7 +68,10 @@ async function takeSteps (t: Test, test: TestApp, journey: Journey): Promise<voi
 /** Somebody changes something after the page loaded its data, and before its socket receives events. */
 async function loseEvent (t: Test, { app, admin }: TestApp, { page, open, see }: Journey): Promise<void> {
   const lists: string[] = []
-  page.on('response', (response) => { if (new URL(response.url()).pathname === '/api/collections') lists.push(response.url()) })
+  // A request is reported before its response shows in the page, a response perhaps later.
+  page.on('request', (request) => {
+    if (new URL(request.url()).pathname === '/api/collections') lists.push(request.url())
+  })
   const late = Promise.withResolvers<undefined>()
   let isHeld = true
   app.sockets.main.use((_socket, next) => {
