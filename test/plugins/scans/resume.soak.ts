@@ -80,10 +80,12 @@ t.test('a scan whose worker dies', async (t) => {
       values ($1, 'Quick Scan', 'scan', 'failed', 'dead', 'the disk is full', now(), now(), true)`, [id])
     await Promise.all([worker.tasks.recover(), worker.tasks.recover()])
     await worker.tasks.recover()
+    const isPending = () => test.sql('select 1 from tasks where id = $1 and end_pending', [id])
+    await until(async () => (await isPending()).length === 0, 'the end is done')
     const failures = told.filter(([, event]) => event === 'scan:done_ko')
     t.match(failures, [[null, 'scan:done_ko', /the disk is full/]])
     t.equal(failures.length, 1)
-    t.match(await test.sql('select status, end_pending from tasks where id = $1', [id]), [{ status: 'failed', end_pending: false }])
+    t.match(await test.sql('select status from tasks where id = $1', [id]), [{ status: 'failed' }])
   })
 
   t.test('is not touched by a worker that was only presumed dead', async (t) => {
