@@ -219,6 +219,7 @@ t.test('only a start resets the start time, and a late stop ends no other game',
   ]) for (const name of ['start', 'heartbeat', 'stop']) socket.emit(`activity:${name}`, wrong)
   await settle()
   t.same(await romsSeen(bob), [second], 'what is malformed or not one’s own changes nothing')
+  await hears(heard, 'activity:clear', { rom_id: open })
   t.same([...new Set(heard.map(([event]) => event))].sort(), ['activity:clear', 'activity:update', 'scan:done_ko'], 'nor is it answered')
   for (const name of ['start', 'stop', 'start', 'stop']) socket.emit(`activity:${name}`, { rom_id: open, device_id: device.id })
   await settle()
