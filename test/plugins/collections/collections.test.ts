@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { existsSync, readdirSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -23,6 +24,10 @@ import { type Part, PNG } from '../assets/support.ts'
 import { addRom } from '../roms/support.ts'
 import { type Item, startCollections } from './collections-support.ts'
 
+declare module '../../../core/sockets/sockets.ts' {
+  interface ServerEvents { 'test:marked': object }
+}
+
 const { start } = await startCollections(t)
 
 const picture = (content: string | Buffer, fileName = 'cover.png'): Part => ({ name: 'artwork', fileName, content })
@@ -37,6 +42,10 @@ async function listen (t: Pick<Test, 'teardown'>, { app }: TestApp, url: string,
   socket.on('collections:changed', ({ kind, id, change }: CollectionChange) => { heard.push(`${kind} ${id} ${change}`) })
   await new Promise((resolve) => { socket.once('connect', () => { resolve(null) }) })
   await until(async () => (await app.sockets.main.in(SIGNED_IN_ROOM).fetchSockets()).some(({ id }) => id === socket.id), 'it is known')
+  // Events of earlier tests may still be on their way.
+  app.sockets.publish(null, 'test:marked', {})
+  await once(socket as never, 'test:marked')
+  heard.length = 0
   return heard
 }
 
