@@ -1,13 +1,21 @@
 import t from 'tap'
-import { shareTestApp } from '../../support.ts'
+import { type TestApp, shareTestApp } from '../../support.ts'
+import { until } from '../../until.ts'
 import { createClient } from '../assets/support.ts'
 import { addRom } from '../roms/support.ts'
 import { createCaller } from '../tokens/support.ts'
 
 const fresh = shareTestApp(t, { worker: true })
 
+/** Waits for the end of a task, because the next test empties the tables and folders that the task uses. */
+async function finish ({ app }: TestApp, id: string): Promise<void> {
+  const running = "select from tasks where id = $1 and (status in ('queued', 'started') or end_pending)"
+  await until(async () => (await app.pg.query(running, [id])).rowCount === 0, 'the end of the task')
+}
+
 t.test('deletions, tasks, scans, exports and channels are recorded with user and object', async (t) => {
-  const { app, admin } = await fresh(t, { library: { roms: { snes: {} } } })
+  const test = await fresh(t, { library: { roms: { snes: {} } } })
+  const { app, admin } = test
   const caller = createCaller(app, admin)
   const { body: platform } = await caller.post('/api/platforms', { fs_slug: 'snes' })
   const { rows: [screenshot] } = await app.pg.query<{ id: number }>(`insert into assets (kind, user_id, platform_fs_slug, rom_fs_name,
@@ -25,6 +33,7 @@ t.test('deletions, tasks, scans, exports and channels are recorded with user and
   // The scan comes last, because it restores the platform, whose folder exists, with its former id.
   steps.push(await caller.post('/api/tasks/scan', {}))
   for (const { status, body } of steps) t.ok(status < 300, JSON.stringify(body))
+  await finish(test, steps.at(-1)?.body.task_id)
 
   const { body: page } = await caller.get('/api/audit-log?limit=1000')
   const events = page.items as { event: string, username: string, details: Record<string, unknown> }[]
@@ -39,11 +48,12 @@ t.test('deletions, tasks, scans, exports and channels are recorded with user and
 })
 
 t.test('a task that a person starts is recorded', async (t) => {
-  const { app, admin } = await fresh(t)
-  const caller = createCaller(app, admin)
+  const test = await fresh(t)
+  const caller = createCaller(test.app, test.admin)
   const name = 'cleanup_missing_roms'
   const { status, body } = await caller.post(`/api/tasks/run/${name}`)
   t.equal(status, 200, JSON.stringify(body))
+  await finish(test, body.task_id)
   const { body: page } = await caller.get('/api/audit-log')
   t.match(page.items, [{ event: 'task.run', username: 'admin', details: { task_name: name } }])
 })
