@@ -46,8 +46,12 @@ export function checkCounts ({ counts }: ImportReport): void {
 export const MOVING = ['tasks', 'import_runs', 'workers', 'library_versions', 'library_counts', 'rom_changes', 'audit_events', 'sign_in_attempts', 'notifications',
   'log_lines', 'migrations', 'plugin_snapshots', 'stats_snapshots']
 
-/** Returns the content of all tables. */
+/** Soundtracks without tags, which the worker reads in the background after a scan. */
+const UNTAGGED = "select from rom_files where category = 'soundtrack' and tags_of is distinct from last_modified"
+
+/** Returns the content of all tables, once the worker has read the tags of music. */
 export async function readTables ({ app }: TestApp): Promise<Record<string, unknown>> {
+  await until(async () => (await app.pg.query(UNTAGGED)).rowCount === 0, 'the tags of music')
   const { rows } = await app.pg.query<{ name: string }>(`select tablename::text as name from pg_tables
     where schemaname = 'public' and tablename <> all($1) order by 1`, [MOVING])
   const tables: Record<string, unknown> = {}
