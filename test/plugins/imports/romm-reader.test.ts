@@ -225,13 +225,17 @@ t.test('versions', async (t) => {
   const blocked = await openRomm({ database_url: url }, waiting)
   await client.query('begin; lock table roms in access exclusive mode')
   const reading = Array.fromAsync(blocked.list('rom'))
-  await until(async () => (await client.query('select 1 from pg_locks where not granted')).rowCount === 1, 'the import waits for the table')
+  // Other processes of tests use the same PostgreSQL server.
+  const isWaiting = async () => (await client.query(`select from pg_stat_activity
+    where datname = current_database() and wait_event_type = 'Lock'`)).rowCount === 1
+  await until(isWaiting, 'the import waits for the table')
   waiting.abort()
   await t.rejects(reading, /cancelled/, 'an import that waits for the database can be cancelled')
   await blocked.close()
   await client.query('rollback')
   const cut = await openRomm({ database_url: url }, context)
-  await client.query('select pg_terminate_backend(pid) from pg_stat_activity where application_name = \'svc import\'')
+  await client.query(`select pg_terminate_backend(pid) from pg_stat_activity
+    where datname = current_database() and application_name = 'svc import'`)
   await t.rejects(Array.fromAsync(cut.list('rom')), /RomM's database at .* failed: .*Import again/, 'a lost connection is named')
   await cut.close()
   await client.query('drop table alembic_version')
