@@ -91,10 +91,12 @@ t.test('each character alone gives the same rows', async (t) => {
 
 t.test('the time for a long row grows with its length, not with its square', async (t) => {
   const chunk = 'y'.repeat(256 * 1024)
-  const startedAt = performance.now()
+  // The time of the processor, because other programs delay the parser.
+  const startedAt = process.cpuUsage()
   const { rows } = parse('mysql', ["create table a (x text);insert into a values ('", ...Array.from({ length: 160 }, () => chunk), "');"])
   t.equal(rows.a?.[0]?.x?.length, 160 * chunk.length)
-  const ms = performance.now() - startedAt
+  const { user, system } = process.cpuUsage(startedAt)
+  const ms = (user + system) / 1_000
   t.ok(ms < 4_000, `${Math.round(ms)} ms for 40 MiB`)
 })
 
