@@ -149,7 +149,9 @@ t.test('sessions', async (t) => {
     t.teardown(() => client.end())
     await client.query('begin; lock table rom_users in access exclusive mode')
     const slow = app.inject({ url: '/api/roms', headers })
-    const locks = "select 1 from pg_locks l join pg_class c on c.oid = l.relation where relname = 'rom_users' and not granted"
+    // Tables have the same ids in the databases of other tests.
+    const locks = `select 1 from pg_locks l join pg_database d on d.oid = l.database
+      where datname = current_database() and relation = 'rom_users'::regclass and not granted`
     await until(async () => ((await db.query(locks)).rows).length > 0, 'the request waits for the table')
     t.equal(await end(other, `/${id}`), 200)
     await client.query('commit')
