@@ -21,6 +21,8 @@ export async function startCleanup (t: Test) {
   const { app } = test
   const sql = async (text: string, values: unknown[] = []) => { await app.pg.query(text, values) }
   const newRom = () => addRom(test, { fs_name: `Game ${++count}.sfc` })
+  const hasLooked = async () => (await app.pg.query('select from installation where looked_at is not null')).rowCount === 1
+  await until(hasLooked, 'the clean-up at the start of the worker')
 
   /** Creates one user per test, because tests must not share quotas or files. */
   async function newUser () {
