@@ -256,7 +256,6 @@ t.test('a worker that ends closes only its own sockets', async (t) => {
   const returning = ['websocket', 'polling'].flatMap((transport) => ['/', '/devices'].map((namespace) =>
     openSocket(t, third, { auth: { token: device.token }, namespace, transport, reconnects: true })))
   await until(() => returning.every((socket) => socket.connected), 'all are connected')
-  const { port } = third.server.address() as AddressInfo
   const heard = listen(stays)
   await third.close()
   t.ok(await areClosed([goes]))
@@ -270,6 +269,9 @@ t.test('a worker that ends closes only its own sockets', async (t) => {
   const again = await buildWorker(test, 3)
   t.teardown(() => again.close())
   await again.ready()
-  await again.listen({ port, host: '127.0.0.1' })
+  await again.listen({ port: 0, host: '127.0.0.1' })
+  // Another process may have taken the former port.
+  const url = `http://127.0.0.1:${(again.server.address() as AddressInfo).port}`
+  for (const { io } of returning) Reflect.set(io, 'uri', url)
   await until(() => returning.every((socket) => socket.connected), 'who was not told to leave comes back')
 })
