@@ -35,17 +35,18 @@ t.test('a disk lost during the reading of a platform is one problem and loses no
   await scan({ platform_fs_slugs: ['md'], apis: [] })
   const hashes = () => sql("select fs_name, sha1_hash, missing_from_fs from roms where fs_path = 'roms/md' order by id")
   const before = await hashes()
-  let mount: (() => Promise<void>) | null = null
+  let unmounting: ReturnType<typeof unmount> | null = null
   // The lookups delay the first batch, and the disk is gone when the second one is read.
   alpha.identify = async () => {
-    mount ??= await unmount('roms/md')
+    unmounting ??= unmount('roms/md')
+    await unmounting
     return null
   }
   const status = await scan({ type: 'complete', platform_fs_slugs: ['md'] })
   t.equal(status.status, 'finished')
   t.match(problems(status), [/^roms\/md: .*disappeared during the scan; nothing was marked missing/])
   t.same(await hashes(), before)
-  if (mount !== null) await (mount as () => Promise<void>)()
+  await (await (unmounting as ReturnType<typeof unmount> | null))?.()
 })
 
 t.test('a library that vanishes during its scan fails the scan and marks nothing missing', async (t) => {
