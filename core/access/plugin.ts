@@ -81,13 +81,14 @@ export default fp<{ config: Config, secrets: Secrets }>(async (app, { config, se
     request.caller = isOther ? null : caller
     request.isIdentified = true
     if (isGuest(request.caller)) await app.limitGuest(request)
+    // First, so that a client whose session has ended is told to sign in, and not that its token is invalid.
+    if (!isOpen) checkAccess(request.caller, access, request.method)
     const refusal = csrf.refuse(request)
     if (refusal !== null) {
       // Pages made for RomM look for this word in a body that is not JSON.
       if (config.server.romm_names) return reply.code(403).type('text/plain').send(refusal)
       throw forbidden(refusal)
     }
-    if (!isOpen) checkAccess(request.caller, access, request.method)
   })
 
   app.addHook('onSend', (request, reply, payload, done) => {

@@ -66,6 +66,8 @@ t.test('after signing out the session is refused, and no later response revives 
   const headers = { cookie: cookieHeader(cookies), 'x-csrftoken': cookies.svc_csrftoken ?? '' }
   t.equal((await test.app.inject({ method: 'POST', url: '/api/logout', headers })).statusCode, 200)
   t.equal((await test.app.inject({ url: '/api/users/me', headers })).statusCode, 401)
+  const write = await test.app.inject({ method: 'POST', url: '/api/client-tokens', payload: TOKEN, headers })
+  t.equal(write.statusCode, 401, 'a page that still has the CSRF token of the session asks for a new sign-in')
   t.equal((await test.app.inject({ url: '/api/heartbeat', headers })).statusCode, 200)
   t.equal((await test.app.inject({ url: '/api/users/me', headers })).statusCode, 401)
 })
