@@ -3,6 +3,7 @@ import pg from 'pg'
 import t from 'tap'
 import { until } from '../../until.ts'
 import { missing, startDisk } from './disk-support.ts'
+import { blockedBy } from './parts-support.ts'
 
 const { test, put, scan, start, finished, sql, problems, at, unmount } = await startDisk(t)
 
@@ -51,8 +52,7 @@ t.test('a file that is back before the scan of its folder ends is not missing', 
   await put({ 'roms/ngp/New.ngp': 'new' })
   await other.query('begin; lock rom_files in share mode')
   const id = await start({ platform_fs_slugs: ['ngp'] })
-  await until(async () => (await sql("select from pg_locks where relation = 'rom_files'::regclass and not granted")).length > 0,
-    'a scan that read the folder, and stores the new game')
+  await until(async () => (await sql(blockedBy('rom_files'))).length > 0, 'a scan that read the folder, and stores the new game')
   await put({ 'roms/ngp/Back.ngp': 'back' })
   await other.query('commit')
   await finished(id)

@@ -36,11 +36,13 @@ export async function blockParts (t: Test, { databaseUrl }: ScanTest): Promise<(
 export const listHolders = async ({ sql }: ScanTest) =>
   (await sql<{ holder: string }>("select distinct holder from scan_parts where state = 'leased'")).map(({ holder }) => holder)
 
-export const BLOCKED = "select from pg_locks where relation = 'platform_folders'::regclass and not granted"
+/** Selects the sessions of this database that wait for a table. Tables have the same ids in those of other tests. */
+export const blockedBy = (table: 'platform_folders' | 'rom_files') => `select from pg_locks l join pg_database d on d.oid = l.database
+  where datname = current_database() and relation = '${table}'::regclass and not granted`
 
 /** Waits until so many workers have a part and are blocked in its first write. */
 export const waitForHolders = (test: ScanTest, count: number) => until(
-  async () => (await listHolders(test)).length === count && (await test.sql(BLOCKED)).length === count,
+  async () => (await listHolders(test)).length === count && (await test.sql(blockedBy('platform_folders'))).length === count,
   `${count} workers with a part`)
 
 export async function readRoms (test: ScanTest) {
