@@ -13,8 +13,8 @@ import { isCollectionVisible } from '../visibility.ts'
 
 // All conditions here are on `roms` aliased `r` and the caller's marks `u`.
 
-/** Filters that are true or false, and for which an index has the ids of all ROMs. */
-export const INDEXED_FLAGS = ['missing', 'has_soundtrack', 'has_ra', 'matched'] as const
+/** Filters that are true or false, for which an index has the ids of all ROMs that have the flag or that lack it. */
+export const INDEXED_FLAGS = ['missing', 'has_soundtrack', 'has_ra', 'matched', 'playable'] as const
 type IndexedFlag = typeof INDEXED_FLAGS[number]
 
 const FLAG_MARKS = ['now_playing', 'backlogged', 'hidden'] as const
@@ -25,6 +25,7 @@ const PLAYABLE = ['3do', 'amiga', 'amiga-cd', 'amiga-cd32', 'arcade', 'neogeoaes
   'neo-geo-pocket-color', 'nes', 'famicom', 'fds', 'n64', '64dd', 'nds', 'nintendo-dsi', 'gb', 'gba', 'gbc', 'pc-fx',
   'philips-cd-i', 'psx', 'psp', 'segacd', 'sega32', 'genesis', 'sms', 'gamegear', 'saturn', 'snes', 'sfam', 'tg16',
   'vic-20', 'virtualboy', 'wonderswan', 'wonderswan-color', 'browser']
+const UNPLAYABLE = sql`select id from platforms where slug <> all(${PLAYABLE}::text[])`
 
 export const hasId = (id: number): Condition => sql<boolean>`r.id = ${id}`
 export const isOneOf = (ids: readonly number[]): Condition => sql<boolean>`r.id = any(${ids}::int[])`
@@ -46,14 +47,19 @@ function combine (conditions: readonly Condition[], word: string): Condition {
   return logic === 'none' ? not(anyOf(conditions)) : anyOf(conditions)
 }
 
-/** Selects the ids of all ROMs with a flag, once or repeatedly, for flags of which an index has the ids. */
-export function idsByFlag ({ identifying }: RomProviders): Readonly<Record<IndexedFlag, RawBuilder<unknown>>> {
+/** A query for the ids of all ROMs that have a flag, or of all that lack it; once or repeatedly. */
+interface FlaggedIds { ids: RawBuilder<unknown>, isSet: boolean }
+
+/** Returns how to select ids by flags of which an index has the ids. Most ROMs are of platforms that can be played. */
+export function idsByFlag ({ identifying }: RomProviders): Readonly<Record<IndexedFlag, FlaggedIds>> {
+  const withFlag = (ids: RawBuilder<unknown>) => ({ ids, isSet: true })
   const matchedBy = (keys: readonly string[]) => sql`select m.rom_id from rom_matches m where m.provider = any(${keys}::text[])`
   return {
-    missing: sql`select o.id from roms o where o.missing_from_fs`,
-    has_soundtrack: sql`select o.id from roms o where o.has_soundtrack`,
-    has_ra: matchedBy(['ra']),
-    matched: matchedBy(identifying)
+    missing: withFlag(sql`select o.id from roms o where o.missing_from_fs`),
+    has_soundtrack: withFlag(sql`select o.id from roms o where o.has_soundtrack`),
+    has_ra: withFlag(matchedBy(['ra'])),
+    matched: withFlag(matchedBy(identifying)),
+    playable: { ids: sql`select o.id from roms o where o.platform_id in (${UNPLAYABLE})`, isSet: false }
   }
 }
 
@@ -108,7 +114,7 @@ export function scopeConditions (caller: AnyCaller, { query, search, smart, isFo
 /** None of these conditions is ever null. */
 const FLAGS = {
   last_played: sql<boolean>`u.last_played is not null`,
-  playable: sql<boolean>`r.platform_id in (select id from platforms where slug = any(${PLAYABLE}::text[]))`,
+  playable: sql<boolean>`r.platform_id not in (${UNPLAYABLE})`,
   missing: sql<boolean>`r.missing_from_fs`,
   has_ra: isMatchedBy(['ra']),
   has_soundtrack: sql<boolean>`r.has_soundtrack`

@@ -25,8 +25,9 @@ function splitValues (query: ListRomsQuery): SplitQuery | null {
 function splitFlag (query: ListRomsQuery, providers: RomProviders): SplitQuery | null {
   const name = INDEXED_FLAGS.find((flag) => query[flag] !== undefined)
   if (name === undefined) return null
-  const { [name]: isSet, ...rest } = query
-  return { ids: idsByFlag(providers)[name], isExcluded: isSet === false, rest }
+  const { [name]: isWanted, ...rest } = query
+  const { ids, isSet } = idsByFlag(providers)[name]
+  return { ids, isExcluded: isWanted !== isSet, rest }
 }
 
 /** Splits a query if few blocks answer a part of it: the search by names, else the filters by values, else a flag. */

@@ -103,7 +103,7 @@ export async function prepareConditions (
     listCondition(caller, extensions, some, { ...options, isForFew })
   const describe: QueryConditions['describe'] = (some, common) => {
     const list = { ...common, filter, query: some, condition: find(some) }
-    if (some.group_by_meta_id && some.duplicate === undefined) {
+    if (some.group_by_meta_id) {
       return { ...list, ungrouped: describe({ ...some, group_by_meta_id: false }, { ...common, settings: [] }) }
     }
     const split = splitQuery(some, extensions.providers)
