@@ -12,7 +12,7 @@ import { type ListOfCaller, readList } from './read-list.ts'
 import { listSharers, ownerOf } from './sharers.ts'
 import { type UpdatableList, updateList } from './update-list.ts'
 
-/** Limit per worker: three lists of a million ROMs, or hundreds of usual lists. */
+/** Limit per worker: eight lists of a million ROMs, or hundreds of usual lists. */
 const INDEXES_MAX_BYTES = 64 * 1024 ** 2
 /** Measured bytes of an id in a set. */
 const OWN_ROM_BYTES = 40

@@ -1,11 +1,12 @@
-import type { CachedPart } from '../../../core/lru-cache.ts'
+import { type CachedPart, createLruCache } from '../../../core/lru-cache.ts'
 import { CachedText, type JsonPieces } from '../../../core/web/cached-text.ts'
 
 /** A change of few ROMs leaves most segments as they are, with their cached texts. */
 const SEGMENT_IDS = 1_024
-/** Measured bytes for each id: the id, its character, and its plain and deflated text. */
-const ID_BYTES = 20
-const SEGMENT_BYTES = 200
+/** The bytes of an id and its character. */
+const ID_BYTES = 8
+/** Measured bytes of a segment besides. */
+const SEGMENT_BYTES = 2_000
 /** The place of a segment in a list. */
 const PLACE_BYTES = 16
 
@@ -13,8 +14,20 @@ const PLACE_BYTES = 16
 interface Segment {
   ids: Int32Array
   characters: Uint32Array
-  /** The ids as JSON, with a comma before the first one; null until they are sent. */
-  text: CachedText | null
+}
+
+/** The most recently sent texts of the lists of this process: those of two million ROMs. */
+const sentTexts = createLruCache<Segment, CachedText>({
+  max: 32 * 1024 ** 2, weightOf: ({ size }, { ids }) => size + ids.length * ID_BYTES
+})
+
+/** Returns the ids of a segment as JSON, with a comma before the first one. */
+function textOf (segment: Segment): CachedText {
+  const known = sentTexts.get(segment)
+  if (known !== undefined) return known
+  const text = new CachedText(`,${segment.ids.join(',')}`, { isDigits: true })
+  sentTexts.set(segment, text)
+  return text
 }
 
 /** A ROM of a list, and the code point of its character. */
@@ -25,9 +38,11 @@ export interface PlacedRom extends ListedRom { position: number }
 /** A set of ids: by their first bits, one bit for each of the last ones. */
 type IdSet = readonly (Uint8Array | undefined)[]
 
-function toIdSet (ids: Iterable<number>): IdSet {
+/** A loop by index, because an iterator takes ten times as long. */
+function toIdSet (ids: ArrayLike<number>): IdSet {
   const pages: (Uint8Array | undefined)[] = []
-  for (const id of ids) {
+  for (let index = 0; index < ids.length; index++) {
+    const id = ids[index] ?? 0
     const page = pages[id >>> 16] ??= new Uint8Array(2 ** 13)
     const at = (id & 0xffff) >>> 3
     page[at] = (page[at] ?? 0) | 1 << (id & 7)
@@ -45,11 +60,11 @@ function findPlaces (ids: Int32Array, wanted: IdSet): number[] {
   return places
 }
 
-/** Cuts a list into segments. */
+/** Cuts a list into segments. They are copies, because a part would keep the memory of the whole. */
 function * cut (ids: Int32Array, characters: Uint32Array): Generator<Segment> {
   for (let start = 0; start < ids.length; start += SEGMENT_IDS) {
     const end = start + SEGMENT_IDS
-    yield { ids: ids.subarray(start, end), characters: characters.subarray(start, end), text: null }
+    yield { ids: ids.slice(start, end), characters: characters.slice(start, end) }
   }
 }
 
@@ -65,7 +80,7 @@ function removeFrom (segment: Segment, removed: IdSet): Segment {
     ids[next] = segment.ids[place] ?? 0
     characters[next++] = segment.characters[place] ?? 0
   }
-  return { ids, characters, text: null }
+  return { ids, characters }
 }
 
 /** @param roms sorted by their positions, which count from the start of the segment */
@@ -147,7 +162,7 @@ export class ListIndex {
   /** Returns those of these ROMs that the list contains. */
   findAll (wanted: ReadonlySet<number>): Set<number> {
     if (wanted.size === 0) return new Set()
-    const set = toIdSet(wanted)
+    const set = toIdSet([...wanted])
     return new Set(this.#segments.flatMap(({ ids }) => findPlaces(ids, set).map((place) => ids[place] ?? 0)))
   }
 
@@ -163,8 +178,7 @@ export class ListIndex {
         characters[next++] = segment.characters[place] ?? 0
       }
     }
-    // Copies, because parts would keep the memory of the whole.
-    return ListIndex.of(ids.slice(0, next), characters.slice(0, next))
+    return ListIndex.of(ids.subarray(0, next), characters.subarray(0, next))
   }
 
   /**
@@ -176,7 +190,8 @@ export class ListIndex {
     const listed = toIdSet(this.toIds())
     const removed: number[] = []
     let hasFirst = false
-    for (const id of groups) {
+    for (let index = 0; index < groups.length; index++) {
+      const id = groups[index] ?? 0
       if (id === 0) {
         hasFirst = false
       } else if (((listed[id >>> 16]?.[(id & 0xffff) >>> 3] ?? 0) & 1 << (id & 7)) !== 0) {
@@ -188,7 +203,7 @@ export class ListIndex {
   }
 
   /** Returns the list without some ROMs. */
-  without (removed: Iterable<number>): ListIndex {
+  without (removed: ArrayLike<number>): ListIndex {
     const set = toIdSet(removed)
     if (set.length === 0) return this
     return new ListIndex(this.#segments.map((segment) => removeFrom(segment, set)).filter(({ ids }) => ids.length > 0))
@@ -233,8 +248,7 @@ export class ListIndex {
   get texts (): JsonPieces {
     const texts = this.#segments.map((segment, index) => {
       if (index === 0) return `[${segment.ids.join(',')}`
-      segment.text ??= new CachedText(`,${segment.ids.join(',')}`, { isDigits: true })
-      return segment.text
+      return textOf(segment)
     })
     return texts.length === 0 ? ['[]'] : [...texts, ']']
   }

@@ -58,7 +58,7 @@ async function update (tx: LongReads, list: UpdatableList, target: UpdateTarget)
   const listed = await selectListed(tx, target, condition, [...changed, ...differing])
   const listedIds = new Set(listed.map(({ id }) => id))
   const staying = list.index.findAll(differing.intersection(listedIds))
-  const rest = list.index.without(changed.union(differing).difference(staying))
+  const rest = list.index.without([...changed.union(differing).difference(staying)])
   const entering = listed.filter(({ id }) => !staying.has(id))
   const placed = entering.length > PLACED_MAX
     ? null
