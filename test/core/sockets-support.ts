@@ -5,6 +5,10 @@ import type { App } from '../../core/typebox.ts'
 import { type TestApp } from '../support.ts'
 import { until } from '../until.ts'
 
+declare module '../../core/sockets/sockets.ts' {
+  interface ServerEvents { 'test:marked': object }
+}
+
 export interface ConnectOptions { cookie?: string, origin?: string, path?: string, transport?: 'websocket' | 'polling', joined?: boolean }
 
 export async function listen (app: App): Promise<string> {
@@ -52,6 +56,20 @@ export function collect (client: Client): Promise<string[]> {
       else texts.push(text)
     })
   })
+}
+
+/**
+ * Waits until a socket has received all earlier events of these processes. An event may arrive after the response to
+ * the request that caused it. The events of one process arrive in their order.
+ */
+export async function awaitEarlierEvents (client: Client, ...apps: App[]): Promise<void> {
+  // Each socket is in a room of its own.
+  const room = await until(() => client.id, 'the id of the socket')
+  for (const app of apps) {
+    const marked = new Promise<void>((resolve) => { client.once('test:marked', () => { resolve() }) })
+    app.sockets.publish(room, 'test:marked', {})
+    await marked
+  }
 }
 
 /** Waits for the join, which ends after the start. */

@@ -5,6 +5,7 @@ import t, { type Test } from 'tap'
 import { userRoom } from '../../../core/sockets/sockets.ts'
 import type { App } from '../../../core/typebox.ts'
 import type { ActivityEntryView } from '../../../plugins/activity/schemas.ts'
+import { awaitEarlierEvents } from '../../core/sockets-support.ts'
 import { buildTestApp } from '../../support.ts'
 import { addRom, countQueries } from '../roms/support.ts'
 import { until } from '../../until.ts'
@@ -58,13 +59,14 @@ async function connect (t: Pick<Test, 'teardown'>, at: App, username: string | n
     path: '/ws/socket.io', transports: ['websocket'], forceNew: true, reconnection: false, extraHeaders: { cookie }
   })
   t.teardown(() => { socket.disconnect() })
-  const heard: Heard = []
-  socket.onAny((event: string, payload: Record<string, unknown>) => { heard.push([event, payload]) })
   await once(socket as never, 'connect')
   const { id = '' } = socket
   if (username !== null) {
     await until(() => at.sockets.main.sockets.adapter.rooms.get(userRoom(idOf(username)))?.has(id) === true, 'the socket is bound')
   }
+  await awaitEarlierEvents(socket, app, other)
+  const heard: Heard = []
+  socket.onAny((event: string, payload: Record<string, unknown>) => { heard.push([event, payload]) })
   return { socket, heard }
 }
 

@@ -1,4 +1,3 @@
-import { once } from 'node:events'
 import { existsSync, readdirSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -19,14 +18,11 @@ import { createCollections } from '../../../plugins/collections/service.ts'
 import { readVirtualId, virtualId } from '../../../plugins/roms/virtual-collections.ts'
 import { character } from '../../any-string.ts'
 import type { TestApp } from '../../support.ts'
+import { awaitEarlierEvents } from '../../core/sockets-support.ts'
 import { until } from '../../until.ts'
 import { type Part, PNG } from '../assets/support.ts'
 import { addRom } from '../roms/support.ts'
 import { type Item, startCollections } from './collections-support.ts'
-
-declare module '../../../core/sockets/sockets.ts' {
-  interface ServerEvents { 'test:marked': object }
-}
 
 const { start } = await startCollections(t)
 
@@ -38,14 +34,11 @@ async function listen (t: Pick<Test, 'teardown'>, { app }: TestApp, url: string,
   const cookie = cookies.map(({ name, value }) => `${name}=${value}`).join('; ')
   const socket = io(url, { path: '/ws/socket.io', transports: ['websocket'], reconnection: false, forceNew: true, extraHeaders: { cookie } })
   t.teardown(() => { socket.disconnect() })
-  const heard: string[] = []
-  socket.on('collections:changed', ({ kind, id, change }: CollectionChange) => { heard.push(`${kind} ${id} ${change}`) })
   await new Promise((resolve) => { socket.once('connect', () => { resolve(null) }) })
   await until(async () => (await app.sockets.main.in(SIGNED_IN_ROOM).fetchSockets()).some(({ id }) => id === socket.id), 'it is known')
-  // Events of earlier tests may still be on their way.
-  app.sockets.publish(null, 'test:marked', {})
-  await once(socket as never, 'test:marked')
-  heard.length = 0
+  await awaitEarlierEvents(socket, app)
+  const heard: string[] = []
+  socket.on('collections:changed', ({ kind, id, change }: CollectionChange) => { heard.push(`${kind} ${id} ${change}`) })
   return heard
 }
 

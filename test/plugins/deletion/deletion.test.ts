@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { io } from 'socket.io-client'
 import t from 'tap'
 import { SIGNED_IN_ROOM } from '../../../core/sockets/sockets.ts'
+import { awaitEarlierEvents } from '../../core/sockets-support.ts'
 import { until } from '../../until.ts'
 import { signIn } from '../auth/support.ts'
 import { startDeletion } from './deletion-support.ts'
@@ -131,6 +132,7 @@ t.test('clients get an event with the deleted ROMs', async (t) => {
   t.teardown(() => socket.disconnect())
   await once(socket as never, 'connect')
   await until(() => app.sockets.main.sockets.adapter.rooms.has(SIGNED_IN_ROOM), 'the socket is bound to its session')
+  await awaitEarlierEvents(socket, app)
   const heard = new Promise((resolve) => { socket.on('roms:deleted', resolve) })
   const one = await id('Heard.gb')
   await deleteRoms({ roms: [one] })

@@ -6,6 +6,7 @@ import type { LightMyRequestResponse } from 'fastify'
 import type { Match } from '@svc/plugin-sdk'
 import { SIGNED_IN_ROOM } from '../../../core/sockets/sockets.ts'
 import { temporaryNameOf } from '../../../plugins/renames/rename-rom.ts'
+import { awaitEarlierEvents } from '../../core/sockets-support.ts'
 import { until } from '../../until.ts'
 import { signIn } from '../auth/support.ts'
 import { vault } from '../fixtures/vault.ts'
@@ -234,6 +235,7 @@ t.test('users who may see a ROM receive an event of a change', async (t) => {
   t.teardown(() => socket.disconnect())
   await new Promise<void>((resolve) => { socket.on('connect', resolve) })
   await until(() => app.sockets.main.sockets.adapter.rooms.has(SIGNED_IN_ROOM), 'the socket is bound to its session')
+  await awaitEarlierEvents(socket, app)
   const heard = new Promise<object>((resolve) => { socket.on('rom:updated', resolve) })
   await edit(id, { name: 'Told' })
   t.match(await heard, { id, name: 'Told' })

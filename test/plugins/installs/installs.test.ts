@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { io } from 'socket.io-client'
 import t, { type Test } from 'tap'
 import { userRoom } from '../../../core/sockets/sockets.ts'
+import { awaitEarlierEvents } from '../../core/sockets-support.ts'
 import { signIn } from '../auth/support.ts'
 import { type Heard, connect, listen, pairDevice } from '../devices/support.ts'
 import { addRom } from '../roms/support.ts'
@@ -20,10 +21,6 @@ const NOBODYS = crypto.randomUUID()
 const idOf = async (name: string) =>
   (await app.pg.query<{ id: number }>('select id from users where username = $1', [name])).rows[0]?.id ?? 0
 
-declare module '../../../core/sockets/sockets.ts' {
-  interface ServerEvents { 'test:marked': object }
-}
-
 /** Opens a browser of a user and collects its install events. */
 async function openBrowser (t: Pick<Test, 'teardown'>, name: string): Promise<Heard[]> {
   const { cookie } = await signIn(app, name)
@@ -34,11 +31,7 @@ async function openBrowser (t: Pick<Test, 'teardown'>, name: string): Promise<He
   await once(socket as never, 'connect')
   const room = userRoom(await idOf(name))
   await until(() => app.sockets.main.sockets.adapter.rooms.get(room)?.has(socket.id ?? '') === true, 'the socket is bound')
-  // Events of earlier tests may still be on their way from each process.
-  for (const worker of [app, other]) {
-    worker.sockets.publish(room, 'test:marked', {})
-    await once(socket as never, 'test:marked')
-  }
+  await awaitEarlierEvents(socket, app, other)
   const heard: Heard[] = []
   socket.on('install:updated', (payload: Record<string, unknown>) => { heard.push({ event: 'install:updated', payload }) })
   return heard

@@ -4,6 +4,7 @@ import { io } from 'socket.io-client'
 import type { Test } from 'tap'
 import { userRoom } from '../../../core/sockets/sockets.ts'
 import type { App } from '../../../core/typebox.ts'
+import { awaitEarlierEvents } from '../../core/sockets-support.ts'
 import { signIn } from '../auth/support.ts'
 import { until } from '../../until.ts'
 
@@ -14,10 +15,11 @@ export async function listen (t: Pick<Test, 'teardown'>, app: App, { id, usernam
     path: '/ws/socket.io', transports: ['websocket'], forceNew: true, extraHeaders: { cookie }
   })
   t.teardown(() => { socket.disconnect() })
-  const heard: [event: string, payload: unknown][] = []
-  socket.onAny((event: string, payload: unknown) => { if (event.startsWith('notifications:')) heard.push([event, payload]) })
   await once(socket as never, 'connect')
   const isBound = () => app.sockets.main.sockets.adapter.rooms.get(userRoom(id))?.has(socket.id ?? '') === true
   await until(isBound, 'the socket is bound')
+  await awaitEarlierEvents(socket, app)
+  const heard: [event: string, payload: unknown][] = []
+  socket.onAny((event: string, payload: unknown) => { if (event.startsWith('notifications:')) heard.push([event, payload]) })
   return heard
 }

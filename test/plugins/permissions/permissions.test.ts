@@ -1,6 +1,7 @@
 import { type Socket, io } from 'socket.io-client'
 import t from 'tap'
 import { ACTION_KEYS } from '../../../plugins/permissions/actions.ts'
+import { awaitEarlierEvents } from '../../core/sockets-support.ts'
 import { buildTestApp } from '../../support.ts'
 import { signIn } from '../auth/support.ts'
 import { addRom } from '../roms/support.ts'
@@ -170,6 +171,7 @@ async function connect (headers: Headers): Promise<Socket> {
 
 t.test('every socket gets one event for each changed user, and the log each change', async (t) => {
   const sockets = [await connect({}), await connect(await signIn(app, 'bob'))]
+  for (const socket of sockets) await awaitEarlierEvents(socket, app)
   const heard: number[][] = sockets.map(() => [])
   const last = sockets.map((socket, index) => new Promise<void>((resolve) => {
     socket.on('permissions:changed', ({ user_id: id }: { user_id: number }) => {

@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { type Socket, io } from 'socket.io-client'
 import t, { type Test } from 'tap'
 import { runScan } from '../../../plugins/scans/cli.ts'
+import { awaitEarlierEvents } from '../../core/sockets-support.ts'
 import { resetScripts, scriptOf } from '../fixtures/script.ts'
 import { until } from '../../until.ts'
 import { type ScanTest, buildScanTest } from './support.ts'
@@ -13,6 +14,7 @@ interface Client { socket: Socket, received: Received[], of (event: string): unk
 
 const test = await buildScanTest(t, { providers: ['alpha', 'beta', 'digest'] })
 const { app, admin, put, start, finished, scan, sql, libraryDir } = test
+const processes = [app, test.worker].filter((one) => one !== null)
 const alpha = scriptOf('alpha')
 /** The provider that keeps a scan running, because Alpha's calls end after 0.3 s. */
 const digest = scriptOf('digest')
@@ -34,10 +36,13 @@ async function connect (t: Test, cookie: string | null): Promise<Client> {
     ...(cookie === null ? {} : { extraHeaders: { cookie } })
   })
   t.teardown(() => { socket.disconnect() })
+  await once(socket as never, 'connect')
+  // The worker publishes the end of a scan after it stored the end.
+  await until(async () => (await sql('select from tasks where end_pending')).length === 0, 'the end of earlier scans')
+  await awaitEarlierEvents(socket, ...processes)
   const received: Received[] = []
   // An administrator may still be notified of the scan of an earlier test.
   socket.onAny((event: string, payload: unknown) => { if (event.startsWith('scan:')) received.push({ event, payload }) })
-  await once(socket as never, 'connect')
   return {
     socket, received, of: (event) => received.filter((one) => one.event === event).map((one) => one.payload)
   }

@@ -6,6 +6,7 @@ import type { AddressInfo } from 'node:net'
 import { io } from 'socket.io-client'
 import type { Test } from 'tap'
 import { userRoom } from '../../../core/sockets/sockets.ts'
+import { awaitEarlierEvents } from '../../core/sockets-support.ts'
 import { type TestApp, shareTestApp } from '../../support.ts'
 import { until } from '../../until.ts'
 import { type AssetItem, createClient } from '../assets/support.ts'
@@ -70,19 +71,20 @@ export function createOwner (test: TestApp, headers: { authorization: string }) 
 export type Heard = Record<string, unknown>
 
 /** Collects the sync events of an open page of the administrator. */
-export async function listen (t: Pick<Test, 'teardown'>, { app }: TestApp) {
+export async function listen (t: Pick<Test, 'teardown'>, { app, worker }: TestApp) {
   if (!app.server.listening) await app.listen({ port: 0, host: '127.0.0.1' })
   const { cookie } = await signIn(app, 'admin')
   const socket = io(`http://127.0.0.1:${(app.server.address() as AddressInfo).port}`, {
     path: '/ws/socket.io', transports: ['websocket'], forceNew: true, extraHeaders: { cookie }
   })
   t.teardown(() => { socket.disconnect() })
-  const heard: [event: string, payload: Heard][] = []
-  socket.onAny((event: string, payload: Heard) => { heard.push([event, payload]) })
   await once(socket as never, 'connect')
   const { rows: [user] } = await app.pg.query<{ id: number }>("select id from users where username = 'admin'")
   const room = userRoom(user?.id ?? 0)
   await until(() => app.sockets.main.sockets.adapter.rooms.get(room)?.has(socket.id ?? '') === true, 'the socket is bound')
+  await awaitEarlierEvents(socket, ...[app, worker].filter((one) => one !== null))
+  const heard: [event: string, payload: Heard][] = []
+  socket.onAny((event: string, payload: Heard) => { heard.push([event, payload]) })
   return {
     /** Returns the first event of this name that no test consumed yet. */
     next: (name: string): Promise<Heard> => until(() => {

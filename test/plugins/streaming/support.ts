@@ -8,6 +8,7 @@ import { type Socket, io } from 'socket.io-client'
 import type { Test } from 'tap'
 import { stringify } from 'yaml'
 import { userRoom } from '../../../core/sockets/sockets.ts'
+import { awaitEarlierEvents } from '../../core/sockets-support.ts'
 import type { TestApp } from '../../support.ts'
 import { until } from '../../until.ts'
 
@@ -104,8 +105,9 @@ export async function openPage (t: Pick<Test, 'teardown'>, { app }: TestApp, aut
     path: '/ws/socket.io', transports: ['websocket'], forceNew: true, reconnection: false, extraHeaders: { cookie }
   })
   t.teardown(() => { socket.disconnect() })
+  await until(() => app.sockets.main.sockets.adapter.rooms.get(userRoom(id))?.has(socket.id ?? '') === true, 'the page listens')
+  await awaitEarlierEvents(socket, app)
   const events: [string, Record<string, unknown>][] = []
   socket.onAny((event: string, payload: Record<string, unknown>) => { events.push([event, payload]) })
-  await until(() => app.sockets.main.sockets.adapter.rooms.get(userRoom(id))?.has(socket.id ?? '') === true, 'the page listens')
   return { headers, id, heard: (event) => events.filter(([name]) => name === event).map(([, payload]) => payload) }
 }

@@ -6,6 +6,7 @@ import sharp from 'sharp'
 import { io } from 'socket.io-client'
 import t from 'tap'
 import type { RoleChange } from '../../../plugins/users/accounts/roles.ts'
+import { awaitEarlierEvents } from '../../core/sockets-support.ts'
 import { buildTestApp, createTestDatabase } from '../../support.ts'
 import { basicHeaders as basic, guestHeaders, signIn as openBrowser } from '../auth/support.ts'
 import { until } from '../../until.ts'
@@ -195,8 +196,9 @@ t.test('a new role is announced to clients, sockets, listeners and the log', asy
   const { id } = await make('rita')
   const socket = io(url, { path: '/games/ws/socket.io', transports: ['websocket'], reconnection: false, extraHeaders: await signIn('rita') })
   t.teardown(() => { socket.disconnect() })
-  const told = new Promise((resolve) => { socket.once('permissions:changed', resolve) })
   await until(() => app.sockets.main.sockets.adapter.rooms.has(`user:${id}`), 'her socket is known')
+  await awaitEarlierEvents(socket, app)
+  const told = new Promise((resolve) => { socket.once('permissions:changed', resolve) })
   roleChanges.length = 0
   t.equal((await call('PUT', `/${id}`, admin, { role: 'admin' })).statusCode, 200)
   t.same(await told, { user_id: id })
