@@ -19,6 +19,7 @@ import { Migration20261129080000 } from './migrations/20261129080000-orders.ts'
 import { Migration20261129110000 } from './migrations/20261129110000-one-folded-name.ts'
 import { Migration20261129120000 } from './migrations/20261129120000-rom-names.ts'
 import { Migration20261129170000 } from './migrations/20261129170000-rom-values.ts'
+import { Migration20261129210000 } from './migrations/20261129210000-many-lost-games.ts'
 
 /** Every migration in the order they run. A released one is never changed. */
 export const migrations: Migrations = [
@@ -41,5 +42,6 @@ export const migrations: Migrations = [
   { name: '20261129080000-orders', class: Migration20261129080000 },
   { name: '20261129110000-one-folded-name', class: Migration20261129110000 },
   { name: '20261129120000-rom-names', class: Migration20261129120000 },
-  { name: '20261129170000-rom-values', class: Migration20261129170000 }
+  { name: '20261129170000-rom-values', class: Migration20261129170000 },
+  { name: '20261129210000-many-lost-games', class: Migration20261129210000 }
 ]

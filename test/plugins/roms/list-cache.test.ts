@@ -68,6 +68,23 @@ t.test('grouped lists and those of marks follow the marks', async (t) => {
   t.same(await list('order_by=rating&order_dir=desc'), [a, b])
 })
 
+t.test('a statement that deletes many games leaves their siblings in grouped lists', async (t) => {
+  const test = await fresh(t)
+  const { pg } = test.app
+  await addRom(test, { fs_name: 'Other.sfc' })
+  const add = (name: string) => pg.query(`insert into roms (platform_id, fs_name, fs_path, fs_name_no_tags, fs_name_no_ext)
+    select p.id, $1 || n || '.sfc', 'roms', $1 || n, $1 || n from generate_series(1, 600) n cross join platforms p`, [name])
+  await add('A')
+  await add('B')
+  await pg.query(`insert into rom_matches (rom_id, provider, provider_id, match)
+    select id, provider, substr(fs_name_no_ext, 2), '{}' from roms
+    cross join unnest(case left(fs_name, 1) when 'A' then '{igdb,moby,ss,ra}'::text[] else '{igdb}' end) provider where fs_name <> 'Other.sfc'`)
+  const list = async () => (await get<Page>(test, test.admin, 'roms?group_by_meta_id=true')).total
+  t.equal(await list(), 601)
+  await pg.query("delete from roms where fs_name like 'A%'")
+  t.equal(await list(), 601)
+})
+
 t.test('pages come from the ids of the whole list with any parameters', async (t) => {
   const test = await fresh(t)
   const ids: number[] = []
