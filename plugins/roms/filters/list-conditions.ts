@@ -47,18 +47,34 @@ function combine (conditions: readonly Condition[], word: string): Condition {
   return logic === 'none' ? not(anyOf(conditions)) : anyOf(conditions)
 }
 
+/** Selects the ids of the ROMs with a match by one of these providers, once or repeatedly. */
+const idsMatchedByAny = (keys: readonly string[]) =>
+  sql`select m.rom_id from rom_matches m where m.provider = any(${keys}::text[])`
+
+/** Returns the known providers that a query names, each once: hundreds of subqueries would take minutes to plan. */
+const readProviders = ({ metadata_providers: names }: ListRomsQuery, { byKey }: RomProviders) =>
+  [...new Set(names)].filter((name) => byKey.has(name))
+
+/** Returns how to select ids by the providers of a query; null if it names no known one. */
+export function idsByProviders (query: ListRomsQuery, providers: RomProviders): FlaggedIds | null {
+  const keys = readProviders(query, providers)
+  if (keys.length === 0) return null
+  const logic = readLogic(query.metadata_providers_logic)
+  const ids = idsMatchedByAny(keys)
+  return { ids: logic === 'all' ? sql`${ids} group by m.rom_id having count(*) = ${keys.length}` : ids, isSet: logic !== 'none' }
+}
+
 /** A query for the ids of all ROMs that have a flag, or of all that lack it; once or repeatedly. */
 interface FlaggedIds { ids: RawBuilder<unknown>, isSet: boolean }
 
 /** Returns how to select ids by flags of which an index has the ids. Most ROMs are of platforms that can be played. */
 export function idsByFlag ({ identifying }: RomProviders): Readonly<Record<IndexedFlag, FlaggedIds>> {
   const withFlag = (ids: RawBuilder<unknown>) => ({ ids, isSet: true })
-  const matchedBy = (keys: readonly string[]) => sql`select m.rom_id from rom_matches m where m.provider = any(${keys}::text[])`
   return {
     missing: withFlag(sql`select o.id from roms o where o.missing_from_fs`),
     has_soundtrack: withFlag(sql`select o.id from roms o where o.has_soundtrack`),
-    has_ra: withFlag(matchedBy(['ra'])),
-    matched: withFlag(matchedBy(identifying)),
+    has_ra: withFlag(idsMatchedByAny(['ra'])),
+    matched: withFlag(idsMatchedByAny(identifying)),
     playable: { ids: sql`select o.id from roms o where o.platform_id in (${UNPLAYABLE})`, isSet: false }
   }
 }
@@ -161,8 +177,7 @@ function dumpConditions ({ dump_statuses: statuses }: ListRomsQuery): Condition[
 }
 
 function providerConditions (query: ListRomsQuery, providers: RomProviders): Condition[] {
-  // Each key is a subquery, and the time to plan hundreds of them is minutes.
-  const keys = [...new Set(query.metadata_providers)].filter((key) => providers.byKey.has(key))
+  const keys = readProviders(query, providers)
   if (keys.length === 0) return []
   return [combine(keys.map((key) => isMatchedBy([key])), query.metadata_providers_logic)]
 }

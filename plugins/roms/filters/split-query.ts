@@ -1,7 +1,7 @@
 import type { RawBuilder } from 'kysely'
 import type { RomProviders } from '../providers.ts'
 import { readVirtualId } from '../virtual-collections.ts'
-import { INDEXED_FLAGS, idsByFlag } from './list-conditions.ts'
+import { INDEXED_FLAGS, idsByFlag, idsByProviders } from './list-conditions.ts'
 import type { ListRomsQuery } from './list-query.ts'
 import { idsBySearch } from './search-conditions.ts'
 import { idsByAnyValue, idsByValues, readAllValueFilters, withoutValueFilters } from './value-filters.ts'
@@ -30,9 +30,19 @@ function splitFlag (query: ListRomsQuery, providers: RomProviders): SplitQuery |
   return { ids, isExcluded: isWanted !== isSet, rest }
 }
 
-/** Splits a query if few blocks answer a part of it: the search by names, else the filters by values, else a flag. */
+function splitProviders (query: ListRomsQuery, providers: RomProviders): SplitQuery | null {
+  const found = idsByProviders(query, providers)
+  if (found === null) return null
+  const rest = { ...query, metadata_providers: [], metadata_providers_logic: 'any' }
+  return { ids: found.ids, isExcluded: !found.isSet, rest }
+}
+
+/**
+ * Splits a query if few blocks answer a part of it: the search by names, else the filters by values, else a flag, else
+ * the providers with a match.
+ */
 export function splitQuery (query: ListRomsQuery, providers: RomProviders): SplitQuery | null {
   const named = idsBySearch(query.search_term)
   if (named !== null) return { ids: named, isExcluded: false, rest: { ...query, search_term: '' } }
-  return splitValues(query) ?? splitFlag(query, providers)
+  return splitValues(query) ?? splitFlag(query, providers) ?? splitProviders(query, providers)
 }

@@ -57,7 +57,9 @@ const LISTS: Partial<ListRomsQuery>[] = [
   { genres: ['Puzzle', 'Quiz'], genres_logic: 'all', platform_ids: [1] },
   { genres: ['Quiz'], genres_logic: 'none', player_counts: ['1'] }, { search_term: 'game', genres: ['Quiz'], virtual_collection_id: PUZZLES },
   { search_term: 'game', matched: false, missing: false },
-  { group_by_meta_id: true, search_term: 'game', missing: false }, { group_by_meta_id: true, duplicate: true }
+  { group_by_meta_id: true, search_term: 'game', missing: false }, { group_by_meta_id: true, duplicate: true },
+  { metadata_providers: ['igdb', 'ss', 'igdb'] }, { metadata_providers: ['igdb', 'ss'], metadata_providers_logic: 'all', matched: true },
+  { metadata_providers: ['igdb', 'unknown'], metadata_providers_logic: 'none', group_by_meta_id: true }
 ]
 const PAGE_ONLY = {
   limit: 3, with_total: false, with_char_index: false, with_rom_id_index: false, with_filter_values: false
