@@ -18,7 +18,7 @@ import { makeBundle } from '../plugins/console/bundle/make-bundle.ts'
 import { features } from '../plugins/index.ts'
 import { loadConfig } from './load-config.ts'
 import { USED_DATA_DIR } from './e2e/server.ts'
-import { listSoakFiles, listTestFiles, writeGroups } from './grouped/write-groups.ts'
+import { expandFolders, listSoakFiles, listTestFiles, writeGroups } from './grouped/write-groups.ts'
 import { superuserUrl } from './superuser.ts'
 
 /**
@@ -117,8 +117,9 @@ try {
   // Named files get a process each. Files of the whole suite share processes, because each process takes seconds.
   const isWhole = args.every((arg) => arg.startsWith('-'))
   await built
-  const files = isWhole ? writeGroups(process.argv.includes(SOAK) ? listSoakFiles() : listTestFiles()) : []
-  process.exitCode = await runTap([NOTE_NOTHING, ...args, ...files], {
+  const all = process.argv.includes(SOAK) ? listSoakFiles() : listTestFiles()
+  const files = isWhole ? [...args, ...writeGroups(all)] : expandFolders(args, all)
+  process.exitCode = await runTap([NOTE_NOTHING, ...files], {
     SVC_TEST_DATABASE_URL: server.url, SVC_TEST_STRIPPED: strippedFlags(USED_DATA_DIR).join()
   })
 } finally {

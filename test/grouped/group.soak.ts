@@ -8,7 +8,7 @@ import pg from 'pg'
 import t, { type Test } from 'tap'
 import { SERVER_DIR } from '../../core/server-dir.ts'
 import { createTestDatabase } from '../support.ts'
-import { EARLY, FILES_MAX, listSoakFiles, listTestFiles, orderFiles, programOf, takeFiles, takerOf } from './write-groups.ts'
+import { EARLY, FILES_MAX, expandFolders, listSoakFiles, listTestFiles, orderFiles, programOf, takeFiles, takerOf } from './write-groups.ts'
 
 const IMPORT = "import t from 'tap'"
 const HANGS = 'a test that does not end'
@@ -111,6 +111,12 @@ t.test('each file is run by one process, and each process runs a bounded number'
   const rest = [...second, ...Array.from({ length: more }, () => [...takeFiles(queue, join(folder, 'c.mjs'))]).flat()]
   t.equal(rest.length, files.length - 1 - FILES_MAX)
   t.equal(new Set(rest).size, rest.length)
+})
+
+t.test('a folder on the command line stands for its files', async (t) => {
+  const files = ['test/a.test.ts', 'test/roms/a.test.ts', 'test/roms/deep/b.test.ts', 'test/roms-2.test.ts']
+  for (const name of ['test/roms', 'test/roms/']) t.same(expandFolders(['--bail', name], files), ['--bail', ...files.slice(1, 3)])
+  t.same(expandFolders(['test/a.test.ts', 'test/other.soak.ts'], files), ['test/a.test.ts', 'test/other.soak.ts'])
 })
 
 t.test('files that start early exist', async (t) => {

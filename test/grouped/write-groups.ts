@@ -36,6 +36,12 @@ export function listTestFiles (): string[] {
 /** Returns the names of the long tests beside those of the features; `test/soak` contains longer ones. */
 export const listSoakFiles = () => listFiles('{sdk,test}/**/*.soak.ts', ['test/soak/**'])
 
+/** Replaces each folder among named files by those of these files that are in it. */
+export const expandFolders = (names: readonly string[], files: readonly string[]): string[] => names.flatMap((name) => {
+  const inside = files.filter((file) => file.startsWith(`${name.replace(/\/+$/, '')}/`))
+  return inside.length > 0 ? inside : [name]
+})
+
 /** Returns the order of the files: early ones alternate with others, and long ones come before short ones. */
 export function orderFiles (files: readonly string[]): string[] {
   const sizes = new Map(files.map((file) => [file, statSync(join(SERVER_DIR, file)).size]))
