@@ -17,9 +17,7 @@ interface Segment {
 }
 
 /** The most recently sent texts of the lists of this process: those of two million ROMs. */
-const sentTexts = createLruCache<Segment, CachedText>({
-  max: 32 * 1024 ** 2, weightOf: ({ size }, { ids }) => size + ids.length * ID_BYTES
-})
+const sentTexts = createLruCache<Segment, CachedText>({ max: 32 * 1024 ** 2, weightOf: ({ size }) => size })
 
 /** Returns the ids of a segment as JSON, with a comma before the first one. */
 function textOf (segment: Segment): CachedText {
