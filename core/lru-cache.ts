@@ -1,3 +1,4 @@
+/** A part of a cached value, which other values may have too, and its weight. */
 export interface CachedPart { part: object, weight: number }
 
 export interface LruCacheOptions<Key, Value> {
