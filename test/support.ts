@@ -197,6 +197,10 @@ async function takeDatabase (): Promise<Made> {
   return await make()
 }
 
+/** Selects the sessions of this database that wait for a table. Tables have the same ids in those of other tests. */
+export const blockedBy = (table: string) => `select from pg_locks l join pg_database d on d.oid = l.database
+  where datname = current_database() and relation = '${table}'::regclass and not granted`
+
 /** Creates a separate database from the migrated template, or an empty one. */
 export async function createTestDatabase (t: Test, template = TEMPLATE): Promise<string> {
   if (template !== TEMPLATE) {

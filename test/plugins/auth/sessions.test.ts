@@ -5,7 +5,7 @@ import pg from 'pg'
 import t from 'tap'
 import { ApiError } from '../../../core/errors.ts'
 import { describeBrowser } from '../../../plugins/devices/browser.ts'
-import { buildTestApp } from '../../support.ts'
+import { blockedBy, buildTestApp } from '../../support.ts'
 import { basicHeaders, signIn } from './support.ts'
 import { until } from '../../until.ts'
 
@@ -149,10 +149,7 @@ t.test('sessions', async (t) => {
     t.teardown(() => client.end())
     await client.query('begin; lock table rom_users in access exclusive mode')
     const slow = app.inject({ url: '/api/roms', headers })
-    // Tables have the same ids in the databases of other tests.
-    const locks = `select 1 from pg_locks l join pg_database d on d.oid = l.database
-      where datname = current_database() and relation = 'rom_users'::regclass and not granted`
-    await until(async () => ((await db.query(locks)).rows).length > 0, 'the request waits for the table')
+    await until(async () => (await db.query(blockedBy('rom_users'))).rows.length > 0, 'the request waits for the table')
     t.equal(await end(other, `/${id}`), 200)
     await client.query('commit')
     const reply = await slow

@@ -14,7 +14,7 @@ import { ListRomsQuery } from '../../../plugins/roms/filters/list-query.ts'
 import { createListCache } from '../../../plugins/roms/lists/list-cache.ts'
 import { ORDER_BY_NAME } from '../../../plugins/roms/lists/list-order.ts'
 import { prepareConditions } from '../../../plugins/roms/lists/query-conditions.ts'
-import { buildTestApp, shareTestApp } from '../../support.ts'
+import { blockedBy, buildTestApp, shareTestApp } from '../../support.ts'
 import { until } from '../../until.ts'
 import { addRom } from './support.ts'
 import { all, get, idOf, readAll, type Page } from './list-cache-support.ts'
@@ -397,7 +397,7 @@ t.test('a ROM stored while a list is picked from a cached one appears in it', as
   await writer.query('begin')
   await writer.query('lock rom_names')
   const picked = total('search_term=game&with_filter_values=false')
-  await until(async () => (await writer.query("select from pg_locks where not granted and relation = 'rom_names'::regclass")).rowCount, 'the search waits')
+  await until(async () => (await writer.query(blockedBy('rom_names'))).rows.length > 0, 'the search waits')
   await writer.query(copy('2101, 2101'))
   await writer.query('commit')
   await picked
@@ -416,7 +416,7 @@ t.test('a smart collection that is edited while its list is read is read again',
   await writer.query('begin')
   await writer.query('lock library_versions')
   const former = list()
-  await until(async () => (await writer.query("select from pg_locks where not granted and relation = 'library_versions'::regclass")).rowCount, 'it reads the versions')
+  await until(async () => (await writer.query(blockedBy('library_versions'))).rows.length > 0, 'it reads the versions')
   await writer.query('update smart_collections set filter_criteria = $1', [{ search_term: 'B' }])
   await writer.query('commit')
   await former

@@ -1,9 +1,9 @@
 import { rm } from 'node:fs/promises'
 import pg from 'pg'
 import t from 'tap'
+import { blockedBy } from '../../support.ts'
 import { until } from '../../until.ts'
 import { missing, startDisk } from './disk-support.ts'
-import { blockedBy } from './parts-support.ts'
 
 const { test, put, scan, start, finished, sql, problems, at, unmount } = await startDisk(t)
 

@@ -2,6 +2,7 @@ import pg from 'pg'
 import type { Test } from 'tap'
 import { until } from '../../until.ts'
 import { scriptOf } from '../fixtures/script.ts'
+import { blockedBy } from '../../support.ts'
 import { type ScanTest, buildScanTest } from './support.ts'
 
 /** A provider without a time limit of its own. */
@@ -35,10 +36,6 @@ export async function blockParts (t: Test, { databaseUrl }: ScanTest): Promise<(
 
 export const listHolders = async ({ sql }: ScanTest) =>
   (await sql<{ holder: string }>("select distinct holder from scan_parts where state = 'leased'")).map(({ holder }) => holder)
-
-/** Selects the sessions of this database that wait for a table. Tables have the same ids in those of other tests. */
-export const blockedBy = (table: 'platform_folders' | 'rom_files') => `select from pg_locks l join pg_database d on d.oid = l.database
-  where datname = current_database() and relation = '${table}'::regclass and not granted`
 
 /** Waits until so many workers have a part and are blocked in its first write. */
 export const waitForHolders = (test: ScanTest, count: number) => until(
