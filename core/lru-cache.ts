@@ -23,40 +23,43 @@ export interface LruCache<Key, Value> {
   weight (): number
 }
 
+/** Counts the entries that have each part. */
+function createPartUses () {
+  const uses = new Map<object, number>()
+
+  return {
+    /** Returns the weight of those parts that no other entry has. */
+    add: (parts: readonly CachedPart[]): number => parts.reduce((total, { part, weight }) => {
+      const count = uses.get(part) ?? 0
+      uses.set(part, count + 1)
+      return count === 0 ? total + weight : total
+    }, 0),
+
+    /** Returns the weight of those parts that no other entry has. */
+    remove: (parts: readonly CachedPart[]): number => parts.reduce((total, { part, weight }) => {
+      const count = uses.get(part) ?? 0
+      if (count > 1) {
+        uses.set(part, count - 1)
+        return total
+      }
+      uses.delete(part)
+      return total + weight
+    }, 0)
+  }
+}
+
 /** Creates a cache that evicts the least recently used entries. Maps iterate in the order of insertion. */
 export function createLruCache<Key, Value> (
   { max, weightOf = () => 1, partsOf = () => [], onEvict }: LruCacheOptions<Key, Value>
 ): LruCache<Key, Value> {
-  const entries = new Map<Key, { value: Value, weight: number }>()
-  /** The number of entries that have each part. */
-  const uses = new Map<object, number>()
+  const entries = new Map<Key, { value: Value, weight: number, parts: readonly CachedPart[] }>()
+  const uses = createPartUses()
   let total = 0
-
-  function addParts (value: Value): void {
-    for (const { part, weight } of partsOf(value)) {
-      const count = uses.get(part) ?? 0
-      uses.set(part, count + 1)
-      if (count === 0) total += weight
-    }
-  }
-
-  function removeParts (value: Value): void {
-    for (const { part, weight } of partsOf(value)) {
-      const count = uses.get(part) ?? 0
-      if (count > 1) {
-        uses.set(part, count - 1)
-      } else {
-        uses.delete(part)
-        total -= weight
-      }
-    }
-  }
 
   function remove (key: Key): void {
     const entry = entries.get(key)
     if (entry === undefined) return
-    total -= entry.weight
-    removeParts(entry.value)
+    total -= entry.weight + uses.remove(entry.parts)
     entries.delete(key)
   }
 
@@ -79,10 +82,10 @@ export function createLruCache<Key, Value> (
     set (key, value) {
       remove(key)
       const weight = weightOf(value, key)
-      if (partsOf(value).reduce((sum, one) => sum + one.weight, weight) > max) return
-      entries.set(key, { value, weight })
-      total += weight
-      addParts(value)
+      const parts = partsOf(value)
+      if (parts.reduce((sum, one) => sum + one.weight, weight) > max) return
+      entries.set(key, { value, weight, parts })
+      total += weight + uses.add(parts)
       evict()
     },
     delete: remove,

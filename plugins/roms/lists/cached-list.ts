@@ -65,8 +65,8 @@ export interface CachedList {
   condition (caller: AnyCaller, isForFew: boolean): Condition
   /** The settings that the condition uses. */
   settings?: readonly string[]
-  /** The filter of the smart collection that the query names, as JSON. */
-  filter?: string
+  /** The filter of the smart collection that the query names, as JSON; absent if it names none. */
+  filter?: string | undefined
   /** Absent or null for a list that is no part of a longer one. */
   pick?: ListPick | null
   /** The list with all ROMs of each group; absent or null unless this list has only the first of each. */
@@ -83,5 +83,5 @@ export function findPick ({ pick = null }: CachedList): ListPick | null {
 
 /** Returns the key of a list for a caller. */
 export const keyOf = (
-  { query, settings = [], filter = 'null' }: CachedList, caller: AnyCaller, kinds: VersionKind[]
+  { query, settings = [], filter = '' }: CachedList, caller: AnyCaller, kinds: VersionKind[]
 ): CacheKey => ({ caller: callerKey(caller), of: [listKeyOf(query), settings, filter], kinds })

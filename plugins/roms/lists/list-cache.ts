@@ -65,7 +65,7 @@ export function createListCache ({ longReads, shortReads, identifying, fewRoms }
   async function computeList (former: UpdatableList | null, wanted: ListOfCaller): Promise<UpdatableList> {
     const updated = await update(former, wanted)
     if (updated !== null) return updated
-    for (const sharer of wanted.caller === null ? [] : listSharers(wanted.caller)) {
+    for (const sharer of listSharers(wanted.caller)) {
       const own = await update(await shareList({ ...wanted, caller: sharer }), wanted)
       if (own !== null) return own
     }
@@ -95,7 +95,7 @@ export function createListCache ({ longReads, shortReads, identifying, fewRoms }
       if ((indexes.findFormer(key)?.index.length ?? Infinity) < SHORT_ROMS) return true
       // A walk to a page by values is faster, because it compares columns of the rows that it reads anyway.
       if (list.query.search_term === '') return false
-      const [sharer = null] = list.caller === null ? [] : listSharers(list.caller)
+      const [sharer = null] = listSharers(list.caller)
       return picker.isPickable(list, sharer)
     }
   }

@@ -48,12 +48,15 @@ function toIdSet (ids: ArrayLike<number>): IdSet {
   return pages
 }
 
-/** Returns the places of ids of a set. A loop without calls, because it runs for each ROM of the library. */
+/** True if a set has an id. */
+const isIn = (set: IdSet, id: number): boolean => ((set[id >>> 16]?.[(id & 0xffff) >>> 3] ?? 0) & 1 << (id & 7)) !== 0
+
+/** Returns the places of ids of a set. A loop by index, because it runs for each ROM of the library. */
 function findPlaces (ids: Int32Array, wanted: IdSet): number[] {
   const places: number[] = []
   for (let place = 0; place < ids.length; place++) {
     const id = ids[place] ?? 0
-    if (((wanted[id >>> 16]?.[(id & 0xffff) >>> 3] ?? 0) & 1 << (id & 7)) !== 0) places.push(place)
+    if (isIn(wanted, id)) places.push(place)
   }
   return places
 }
@@ -192,7 +195,7 @@ export class ListIndex {
       const id = groups[index] ?? 0
       if (id === 0) {
         hasFirst = false
-      } else if (((listed[id >>> 16]?.[(id & 0xffff) >>> 3] ?? 0) & 1 << (id & 7)) !== 0) {
+      } else if (isIn(listed, id)) {
         if (hasFirst) removed.push(id)
         hasFirst = true
       }

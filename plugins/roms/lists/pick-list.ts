@@ -39,6 +39,13 @@ const groupsKeyOf = (regionPriority: readonly string[]): CacheKey => ({ caller: 
 const combine = (list: UpdatableList, part: PartRead, index: ListIndex): UpdatableList =>
   ({ ...list, index, snapshots: [...list.snapshots, ...part.snapshots], at: Math.min(list.at, part.at) })
 
+/** Sorts those of the few ROMs of a longer list that are in a list. */
+async function sortFew (
+  reads: LongReads, list: ListOfCaller, { snapshots, at, index }: UpdatableList
+): Promise<UpdatableList> {
+  return { ...await readList(reads, list, index.toIds()), snapshots, at }
+}
+
 /** Creates the part of a worker that picks lists from longer ones. */
 export function createPicker ({ longReads, identifying, fewRoms = FEW_ROMS, share, findFormer, update }: PickerParts) {
   const groups = createLibraryCache<Groups>({ maxBytes: GROUPS_MAX_BYTES, sizeOf: ({ ids }) => ids.byteLength })
@@ -49,11 +56,6 @@ export function createPicker ({ longReads, identifying, fewRoms = FEW_ROMS, shar
     return { ids, snapshots: [snapshot], at }
   }
 
-  /** Sorts those of the few ROMs of a longer list that are in a list. */
-  async function sortFew (list: ListOfCaller, { snapshots, at, index }: UpdatableList): Promise<UpdatableList> {
-    return { ...await readList(longReads, list, index.toIds()), snapshots, at }
-  }
-
   /**
    * Picks the first ROM of each group from the list with all of them. The groups may be those before some changes,
    * because the changed ROMs are asked again. Returns null if they are too many.
@@ -61,11 +63,19 @@ export function createPicker ({ longReads, identifying, fewRoms = FEW_ROMS, shar
   async function pickFirst (wanted: ListOfCaller, ungrouped: CachedList): Promise<UpdatableList | null> {
     const { versions, settings = [] } = wanted.list
     const all = await share({ ...wanted, list: ungrouped })
-    if (all.index.length < fewRoms) return await sortFew(wanted, all)
+    if (all.index.length < fewRoms) return await sortFew(longReads, wanted, all)
     const pickBy = (some: Groups) => update(combine(all, some, all.index.firstOf(some.ids)), wanted)
     const former = groups.findFormer(groupsKeyOf(settings))
     const picked = former === null ? null : await pickBy(former)
     return picked ?? await pickBy(await groups.get(versions, groupsKeyOf(settings), () => readGroups(settings)))
+  }
+
+  /** True if a list can be picked from one that is cached. */
+  function isPickable (list: CachedList, sharer: AnyCaller): boolean {
+    const { ungrouped = null, settings = [] } = list
+    if (ungrouped !== null && groups.findFormer(groupsKeyOf(settings)) === null) return false
+    const from = ungrouped ?? findPick(list)?.from ?? null
+    return from !== null && (findFormer(from, sharer) !== null || isPickable(from, sharer))
   }
 
   return {
@@ -75,12 +85,13 @@ export function createPicker ({ longReads, identifying, fewRoms = FEW_ROMS, shar
      */
     async pick (wanted: ListOfCaller): Promise<UpdatableList | null> {
       const { list, caller } = wanted
-      if (list.ungrouped != null) return await pickFirst(wanted, list.ungrouped)
+      const { ungrouped = null } = list
+      if (ungrouped !== null) return await pickFirst(wanted, ungrouped)
       const pick = findPick(list)
       if (pick === null) return null
       const former = findFormer(pick.from, caller)
       if (former !== null && former.index.length < fewRoms) {
-        return await sortFew(wanted, await share({ ...wanted, list: pick.from }))
+        return await sortFew(longReads, wanted, await share({ ...wanted, list: pick.from }))
       }
       const at = Date.now()
       const { ids: found, snapshot } = await selectIds(longReads, pick.ids)
@@ -90,12 +101,6 @@ export function createPicker ({ longReads, identifying, fewRoms = FEW_ROMS, shar
       return combine(all, part, pick.isExcluded ? all.index.without(found) : all.index.only(found))
     },
 
-    /** True if a list can be picked from one that is cached. */
-    isPickable (list: CachedList, sharer: AnyCaller): boolean {
-      const { ungrouped = null, settings = [] } = list
-      if (ungrouped !== null && groups.findFormer(groupsKeyOf(settings)) === null) return false
-      const from = ungrouped ?? findPick(list)?.from ?? null
-      return from !== null && (findFormer(from, sharer) !== null || this.isPickable(from, sharer))
-    }
+    isPickable
   }
 }

@@ -98,7 +98,7 @@ export async function prepareConditions (
   const smart = await findSmart(context, extensions, query)
   const options = { ...more, smart: smart?.condition ?? null }
   // A filter is part of the key, because it may be edited before the versions are read.
-  const filter = JSON.stringify(smart?.criteria ?? null)
+  const filter = smart === null ? undefined : JSON.stringify(smart.criteria)
   const find: QueryConditions['find'] = (some) => (caller, isForFew) =>
     listCondition(caller, extensions, some, { ...options, isForFew })
   const describe: QueryConditions['describe'] = (some, common) => {
