@@ -1,4 +1,4 @@
-import { type RawBuilder, sql } from 'kysely'
+import { sql } from 'kysely'
 import { type Condition, NOTHING, allOf, anyOf, not } from '../../../core/database/conditions.ts'
 import { isChangedAfter } from '../../platforms/changed-after.ts'
 import type { AnyCaller } from '../../platforms/visibility.ts'
@@ -13,10 +13,6 @@ import { isCollectionVisible } from '../visibility.ts'
 
 // All conditions here are on `roms` aliased `r` and the caller's marks `u`.
 
-/** Filters that are true or false, for which an index has the ids of all ROMs that have the flag or that lack it. */
-export const INDEXED_FLAGS = ['missing', 'has_soundtrack', 'has_ra', 'matched', 'playable'] as const
-type IndexedFlag = typeof INDEXED_FLAGS[number]
-
 const FLAG_MARKS = ['now_playing', 'backlogged', 'hidden'] as const
 
 /** Platforms that a browser can emulate. */
@@ -25,7 +21,7 @@ const PLAYABLE = ['3do', 'amiga', 'amiga-cd', 'amiga-cd32', 'arcade', 'neogeoaes
   'neo-geo-pocket-color', 'nes', 'famicom', 'fds', 'n64', '64dd', 'nds', 'nintendo-dsi', 'gb', 'gba', 'gbc', 'pc-fx',
   'philips-cd-i', 'psx', 'psp', 'segacd', 'sega32', 'genesis', 'sms', 'gamegear', 'saturn', 'snes', 'sfam', 'tg16',
   'vic-20', 'virtualboy', 'wonderswan', 'wonderswan-color', 'browser']
-const UNPLAYABLE = sql`select id from platforms where slug <> all(${PLAYABLE}::text[])`
+export const UNPLAYABLE = sql`select id from platforms where slug <> all(${PLAYABLE}::text[])`
 
 export const hasId = (id: number): Condition => sql<boolean>`r.id = ${id}`
 export const isOneOf = (ids: readonly number[]): Condition => sql<boolean>`r.id = any(${ids}::int[])`
@@ -47,37 +43,9 @@ function combine (conditions: readonly Condition[], word: string): Condition {
   return logic === 'none' ? not(anyOf(conditions)) : anyOf(conditions)
 }
 
-/** Selects the ids of the ROMs with a match by one of these providers, once or repeatedly. */
-const idsMatchedByAny = (keys: readonly string[]) =>
-  sql`select m.rom_id from rom_matches m where m.provider = any(${keys}::text[])`
-
 /** Returns the known providers that a query names, each once: hundreds of subqueries would take minutes to plan. */
-const readProviders = ({ metadata_providers: names }: ListRomsQuery, { byKey }: RomProviders) =>
+export const readProviders = ({ metadata_providers: names }: ListRomsQuery, { byKey }: RomProviders) =>
   [...new Set(names)].filter((name) => byKey.has(name))
-
-/** Returns how to select ids by the providers of a query; null if it names no known one. */
-export function idsByProviders (query: ListRomsQuery, providers: RomProviders): FlaggedIds | null {
-  const keys = readProviders(query, providers)
-  if (keys.length === 0) return null
-  const logic = readLogic(query.metadata_providers_logic)
-  const ids = idsMatchedByAny(keys)
-  return { ids: logic === 'all' ? sql`${ids} group by m.rom_id having count(*) = ${keys.length}` : ids, isSet: logic !== 'none' }
-}
-
-/** A query for the ids of all ROMs that have a flag, or of all that lack it; once or repeatedly. */
-interface FlaggedIds { ids: RawBuilder<unknown>, isSet: boolean }
-
-/** Returns how to select ids by flags of which an index has the ids. Most ROMs are of platforms that can be played. */
-export function idsByFlag ({ identifying }: RomProviders): Readonly<Record<IndexedFlag, FlaggedIds>> {
-  const withFlag = (ids: RawBuilder<unknown>) => ({ ids, isSet: true })
-  return {
-    missing: withFlag(sql`select o.id from roms o where o.missing_from_fs`),
-    has_soundtrack: withFlag(sql`select o.id from roms o where o.has_soundtrack`),
-    has_ra: withFlag(idsMatchedByAny(['ra'])),
-    matched: withFlag(idsMatchedByAny(identifying)),
-    playable: { ids: sql`select o.id from roms o where o.platform_id in (${UNPLAYABLE})`, isSet: false }
-  }
-}
 
 /** True if one of these providers has a match. */
 const isMatchedBy = (keys: readonly string[]): Condition => sql<boolean>`exists (

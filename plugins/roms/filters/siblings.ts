@@ -18,13 +18,18 @@ const gamesSeenBy = (caller: AnyCaller) => canSeeEverything(caller)
   : sql`rom_games g join roms r on r.id = g.rom_id where ${isRomVisible(caller)}`
 
 /**
- * True if the caller sees another ROM of the platform that one of the providers considers the same game. Finds all such
- * ROMs at once.
+ * Selects the ids of all ROMs of which the caller sees another ROM of the platform that one of the providers considers
+ * the same game; once or repeatedly.
  */
-export const hasSiblings = (keys: readonly string[], caller: AnyCaller): RawBuilder<boolean> => sql<boolean>`exists (select from (
+export const idsWithSiblings = (keys: readonly string[], caller: AnyCaller): RawBuilder<unknown> => sql`
+  select s.rom_id from (
     select i.rom_id, count(*) over (partition by hashtextextended(i.id, i.platform_id), i.platform_id, i.id) as roms
     from (select g.rom_id, g.platform_id, unnest(${idsBy(keys)}) collate "C" as id from ${gamesSeenBy(caller)}) i) s
-  where s.rom_id = r.id and s.roms > 1)`
+  where s.roms > 1`
+
+/** True if a ROM is among {@link idsWithSiblings}. */
+export const hasSiblings = (keys: readonly string[], caller: AnyCaller): RawBuilder<boolean> =>
+  sql<boolean>`exists (select from (${idsWithSiblings(keys, caller)}) s where s.rom_id = r.id)`
 
 /** True if a ROM has a sibling; faster than {@link hasSiblings} if the condition applies to few ROMs. */
 export const hasSibling = (keys: readonly string[], caller: AnyCaller): RawBuilder<boolean> => sql<boolean>`exists (

@@ -4,8 +4,8 @@ import type { Condition } from '../../../core/database/conditions.ts'
 import type { CacheKey } from '../../library-versions/library-cache.ts'
 import type { VersionKind, VersionSnapshot } from '../../library-versions/version-rows.ts'
 import { type AnyCaller, callerKey } from '../../platforms/visibility.ts'
+import type { IdFilter } from '../filters/id-queries.ts'
 import { ListRomsQuery, OLD_PARAMETERS } from '../filters/list-query.ts'
-import type { SplitQuery } from '../filters/split-query.ts'
 import type { Order } from './list-order.ts'
 
 /** Up to this offset, reading a page is faster than reading the whole list, if an index has the order. */
@@ -73,8 +73,8 @@ export interface CachedList {
   ungrouped?: CachedList | null
 }
 
-/** The list of a query without some filters, and a query for the ids of the only ROMs that remain, or that leave. */
-export interface ListPick extends Pick<SplitQuery, 'ids' | 'isExcluded'> { from: CachedList }
+/** Some filters of a list, and the list without them. */
+export interface ListPick { filter: IdFilter, from: CachedList }
 
 /** Returns what a list picks from, if it is a list of platforms or of all ROMs, or picks from one itself; else null. */
 export function findPick ({ pick = null }: CachedList): ListPick | null {

@@ -1,10 +1,12 @@
 import { createLibraryCache } from '../../library-versions/library-cache.ts'
-import type { VersionKind } from '../../library-versions/version-rows.ts'
+import type { VersionKind, VersionSnapshot } from '../../library-versions/version-rows.ts'
 import type { LongReads } from '../../library/long-reads.ts'
 import type { AnyCaller } from '../../platforms/visibility.ts'
+import type { IdFilter } from '../filters/id-queries.ts'
 import type { ListRomsQuery } from '../filters/list-query.ts'
 import { containsHash } from '../filters/search-conditions.ts'
 import { type CachedList, keyOf, kindsOf } from './cached-list.ts'
+import { createIdSets } from './id-sets.ts'
 import type { ListIndex } from './list-index.ts'
 import type { Order } from './list-order.ts'
 import { createPicker } from './pick-list.ts'
@@ -52,7 +54,8 @@ export function createListCache ({ longReads, shortReads, identifying, fewRoms }
   }
 
   const findFormer = (list: CachedList, sharer: AnyCaller) => indexes.findFormer(keyOf(list, sharer, []))
-  const picker = createPicker({ longReads, identifying, fewRoms, share: shareList, findFormer, update })
+  const sets = createIdSets(longReads)
+  const picker = createPicker({ longReads, sets, identifying, fewRoms, share: shareList, findFormer, update })
 
   /** Returns a list without the marks of any user. */
   async function shareList (wanted: ListOfCaller): Promise<UpdatableList> {
@@ -85,6 +88,11 @@ export function createListCache ({ longReads, shortReads, identifying, fewRoms }
 
   return {
     index: findIndex,
+
+    /** Reads the ids of a filter, so that no caller waits for them. */
+    async prepare (versions: VersionSnapshot, filter: IdFilter): Promise<void> {
+      await sets.read(versions, filter)
+    },
 
     /** True if the list is cached, or short and can be updated, or a search that can be picked from a cached list. */
     isQuick (list: CachedList, order: Order): boolean {

@@ -1,5 +1,6 @@
 import { type CachedPart, createLruCache } from '../../../core/lru-cache.ts'
 import { CachedText, type JsonPieces } from '../../../core/web/cached-text.ts'
+import { type IdSet, isIn, toIdSet } from './id-set.ts'
 
 /** A change of few ROMs leaves most segments as they are, with their cached texts. */
 const SEGMENT_IDS = 1_024
@@ -32,24 +33,6 @@ function textOf (segment: Segment): CachedText {
 export interface ListedRom { id: number, character: number }
 /** A ROM and its position in a list that does not contain it yet. */
 export interface PlacedRom extends ListedRom { position: number }
-
-/** A set of ids: by their first bits, one bit for each of the last ones. */
-type IdSet = readonly (Uint8Array | undefined)[]
-
-/** A loop by index, because an iterator takes ten times as long. */
-function toIdSet (ids: ArrayLike<number>): IdSet {
-  const pages: (Uint8Array | undefined)[] = []
-  for (let index = 0; index < ids.length; index++) {
-    const id = ids[index] ?? 0
-    const page = pages[id >>> 16] ??= new Uint8Array(2 ** 13)
-    const at = (id & 0xffff) >>> 3
-    page[at] = (page[at] ?? 0) | 1 << (id & 7)
-  }
-  return pages
-}
-
-/** True if a set has an id. */
-const isIn = (set: IdSet, id: number): boolean => ((set[id >>> 16]?.[(id & 0xffff) >>> 3] ?? 0) & 1 << (id & 7)) !== 0
 
 /** Returns the places of ids of a set. A loop by index, because it runs for each ROM of the library. */
 function findPlaces (ids: Int32Array, wanted: IdSet): number[] {
@@ -168,13 +151,11 @@ export class ListIndex {
   }
 
   /** Returns the list of those of its ROMs that are wanted. */
-  only (wanted: Int32Array): ListIndex {
-    const set = toIdSet(wanted)
-    const length = Math.min(this.length, wanted.length)
-    const [ids, characters] = [new Int32Array(length), new Uint32Array(length)]
+  only (wanted: IdSet): ListIndex {
+    const [ids, characters] = [new Int32Array(this.length), new Uint32Array(this.length)]
     let next = 0
     for (const segment of this.#segments) {
-      for (const place of findPlaces(segment.ids, set)) {
+      for (const place of findPlaces(segment.ids, wanted)) {
         ids[next] = segment.ids[place] ?? 0
         characters[next++] = segment.characters[place] ?? 0
       }
@@ -200,14 +181,14 @@ export class ListIndex {
         hasFirst = true
       }
     }
-    return this.without(removed)
+    return this.without(toIdSet(removed))
   }
 
   /** Returns the list without some ROMs. */
-  without (removed: ArrayLike<number>): ListIndex {
-    const set = toIdSet(removed)
-    if (set.length === 0) return this
-    return new ListIndex(this.#segments.map((segment) => removeFrom(segment, set)).filter(({ ids }) => ids.length > 0))
+  without (removed: IdSet): ListIndex {
+    if (removed.length === 0) return this
+    const segments = this.#segments.map((segment) => removeFrom(segment, removed))
+    return new ListIndex(segments.filter(({ ids }) => ids.length > 0))
   }
 
   /** Returns the list with more ROMs. @param roms in the order of the list */

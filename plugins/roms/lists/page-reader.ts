@@ -3,9 +3,11 @@ import type { Context } from '../../../core/access/context.ts'
 import { type Condition, allOf } from '../../../core/database/conditions.ts'
 import type { Config } from '../../../core/config/config.ts'
 import type { Db } from '../../../core/database/db.ts'
+import { selectLibraries } from '../../library/library-rows.ts'
 import { type VersionSnapshot, selectVersions } from '../../library-versions/version-rows.ts'
 import type { AnyCaller } from '../../platforms/visibility.ts'
 import type { RomExtensions } from '../extensions.ts'
+import { listNamedQueries } from '../filters/id-queries.ts'
 import { ListRomsQuery } from '../filters/list-query.ts'
 import { readAllValueFilters, valueConditions } from '../filters/value-filters.ts'
 import { needsIndex, needsOnlyTotal } from './cached-list.ts'
@@ -106,13 +108,15 @@ export function createPageReader ({ config, extensions, cache, estimates }: Page
   return {
     read,
 
-    /** Reads the lists that apps show first, so that no caller waits for them. */
+    /** Reads the lists that apps show first, and the ids of filters, so that no caller waits for them. */
     async prepare (db: Db): Promise<void> {
       estimates.refresh()
       for (const isGrouped of [false, true]) {
         const query = { ...Value.Create(ListRomsQuery), group_by_meta_id: isGrouped }
         await read({ db, caller: null }, query, ORDER_BY_NAME, () => selectVersions(db, null))
       }
+      const queries = listNamedQueries(extensions.providers, await selectLibraries(db))
+      await cache.prepare(await selectVersions(db, null), { queries, isExcluded: false })
     }
   }
 }

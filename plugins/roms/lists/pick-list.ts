@@ -1,12 +1,14 @@
 import { type CacheKey, createLibraryCache } from '../../library-versions/library-cache.ts'
 import type { LongReads } from '../../library/long-reads.ts'
-import { type AnyCaller, callerKey } from '../../platforms/visibility.ts'
-import { type CachedList, findPick } from './cached-list.ts'
+import { type AnyCaller, callerKey, canSeeEverything } from '../../platforms/visibility.ts'
+import { type CachedList, type ListPick, findPick } from './cached-list.ts'
 import { selectGroups } from './grouping.ts'
+import { listIds } from './id-set.ts'
+import { type IdSets, type SetRead } from './id-sets.ts'
 import { selectIds } from './list-index-rows.ts'
 import type { ListIndex } from './list-index.ts'
 import { type ListOfCaller, readList } from './read-list.ts'
-import type { UpdatableList } from './update-list.ts'
+import type { PartRead, UpdatableList } from './update-list.ts'
 
 /** The groups of five million ROMs. */
 const GROUPS_MAX_BYTES = 32 * 1024 ** 2
@@ -15,6 +17,7 @@ const FEW_ROMS = 2_000
 
 interface PickerParts {
   longReads: LongReads
+  sets: IdSets
   /** The providers by whose matches ROMs are grouped. */
   identifying: readonly string[]
   /** The number of ROMs from which on a list is picked from a longer one, and not sorted anew. */
@@ -26,9 +29,6 @@ interface PickerParts {
   /** Asks again for the ROMs that changed. Returns null if they are too many. */
   update (former: UpdatableList, list: ListOfCaller): Promise<UpdatableList | null>
 }
-
-/** When a part of a list was read. */
-type PartRead = Pick<UpdatableList, 'snapshots' | 'at'>
 
 /** The ids of all ROMs in groups, with a 0 before each group. */
 interface Groups extends PartRead { ids: Int32Array }
@@ -47,7 +47,9 @@ async function sortFew (
 }
 
 /** Creates the part of a worker that picks lists from longer ones. */
-export function createPicker ({ longReads, identifying, fewRoms = FEW_ROMS, share, findFormer, update }: PickerParts) {
+export function createPicker (
+  { longReads, sets, identifying, fewRoms = FEW_ROMS, share, findFormer, update }: PickerParts
+) {
   const groups = createLibraryCache<Groups>({ maxBytes: GROUPS_MAX_BYTES, sizeOf: ({ ids }) => ids.byteLength })
 
   async function readGroups (regionPriority: readonly string[]): Promise<Groups> {
@@ -68,6 +70,22 @@ export function createPicker ({ longReads, identifying, fewRoms = FEW_ROMS, shar
     const former = groups.findFormer(groupsKeyOf(settings))
     const picked = former === null ? null : await pickBy(former)
     return picked ?? await pickBy(await groups.get(versions, groupsKeyOf(settings), () => readGroups(settings)))
+  }
+
+  /** Picks the ROMs of a list by ids, of which few are sorted. */
+  async function pickBySet (
+    wanted: ListOfCaller, { filter, from }: ListPick, { set, ...part }: SetRead
+  ): Promise<UpdatableList> {
+    const few = filter.isExcluded ? null : listIds(set, fewRoms)
+    if (few !== null) return { ...await readList(longReads, wanted, few), ...part }
+    const all = await share({ ...wanted, list: from })
+    return combine(all, part, filter.isExcluded ? all.index.without(set) : all.index.only(set))
+  }
+
+  /** The same by the ids before some changes, because the changed ROMs are asked again. */
+  async function pickByFormerSet (wanted: ListOfCaller, pick: ListPick): Promise<UpdatableList | null> {
+    const former = sets.findFormer(pick.filter)
+    return former === null ? null : await update(await pickBySet(wanted, pick, former), wanted)
   }
 
   /** True if a list can be picked from one that is cached. */
@@ -93,12 +111,9 @@ export function createPicker ({ longReads, identifying, fewRoms = FEW_ROMS, shar
       if (former !== null && former.index.length < fewRoms) {
         return await sortFew(longReads, wanted, await share({ ...wanted, list: pick.from }))
       }
-      const at = Date.now()
-      const { ids: found, snapshot } = await selectIds(longReads, pick.ids)
-      const part = { snapshots: [snapshot], at }
-      if (!pick.isExcluded && found.length < fewRoms) return { ...await readList(longReads, wanted, found), ...part }
-      const all = await share({ ...wanted, list: pick.from })
-      return combine(all, part, pick.isExcluded ? all.index.without(found) : all.index.only(found))
+      if (pick.filter.isForAllSeeing === true && !canSeeEverything(caller)) return null
+      return await pickByFormerSet(wanted, pick) ??
+        await pickBySet(wanted, pick, await sets.read(list.versions, pick.filter))
     },
 
     isPickable

@@ -107,7 +107,7 @@ export async function prepareConditions (
       return { ...list, ungrouped: describe({ ...some, group_by_meta_id: false }, { ...common, settings: [] }) }
     }
     const split = splitQuery(some, extensions.providers)
-    return { ...list, pick: split === null ? null : { ...split, from: describe(split.rest, common) } }
+    return { ...list, pick: split === null ? null : { filter: split.filter, from: describe(split.rest, common) } }
   }
   return { find, describe }
 }

@@ -3,6 +3,7 @@ import { inSnapshot, selectChanges, selectSnapshot } from '../../library-version
 import type { LongReads } from '../../library/long-reads.ts'
 import type { AnyCaller } from '../../platforms/visibility.ts'
 import { OWN_ROMS_MAX, addSiblings, selectOwnRoms } from './difference-rows.ts'
+import { toIdSet } from './id-set.ts'
 import { type ListSource, selectListed, sortRoms } from './list-index-rows.ts'
 import type { ListIndex } from './list-index.ts'
 import { placeRoms } from './place-roms.ts'
@@ -13,13 +14,17 @@ const PLACED_MAX = 2_000
 /** The log of changes is deleted after a day. */
 const AGE_MAX_MS = 12 * 3_600_000
 
-/** A list that can be updated by the ROMs that changed since its snapshots. */
-export interface UpdatableList {
-  index: ListIndex
-  /** The snapshots of the statements that read the list or its parts. The list may lack a change after any of them. */
+/** When something was read from the library. */
+export interface PartRead {
+  /** The snapshots of the statements that read it. It may lack a change after any of them. */
   snapshots: readonly string[]
   /** Time of the first of them by the clock of `Date.now`, which goes on while the machine sleeps. */
   at: number
+}
+
+/** A list that can be updated by the ROMs that changed since its snapshots. */
+export interface UpdatableList extends PartRead {
+  index: ListIndex
   /**
    * The ROMs that the user of the list sees or ranks differently from other users with the same age limit; null if too
    * many.
@@ -58,7 +63,7 @@ async function update (tx: LongReads, list: UpdatableList, target: UpdateTarget)
   const listed = await selectListed(tx, target, condition, [...changed, ...differing])
   const listedIds = new Set(listed.map(({ id }) => id))
   const staying = list.index.findAll(differing.intersection(listedIds))
-  const rest = list.index.without([...changed.union(differing).difference(staying)])
+  const rest = list.index.without(toIdSet([...changed.union(differing).difference(staying)]))
   const entering = listed.filter(({ id }) => !staying.has(id))
   const placed = entering.length > PLACED_MAX
     ? null

@@ -10,11 +10,12 @@ import { limitRequests } from '../../../core/database/request-time.ts'
 import { romAssets } from '../../../plugins/assets/rom-assets.ts'
 import { createLibraryCache } from '../../../plugins/library-versions/library-cache.ts'
 import { type VersionSnapshot, type VersionKind, selectVersions } from '../../../plugins/library-versions/version-rows.ts'
+import { listNamedQueries } from '../../../plugins/roms/filters/id-queries.ts'
 import { ListRomsQuery } from '../../../plugins/roms/filters/list-query.ts'
 import { createListCache } from '../../../plugins/roms/lists/list-cache.ts'
 import { ORDER_BY_NAME } from '../../../plugins/roms/lists/list-order.ts'
 import { prepareConditions } from '../../../plugins/roms/lists/query-conditions.ts'
-import { blockedBy, buildTestApp, shareTestApp } from '../../support.ts'
+import { type TestApp, blockedBy, buildTestApp, shareTestApp } from '../../support.ts'
 import { until } from '../../until.ts'
 import { addRom } from './support.ts'
 import { all, get, idOf, readAll, type Page } from './list-cache-support.ts'
@@ -102,11 +103,16 @@ t.test('pages come from the ids of the whole list with any parameters', async (t
   }
 })
 
+/** Returns the time of the last statement that reads whole lists. */
+async function readListsAt ({ pg: database }: TestApp['app']): Promise<string | null | undefined> {
+  const select = "select max(query_start)::text as at from pg_stat_activity where application_name = 'svc lists' and datname = current_database()"
+  return (await database.query<{ at: string | null }>(select)).rows[0]?.at
+}
+
 t.test('equal orders share one list, and a total needs no list in its own order', async (t) => {
   const test = await fresh(t)
   for (const name of ['B', 'A', 'C']) await addRom(test, { fs_name: `${name}.sfc` })
-  const select = "select max(query_start)::text as at from pg_stat_activity where application_name = 'svc lists' and datname = current_database()"
-  const readAt = async () => (await test.app.pg.query<{ at: string | null }>(select)).rows[0]?.at
+  const readAt = () => readListsAt(test.app)
   const whole = await get<Page>(test, test.admin, 'roms?genres=x&genres_logic=none')
   const at = await readAt()
   t.type(at, 'string')
@@ -119,24 +125,56 @@ t.test('equal orders share one list, and a total needs no list in its own order'
   t.not(await readAt(), at)
 })
 
-t.test('a list that is picked while a ROM is added has the ROM afterwards', async (t) => {
-  const { app, ...test } = await fresh(t)
-  const ids = [await addRom({ app, ...test }, { fs_name: 'A.sfc', fields: { genres: ['Quiz'] }, matches: { igdb: 1 } })]
-  const extensions = { providers: app.roms.providers, userFiles: romAssets }
-  const { longReads, shortReads, db } = app
-  const cache = createListCache({ longReads, shortReads, identifying: extensions.providers.identifying, fewRoms: 0 })
+/** Creates a cache of lists that picks them from longer ones, as if they had many ROMs. */
+function createCacheOfMany ({ roms, longReads, shortReads, db }: TestApp['app']) {
+  const { providers } = roms
+  const cache = createListCache({ longReads, shortReads, identifying: providers.identifying, fewRoms: 0 })
+
   async function read (changes: Partial<ListRomsQuery>, versions: VersionSnapshot): Promise<number[]> {
     const query = { ...Value.Create(ListRomsQuery), ...changes }
+    const extensions = { providers, userFiles: romAssets }
     const conditions = await prepareConditions({ db, caller: null }, extensions, { query, order: ORDER_BY_NAME })
     return [...(await cache.index(conditions.describe(query, { caller: null, versions }), ORDER_BY_NAME)).toIds()]
   }
+  return { cache, read }
+}
 
+t.test('a list that is picked while a ROM is added has the ROM afterwards', async (t) => {
+  const { app, ...test } = await fresh(t)
+  const ids = [await addRom({ app, ...test }, { fs_name: 'A.sfc', fields: { genres: ['Quiz'] }, matches: { igdb: 1 } })]
+  const { read } = createCacheOfMany(app)
+  const { db } = app
   const before = await selectVersions(db, null)
   t.same(await read({}, before), ids)
   ids.push(await addRom({ app, ...test }, { fs_name: 'B.sfc', fields: { genres: ['Quiz'] }, matches: { igdb: 2 } }))
   const lists = [{ genres: ['Quiz'] }, { matched: true }, { group_by_meta_id: true }]
   for (const list of lists) await read(list, before)
   for (const list of lists) t.same(await read(list, await selectVersions(db, null)), ids, JSON.stringify(list))
+})
+
+t.test('first lists read only changed ROMs once the ids of their filters were prepared', async (t) => {
+  const { app, ...test } = await fresh(t)
+  const add = (name: string, matches = {}) => addRom({ app, ...test }, { fs_name: `${name}.sfc`, matches })
+  const [a, b, c] = [await add('A', { igdb: 1 }), await add('B', { igdb: 1, ss: 2 }), await add('C')]
+  const setMissing = (ids: readonly number[]) => app.pg.query('update roms set missing_from_fs = id = any($1)', [ids])
+  await setMissing([a, c])
+  const { cache, read } = createCacheOfMany(app)
+  const before = await selectVersions(app.db, null)
+  await read({}, before)
+  const queries = listNamedQueries(app.roms.providers, [{ id: 1 }, { id: 2 }])
+  await cache.prepare(before, { queries, isExcluded: false })
+  const d = await add('D', { ss: 3 })
+  await setMissing([a])
+  const at = await readListsAt(app)
+  t.type(at, 'string')
+  const after = await selectVersions(app.db, null)
+  t.same(await read({}, after), [a, b, c, d])
+  t.same(await read({ matched: false }, after), [c])
+  t.same(await read({ missing: true }, after), [a])
+  t.same(await read({ duplicate: true, missing: false }, after), [b])
+  t.same(await read({ metadata_providers: ['igdb', 'ss'], metadata_providers_logic: 'all' }, after), [b])
+  t.same(await read({ metadata_providers: ['ss'], library_ids: [1] }, after), [b, d])
+  t.equal(await readListsAt(app), at)
 })
 
 t.test('cached ids are sent plain, and in one gzip stream with the page before them', async (t) => {

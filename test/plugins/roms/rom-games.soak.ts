@@ -46,7 +46,7 @@ const edit: fc.Arbitrary<Change> = fc.oneof(
   alike("insert into hidden_entities (entity, entity_id, user_id) values ('platforms', 2, 1) on conflict do nothing"),
   alike('delete from hidden_entities'), alike("update platforms set slug = case slug when 'gb' then 'other' else 'gb' end where id = 2"),
   alike("insert into rom_dumps (rom_id, status, compared_at) select id, 'verified', now() from roms where id % 2 = 0 on conflict do nothing"),
-  alike('delete from rom_dumps')
+  alike('delete from rom_dumps'), alike('update roms set library_id = 3 - library_id where id % 3 = 0')
 )
 
 const PUZZLES = virtualId({ type: 'genre', name: 'Puzzle' })
@@ -58,6 +58,7 @@ const LISTS: Partial<ListRomsQuery>[] = [
   { genres: ['Quiz'], genres_logic: 'none', player_counts: ['1'] }, { search_term: 'game', genres: ['Quiz'], virtual_collection_id: PUZZLES },
   { search_term: 'game', matched: false, missing: false },
   { group_by_meta_id: true, search_term: 'game', missing: false }, { group_by_meta_id: true, duplicate: true },
+  { library_ids: [1], matched: true }, { library_ids: [1, 2] }, { duplicate: true, search_term: 'game' }, { duplicate: false, matched: true },
   { metadata_providers: ['igdb', 'ss', 'igdb'] }, { metadata_providers: ['igdb', 'ss'], metadata_providers_logic: 'all', matched: true },
   { metadata_providers: ['igdb', 'unknown'], metadata_providers_logic: 'none', group_by_meta_id: true }
 ]
