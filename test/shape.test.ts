@@ -161,7 +161,7 @@ t.test('wire forms of features are made in files named views', async (t) => {
 const STATEMENT = /\bsql(<[^`]*>)?`|\.(query|execute)(<[^(]*>)?\(/
 
 /** Files with conditions and orders, the parts of the statements in `rows.ts`. */
-const PARTS = /^plugins\/(\w+\/visibility|platforms\/changed-after|roms\/(filters\/(id-queries|list-conditions|search-conditions|siblings|value-filters)|lists\/(list-order|grouping)))\.ts$/
+const PARTS = /^plugins\/(\w+\/visibility|platforms\/changed-after|roms\/(filters\/(id-queries|list-conditions|own-filters|search-conditions|siblings|value-filters)|lists\/(list-order|grouping)))\.ts$/
 
 t.test('database statements are in files named rows', async (t) => {
   const elsewhere = SOURCES.filter((path) => path.startsWith('plugins/') && !/([/-]rows\.ts$|^plugins\/migrations\/)/.test(path))

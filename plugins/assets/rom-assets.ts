@@ -4,7 +4,7 @@ import type { AnyCaller } from '../platforms/visibility.ts'
 import type { UserFiles } from '../roms/extensions.ts'
 import type { AssetKind } from './entities.ts'
 import { selectThumbnails } from './thumbnail-rows.ts'
-import { type AssetRow, all, hasAsset, isLive, isOfRom, isShared, selectAssets, userIdOf } from './rows.ts'
+import { type AssetRow, all, hasAsset, idsWithAsset, isLive, isOfRom, isShared, selectAssets, userIdOf } from './rows.ts'
 import {
   SaveSchema, ScreenshotSchema, StateSchema, UserSaveSchema, UserScreenshotSchema, UserStateSchema
 } from './schemas.ts'
@@ -63,5 +63,6 @@ export const romAssets: UserFiles = {
   emptyDetails: NO_ASSETS,
   select: selectRomAssets,
   selectPictures: selectThumbnailPaths,
-  hasFilesCondition: hasAsset
+  hasFilesCondition: hasAsset,
+  selectIds: idsWithAsset
 }

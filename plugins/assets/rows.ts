@@ -80,6 +80,10 @@ export const isOfVisibleRom = (caller: AnyCaller): AssetCondition =>
 export const hasAsset = (caller: AnyCaller, kind: AssetKind): RawBuilder<boolean> => sql<boolean>`exists (select 1 from assets a
   where a.rom_id = r.id and a.kind = ${kind} and ${isLive} and ${isShared(caller)})`
 
+/** Selects the ids of all such ROMs, once or repeatedly. */
+export const idsWithAsset = (caller: AnyCaller, kind: AssetKind): RawBuilder<unknown> => sql`select a.rom_id from assets a
+  where a.rom_id is not null and a.kind = ${kind} and ${isLive} and ${isShared(caller)}`
+
 export const all = (conditions: readonly AssetCondition[]): AssetCondition =>
   sql<boolean>`(${sql.join(conditions, sql` and `)})`
 

@@ -17,6 +17,8 @@ export interface UserFiles {
   selectPictures (context: Context<AnyCaller>, romIds: readonly number[]): Promise<ReadonlyMap<number, string>>
   /** The condition that a ROM `r` has such a file that the caller sees. */
   hasFilesCondition (caller: AnyCaller, kind: 'save' | 'state'): RawBuilder<boolean>
+  /** A query for the ids of all ROMs that have such a file, which may return an id repeatedly. */
+  selectIds (caller: AnyCaller, kind: 'save' | 'state'): RawBuilder<unknown>
 }
 
 /** The parts of a ROM that plugins and the features above this one add. */

@@ -1,7 +1,8 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { LibraryRow } from '../../library/library-rows.ts'
 import type { RomProviders } from '../providers.ts'
-import { UNPLAYABLE, readProviders } from './list-conditions.ts'
+import { DUMP_STATUSES, type DumpStatus } from '../entities.ts'
+import { UNPLAYABLE, VERIFIED_IDS, readProviders } from './list-conditions.ts'
 import type { ListRomsQuery } from './list-query.ts'
 import { idsWithSiblings } from './siblings.ts'
 import { readLogic } from './value-filters.ts'
@@ -22,6 +23,8 @@ export interface IdFilter {
   isExcluded: boolean
   /** True if the ids are those of a caller who sees all ROMs. */
   isForAllSeeing?: boolean
+  /** True if the ids depend on what belongs to the caller, such as marks. */
+  isOwn?: boolean
 }
 
 /** A query in two parts. */
@@ -35,7 +38,7 @@ const matchedBy = (key: string): IdQuery =>
   ({ name: `matched by ${key}`, ids: sql`select m.rom_id from rom_matches m where m.provider = ${key}` })
 
 /** Filters that are true or false, for which an index has the ids of all ROMs that have the flag or that lack it. */
-const INDEXED_FLAGS = ['missing', 'has_soundtrack', 'has_ra', 'matched', 'playable', 'duplicate'] as const
+const INDEXED_FLAGS = ['missing', 'has_soundtrack', 'has_ra', 'matched', 'playable', 'verified', 'duplicate'] as const
 
 /** Returns the queries for each flag. Most ROMs are of platforms that can be played, so these are for the others. */
 function queriesByFlag ({ identifying }: RomProviders): Record<typeof INDEXED_FLAGS[number], readonly IdQuery[]> {
@@ -46,6 +49,7 @@ function queriesByFlag ({ identifying }: RomProviders): Record<typeof INDEXED_FL
     has_ra: [matchedBy('ra')],
     matched: identifying.map(matchedBy),
     playable: one('unplayable', sql`select o.id from roms o where o.platform_id in (${UNPLAYABLE})`),
+    verified: one('verified', VERIFIED_IDS),
     duplicate: one('with siblings', idsWithSiblings(identifying, null))
   }
 }
@@ -71,6 +75,17 @@ export function splitProviders (query: ListRomsQuery, providers: RomProviders): 
   return { filter: { queries: keys.map(matchedBy), isOfAll: logic === 'all', isExcluded: logic === 'none' }, rest }
 }
 
+const ofDump = (status: DumpStatus): IdQuery =>
+  ({ name: `dump ${status}`, ids: sql`select d.rom_id from rom_dumps d where d.status = ${status}` })
+
+/** Splits off the results of the comparison with DAT files. */
+export function splitDumps (query: ListRomsQuery): SplitQuery | null {
+  const { dump_statuses: statuses } = query
+  if (statuses.length === 0) return null
+  const queries = [...new Set(statuses)].map(ofDump)
+  return { filter: { queries, isExcluded: false }, rest: { ...query, dump_statuses: [] } }
+}
+
 const ofLibrary = (id: number): IdQuery =>
   ({ name: `of library ${id}`, ids: sql`select o.id from roms o where o.library_id = ${id}` })
 
@@ -85,6 +100,7 @@ export function splitLibrary (query: ListRomsQuery): SplitQuery | null {
 export const listNamedQueries = (providers: RomProviders, libraries: readonly Pick<LibraryRow, 'id'>[]): IdQuery[] => [
   ...Object.values(queriesByFlag(providers)).flat(),
   ...providers.all.map(({ key }) => matchedBy(key)),
+  ...DUMP_STATUSES.map(ofDump),
   // Nobody chooses the only library.
   ...(libraries.length === 1 ? [] : libraries.map(({ id }) => ofLibrary(id)))
 ]

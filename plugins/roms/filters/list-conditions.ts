@@ -30,6 +30,8 @@ export const isOfPlatform = (id: number): Condition => sql<boolean>`r.platform_i
 export const isThere: Condition = sql<boolean>`not r.missing_from_fs`
 /** True if the caller set a mark on the ROM, or played it. */
 export const isMarked: Condition = sql<boolean>`u.id is not null`
+/** True if the caller played the ROM. */
+export const isPlayed: Condition = sql<boolean>`u.last_played is not null`
 
 /** True if the ROM has one of the ids, which are keyed by provider. */
 export function hasProviderId (ids: Readonly<Record<string, number | string>>): Condition {
@@ -54,20 +56,23 @@ const isMatchedBy = (keys: readonly string[]): Condition => sql<boolean>`exists 
 const hasGoodFlag = sql<boolean>`(m.provider = 'hasheous'
     and jsonb_path_exists(m.match, '$.metadata.keyvalue() ? (@.key like_regex "_match$" && @.value == true)', '{}', true))`
 const isGoodDump = sql<boolean>`d.status in ('verified', 'misnamed')`
+/** Selects the ids of the ROMs that a flag of Hasheous, or a DAT file, calls a good dump; once or repeatedly. */
+export const VERIFIED_IDS = sql`select m.rom_id from rom_matches m where ${hasGoodFlag}
+  union all select d.rom_id from rom_dumps d where ${isGoodDump}`
 /** True if a flag of Hasheous, or a DAT file, says that the dump is good. */
 const isVerified = sql<boolean>`(exists (select 1 from rom_matches m where m.rom_id = r.id and ${hasGoodFlag})
   or exists (select 1 from rom_dumps d where d.rom_id = r.id and ${isGoodDump}))`
 /** The same as a list of ids, because for alternatives the database would search the matches of each ROM. */
-const isAmongVerified = sql<boolean>`r.id in (select m.rom_id from rom_matches m where ${hasGoodFlag}
-  union all select d.rom_id from rom_dumps d where ${isGoodDump})`
+const isAmongVerified = sql<boolean>`r.id in (${VERIFIED_IDS})`
 
-/** True if the ROM is in a plain collection that meets a condition and that the caller sees. */
-const isCollected = (caller: AnyCaller, condition: Condition): Condition => sql<boolean>`r.id in (
+/** Selects the ids of the ROMs in the plain collections that meet a condition and that the caller sees. */
+const idsCollected = (caller: AnyCaller, condition: Condition) => sql`
   select l.rom_id from collection_roms l join collections c on c.id = l.collection_id
-  where ${condition} and ${isCollectionVisible(caller)})`
+  where ${condition} and ${isCollectionVisible(caller)}`
 
-const isFavorite = (caller: AnyCaller): Condition =>
-  isCollected(caller, sql<boolean>`c.user_id = ${caller?.id ?? -1} and c.is_favorite`)
+export const idsInCollection = (caller: AnyCaller, id: number) => idsCollected(caller, sql<boolean>`c.id = ${id}`)
+export const idsOfFavorites = (caller: AnyCaller) =>
+  idsCollected(caller, sql<boolean>`c.user_id = ${caller?.id ?? -1} and c.is_favorite`)
 
 function isInVirtual (id: string, isForFew: boolean): Condition {
   const collection = readVirtualId(id)
@@ -88,7 +93,7 @@ export function scopeConditions (caller: AnyCaller, { query, search, smart, isFo
   if (platforms.length > 0) conditions.push(sql<boolean>`r.platform_id = any(${platforms}::int[])`)
   if (query.library_ids.length > 0) conditions.push(sql<boolean>`r.library_id = any(${query.library_ids}::int[])`)
   const { collection_id: collection, virtual_collection_id: virtual } = query
-  if (collection !== undefined) conditions.push(isCollected(caller, sql<boolean>`c.id = ${collection}`))
+  if (collection !== undefined) conditions.push(sql<boolean>`r.id in (${idsInCollection(caller, collection)})`)
   if (virtual !== undefined) conditions.push(isInVirtual(virtual, isForFew))
   if (smart !== null) conditions.push(smart)
   if (search !== null) conditions.push(search)
@@ -97,7 +102,7 @@ export function scopeConditions (caller: AnyCaller, { query, search, smart, isFo
 
 /** None of these conditions is ever null. */
 const FLAGS = {
-  last_played: sql<boolean>`u.last_played is not null`,
+  last_played: isPlayed,
   playable: sql<boolean>`r.platform_id not in (${UNPLAYABLE})`,
   missing: sql<boolean>`r.missing_from_fs`,
   has_ra: isMatchedBy(['ra']),
@@ -115,7 +120,7 @@ function flagConditions (
     matched: isMatchedBy(providers.identifying),
     verified: isForFew ? isVerified : isAmongVerified,
     duplicate: (isForFew ? hasSibling : hasSiblings)(providers.identifying, caller),
-    favorite: isFavorite(caller),
+    favorite: sql<boolean>`r.id in (${idsOfFavorites(caller)})`,
     has_saves: userFiles.hasFilesCondition(caller, 'save'),
     has_states: userFiles.hasFilesCondition(caller, 'state')
   }
@@ -128,15 +133,17 @@ function flagConditions (
   })
 }
 
-function statusConditions (query: ListRomsQuery): Condition[] {
-  const flags = FLAG_MARKS.filter((flag) => query.statuses.includes(flag))
+/** Returns a condition for each known status that a query names. */
+export function listStatuses ({ statuses }: ListRomsQuery): Condition[] {
+  const flags = FLAG_MARKS.filter((flag) => statuses.includes(flag))
     .map((flag) => sql<boolean>`coalesce(${sql.ref(`u.${flag}`)}, false)`)
-  const statuses = PLAY_STATUSES.filter((status) => query.statuses.includes(status))
+  const plays = PLAY_STATUSES.filter((status) => statuses.includes(status))
     .map((status) => sql<boolean>`coalesce(u.status = ${status}, false)`)
-  const conditions = [...flags, ...statuses]
-  if (query.statuses.length === 0) return []
-  return [combine(conditions, query.statuses_logic)]
+  return [...flags, ...plays]
 }
+
+const statusConditions = (query: ListRomsQuery): Condition[] =>
+  query.statuses.length === 0 ? [] : [combine(listStatuses(query), query.statuses_logic)]
 
 function dumpConditions ({ dump_statuses: statuses }: ListRomsQuery): Condition[] {
   return statuses.length === 0

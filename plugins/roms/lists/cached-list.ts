@@ -69,6 +69,8 @@ export interface CachedList {
   filter?: string | undefined
   /** Absent or null for a list that is no part of a longer one. */
   pick?: ListPick | null
+  /** The same list by name in ascending order, if this one is in descending order and no part of a longer one. */
+  ascending?: CachedList | null
   /** The list with all ROMs of each group; absent or null unless this list has only the first of each. */
   ungrouped?: CachedList | null
 }
@@ -83,5 +85,5 @@ export function findPick ({ pick = null }: CachedList): ListPick | null {
 
 /** Returns the key of a list for a caller. */
 export const keyOf = (
-  { query, settings = [], filter = '' }: CachedList, caller: AnyCaller, kinds: VersionKind[]
+  { query, settings = [], filter = '' }: Pick<CachedList, 'query' | 'settings' | 'filter'>, caller: AnyCaller, kinds: VersionKind[]
 ): CacheKey => ({ caller: callerKey(caller), of: [listKeyOf(query), settings, filter], kinds })

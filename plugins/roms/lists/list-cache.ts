@@ -1,14 +1,15 @@
+import { Value } from '@sinclair/typebox/value'
 import { createLibraryCache } from '../../library-versions/library-cache.ts'
 import type { VersionKind, VersionSnapshot } from '../../library-versions/version-rows.ts'
 import type { LongReads } from '../../library/long-reads.ts'
 import type { AnyCaller } from '../../platforms/visibility.ts'
 import type { IdFilter } from '../filters/id-queries.ts'
-import type { ListRomsQuery } from '../filters/list-query.ts'
+import { ListRomsQuery } from '../filters/list-query.ts'
 import { containsHash } from '../filters/search-conditions.ts'
 import { type CachedList, keyOf, kindsOf } from './cached-list.ts'
 import { createIdSets } from './id-sets.ts'
 import type { ListIndex } from './list-index.ts'
-import type { Order } from './list-order.ts'
+import { ORDER_BY_NAME, type Order } from './list-order.ts'
 import { createPicker } from './pick-list.ts'
 import { type ListOfCaller, readList } from './read-list.ts'
 import { listSharers, ownerOf } from './sharers.ts'
@@ -21,6 +22,9 @@ const OWN_ROM_BYTES = 40
 /** A list of fewer ROMs is updated, or read as a whole, in some hundredths of a second. */
 const SHORT_ROMS = 20_000
 
+/** The list of all ROMs by name. */
+const ALL_ROMS = { query: Value.Create(ListRomsQuery) }
+
 /** True if the log of changes names every ROM that enters, leaves or moves, except by hidden ROMs and main siblings. */
 const isUpdatable = (query: ListRomsQuery, kinds: readonly VersionKind[]) =>
   kinds.every((kind) => kind === 'shown') && !containsHash(query.search_term)
@@ -32,12 +36,15 @@ interface ListCacheParts {
   identifying: readonly string[]
   /** As for `createPicker`. */
   fewRoms?: number
+  maxBytes?: number
 }
 
 /** Caches lists in a worker: the ids of all ROMs in order. */
-export function createListCache ({ longReads, shortReads, identifying, fewRoms }: ListCacheParts) {
+export function createListCache (
+  { longReads, shortReads, identifying, fewRoms, maxBytes = INDEXES_MAX_BYTES }: ListCacheParts
+) {
   const indexes = createLibraryCache<UpdatableList>({
-    maxBytes: INDEXES_MAX_BYTES,
+    maxBytes,
     sizeOf: ({ index, own }) => index.bytes + (own?.size ?? 0) * OWN_ROM_BYTES,
     partsOf: ({ index }) => index.parts
   })
@@ -53,15 +60,26 @@ export function createListCache ({ longReads, shortReads, identifying, fewRoms }
     })
   }
 
-  const findFormer = (list: CachedList, sharer: AnyCaller) => indexes.findFormer(keyOf(list, sharer, []))
+  const findFormer = (list: Pick<CachedList, 'query'>, sharer: AnyCaller) => indexes.findFormer(keyOf(list, sharer, []))
   const sets = createIdSets(longReads)
-  const picker = createPicker({ longReads, sets, identifying, fewRoms, share: shareList, findFormer, update })
+  const picker = createPicker({
+    longReads, sets, identifying, fewRoms, share: shareList, find: findList, findFormer, update
+  })
 
   /** Returns a list without the marks of any user. */
   async function shareList (wanted: ListOfCaller): Promise<UpdatableList> {
     const { list, caller: sharer } = wanted
     return await indexes.get(list.versions, keyOf(list, sharer, []), async (former) =>
-      await update(former, wanted) ?? await picker.pick(wanted) ?? await readList(longReads, wanted))
+      await update(former, wanted) ?? await reverse(wanted) ?? await picker.pick(wanted) ??
+        await readList(longReads, wanted))
+  }
+
+  /** Returns a list by name in descending order, which has all ROMs of the one in ascending order; else null. */
+  async function reverse (wanted: ListOfCaller): Promise<UpdatableList | null> {
+    const { ascending = null } = wanted.list
+    if (ascending === null) return null
+    const { index, ...read } = await shareList({ ...wanted, list: ascending, order: ORDER_BY_NAME })
+    return { ...read, index: index.reversed() }
   }
 
   /** Computes a caller's list: from the former one, else from a shared one. */
@@ -75,19 +93,21 @@ export function createListCache ({ longReads, shortReads, identifying, fewRoms }
     return await readList(longReads, wanted)
   }
 
-  async function findIndex (list: CachedList, order: Order): Promise<ListIndex> {
-    const { query, versions, caller } = list
-    const wanted = { list, caller, order }
-    const kinds = kindsOf(query, order)
-    const isUpdated = isUpdatable(query, kinds)
-    if (isUpdated && caller === null) return (await shareList(wanted)).index
-    const found = await indexes.get(versions, keyOf(list, caller, kinds),
-      (former) => isUpdated ? computeList(former, wanted) : readList(longReads, wanted))
-    return found.index
+  async function findList (wanted: ListOfCaller): Promise<UpdatableList> {
+    const { list, caller, order } = wanted
+    const kinds = kindsOf(list.query, order)
+    const isUpdated = isUpdatable(list.query, kinds)
+    // Most lists are picked from those of all ROMs, so each request makes these the most recently used ones.
+    for (const sharer of [null, ...listSharers(caller)]) findFormer(ALL_ROMS, sharer)
+    if (isUpdated && caller === null) return await shareList(wanted)
+    return await indexes.get(list.versions, keyOf(list, caller, kinds), async (former) => isUpdated
+      ? await computeList(former, wanted)
+      : await picker.pickOwn(wanted) ?? await readList(longReads, wanted))
   }
 
   return {
-    index: findIndex,
+    index: async (list: CachedList, order: Order): Promise<ListIndex> =>
+      (await findList({ list, caller: list.caller, order })).index,
 
     /** Reads the ids of a filter, so that no caller waits for them. */
     async prepare (versions: VersionSnapshot, filter: IdFilter): Promise<void> {

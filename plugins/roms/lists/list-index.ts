@@ -191,6 +191,12 @@ export class ListIndex {
     return new ListIndex(segments.filter(({ ids }) => ids.length > 0))
   }
 
+  /** Returns the list in the opposite order. */
+  reversed (): ListIndex {
+    return new ListIndex(this.#segments.toReversed().map(({ ids, characters }) =>
+      ({ ids: ids.toReversed(), characters: characters.toReversed() })))
+  }
+
   /** Returns the list with more ROMs. @param roms in the order of the list */
   with (roms: readonly PlacedRom[]): ListIndex {
     if (roms.length === 0) return this

@@ -24,6 +24,8 @@ interface PickerParts {
   fewRoms?: number | undefined
   /** Returns a shared list, from the cache if possible. */
   share (list: ListOfCaller): Promise<UpdatableList>
+  /** Returns a caller's list, from the cache if possible. */
+  find (list: ListOfCaller): Promise<UpdatableList>
   /** Returns a shared list that is cached, although it may be out of date. */
   findFormer (list: CachedList, sharer: AnyCaller): UpdatableList | null
   /** Asks again for the ROMs that changed. Returns null if they are too many. */
@@ -48,7 +50,7 @@ async function sortFew (
 
 /** Creates the part of a worker that picks lists from longer ones. */
 export function createPicker (
-  { longReads, sets, identifying, fewRoms = FEW_ROMS, share, findFormer, update }: PickerParts
+  { longReads, sets, identifying, fewRoms = FEW_ROMS, share, find, findFormer, update }: PickerParts
 ) {
   const groups = createLibraryCache<Groups>({ maxBytes: GROUPS_MAX_BYTES, sizeOf: ({ ids }) => ids.byteLength })
 
@@ -78,7 +80,7 @@ export function createPicker (
   ): Promise<UpdatableList> {
     const few = filter.isExcluded ? null : listIds(set, fewRoms)
     if (few !== null) return { ...await readList(longReads, wanted, few), ...part }
-    const all = await share({ ...wanted, list: from })
+    const all = await (filter.isOwn === true ? find : share)({ ...wanted, list: from })
     return combine(all, part, filter.isExcluded ? all.index.without(set) : all.index.only(set))
   }
 
@@ -114,6 +116,13 @@ export function createPicker (
       if (pick.filter.isForAllSeeing === true && !canSeeEverything(caller)) return null
       return await pickByFormerSet(wanted, pick) ??
         await pickBySet(wanted, pick, await sets.read(list.versions, pick.filter))
+    },
+
+    /** Picks the ROMs of a caller's list by ids that depend on what belongs to the caller; null if by no such ids. */
+    async pickOwn (wanted: ListOfCaller): Promise<UpdatableList | null> {
+      const { pick = null, versions } = wanted.list
+      if (pick?.filter.isOwn !== true) return null
+      return await pickBySet(wanted, pick, await sets.read(versions, pick.filter))
     },
 
     isPickable

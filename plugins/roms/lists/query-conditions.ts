@@ -8,6 +8,7 @@ import { type Criteria, readCriteria } from '../filters/criteria.ts'
 import { ListRomsQuery, type ScopeQuery, pickScope } from '../filters/list-query.ts'
 import { filterConditions, isMarked, isNotHidden, scopeConditions } from '../filters/list-conditions.ts'
 import { matchesTerm } from '../filters/search-conditions.ts'
+import { splitOwn } from '../filters/own-filters.ts'
 import { splitQuery } from '../filters/split-query.ts'
 import { markedRoms } from '../rows.ts'
 import { isRomVisible } from '../visibility.ts'
@@ -73,6 +74,9 @@ export function readFilter (extensions: RomExtensions, criteria: Criteria): Stor
 /** A smart collection: its filter, null if the caller does not see it, and the condition of its ROMs. */
 interface FoundSmart { criteria: Criteria | null, condition: SmartCondition }
 
+/** True for a list by name in descending order. */
+const isDescending = ({ order_by: by, order_dir: direction }: ListRomsQuery) => by === '' && direction === 'desc'
+
 /** Loads the smart collection that a query names; null if it names none. */
 async function findSmart (
   context: Context<AnyCaller>, extensions: RomExtensions, { smart_collection_id: id }: ScopeQuery
@@ -106,8 +110,9 @@ export async function prepareConditions (
     if (some.group_by_meta_id) {
       return { ...list, ungrouped: describe({ ...some, group_by_meta_id: false }, { ...common, settings: [] }) }
     }
-    const split = splitQuery(some, extensions.providers)
-    return { ...list, pick: split === null ? null : { filter: split.filter, from: describe(split.rest, common) } }
+    const split = splitOwn(some, common.caller, extensions.userFiles) ?? splitQuery(some, extensions.providers)
+    if (split !== null) return { ...list, pick: { filter: split.filter, from: describe(split.rest, common) } }
+    return { ...list, ascending: isDescending(some) ? describe({ ...some, order_dir: 'asc' }, common) : null }
   }
   return { find, describe }
 }

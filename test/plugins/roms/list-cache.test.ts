@@ -13,7 +13,7 @@ import { type VersionSnapshot, type VersionKind, selectVersions } from '../../..
 import { listNamedQueries } from '../../../plugins/roms/filters/id-queries.ts'
 import { ListRomsQuery } from '../../../plugins/roms/filters/list-query.ts'
 import { createListCache } from '../../../plugins/roms/lists/list-cache.ts'
-import { ORDER_BY_NAME } from '../../../plugins/roms/lists/list-order.ts'
+import { readOrder } from '../../../plugins/roms/lists/list-order.ts'
 import { prepareConditions } from '../../../plugins/roms/lists/query-conditions.ts'
 import { type TestApp, blockedBy, buildTestApp, shareTestApp } from '../../support.ts'
 import { until } from '../../until.ts'
@@ -126,15 +126,15 @@ t.test('equal orders share one list, and a total needs no list in its own order'
 })
 
 /** Creates a cache of lists that picks them from longer ones, as if they had many ROMs. */
-function createCacheOfMany ({ roms, longReads, shortReads, db }: TestApp['app']) {
+function createCacheOfMany ({ roms, longReads, shortReads, db }: TestApp['app'], maxBytes?: number) {
   const { providers } = roms
-  const cache = createListCache({ longReads, shortReads, identifying: providers.identifying, fewRoms: 0 })
+  const cache = createListCache({ longReads, shortReads, identifying: providers.identifying, fewRoms: 0, maxBytes })
 
   async function read (changes: Partial<ListRomsQuery>, versions: VersionSnapshot): Promise<number[]> {
-    const query = { ...Value.Create(ListRomsQuery), ...changes }
+    const { query, order } = readOrder({ ...Value.Create(ListRomsQuery), ...changes }, providers)
     const extensions = { providers, userFiles: romAssets }
-    const conditions = await prepareConditions({ db, caller: null }, extensions, { query, order: ORDER_BY_NAME })
-    return [...(await cache.index(conditions.describe(query, { caller: null, versions }), ORDER_BY_NAME)).toIds()]
+    const conditions = await prepareConditions({ db, caller: null }, extensions, { query, order })
+    return [...(await cache.index(conditions.describe(query, { caller: null, versions }), order)).toIds()]
   }
   return { cache, read }
 }
@@ -150,6 +150,20 @@ t.test('a list that is picked while a ROM is added has the ROM afterwards', asyn
   const lists = [{ genres: ['Quiz'] }, { matched: true }, { group_by_meta_id: true }]
   for (const list of lists) await read(list, before)
   for (const list of lists) t.same(await read(list, await selectVersions(db, null)), ids, JSON.stringify(list))
+})
+
+t.test('other lists never evict the list of all ROMs, from which more are picked', async (t) => {
+  const { app, ...test } = await fresh(t)
+  const ids = [await addRom({ app, ...test }, { fs_name: 'A.sfc' }), await addRom({ app, ...test }, { fs_name: 'B.sfc' })]
+  const { read } = createCacheOfMany(app, 50_000)
+  const versions = await selectVersions(app.db, null)
+  await read({}, versions)
+  for (let year = 2000; year < 2020; year++) await read({ updated_after: `${year}-01-01T00:00:00Z` }, versions)
+  const at = await readListsAt(app)
+  t.same(await read({ order_dir: 'desc' }, versions), ids.toReversed())
+  t.equal(await readListsAt(app), at)
+  await read({ updated_after: '2000-01-01T00:00:00Z' }, versions)
+  t.not(await readListsAt(app), at, 'one of the others was evicted')
 })
 
 t.test('first lists read only changed ROMs once the ids of their filters were prepared', async (t) => {

@@ -33,9 +33,23 @@ const EDIT = `update roms set name_sort_key = $2, fs_size_bytes = $3, genres = $
 const HIDE = `insert into rom_users (rom_id, user_id, hidden) values ($1, 1, true)
   on conflict (rom_id, user_id) do update set hidden = not rom_users.hidden`
 
+const MARK_PLAYED = `insert into rom_users (rom_id, user_id, now_playing, status, last_played) values ($1, $2, true, $3, now())
+  on conflict (rom_id, user_id) do update set now_playing = not rom_users.now_playing, status = excluded.status, last_played = null`
+const SAVE = `insert into assets (kind, rom_id, user_id, is_public, platform_fs_slug, rom_fs_name, file_name, sha1, disk_path)
+  values ('save', $1, $2, $3, 'snes', 'a', 'a.sav', '', 'a/' || gen_random_uuid())`
+const user = fc.constantFrom(1, 2)
+/** Changes of what belongs to users. */
+const ownEdit: fc.Arbitrary<Change> = fc.oneof(
+  fc.tuple(id, user, fc.constantFrom('finished', 'retired')).map((values): Change => [MARK_PLAYED, values]),
+  fc.tuple(user, id).map((values): Change => ['insert into collection_roms (collection_id, rom_id) values ($1, $2) on conflict do nothing', values]),
+  fc.tuple(user, id).map((values): Change => ['delete from collection_roms where collection_id = $1 and rom_id = $2', values]),
+  fc.tuple(id, user, fc.boolean()).map((values): Change => [SAVE, values])
+)
+
 /** Changes of values by which lists are sorted and filtered, and of what a user or a group sees. */
 const edit: fc.Arbitrary<Change> = fc.oneof(
   { weight: 4, arbitrary: change },
+  { weight: 4, arbitrary: ownEdit },
   {
     weight: 4, arbitrary: fc.tuple(id, fc.constantFrom('a', 'b', 'c', 'é'), fc.integer({ min: 1, max: 3 }), fc.subarray(['Quiz', 'Puzzle']),
       fc.subarray(['E', 'M']), fc.constantFrom(null, 6, 18), fc.boolean()).map((values): Change => [EDIT, values])
@@ -58,6 +72,12 @@ const LISTS: Partial<ListRomsQuery>[] = [
   { genres: ['Quiz'], genres_logic: 'none', player_counts: ['1'] }, { search_term: 'game', genres: ['Quiz'], virtual_collection_id: PUZZLES },
   { search_term: 'game', matched: false, missing: false },
   { group_by_meta_id: true, search_term: 'game', missing: false }, { group_by_meta_id: true, duplicate: true },
+  { favorite: true }, { favorite: false, missing: false }, { collection_id: 2, genres: ['Quiz'], genres_logic: 'none' },
+  { has_saves: true, order_by: 'fs_size_bytes' }, { has_saves: false, matched: true }, { last_played: true, search_term: 'game' },
+  { last_played: false }, { statuses: ['finished', 'now_playing'], order_by: 'rating' }, { dump_statuses: ['verified', 'bad'] },
+  { statuses: ['finished', 'now_playing'], statuses_logic: 'all' }, { statuses: ['finished', 'hidden'] }, { statuses: ['unknown'] },
+  { statuses: ['retired', 'now_playing'], statuses_logic: 'none', favorite: false }, { favorite: true, group_by_meta_id: true },
+  { order_dir: 'desc' }, { order_dir: 'desc', group_by_meta_id: true }, { order_dir: 'desc', platform_ids: [1], missing: false },
   { library_ids: [1], matched: true }, { library_ids: [1, 2] }, { duplicate: true, search_term: 'game' }, { duplicate: false, matched: true },
   { metadata_providers: ['igdb', 'ss', 'igdb'] }, { metadata_providers: ['igdb', 'ss'], metadata_providers_logic: 'all', matched: true },
   { metadata_providers: ['igdb', 'unknown'], metadata_providers_logic: 'none', group_by_meta_id: true }
@@ -71,6 +91,8 @@ t.test('lists and values that follow changes equal those of the whole library', 
   const { app, ...test } = await fresh(t)
   await test.createUser('bob')
   await app.pg.query("insert into platforms (id, slug, fs_slug, name) values (1, 'snes', 'snes', 'SNES'), (2, 'gb', 'gb', 'Game Boy')")
+  await app.pg.query(`insert into collections (id, user_id, name, is_favorite, is_public) values (1, 1, 'Own', true, false),
+    (2, 2, 'Public', true, true)`)
   const extensions = { providers: app.roms.providers, userFiles: romAssets }
   const { identifying } = extensions.providers
   const parts = { longReads: app.longReads, shortReads: app.shortReads, identifying }
@@ -124,6 +146,7 @@ t.test('lists and values that follow changes equal those of the whole library', 
   const lists = fc.subarray(LISTS, { minLength: 2, maxLength: 2 })
   await fc.assert(fc.asyncProperty(edits, lists, async (changes, some) => {
     await refill({ app })
+    await app.pg.query('delete from collection_roms; delete from assets')
     const checkAllLists = async () => {
       for (const caller of [...VIEWERS, BOB]) {
         for (const list of some) await check(list, caller)
