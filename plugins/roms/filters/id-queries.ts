@@ -1,6 +1,7 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { LibraryRow } from '../../library/library-rows.ts'
 import type { RomProviders } from '../providers.ts'
+import { isChangedAfter } from '../../platforms/changed-after.ts'
 import { DUMP_STATUSES, type DumpStatus } from '../entities.ts'
 import { UNPLAYABLE, VERIFIED_IDS, readProviders } from './list-conditions.ts'
 import type { ListRomsQuery } from './list-query.ts'
@@ -94,6 +95,14 @@ export function splitLibrary (query: ListRomsQuery): SplitQuery | null {
   const [id, ...others] = query.library_ids
   if (id === undefined || others.length > 0) return null
   return { filter: { queries: [ofLibrary(id)], isExcluded: false }, rest: { ...query, library_ids: [] } }
+}
+
+/** Splits off the time after which ROMs changed, because old times find most ROMs. */
+export function splitTime (query: ListRomsQuery): SplitQuery | null {
+  const { updated_after: time, ...rest } = query
+  if (time === undefined) return null
+  const ids = sql`select o.id from roms o where ${isChangedAfter('o.updated_at', time)}`
+  return { filter: { queries: [{ ids, name: null }], isExcluded: false }, rest }
 }
 
 /** Lists the queries that have a name. */

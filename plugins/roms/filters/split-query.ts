@@ -1,6 +1,6 @@
 import type { RomProviders } from '../providers.ts'
 import { readVirtualId } from '../virtual-collections.ts'
-import { type SplitQuery, splitDumps, splitFlag, splitLibrary, splitProviders } from './id-queries.ts'
+import { type SplitQuery, splitDumps, splitFlag, splitLibrary, splitProviders, splitTime } from './id-queries.ts'
 import type { ListRomsQuery } from './list-query.ts'
 import { idsBySearch } from './search-conditions.ts'
 import { idsByAnyValue, idsByValues, readAllValueFilters, withoutValueFilters } from './value-filters.ts'
@@ -16,12 +16,12 @@ function splitValues (query: ListRomsQuery): SplitQuery | null {
 
 /**
  * Splits a query in two if few blocks answer a part of it: the search by names, else the filters by values, else a
- * flag, else the providers with a match, else the comparison with DAT files, else a library.
+ * flag, else the providers with a match, else the comparison with DAT files, else the time of changes, else a library.
  */
 export function splitQuery (query: ListRomsQuery, providers: RomProviders): SplitQuery | null {
   const ids = idsBySearch(query.search_term)
   const rest = { ...query, search_term: '' }
   if (ids !== null) return { filter: { queries: [{ ids, name: null }], isExcluded: false }, rest }
   return splitValues(query) ?? splitFlag(query, providers) ?? splitProviders(query, providers) ?? splitDumps(query) ??
-    splitLibrary(query)
+    splitTime(query) ?? splitLibrary(query)
 }

@@ -150,17 +150,29 @@ export class ListIndex {
     return new Set(this.#segments.flatMap(({ ids }) => findPlaces(ids, set).map((place) => ids[place] ?? 0)))
   }
 
-  /** Returns the list of those of its ROMs that are wanted. */
+  /** Returns the list of those of its ROMs that are wanted. Segments that are wanted as a whole are shared. */
   only (wanted: IdSet): ListIndex {
+    const segments: Segment[] = []
     const [ids, characters] = [new Int32Array(this.length), new Uint32Array(this.length)]
     let next = 0
+    const end = () => {
+      segments.push(...cut(ids.subarray(0, next), characters.subarray(0, next)))
+      next = 0
+    }
     for (const segment of this.#segments) {
-      for (const place of findPlaces(segment.ids, wanted)) {
+      const places = findPlaces(segment.ids, wanted)
+      if (places.length === segment.ids.length) {
+        end()
+        segments.push(segment)
+        continue
+      }
+      for (const place of places) {
         ids[next] = segment.ids[place] ?? 0
         characters[next++] = segment.characters[place] ?? 0
       }
     }
-    return ListIndex.of(ids.subarray(0, next), characters.subarray(0, next))
+    end()
+    return new ListIndex(segments)
   }
 
   /**

@@ -155,7 +155,7 @@ t.test('a list that is picked while a ROM is added has the ROM afterwards', asyn
 t.test('other lists never evict the list of all ROMs, from which more are picked', async (t) => {
   const { app, ...test } = await fresh(t)
   const ids = [await addRom({ app, ...test }, { fs_name: 'A.sfc' }), await addRom({ app, ...test }, { fs_name: 'B.sfc' })]
-  const { read } = createCacheOfMany(app, 50_000)
+  const { read } = createCacheOfMany(app, 15_000)
   const versions = await selectVersions(app.db, null)
   await read({}, versions)
   for (let year = 2000; year < 2020; year++) await read({ updated_after: `${year}-01-01T00:00:00Z` }, versions)

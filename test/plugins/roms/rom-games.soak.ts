@@ -78,6 +78,7 @@ const LISTS: Partial<ListRomsQuery>[] = [
   { statuses: ['finished', 'now_playing'], statuses_logic: 'all' }, { statuses: ['finished', 'hidden'] }, { statuses: ['unknown'] },
   { statuses: ['retired', 'now_playing'], statuses_logic: 'none', favorite: false }, { favorite: true, group_by_meta_id: true },
   { order_dir: 'desc' }, { order_dir: 'desc', group_by_meta_id: true }, { order_dir: 'desc', platform_ids: [1], missing: false },
+  { updated_after: '2000-01-01T00:00:00Z', matched: true }, { updated_after: '2100-01-01T00:00:00Z' },
   { library_ids: [1], matched: true }, { library_ids: [1, 2] }, { duplicate: true, search_term: 'game' }, { duplicate: false, matched: true },
   { metadata_providers: ['igdb', 'ss', 'igdb'] }, { metadata_providers: ['igdb', 'ss'], metadata_providers_logic: 'all', matched: true },
   { metadata_providers: ['igdb', 'unknown'], metadata_providers_logic: 'none', group_by_meta_id: true }
