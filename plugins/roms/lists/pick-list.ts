@@ -14,6 +14,8 @@ import type { PartRead, UpdatableList } from './update-list.ts'
 const GROUPS_MAX_BYTES = 32 * 1024 ** 2
 /** Fewer ROMs are sorted faster than they are picked from a longer list. */
 const FEW_ROMS = 2_000
+/** So many times more ROMs are sorted faster than a longer list that is not by name is read, as it is seldom cached. */
+const OTHER_ORDERS = 10
 
 interface PickerParts {
   longReads: LongReads
@@ -78,7 +80,8 @@ export function createPicker (
   async function pickBySet (
     wanted: ListOfCaller, { filter, from }: ListPick, { set, ...part }: SetRead
   ): Promise<UpdatableList> {
-    const few = filter.isExcluded ? null : listIds(set, fewRoms)
+    const isByName = wanted.list.query.order_by === ''
+    const few = filter.isExcluded ? null : listIds(set, isByName ? fewRoms : fewRoms * OTHER_ORDERS)
     if (few !== null) return { ...await readList(longReads, wanted, few), ...part }
     const all = await (filter.isOwn === true ? find : share)({ ...wanted, list: from })
     return combine(all, part, filter.isExcluded ? all.index.without(set) : all.index.only(set))
