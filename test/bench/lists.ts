@@ -23,6 +23,7 @@ const LIBRARY_MS = 600_000
 const GROWTH_MAX = 2
 const P50_MAX_MS = 50
 const CHANGED_MAX_MS = 100
+const FIRST_MAX_MS = 100
 const FILTERED_MAX = 3
 
 interface Options extends BenchOptions { only: RegExp, million?: boolean, filters?: boolean, keep?: string }
@@ -43,7 +44,14 @@ interface Row {
   token?: string
   /** Grows with the library, because its response contains all ids. */
   sendsAllIds?: boolean
+  /** True if the first response has a time limit too. */
+  isFirst?: boolean
 }
+
+/** Filters whose first list, with its total, is read from few blocks or none. */
+const FIRST_LISTS = ['matched=true', 'matched=false', 'duplicate=true', 'duplicate=false', 'missing=false', 'playable=true',
+  'metadata_providers=igdb&metadata_providers=ss&metadata_providers_logic=all', 'favorite=true', 'favorite=false', 'has_saves=false',
+  'statuses=finished', 'collection_id=1', 'order_dir=desc&offset=20000', 'group_by_meta_id=true&matched=true']
 
 const BARE = 'with_total=false&with_char_index=false&with_filter_values=false&with_rom_id_index=false'
 const deep = (roms: number) => Math.floor(roms * 0.9)
@@ -68,6 +76,10 @@ const rowsOf = (roms: number): Row[] => [
   { name: '/roms/identifiers', path: 'roms/identifiers', sendsAllIds: true },
   { name: '/collections/virtual', path: 'collections/virtual?type=all&with_rom_ids=false' },
   { name: '/collections/virtual, with ids', path: 'collections/virtual?type=all&with_rom_ids=true', sendsAllIds: true },
+  ...FIRST_LISTS.map((query) => ({
+    name: `${query}, with total`, isFirst: true,
+    path: `roms?limit=50&${query}&with_filter_values=false&with_char_index=false&with_rom_id_index=false`
+  })),
   { name: '/platforms', path: 'platforms' },
   { name: '/roms/random', path: 'roms/random' }
 ]
@@ -186,12 +198,13 @@ type ByName = ReadonlyMap<string, Times>
 function compareSizes (usual: ByName, large: ByName): Measurement {
   const measurement: Measurement = { name: 'Lists as the library grows', figures: {}, targets: [], notes: [] }
   const { figures, targets } = measurement
-  for (const { name, sendsAllIds = false } of rowsOf(MILLION)) {
+  for (const { name, sendsAllIds = false, isFirst = false } of rowsOf(MILLION)) {
     const [small, big] = [usual.get(name), large.get(name)]
     if (small !== undefined) figures[`${name}, ${UNITS}`] = describe(small)
     if (small === undefined || big === undefined) continue
     figures[`  ${name}, 1,000,000 ROMs`] = describe(big)
     figures[`  ${name}, ratio of p50`] = big.p50 / small.p50
+    if (isFirst) targets.push({ what: `${name}: first with 1,000,000`, is: big.first, most: FIRST_MAX_MS, unit: ' ms' })
     if (sendsAllIds) continue
     targets.push({ what: `${name}: p50 with 1,000,000 / 46,000`, is: big.p50 / small.p50, most: GROWTH_MAX },
       { what: `${name}: p50 with 1,000,000`, is: big.p50, most: P50_MAX_MS, unit: ' ms' },
