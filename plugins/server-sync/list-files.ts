@@ -1,5 +1,5 @@
 import { NAME_KEY_START, withoutDateTag } from '../assets/base-rows.ts'
-import { type ListedFile, type Listing, readStoredName } from '../sync/read-listing.ts'
+import { type ListedFile, type Listing, isPreferredName, readStoredName } from '../sync/read-listing.ts'
 import type { Candidate } from './rows.ts'
 import type { DeviceSave } from './transport.ts'
 
@@ -33,6 +33,15 @@ function toListed ({ save, candidate }: MatchedSave, hash: string | null): Liste
   }
 }
 
+/** Lists the files without copies: of several files of one ROM and name, date tags aside, the preferred one. */
+export function withoutCopies (files: readonly MatchedSave[]): MatchedSave[] {
+  const listed = files.map((file) => ({ file, ...toListed(file, null) }))
+  const byName = Map.groupBy(listed, ({ rom_id: romId, key }) => `${romId}/${key}`)
+  const preferred = new Set([...byName.values()].map((group) =>
+    group.reduce((best, one) => isPreferredName(one, best) ? one : best)))
+  return listed.flatMap((one) => preferred.has(one) ? [one.file] : [])
+}
+
 /** Creates the listing of these files for a negotiation: by name, with saves of slots. */
 export function toListing (
   files: readonly { matched: MatchedSave, hash: string | null }[], romIds: readonly number[]
@@ -45,6 +54,7 @@ export function toListing (
     restores_unlisted: false,
     keyOf: ({ file_name: name, slot, conflict_of: conflictOf }) =>
       slot === null || conflictOf !== null ? null : withoutDateTag(name),
-    key_start: NAME_KEY_START
+    key_start: NAME_KEY_START,
+    isPreferred: isPreferredName
   }
 }

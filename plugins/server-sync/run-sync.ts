@@ -3,7 +3,7 @@ import { withoutDateTag } from '../assets/base-rows.ts'
 import { decidePairs } from '../sync/decide-pairs.ts'
 import type { Counts } from '../sync/entities.ts'
 import type { AssetRow } from '../sync/rows.ts'
-import { type MatchedSave, matchSave, toListing } from './list-files.ts'
+import { type MatchedSave, matchSave, toListing, withoutCopies } from './list-files.ts'
 import { type Candidate, selectCandidates } from './rows.ts'
 import { type Run, scopeOf } from './run.ts'
 import { type TransferResult, syncSave } from './sync-save.ts'
@@ -67,12 +67,15 @@ export async function runSync (
 
   await runs.plan(session, saves.length)
   const candidates = await selectCandidates({ db: app.db, caller }, platforms)
-  for (const save of saves) {
+  const matching = saves.flatMap((save) => {
     const candidate = matchSave(save, candidates)
-    if (candidate === null) continue
-    const file: ReadSave = { matched: { save, candidate }, hash: null }
+    return candidate === null ? [] : [{ save, candidate }]
+  })
+  // Files of a folder are uploads, which follow each other; those of a device lie side by side.
+  for (const matched of transport.offersMissing ? withoutCopies(matching) : matching) {
+    const file: ReadSave = { matched, hash: null }
     files.push(file)
-    await attempt(save.file_name, async () => {
+    await attempt(matched.save.file_name, async () => {
       const { hash, outcome } = await syncSave(app, run, file.matched)
       file.hash = hash
       return outcome

@@ -1,7 +1,8 @@
 import { ApiError } from '../../core/errors.ts'
-import { requireTime } from '../../core/database/times.ts'
+import { readTime, requireTime } from '../../core/database/times.ts'
 import type { AssetKind } from '../assets/entities.ts'
 import { cleanFileName } from '../assets/asset-names.ts'
+import { withoutDateTag } from '../assets/base-rows.ts'
 import type { DeviceFile } from './decide.ts'
 import type { AssetRow } from './rows.ts'
 
@@ -38,6 +39,8 @@ export interface Listing {
   keyOf (asset: Pick<AssetRow, 'file_name' | 'slot' | 'emulator' | 'conflict_of'>): string | null
   /** Prefix of such a key in the stored bases. */
   key_start: string
+  /** True if a file is paired rather than another one with the same key. */
+  isPreferred (file: ListedFile, other: ListedFile): boolean
 }
 
 const HASH = /^([0-9a-f]{40}|[0-9a-f]{32})$/
@@ -51,6 +54,22 @@ export function readHash (given: string | null | undefined): string | null {
 /** Parses the time when a file changed on the device. It is only needed for a file without a hash. */
 export const readChange = (time: string, loc: readonly (string | number)[]): number =>
   requireTime(time, ['body', ...loc]).getTime()
+
+const changeOf = ({ mtime }: ListedFile) => readTime(mtime)?.getTime() ?? 0
+
+/** True if a file of the device was changed after another, by the clock of the device. */
+export const isChangedLater = (file: ListedFile, other: ListedFile): boolean => changeOf(file) > changeOf(other)
+
+const isTagged = ({ file_name: name }: ListedFile) => withoutDateTag(name) !== name
+
+/**
+ * Prefers a file without a date tag, because names of copies have one, and a later tag to an earlier one. Two files
+ * without tags have names that the server stores as one; the one that was changed last is preferred.
+ */
+export function isPreferredName (file: ListedFile, other: ListedFile): boolean {
+  if (isTagged(file) !== isTagged(other)) return isTagged(other)
+  return isTagged(file) ? file.file_name > other.file_name : isChangedLater(file, other)
+}
 
 /** Returns the stored name of an upload; null if the server refuses the name. */
 export function readStoredName (fileName: string): string | null {

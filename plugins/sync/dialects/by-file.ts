@@ -3,7 +3,7 @@ import { readTime } from '../../../core/database/times.ts'
 import { NAME_KEY_START, withoutDateTag } from '../../assets/base-rows.ts'
 import type { Device } from '../../devices/entities.ts'
 import type { AssetKind } from '../../assets/entities.ts'
-import { type ListedFile, type Listing, readChange, readStoredName } from '../read-listing.ts'
+import { type ListedFile, type Listing, isPreferredName, readChange, readStoredName } from '../read-listing.ts'
 import type { Pair } from '../pair.ts'
 import type { AssetRow } from '../rows.ts'
 import { readResolution } from '../resolution.ts'
@@ -48,7 +48,8 @@ export function readByFile (roms: NonNullable<NegotiateBody['roms']>): Listing {
     includes_known: true,
     restores_unlisted: false,
     keyOf: ({ file_name: fileName }) => withoutDateTag(fileName),
-    key_start: NAME_KEY_START
+    key_start: NAME_KEY_START,
+    isPreferred: isPreferredName
   }
 }
 

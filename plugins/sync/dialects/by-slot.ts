@@ -1,6 +1,6 @@
 import { formatDate } from '../../../core/typebox.ts'
 import { SLOT_KEY_START } from '../../assets/base-rows.ts'
-import { type ListedFile, type Listing, readChange, readHash, readStoredName } from '../read-listing.ts'
+import { type ListedFile, type Listing, isChangedLater, readChange, readHash, readStoredName } from '../read-listing.ts'
 import type { Pair } from '../pair.ts'
 import type { NegotiateBody, SlotOperation } from '../schemas.ts'
 
@@ -52,7 +52,8 @@ export function readBySlot (saves: NonNullable<NegotiateBody['saves']>, body: Ne
     restores_unlisted: restores,
     keyOf: ({ slot, emulator, conflict_of: conflictOf }) =>
       conflictOf === null && isOffered(emulator) ? slot : null,
-    key_start: SLOT_KEY_START
+    key_start: SLOT_KEY_START,
+    isPreferred: isChangedLater
   }
 }
 

@@ -3,7 +3,7 @@ import type { Pair } from '../pair.ts'
 import type { ListedFile, Listing } from '../read-listing.ts'
 import type { AssetRow, BaseRow, FormerRow } from '../rows.ts'
 import {
-  type FormerContents, type SyncTarget, addAssets, addBases, addFormer, addMissing, createTargets, isNewer
+  type FormerContents, type SyncTarget, addAssets, addBases, addFormer, addListed, addMissing, createTargets, isNewer
 } from './sync-targets.ts'
 
 /** Returns the newest asset of each slot, whatever its name. */
@@ -53,8 +53,8 @@ function createDecide ({ restores_unlisted: restoresUnlisted }: Pick<Listing, 'r
 function createIsOffered ({ rom_ids: romIds }: Pick<Listing, 'rom_ids'>) {
   const named = romIds === null ? null : new Set(romIds)
   return (target: SyncTarget): boolean => {
-    const { newest, isListed } = target
-    if (isListed || newest === null || newest.conflict_of !== null) return false
+    const { newest, listed } = target
+    if (listed !== null || newest === null || newest.conflict_of !== null) return false
     return named === null || named.has(newest.rom_id) || target[newest.kind] !== null
   }
 }
@@ -67,9 +67,16 @@ export function createPairs (listing: Listing, stored: readonly AssetRow[], base
   addMissing(targets, stored.filter((asset) => asset.missing_from_fs))
   const withAssets = addAssets(targets, assets)
   addBases(targets, bases, listing)
+  addListed(targets, listing)
   const heads = listSlotHeads(assets)
   const decidePair = createDecide(listing)
   const pairs: Pair[] = []
+
+  /** True unless the device lists another file with the same key, which is paired in its place. */
+  function isPaired (file: ListedFile): boolean {
+    const target = targets.find(file, file.key)
+    return target === null || target.listed === file
+  }
 
   /** Adds the pair of a file, an asset, or both. */
   function add (file: ListedFile | null, asset: AssetRow | null, target: SyncTarget | null): void {
@@ -83,13 +90,14 @@ export function createPairs (listing: Listing, stored: readonly AssetRow[], base
       asset,
       base,
       is_replaceable: asset !== null && (asset.slot === null || heads.get(`${asset.rom_id}/${asset.slot}`) === asset),
-      decision: decidePair({ file, asset, base }, target, null)
+      decision: file === null || isPaired(file)
+        ? decidePair({ file, asset, base }, target, null)
+        : noop('The device lists another file of this name or slot, which is synced')
     })
   }
 
   for (const file of listing.files) {
     const target = targets.find(file, file.key)
-    if (target !== null) target.isListed = true
     add(file, target?.newest ?? null, target)
   }
   for (const target of withAssets.filter(createIsOffered(listing))) add(null, target.newest, target)
@@ -97,7 +105,8 @@ export function createPairs (listing: Listing, stored: readonly AssetRow[], base
   return {
     /** Lists the pairs that need former contents, because the device might upload content that the server once had. */
     listOpen (): Pair[] {
-      return pairs.filter(({ asset, decision: { action } }) => asset === null || action === 'conflict' || action === 'upload')
+      return pairs.filter(({ file, asset, decision: { action } }) =>
+        (asset === null || action === 'conflict' || action === 'upload') && (file === null || isPaired(file)))
     },
 
     /** Decides the open pairs again with their former contents. */

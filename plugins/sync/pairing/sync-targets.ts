@@ -1,6 +1,6 @@
 import type { AssetKind } from '../../assets/entities.ts'
 import type { StoredContent } from '../decide.ts'
-import type { Listing } from '../read-listing.ts'
+import type { ListedFile, Listing } from '../read-listing.ts'
 import type { AssetRow, BaseRow, FormerRow } from '../rows.ts'
 
 /** Former contents of the server for one file or slot. */
@@ -10,7 +10,8 @@ export interface FormerContents { contents: StoredContent[], deleted: FormerRow[
 export interface SyncTarget extends Record<AssetKind, BaseRow | null> {
   /** The newest asset of the server for this target. */
   newest: AssetRow | null
-  isListed: boolean
+  /** The file of the device that is paired; null if the device listed none. */
+  listed: ListedFile | null
   /** Null if the server has no former content. */
   former: FormerContents | null
   /** Assets whose content is missing from the disk; null for none. */
@@ -35,7 +36,7 @@ export function createTargets ({ keyOf }: Pick<Listing, 'keyOf'>): SyncTargets {
     const existing = targetsByKey.get(key)
     if (existing !== undefined) return existing
     const target: SyncTarget = {
-      newest: null, save: null, state: null, screenshot: null, isListed: false, former: null, missing: null
+      newest: null, save: null, state: null, screenshot: null, listed: null, former: null, missing: null
     }
     targetsByKey.set(key, target)
     return target
@@ -84,6 +85,14 @@ export function addBases (
   for (const base of bases) {
     const target = targets.find(base, base.key.slice(start.length))
     if (target !== null) target[base.kind] = base
+  }
+}
+
+/** Adds the files of the device. Of several with one key, such as copies of a save, the preferred one is paired. */
+export function addListed (targets: SyncTargets, { files, isPreferred }: Pick<Listing, 'files' | 'isPreferred'>): void {
+  for (const file of files) {
+    const target = targets.find(file, file.key)
+    if (target !== null && (target.listed === null || isPreferred(file, target.listed))) target.listed = file
   }
 }
 

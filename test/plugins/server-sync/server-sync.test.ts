@@ -7,7 +7,7 @@ import { connectSsh } from '../../../plugins/server-sync/ssh/connect.ts'
 import { findKnownKeys } from '../../../plugins/server-sync/ssh/known-hosts.ts'
 import { readSshSettings } from '../../../plugins/server-sync/ssh/settings.ts'
 import { until } from '../../until.ts'
-import { type Session, DIRECTORY, base, createOwner, startServerSync } from './server-sync-support.ts'
+import { type Session, DIRECTORY, base, contentOf, counts, createOwner, newest, startServerSync } from './server-sync-support.ts'
 import { startDeviceHost } from './sftp-server.ts'
 
 const { start } = await startServerSync(t)
@@ -84,6 +84,22 @@ t.test('settings made with a token of an administrator do not reach the private 
   t.match(await sync(own), refused)
   await configure(own, { ...(await get(own)).sync_config, save_directories: [DIRECTORY] })
   t.equal((await sync(own)).status, 'COMPLETED', 'signed in, the administrator makes them its own')
+})
+
+t.test('a copy of a save on a device does not replace the save', async (t) => {
+  const { test, client, rom, reach, sync } = await start(t)
+  const host = await startDeviceHost(t)
+  const device = await reach(host)
+  await client.save({ rom_id: rom, slot: 'main' }, 'Game.srm', 'now')
+  host.put('/saves/snes/Game [2024-01-01_00-00-00].srm', 'long ago')
+  host.put('/saves/snes/Game.srm', 'now')
+  host.put('/saves/snes/Game [2025-01-01_00-00-00].srm', 'a year ago')
+  for (const content of ['now', 'now', 'next', 'next']) {
+    host.put('/saves/snes/Game.srm', content)
+    t.equal(counts(await sync(device)), 'COMPLETED 3/1/0')
+    t.equal(host.text('/saves/snes/Game.srm'), content)
+    t.equal(await contentOf(test, (await newest(test, rom)).id), content)
+  }
 })
 
 t.test('the task syncs every device that it can reach', async (t) => {

@@ -542,6 +542,51 @@ t.test('concurrent negotiations of one device all succeed', async (t) => {
   t.equal(Object.keys(await world.listBases(device.id)).length, 20)
 })
 
+t.test('a copy of a save with a date tag in its name does not replace the save', async (t) => {
+  const { rom, device, add, negotiate } = await begin()
+  await add({ name: 'Game.srm', content: 'now', at: 5 })
+  t.same((await negotiate({ 'Game.srm': 'now' })).operations, [{ type: 'noop', rom_id: rom, file: 'Game.srm' }])
+  const copies = ['Game [2025-01-01_00-00-00].srm', 'Game [2025-02-01_00-00-00].srm'] as const
+  for (const files of [[copies[0], 'Game.srm', copies[1]], [copies[1], copies[0], 'Game.srm']]) {
+    const contents = Object.fromEntries(files.map((name) => [name, name === 'Game.srm' ? 'now' : name]))
+    const { operations } = await negotiate(contents)
+    t.same(operations, files.map((file) => ({ type: 'noop', rom_id: rom, file })))
+  }
+  t.match(await world.listBases(device.id), { 'file:Game.srm': sha1('now') })
+  const { operations } = await negotiate(Object.fromEntries(copies.map((name) => [name, name])))
+  t.same(operations.map(({ type }: { type: string }) => type), ['noop', 'upload'], 'the copy with the later tag is the save')
+})
+
+t.test('of two names that the server stores as one, the last changed file is synced', async (t) => {
+  const { rom, add, negotiate } = await begin()
+  await add({ name: 'A-B.srm', content: 'now' })
+  const list = (plain: number, odd: number) => negotiate({}, {
+    roms: [{
+      rom_id: rom,
+      saves: [
+        { file: 'A-B.srm', mtime: timeOf(plain), sha1: sha1('now') }, { file: 'A:B.srm', mtime: timeOf(odd), sha1: sha1('next') }
+      ]
+    }]
+  })
+  const typesOf = ({ operations }: { operations: { type: string }[] }) => operations.map(({ type }) => type)
+  t.same(typesOf(await list(9, 8)), ['noop', 'noop'])
+  t.same(typesOf(await list(9, 10)), ['noop', 'upload'])
+})
+
+t.test('of several saves that a device lists in one slot, the one changed last is synced', async (t) => {
+  const { user, rom, device, add } = await begin()
+  await add({ name: 'Game.srm', content: 'now', slot: 'main' })
+  const negotiate = async (...saves: object[]) => {
+    const { body } = await user.post(NEGOTIATE, { device_id: device.id, saves })
+    return body.operations.map(({ action }: { action: string }) => action)
+  }
+  const [now, former] = [save(rom, 'main', 'now', { updated_at: timeOf(9) }), save(rom, 'main', 'former', { updated_at: timeOf(8) })]
+  t.same(await negotiate(now), ['no_op'])
+  t.same(await negotiate(former, now), ['no_op', 'no_op'])
+  t.same(await negotiate(now, former), ['no_op', 'no_op'])
+  t.same(await negotiate(now, save(rom, 'main', 'next', { updated_at: timeOf(10) }), former), ['no_op', 'upload', 'no_op'])
+})
+
 t.test('a file that is listed twice gets two decisions', async (t) => {
   const { rom, add, negotiate } = await begin()
   await add({ name: 'Game.srm', content: 'one' })
