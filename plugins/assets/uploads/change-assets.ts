@@ -10,7 +10,7 @@ import { assetNotFound, getAllOwn, getOwn, getOwnOrDeleted } from '../read-asset
 import type { AssetRow } from '../rows.ts'
 import type { DownloadedInput, ReplaceInput } from '../schemas.ts'
 import { readMtime } from './read-upload.ts'
-import { readThumbnail } from './thumbnail-store.ts'
+import { type ThumbnailStore, readThumbnail } from './thumbnail-store.ts'
 import type { AssetWriting } from './upload-assets.ts'
 import type { RomNames } from './write-rows.ts'
 import { type NewContent, folderOf, laterThan, restoreVersion, sameGame } from './write-assets.ts'
@@ -42,6 +42,18 @@ async function findVersion ({ tx }: WriteContext, asset: Asset, id: number): Pro
   return version
 }
 
+export const isDeleted = ({ deleted_at: at }: Asset): boolean => at !== null && at !== undefined
+
+/** Restores a deleted asset with its picture. @throws ApiError CONFLICT if another asset has its name by now */
+export async function restoreAsset (thumbnails: ThumbnailStore, writing: WriteContext, asset: Asset): Promise<void> {
+  const { kind, file_name: name, slot, user, deleted_at: deletedAt } = asset
+  const same = { user, ...sameGame(asset), kind, slot: slot ?? null, file_name: name, deleted_at: null }
+  if (await writing.tx.em.count(Asset, same) > 0) throw conflict(`There is another '${name}' now; delete that first`)
+  writing.tx.em.assign(asset, { deleted_at: null, deleted_by: null })
+  await writing.tx.em.flush()
+  if (deletedAt !== null && deletedAt !== undefined) await thumbnails.restore(writing, asset, deletedAt)
+}
+
 /** Creates the deletion of assets, and its reversal. */
 function createDeletions ({ writes, thumbnails }: Pick<AssetWriting, 'writes' | 'thumbnails'>) {
   return {
@@ -68,14 +80,7 @@ function createDeletions ({ writes, thumbnails }: Pick<AssetWriting, 'writes' | 
     async restore (context: Context, ref: AssetRef): Promise<void> {
       const row = await getOwnOrDeleted(context, ref)
       await writes.run(context.db, [lineageOf(row)], async (writing) => {
-        const asset = await load(writing, ref, true)
-        const { file_name: name, slot, user, deleted_at: deletedAt } = asset
-        const same = { user, ...sameGame(asset), kind: ref.kind, slot: slot ?? null, file_name: name, deleted_at: null }
-        const twin = await writing.tx.em.count(Asset, same)
-        if (twin > 0) throw conflict(`There is another '${name}' now; delete that first`)
-        writing.tx.em.assign(asset, { deleted_at: null, deleted_by: null })
-        await writing.tx.em.flush()
-        if (deletedAt !== null && deletedAt !== undefined) await thumbnails.restore(writing, asset, deletedAt)
+        await restoreAsset(thumbnails, writing, await load(writing, ref, true))
       })
     }
   }

@@ -1,4 +1,5 @@
 import type { Readable } from 'node:stream'
+import { LockMode } from '@mikro-orm/postgresql'
 import { requireGrant } from '../../../core/access/auth.ts'
 import type { Context } from '../../../core/access/context.ts'
 import type { Db } from '../../../core/database/db.ts'
@@ -9,7 +10,7 @@ import { Asset, type AssetRef } from '../entities.ts'
 import { getOwn } from '../read-assets.ts'
 import type { AssetRow } from '../rows.ts'
 import type { ResolveInput } from '../schemas.ts'
-import { lineageOf, load, ownFolder } from './change-assets.ts'
+import { isDeleted, lineageOf, load, ownFolder, restoreAsset } from './change-assets.ts'
 import type { ThumbnailStore } from './thumbnail-store.ts'
 import type { AssetWriting } from './upload-assets.ts'
 import type { WriteContext } from './write-transaction.ts'
@@ -18,8 +19,8 @@ interface Contents {
   open: Files['open']
   stage (db: Db, userId: number, name: string, content: Readable): Promise<StagedFile>
 }
-/** Both sides of a conflict, within the transaction that resolves it. */
-interface Sides { original: Asset, copy: Asset }
+/** Both sides of a conflict, within the transaction that resolves it. The original may be deleted, or gone for good. */
+interface Sides { original: Asset | null, copy: Asset }
 
 /** Returns the word that tells a copy from its original: the device that sent it, else its day. */
 const labelOf = ({ origin_device: device, updated_at: at }: Asset): string => {
@@ -30,12 +31,12 @@ const labelOf = ({ origin_device: device, updated_at: at }: Asset): string => {
 /** Loads both sides. @throws ApiError NOT_FOUND · CONFLICT if somebody else resolved the conflict meanwhile */
 async function loadSides (writing: WriteContext, row: AssetRow): Promise<Sides> {
   const copy = await load(writing, row)
-  const resolved = () => conflict(`'${row.file_name}' is no conflict copy any more; fetch the current state`)
-  if (typeof copy.conflict_of !== 'number') throw resolved()
+  if (typeof copy.conflict_of !== 'number') {
+    throw conflict(`'${row.file_name}' is no conflict copy any more; fetch the current state`)
+  }
   await writing.tx.em.populate(copy, ['origin_device'])
   const original = await writing.tx.em.findOne(Asset,
-    { id: copy.conflict_of, user: row.user_id, kind: row.kind, deleted_at: null })
-  if (original === null) throw resolved()
+    { id: copy.conflict_of, user: row.user_id, kind: row.kind }, { lockMode: LockMode.PESSIMISTIC_WRITE })
   return { original, copy }
 }
 
@@ -50,7 +51,8 @@ async function separate (thumbnails: ThumbnailStore, writing: WriteContext, { or
   const peers = await writing.tx.em.find(Asset,
     { user: copy.user, rom: copy.rom ?? null, kind: copy.kind, deleted_at: null }, { fields: ['file_name'] })
   const { file_name: formerName } = copy
-  copy.file_name = ownName(original.file_name, labelOf(copy), new Set(peers.map(({ file_name: name }) => name)))
+  const taken = new Set(peers.map(({ file_name: name }) => name))
+  copy.file_name = ownName(original?.file_name ?? copy.file_name, labelOf(copy), taken)
   copy.conflict_of = null
   await thumbnails.rename(writing, copy, formerName)
 }
@@ -69,7 +71,8 @@ export function createConflicts ({ writes, thumbnails }: Pick<AssetWriting, 'wri
 
   return {
     /**
-     * Resolves the conflict of a copy.
+     * Resolves the conflict of a copy. A deleted original is restored if one side is kept. If the original is gone for
+     * good, the copy becomes an asset of its own.
      *
      * @returns the id of the asset that remains: the original, or the copy if both remain
      * @throws ApiError NOT_FOUND · CONFLICT if the asset is no conflict copy · NO_FREE_SPACE
@@ -83,10 +86,11 @@ export function createConflicts ({ writes, thumbnails }: Pick<AssetWriting, 'wri
         return await writes.run(context.db, [lineageOf(row)], async (writing) => {
           const sides = await loadSides(writing, row)
           const { original, copy } = sides
-          if (keep === 'both') {
+          if (keep === 'both' || original === null) {
             await separate(thumbnails, writing, sides)
             return copy.id
           }
+          if (isDeleted(original)) await restoreAsset(thumbnails, writing, original)
           if (staged !== null) {
             if (staged.sha1 !== copy.sha1) throw conflict(`'${copy.file_name}' changed at the same moment; fetch the current state and try again`)
             await writes.replace(writing, original, {

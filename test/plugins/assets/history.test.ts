@@ -40,6 +40,28 @@ t.test('a conflict resolved with one side keeps the content of the other', async
   t.match(await list(), [{ id: original.id, sha1: copy.sha1 }])
 })
 
+t.test('a conflict whose original was deleted can still be resolved', async (t) => {
+  for (const keep of KEEP) {
+    const { original, copy, resolve, list } = await createConflict()
+    await alice.call('POST', '/api/saves/delete', { saves: [original.id] })
+    const reply = await resolve(keep)
+    t.equal(reply.statusCode, 200, reply.body)
+    const left = keep === 'both'
+      ? { id: copy.id, file_name: 'Game (Phone).srm', conflict_of: null }
+      : { id: original.id, sha1: (keep === 'copy' ? copy : original).sha1, screenshot: { file_name: 'Game.srm.png' } }
+    t.match(await list(), [left])
+    t.equal((await list()).length, 1)
+  }
+})
+
+t.test('a copy whose original is gone for good becomes a save of its own', async (t) => {
+  const { original, copy, resolve, list } = await createConflict()
+  await alice.call('POST', '/api/saves/delete', { saves: [original.id] })
+  await test.app.pg.query('delete from assets where id = $1', [original.id])
+  t.equal((await resolve('copy')).statusCode, 200)
+  t.match(await list(), [{ id: copy.id, sha1: copy.sha1, conflict_of: null }])
+})
+
 t.test('of several resolutions at once one succeeds, and no content is lost', async (t) => {
   const { rom, original, copy, resolve, list } = await createConflict()
   const replies = await Promise.all([...KEEP, ...KEEP].map((keep) => resolve(keep)))
