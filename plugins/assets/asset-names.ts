@@ -53,6 +53,20 @@ export function cleanFileName (given: string): string {
   return check(clean(given.slice(given.lastIndexOf('/') + 1)), given)
 }
 
+/**
+ * Returns the name of an asset on a device: without its date tag, and with the plus signs of the ROM's name, because
+ * emulators look for a save by the name of the ROM. Other removed characters stay removed: many devices refuse them.
+ *
+ * @param romStem the name of the ROM without its extension
+ */
+export function nameOnDevice (fileName: string, romStem: string | undefined): string {
+  const name = withoutDateTag(fileName)
+  if (romStem?.includes('+') !== true) return name
+  const stored = clean(romStem)
+  const isOfRom = name.startsWith(stored) && ['.', undefined].includes(name[stored.length])
+  return isOfRom && romStem.replaceAll('+', '').trim() === stored ? romStem + name.slice(stored.length) : name
+}
+
 /** Returns one folder name of a path, from text of a client or of the library. @throws ApiError BAD_REQUEST */
 export const cleanFolder = (given: string): string => check(clean(given), given)
 

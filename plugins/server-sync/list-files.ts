@@ -7,13 +7,14 @@ import type { DeviceSave } from './transport.ts'
 export interface MatchedSave { save: DeviceSave, candidate: Candidate }
 
 /**
- * Returns the save of the same platform with the same name. Otherwise a save whose name differs only by its date tag
- * matches.
+ * Returns the save of the same platform with the same name. Otherwise a save matches whose name differs only by its
+ * date tag, or by characters that the server does not store.
  */
 export function matchSave (save: DeviceSave, candidates: readonly Candidate[]): Candidate | null {
   const ofPlatform = candidates.filter(({ fs_slug: folder, slug }) => [folder, slug].includes(save.platform))
+  const stored = withoutDateTag(readStoredName(save.file_name) ?? save.file_name)
   return ofPlatform.find(({ file_name: name }) => name === save.file_name) ??
-    ofPlatform.find(({ file_name: name }) => withoutDateTag(name) === withoutDateTag(save.file_name)) ?? null
+    ofPlatform.find(({ file_name: name }) => withoutDateTag(name) === stored) ?? null
 }
 
 /** @param hash content hash; null if it is not known */

@@ -32,6 +32,8 @@ export async function findSessionDevice (db: Db, sessionId: number): Promise<num
 export interface Candidate {
   rom_id: number
   rom_name: string
+  /** The name of the ROM without its extension. */
+  rom_stem: string
   file_name: string
   /** The platform's folder name and its slug. */
   fs_slug: string
@@ -43,7 +45,8 @@ export interface Candidate {
 export async function selectCandidates (
   { db, caller }: Context<NonNullable<AnyCaller>>, platforms: readonly string[]
 ): Promise<Candidate[]> {
-  const { rows } = await sql<Candidate>`select a.rom_id, coalesce(r.name, r.fs_name_no_tags) as rom_name, a.file_name,
+  const { rows } = await sql<Candidate>`select a.rom_id, coalesce(r.name, r.fs_name_no_tags) as rom_name,
+      r.fs_name_no_ext as rom_stem, a.file_name,
       p.fs_slug, p.slug, ${selectMilliseconds('a.updated_at')} as updated_at
     from assets a join roms r on r.id = a.rom_id join platforms p on p.id = r.platform_id
     where a.user_id = ${caller.id} and a.kind = 'save' and a.slot is not null and a.deleted_at is null

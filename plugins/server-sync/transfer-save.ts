@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify'
-import { withoutDateTag } from '../assets/base-rows.ts'
+import { nameOnDevice } from '../assets/asset-names.ts'
 import type { StagedFile } from '../assets/asset-files.ts'
 import type { Pair } from '../sync/pair.ts'
 import type { AssetRow } from '../sync/rows.ts'
@@ -34,7 +34,7 @@ export async function writeToDevice (
   const { row, content: { object } } = await assets.open({ db, caller }, ref)
   const target = {
     platforms: [candidate.fs_slug, candidate.slug],
-    file_name: replaces?.file_name ?? withoutDateTag(asset.file_name),
+    file_name: replaces?.file_name ?? nameOnDevice(asset.file_name, candidate.rom_stem),
     replaces
   }
   const stream = object.read(0, object.size)

@@ -172,6 +172,13 @@ export async function selectRomNames (db: Db, romIds: readonly number[]): Promis
   return new Map(rows.map((row) => [row.id, row.name]))
 }
 
+/** Selects the names without extension of those of these ROMs that have a plus sign, for `nameOnDevice`. */
+export async function selectPlusStems (db: Db, romIds: readonly number[]): Promise<Map<number, string>> {
+  const { rows } = await sql<{ id: number, stem: string }>`select id, fs_name_no_ext as stem from roms
+    where id = any(${romIds}::int[]) and position('+' in fs_name_no_ext) > 0`.execute(db)
+  return new Map(rows.map((row) => [row.id, row.stem]))
+}
+
 /**
  * Lists bases for contents of the server, under all their keys. If a slot has several contents, the newest one wins.
  */

@@ -6,6 +6,7 @@ import { Device as DeviceEntity } from '../../../plugins/devices/entities.ts'
 import { connectSsh } from '../../../plugins/server-sync/ssh/connect.ts'
 import { findKnownKeys } from '../../../plugins/server-sync/ssh/known-hosts.ts'
 import { readSshSettings } from '../../../plugins/server-sync/ssh/settings.ts'
+import { addRom } from '../roms/support.ts'
 import { until } from '../../until.ts'
 import { type Session, DIRECTORY, base, contentOf, counts, createOwner, newest, startServerSync } from './server-sync-support.ts'
 import { startDeviceHost } from './sftp-server.ts'
@@ -84,6 +85,20 @@ t.test('settings made with a token of an administrator do not reach the private 
   t.match(await sync(own), refused)
   await configure(own, { ...(await get(own)).sync_config, save_directories: [DIRECTORY] })
   t.equal((await sync(own)).status, 'COMPLETED', 'signed in, the administrator makes them its own')
+})
+
+t.test('a save whose name has a plus sign is synced over SSH', async (t) => {
+  const { test, client, reach, sync } = await start(t)
+  const rom = await addRom(test, { fs_name: 'A + B.sfc', platform: 'snes' })
+  const host = await startDeviceHost(t)
+  const device = await reach(host)
+  host.put('/saves/snes/other.srm', 'of no game')
+  await client.save({ rom_id: rom, slot: 'main' }, 'A + B.srm', 'one')
+  t.equal(counts(await sync(device)), 'COMPLETED 1/1/0')
+  t.same(host.names('/saves/snes'), ['A + B.srm', 'other.srm'])
+  host.put('/saves/snes/A + B.srm', 'two')
+  t.equal(counts(await sync(device)), 'COMPLETED 2/1/0')
+  t.equal(await contentOf(test, (await newest(test, rom)).id), 'two')
 })
 
 t.test('a copy of a save on a device does not replace the save', async (t) => {

@@ -64,6 +64,22 @@ t.test('equal files become the base, and a file removed afterwards is not offere
   t.same((await negotiate({})).operations, [])
 })
 
+t.test('a save that is offered to a device has the plus signs of the name of its ROM', async (t) => {
+  const { user, device } = await begin({ paths: { saves: '/saves' } })
+  const offer = async (romName: string, name: string) => {
+    const rom = await addRom(test, { fs_name: romName })
+    await world.addAsset(user.id, { rom, name, content: name })
+    const roms = listFiles({ [rom]: {} })
+    const { body } = await user.post(NEGOTIATE, { device_id: device.id, roms })
+    return body.operations.find((operation: { rom_id: number }) => operation.rom_id === rom)
+  }
+  t.match(await offer('Mickey + Donald (USA).sfc', 'Mickey  Donald (USA) [2026-01-01_00-00-00].srm'),
+    { type: 'download', file: 'Mickey + Donald (USA).srm', dest_path: '/saves/Mickey + Donald (USA).srm' })
+  t.match(await offer('A+.sfc', 'A.state1'), { file: 'A+.state1' })
+  t.match(await offer('B+.sfc', 'B2.srm'), { file: 'B2.srm' })
+  t.match(await offer('C: D + E.sfc', 'C- D  E.srm'), { file: 'C- D  E.srm' })
+})
+
 t.test('a file that only the server has is downloaded to the path of its kind', async (t) => {
   const { rom, device, add, negotiate } = await begin({ paths: { saves: '/storage/saves/', states: 'D:\\states' } })
   const saved = await add({ name: 'Game [2026-01-01_00-00-00].srm', content: 'one', slot: 'auto' })
