@@ -80,6 +80,8 @@ declare module 'fastify' {
       /** Sends the page for an address that no route can have. @returns false if the client wants no page there */
       show?: (request: FastifyRequest, reply: FastifyReply) => boolean
     }
+    /** The roots of addresses whose errors have no body, because of their clients. */
+    bareErrorRoots: string[]
   }
 }
 
@@ -162,7 +164,7 @@ export async function buildApp (options: AppOptions): Promise<App> {
   const app = createApp(options)
   app.decorate('secrets', secrets)
   app.decorate('store', createStore(config))
-  app.decorate('pages', { areServed: false })
+  app.decorate('pages', { areServed: false }).decorate('bareErrorRoots', [])
   traceRequests(app)
   await app.register(errorHandler)
   await app.register(refuseClosing)

@@ -14,13 +14,18 @@ const FRAMEWORK_TEXTS: Record<string, (url: string) => string> = {
   FST_ERR_MAX_PARAM_LENGTH: (url) => `A part of the address ${quote(url)} is longer than the server accepts; shorten it`
 }
 
+/** True if the errors of this address have no body. */
+const isBare = ({ url, server: { bareErrorRoots: roots } }: FastifyRequest): boolean =>
+  roots.some((root) => url.startsWith(`${root}/`))
+
 /** Sends errors that occur before a route is found: browsers see a page, other clients the form of all errors. */
 export function sendFrameworkError (error: FastifyError, request: FastifyRequest, reply: FastifyReply): void {
   const text = FRAMEWORK_TEXTS[error.code]?.(request.url.split('?', 1)[0] ?? '') ?? error.message
   const { pages, securityHeaders } = request.server
   // No hook runs before this handler.
   reply.code(error.statusCode ?? 500).headers(securityHeaders).header(REQUEST_ID_HEADER, request.id)
-  if (pages.show?.(request, reply) !== true) void reply.send({ detail: text })
+  if (isBare(request)) void reply.header('connection', 'close').send()
+  else if (pages.show?.(request, reply) !== true) void reply.send({ detail: text })
 }
 
 /** Refuses an `Expect` other than `100-continue`, because Node's own response has no body. */

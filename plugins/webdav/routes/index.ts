@@ -21,6 +21,8 @@ function addHeaders (
 
 const routes: FeatureRoutes<Webdav> = async (app, { config }, webdav) => {
   for (const method of METHODS) app.addHttpMethod(method, { overrideExisting: true })
+  // RetroArch sends names that are not UTF-8 byte by byte.
+  app.bareErrorRoots.push(ROOT, ROMM_ROOT)
   await app.register(async (dav) => {
     // The body is the raw bytes, of any type.
     dav.removeAllContentTypeParsers()

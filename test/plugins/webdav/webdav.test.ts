@@ -241,6 +241,19 @@ t.test('responses are as RetroArch needs them', async (t) => {
   wrong.close()
 })
 
+t.test('a name that is not UTF-8 is refused without a body', async (t) => {
+  const { test, deck } = await start(t)
+  const base = await baseOf(test)
+  for (const address of [`${base}saves/Snes9x/%83%7D.srm`, `${base.replace('webdav', 'api/cloud-sync')}saves/%FF.srm`]) {
+    for (const method of ['GET', 'PUT', 'MKCOL', 'DELETE']) {
+      const reply = await fetch(address, { method, headers: { 'user-agent': 'libretro' } })
+      t.match([reply.status, await reply.text(), reply.headers.get('content-length'), reply.headers.get('connection')],
+        [400, '', '0', 'close'], `${method} ${address}`)
+    }
+  }
+  t.match(await deck.put(SAVE, ONE), { status: 201 })
+})
+
 t.test('a client of RomM finds the sync at its address there', async (t) => {
   const test = await fresh(t)
   await addGame(test)
