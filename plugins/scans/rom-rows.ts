@@ -1,4 +1,5 @@
 import type { Db } from '../../core/database/db.ts'
+import { toDatabaseJson } from '../../core/database/json.ts'
 import type { ScanType } from '../matching/scan-types.ts'
 import type { Rom } from '../roms/entities.ts'
 
@@ -93,6 +94,21 @@ export async function listHashes (db: Db, romIds: readonly number[]): Promise<Ro
   return rows
 }
 
+/** Selects ROMs outside platform $1 of library $2. `offset 0` makes PostgreSQL look up each wanted one by the index. */
+const selectElsewhere = (wanted: string, condition: string) => `select r.id, r.library_id, r.platform_id, r.fs_path,
+    r.fs_name, p.fs_inode, r.fs_size_bytes::float8 as fs_size_bytes, r.crc_hash, r.md5_hash, r.sha1_hash
+  from (${wanted}) wanted
+  cross join lateral (select * from roms where (platform_id, library_id) <> ($1, $2) and ${condition} offset 0) r
+  left join platform_folders p on p.platform_id = r.platform_id and p.library_id = r.library_id`
+
+const ELSEWHERE_BY_HASH = selectElsewhere('select distinct unnest($3::text[]) as sha1_hash',
+  "roms.sha1_hash = wanted.sha1_hash and crc_hash <> '' and md5_hash <> ''")
+
+/** The first condition is that of the index `roms_folded_fs_name_no_ext`. */
+const ELSEWHERE_BY_NAME = selectElsewhere(
+  'select name, lower(normalize(stem)) as stem, size from json_to_recordset($3::json) as w(name text, stem text, size bigint)',
+  'lower(normalize(fs_name_no_ext)) = wanted.stem and fs_name = wanted.name and fs_size_bytes = wanted.size')
+
 /**
  * Returns ROMs of other platforms or libraries with one of these SHA-1 hashes. The lateral join looks up each hash
  * by the index, even while PostgreSQL has no statistics of the table.
@@ -100,15 +116,16 @@ export async function listHashes (db: Db, romIds: readonly number[]): Promise<Ro
 export async function listElsewhere (
   db: Db, { id, library_id: library }: PlatformFolderRef, sha1s: readonly string[]
 ): Promise<LocatedHashes[]> {
-  const { rows } = await db.query<LocatedHashes>(`select r.id, r.library_id, r.platform_id, r.fs_path, r.fs_name,
-      p.fs_inode,
-      r.fs_size_bytes::float8 as fs_size_bytes, r.crc_hash, r.md5_hash, r.sha1_hash
-    from (select distinct unnest($2::text[]) as sha1_hash) wanted
-    cross join lateral (select * from roms where roms.sha1_hash = wanted.sha1_hash
-      and (platform_id, library_id) <> ($1, $3) and crc_hash <> '' and md5_hash <> '' offset 0) r
-    left join platform_folders p on p.platform_id = r.platform_id and p.library_id = r.library_id`,
-  [id, sha1s, library])
-  return rows
+  return (await db.query<LocatedHashes>(ELSEWHERE_BY_HASH, [id, library, sha1s])).rows
+}
+
+/** Returns ROMs of other platforms or libraries with one of these names and its size. */
+export async function listNamesakes (
+  db: Db, { id, library_id: library }: PlatformFolderRef,
+  names: readonly Pick<Rom, 'fs_name' | 'fs_name_no_ext' | 'fs_size_bytes'>[]
+): Promise<LocatedHashes[]> {
+  const wanted = names.map(({ fs_name: name, fs_name_no_ext: stem, fs_size_bytes: size }) => ({ name, stem, size }))
+  return (await db.query<LocatedHashes>(ELSEWHERE_BY_NAME, [id, library, toDatabaseJson(wanted)])).rows
 }
 
 /** Marks ROMs as missing or present, except those that have another name by now. */

@@ -44,7 +44,7 @@ async function toRebuilds (
     if (claimed !== null) Object.assign(row, { id: claimed.id, stored_name: claimed.fs_name })
     rebuilds.push({ change, write: { row, files } })
   }
-  await moves.claim(rebuilds.map(({ write }) => write.row).filter((row) => row.id === null), platform)
+  await moves.claim(rebuilds.map(({ write }) => write).filter(({ row }) => row.id === null), platform)
   return rebuilds.map(({ change, write }) => change.kind === 'new' && write.row.id !== null
     ? { change: { ...change, kind: 'moved' }, write }
     : { change, write })

@@ -1,4 +1,4 @@
-import { mkdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises'
+import { cp, mkdir, readFile, rename, rm, symlink, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
 import { resetScripts } from '../fixtures/script.ts'
@@ -110,6 +110,27 @@ t.test('a renamed ROM of a platform without hashes is recognised by its inodes',
   const after = await roms('switch')
   t.same(after.map(({ fs_name: name, id }) => [name, id]),
     [['Game', before[0]?.id], ['New.nsp', before[1]?.id]])
+})
+
+t.test('ROMs of a platform without hashes that move to another platform keep their rows', async (t) => {
+  await put({
+    'roms/ps3/Folder/PS3_GAME/EBOOT.BIN': 'first', 'roms/ps3/Other.pkg': 'second', 'roms/ps3/Changed.pkg': 'third',
+    'roms/ps3/Copied.pkg': 'fourth'
+  })
+  await scan({ platform_fs_slugs: ['ps3'] })
+  const before = new Map((await roms('ps3')).map(({ fs_name: name, id }) => [name, id]))
+  await mkdir(at('roms/xboxone'))
+  for (const name of ['Folder', 'Other.pkg', 'Changed.pkg']) await move(`ps3/${name}`, `xboxone/${name}`)
+  await utimes(at('roms/xboxone/Changed.pkg'), 1, 1)
+  await cp(at('roms/ps3/Copied.pkg'), at('roms/xboxone/Copied.pkg'), { preserveTimestamps: true })
+  const status = await scan()
+  const after = new Map((await roms('xboxone')).map(({ fs_name: name, id }) => [name, id]))
+  t.equal(after.get('Folder'), before.get('Folder'))
+  t.equal(after.get('Other.pkg'), before.get('Other.pkg'))
+  t.not(after.get('Changed.pkg'), before.get('Changed.pkg'), 'another time is another file')
+  t.not(after.get('Copied.pkg'), before.get('Copied.pkg'), 'a copy is a ROM of its own')
+  t.match(status.meta.scan_stats, { new_roms: 2, updated_roms: 2 })
+  t.match(await roms('ps3'), [{ fs_name: 'Changed.pkg', missing_from_fs: true }, { fs_name: 'Copied.pkg', missing_from_fs: false }])
 })
 
 t.test('a complete scan matches a renamed file from scratch, in its old row', async (t) => {
