@@ -99,7 +99,8 @@ async function readEntry (platform: Platform, item: DirectoryItem): Promise<Entr
     entry.kind = 'folder'
     await readFolder(walk, { ...found, below: [] }, entry.files)
     if (entry.files.length === 0 && entry.problems.length === 0) {
-      entry.problems.push({ fs_name: item.name, path: found.path, reason: 'empty folder: no file in it belongs to a game' })
+      const reason = 'empty folder: no file in it belongs to a game'
+      entry.problems.push({ fs_name: item.name, path: found.path, reason, is_empty: true })
     }
   }
   entry.problems.sort((a, b) => a.path < b.path ? -1 : 1)

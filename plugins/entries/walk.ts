@@ -26,6 +26,8 @@ export interface EntryFile {
 export interface EntryProblem extends Problem {
   /** The entry that the problem belongs to; in printable form if its name is not valid UTF-8. */
   fs_name: string
+  /** True if the entry is a folder that was read and has no file of a game. */
+  is_empty?: true
 }
 
 /** A path on disk: without symbolic links, and relative to the library. */

@@ -119,7 +119,8 @@ function listInOrder (
  * Lists, hashes and stores at the same time; each stage runs one batch ahead of the next.
  *
  * @param missingRoms known ROMs whose file is not there under their name
- * @returns the names that were there, and the ROMs of `missingRoms` that no entry claimed
+ * @returns the names that were there, the names of folders without files, and the ROMs of `missingRoms` that no entry
+ * claimed
  */
 async function readEntries (
   services: PlatformScanServices, reading: PlatformReading, missingRoms: readonly StoredRomSummary[]
@@ -149,11 +150,12 @@ async function readEntries (
   await Promise.all(storing)
   const problems = listProblems()
   if (problems.length > 0) await folders.check(platform, folder)
-  for (const { path, reason, fs_name: name } of problems) {
+  const emptied = new Set<string>()
+  for (const { path, reason, fs_name: name, is_empty: isEmpty = false } of problems) {
     parts.of(platform).problem({ platform: platform.fs_slug, path, reason })
-    seen.add(name)
+    ;(isEmpty ? emptied : seen).add(name)
   }
-  return { seen, absent: new Set(missing.ids()) }
+  return { seen, emptied, absent: new Set(missing.ids()) }
 }
 
 /**
@@ -189,11 +191,12 @@ export function createPlatformScan (services: PlatformScanServices) {
       const { roms, folder, facts } = await openPlatform(services, platform, true)
       const reading = { platform, folder, facts, known: byName(roms), isNamed: false }
       const withoutFile = roms.filter((rom) => !folder.items.has(rom.fs_name))
-      const { seen, absent } = await readEntries(services, reading, withoutFile)
+      const { seen, emptied, absent } = await readEntries(services, reading, withoutFile)
       const after = await folders.readAgain(platform, folder)
       // A name on disk that is no ROM any more, such as an excluded one, is gone as well. An unreadable one is not.
       const missingRoms = roms.filter(({ id, fs_name: name }) =>
-        !seen.has(name) && !folders.hasEntry(after, name) && (folder.items.has(name) || absent.has(id)))
+        !seen.has(name) && (emptied.has(name) || !folders.hasEntry(after, name)) &&
+          (folder.items.has(name) || absent.has(id)))
       await storeMissing(platform, missingRoms)
       await folders.storeFolder(platform, after)
     },
@@ -203,9 +206,11 @@ export function createPlatformScan (services: PlatformScanServices) {
       const { roms: all, folder, facts } = await openPlatform(services, platform, false)
       const roms = all.filter((rom) => ids.has(rom.id))
       const known = byName(roms)
-      const { seen } = await readEntries(services, { platform, folder, facts, known, names: known, isNamed: true }, [])
+      const reading = { platform, folder, facts, known, names: known, isNamed: true }
+      const { seen, emptied } = await readEntries(services, reading, [])
       const after = await folders.readAgain(platform, folder)
-      const missingRoms = roms.filter(({ fs_name: name }) => !seen.has(name) && !after.items.has(name))
+      const missingRoms = roms.filter(({ fs_name: name }) =>
+        !seen.has(name) && (emptied.has(name) || !after.items.has(name)))
       await storeMissing(platform, missingRoms)
       parts.of(platform).add({ scanned_roms: missingRoms.length })
     },

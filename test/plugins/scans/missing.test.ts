@@ -157,6 +157,22 @@ t.test('a vanished file is marked missing, and present again when it is back', a
   t.match(await rom('gb', 'Goes.gb'), { id, missing_from_fs: false })
 })
 
+t.test('a ROM whose folder was emptied is missing until its files are back', async (t) => {
+  await put({ 'roms/ngp/Set/1.bin': 'one', 'roms/ngp/Set/deep/2.bin': 'two', 'roms/ngp/Stays.ngp': 'stays' })
+  await scan({ platform_fs_slugs: ['ngp'] })
+  const { id } = await rom('ngp', 'Set')
+  await rm(at('roms/ngp/Set/1.bin'))
+  await rm(at('roms/ngp/Set/deep/2.bin'))
+  await scan({ platform_fs_slugs: ['ngp'] })
+  t.equal((await rom('ngp', 'Set')).missing_from_fs, true)
+  await put({ 'roms/ngp/Set/1.bin': 'one' })
+  await scan({ platform_fs_slugs: ['ngp'] })
+  t.match(await rom('ngp', 'Set'), { id, missing_from_fs: false })
+  await rm(at('roms/ngp/Set/1.bin'))
+  await scan({ roms_ids: [id] })
+  t.match(await rom('ngp', 'Set'), { id, missing_from_fs: true }, 'also if a scan of this ROM finds it')
+})
+
 t.test('a missing platform folder marks its ROMs missing until it is back', async (t) => {
   await put({ 'roms/psx/Disc.bin': 'disc' })
   await scan({ platform_fs_slugs: ['psx'] })
