@@ -1,3 +1,4 @@
+import { extname } from 'node:path'
 import type { Db } from '../../core/database/db.ts'
 import { inTransaction } from '../../core/database/transaction.ts'
 import type { ParsedName } from '../library/names.ts'
@@ -63,7 +64,8 @@ const DELETE_TWIN = `delete from roms where platform_id = $2 and fs_name = $3 an
 /** True if a ROM's name comes from its file: it has no match, and no lock on its name. */
 const FOLLOWS_FILE = "(name in (fs_name_no_tags, fs_name) and not is_identified and not own_fields && '{name}')"
 
-const UPDATE_ROM = `update roms set fs_name = $2, fs_name_no_ext = $3, fs_extension = $5, regions = $6, languages = $7,
+/** The file is there under its new name, even if a scan during the rename found no file under the former one. */
+const UPDATE_ROM = `update roms set missing_from_fs = false, fs_name = $2, fs_name_no_ext = $3, fs_extension = $5, regions = $6, languages = $7,
     tags = $8, revision = $9, version = $10, edits = edits + 1, updated_at = now(), fs_name_no_tags = $4,
     name = case when ${FOLLOWS_FILE} then $4 else name end,
     name_sort_key = case when ${FOLLOWS_FILE} and not own_fields && '{name_sort_key}' then $11 else name_sort_key end
@@ -72,8 +74,12 @@ const UPDATE_ROM = `update roms set fs_name = $2, fs_name_no_ext = $3, fs_extens
 /** The files of a folder keep their names and get a new path. */
 const MOVE_FILES = `update rom_files set file_path = $2 || substr(file_path, length($3) + 1), updated_at = now()
   where rom_id = $1 and (file_path = $3 or starts_with(file_path, $3 || '/'))`
-const RENAME_FILE = `update rom_files set file_name = $2, updated_at = now()
+/** The next scan reads a file without an inode again, because the extension decides how a file is hashed. */
+const RENAME_FILE = `update rom_files set file_name = $2, updated_at = now(), inode = case when $5 then '' else inode end
   where rom_id = $1 and file_path = $3 and file_name = $4`
+
+const hasOtherExtension = (before: string, after: string) =>
+  extname(before).toLowerCase() !== extname(after).toLowerCase()
 
 /** Writes the new name of a ROM after its file was renamed. */
 export async function finishRename (
@@ -85,7 +91,7 @@ export async function finishRename (
     await tx.query(UPDATE_ROM, [id, after, name.fs_name_no_ext, name.fs_name_no_tags, name.fs_extension,
       name.regions, name.languages, name.tags, name.revision, name.version, name.sort_key])
     if (renaming.is_folder) await tx.query(MOVE_FILES, [id, `${folder}/${after}`, `${folder}/${before}`])
-    else await tx.query(RENAME_FILE, [id, after, folder, before])
+    else await tx.query(RENAME_FILE, [id, after, folder, before, hasOtherExtension(before, after)])
     await tx.query('delete from rom_renames where rom_id = $1', [id])
   })
 }

@@ -1,5 +1,7 @@
-import { access, readFile, readdir, rename } from 'node:fs/promises'
+import { createHash } from 'node:crypto'
+import { access, readFile, readdir, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { gzipSync } from 'node:zlib'
 import { io } from 'socket.io-client'
 import t from 'tap'
 import type { LightMyRequestResponse } from 'fastify'
@@ -156,6 +158,22 @@ t.test('a file is renamed on disk together with everything that refers to it', a
   }, answer.body)
   t.ok(await exists(path('HarborTale (USA) (Beta).zip')))
   t.notOk(await exists(path('Chrono (Japan).gb')))
+})
+
+t.test('a renamed ROM that was missing is present', async (t) => {
+  const { id } = await addRom('Back.gb')
+  await sql('update roms set missing_from_fs = true where id = $1', [id])
+  t.match((await edit(id, { fs_name: 'Here.gb' })).json(), { fs_name: 'Here.gb', missing_from_fs: false })
+})
+
+t.test('the next scan hashes a file again that was given another extension', async (t) => {
+  const { id, path, folder } = await addRom('Packed.bin')
+  await writeFile(path('Packed.bin'), gzipSync('the packed content'))
+  await scan({ platform_fs_slugs: [folder] })
+  await edit(id, { fs_name: 'Packed.gz' })
+  await scan({ platform_fs_slugs: [folder] })
+  const sha1 = createHash('sha1').update('the packed content').digest('hex')
+  t.match(await get(id), { fs_name: 'Packed.gz', sha1_hash: sha1, files: [{ sha1_hash: sha1 }] })
 })
 
 t.test('a folder is renamed as a whole, also if only the case changes', async (t) => {
