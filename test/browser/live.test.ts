@@ -1,8 +1,10 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import type { HTTPRequest, Page } from 'puppeteer-core'
 import t, { type Test } from 'tap'
 import { type TestApp, buildTestApp } from '../support.ts'
-import { type Journey, reach, runJourney, seePicture } from './browser.ts'
+import { until } from '../until.ts'
+import { type Journey, reach, runJourney, see, seePicture } from './browser.ts'
 import { LIST_PROVIDER, makeLibrary } from './library.ts'
 
 t.test('covers appear while a scan runs, and a sign-out elsewhere ends the session', async (t) => {
@@ -144,5 +146,45 @@ t.test('below a base path sign-in, navigation and sockets work', async (t) => {
     await page.setOfflineMode(false)
     await see('Collections', 'h1')
     t.same(wrong, [], 'no page says that it failed')
+    await refuseList(t, page)
   }, '/games')
 })
+
+/** The server refuses one list, as for a library that is not mounted, and answers everything else. Then it is gone. */
+async function refuseList (t: Test, other: Page): Promise<void> {
+  // In a page of its own, because an error is expected here.
+  const page = await other.browserContext().newPage()
+  const reason = 'The library is not mounted'
+  const answers = new Map<string, (request: HTTPRequest) => unknown>([
+    ['/games/api/platforms', (request) => request.respond({
+      status: 503, contentType: 'application/json', body: JSON.stringify({ detail: reason })
+    })]
+  ])
+  const held: HTTPRequest[] = []
+  let probes = 0
+  await page.goto(new URL('/games/collections', other.url()).href)
+  await see(page, 'No collection yet')
+  await page.setRequestInterception(true)
+  page.on('request', (request) => {
+    const { pathname } = new URL(request.url())
+    if (pathname.endsWith('/heartbeat')) probes++
+    const answer = answers.get(pathname) ?? ((one) => { if (pathname.startsWith('/games/api/')) held.push(one); else void one.continue() })
+    void answer(request)
+  })
+  await page.locator('::-p-aria([name="Platforms"])').click()
+  await see(page, reason, 'main')
+  t.equal(await page.$('.shell-banner'), null, 'the server answers')
+
+  // A probe that fails says that the server is gone. When it answers again, the list loads by itself.
+  await until(() => probes > 0, 'the probe')
+  answers.clear()
+  answers.set('/games/api/heartbeat', (request) => request.abort('internetdisconnected'))
+  for (const request of held.splice(0)) await request.abort('internetdisconnected')
+  await see(page, 'The server does not answer', '.shell-banner')
+  page.removeAllListeners('request')
+  await page.setRequestInterception(false)
+  await see(page, 'Your library is empty')
+  await page.waitForSelector('.shell-banner', { hidden: true })
+  await page.close()
+  await other.bringToFront()
+}

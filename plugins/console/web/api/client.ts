@@ -1,6 +1,6 @@
 import createClient, { type Middleware } from 'openapi-fetch'
 import { BASE_PATH } from '../base.ts'
-import { isProxyFailure, reportReached, reportSignedOut } from './connection.ts'
+import { isProxyFailure, probe, reportReached, reportSignedOut } from './connection.ts'
 import { texts } from '../i18n/language.ts'
 import { Failure, isCancelled, readFailure } from './failure.ts'
 import type { paths } from './schema.d.ts'
@@ -32,12 +32,13 @@ export async function receive<Data> (request: Promise<Answer<Data>>): Promise<{ 
     answer = await request
   } catch (err) {
     if (isCancelled(err)) throw err
-    reportReached(false)
+    void probe()
     // Browsers say little about it, and only in their own language.
     throw new Failure(0, texts().errors.unreachable.title)
   }
   const { response } = answer
-  reportReached(!isProxyFailure(response.status))
+  if (isProxyFailure(response.status)) void probe()
+  else reportReached(true)
   if (response.ok) return { data: answer.data as Data, response }
   if (response.status === 401) reportSignedOut()
   throw readFailure(response.status, answer.error, texts().errors.failed.title)

@@ -5,15 +5,21 @@ import { addressOf } from '../base.ts'
 export const isReachable = signal(true)
 
 const PROBE_MS = 2_000
+/** A probe without a response for so long is lost, because a heartbeat is read within milliseconds. */
+const PROBE_MAX_MS = 10_000
 const returnListeners = new Set<() => void>()
 let probing: ReturnType<typeof setTimeout> | null = null
 
-/** Asks the server until it answers, because the request that failed is not repeated and there may be no socket. */
+/**
+ * Asks the server until it answers, because the request that failed is not repeated and there may be no socket. Only a
+ * probe says that the server is gone: a request alone may fail because of a library that is not mounted, or a filter of
+ * the browser.
+ */
 export async function probe (): Promise<void> {
   if (probing !== null) clearTimeout(probing)
   probing = null
   try {
-    const { status } = await fetch(addressOf('api/heartbeat'), { cache: 'no-store' })
+    const { status } = await fetch(addressOf('api/heartbeat'), { cache: 'no-store', signal: AbortSignal.timeout(PROBE_MAX_MS) })
     reportReached(!isProxyFailure(status))
   } catch {
     reportReached(false)

@@ -1,5 +1,5 @@
 import { api, call } from '../../api/client.ts'
-import { isProxyFailure, isReachable } from '../../api/connection.ts'
+import { isProxyFailure, isReachable, probe } from '../../api/connection.ts'
 import { Failure } from '../../api/failure.ts'
 import { texts } from '../../i18n/language.ts'
 import { countChunks, listMissing, toHeader } from './chunks.ts'
@@ -29,8 +29,16 @@ function waitForServer (signal: AbortSignal): Promise<void> {
   })
 }
 
-const isLost = (err: unknown): boolean =>
+const isUnanswered = (err: unknown): err is Failure =>
   err instanceof Failure && (err.status === 0 || isProxyFailure(err.status))
+
+/** True if a request may succeed later. A server that answers a probe means its 503, as for a missing disk. */
+async function isLost (err: unknown): Promise<boolean> {
+  if (!isUnanswered(err)) return false
+  await probe()
+  return err.status !== 503 || !isReachable.value
+}
+
 /** Attempts without any progress between them. */
 const ATTEMPTS_MAX = 20
 
@@ -49,7 +57,7 @@ async function begin (file: File, { platform, platformId }: Target, signal: Abor
       const { received_chunks: received } = await call(api.GET('/api/roms/upload/{upload_id}', { params, signal }))
       return { id: former, received }
     } catch (err) {
-      if (isLost(err)) throw err
+      if (isUnanswered(err)) throw err
       storeUpload(file, platform, null)
     }
   }
@@ -127,7 +135,7 @@ export async function sendFile (file: File, target: Target, watch: Watch): Promi
       storeUpload(file, target.platform, null)
       return
     } catch (err) {
-      if (!isLost(err) || ++attempts >= ATTEMPTS_MAX) throw err
+      if (!await isLost(err) || ++attempts >= ATTEMPTS_MAX) throw err
       watch.onWaiting(true)
       await waitForServer(watch.signal)
       watch.onWaiting(false)
