@@ -41,7 +41,7 @@ export async function buildGameLibrary (t: Test) {
   ]
   const gameOf = (id: number, name: string): Match<Record<string, unknown>, number> => ({
     id, name, slug: `game-${id}`, summary: SUMMARY, genres: ['Adventure', 'Puzzle'], companies: ['Lantern Works'], game_modes: ['Single player'],
-    franchises: ['Chrono'], first_release_date: Date.UTC(1994, 2, 19), average_rating: 86, media: mediaOf(name), score: 0.97
+    franchises: ['Chrono'], first_release_date: Date.UTC(1994, 0, 1), average_rating: 86, media: mediaOf(name), score: 0.97
   })
   vault.getById = (id) => gameOf(id, id === 41 ? 'Chrono Harbor' : `Harbor Tales ${id}`)
   vault.search = () => [gameOf(42, 'Harbor Tales'), { ...gameOf(43, 'Harbor Tales II: The Long Way Home'), first_release_date: Date.UTC(1996, 0, 2) }]

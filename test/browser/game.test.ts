@@ -17,6 +17,12 @@ t.test('an edit with a lock stays after a scan until somebody unlocks it', async
   await page.goto(`${url}/roms/${harbor}`)
   await page.waitForFunction(() => document.querySelector('h1')?.textContent === 'Chrono Harbor')
   t.same(await examine(page), [])
+  // West of Greenwich a release date is still the day that the provider names.
+  await page.emulateTimezone('America/Los_Angeles')
+  await page.reload()
+  await see(page, '1994', '.rom-line')
+  await see(page, 'Jan 1, 1994', '.rom-facts')
+  await page.emulateTimezone()
   // By keyboard alone: the menu, its first entry, and the form.
   await press(page, 'More actions')
   await page.waitForSelector('.menu')

@@ -7,6 +7,7 @@ export function createFormat (language: string) {
   const precise = new Intl.NumberFormat(language, { maximumFractionDigits: 1 })
   const percent = new Intl.NumberFormat(language, { style: 'percent', maximumFractionDigits: 0 })
   const date = new Intl.DateTimeFormat(language, { dateStyle: 'medium' })
+  const day = new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeZone: 'UTC' })
   const dateTime = new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeStyle: 'short' })
   const time = new Intl.DateTimeFormat(language, { timeStyle: 'short' })
   const relative = new Intl.RelativeTimeFormat(language, { numeric: 'auto' })
@@ -18,6 +19,8 @@ export function createFormat (language: string) {
     /** @param value from 0 to 1 */
     percent: (value: number) => percent.format(value),
     date: (value: string | Date) => date.format(new Date(value)),
+    /** Formats a day without a time, such as a release date: midnight in UTC, in milliseconds. */
+    day: (value: number) => day.format(value),
     dateTime: (value: string | Date) => dateTime.format(new Date(value)),
     time: (value: string | Date) => time.format(new Date(value)),
     list: (values: readonly string[]) => list.format(values),
@@ -29,12 +32,16 @@ export function createFormat (language: string) {
     /** Formats a time as its distance from now, such as "yesterday". */
     ago (value: string | Date, now = Date.now()): string {
       const seconds = (new Date(value).getTime() - now) / 1_000
-      const [unit, length] = UNITS.find(([, length]) => Math.abs(seconds) >= length) ?? LAST_UNIT
+      const [unit, length] = UNITS.find(([, length], index) => {
+        const [, shorter] = UNITS[index + 1] ?? LAST_UNIT
+        return Math.round(Math.abs(seconds) / shorter) * shorter >= length
+      }) ?? LAST_UNIT
       return relative.format(Math.round(seconds / length), unit)
     },
     /** Formats a duration, such as "3 h 20 min". */
     duration (seconds: number): string {
-      const [hours, minutes] = [Math.floor(seconds / 3_600), Math.round(seconds % 3_600 / 60)]
+      const total = Math.round(seconds / 60)
+      const [hours, minutes] = [Math.floor(total / 60), total % 60]
       return [hours === 0 ? '' : `${number.format(hours)} h`, minutes === 0 && hours > 0 ? '' : `${minutes} min`].filter(Boolean).join(' ')
     },
     /** Chooses the form of a word for a number; `#` stands for the number. */

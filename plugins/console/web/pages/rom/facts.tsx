@@ -4,10 +4,10 @@ import type { DetailedRom } from './rom-data.ts'
 /** What is known about a game, without its texts. Facts without a value do not appear. */
 export function Facts ({ rom }: { rom: DetailedRom }) {
   const { rom: { facts: words } } = texts()
-  const { list, date } = format()
+  const { list, date, day } = format()
   const { metadatum } = rom
   const facts: [string, string][] = [
-    [words.released, metadatum.first_release_date === null ? '' : date(new Date(metadatum.first_release_date))],
+    [words.released, metadatum.first_release_date === null ? '' : day(metadatum.first_release_date)],
     [words.genres, list(metadatum.genres)],
     [words.companies, list(metadatum.companies)],
     [words.franchises, list(metadatum.franchises)],

@@ -55,7 +55,7 @@ function Line ({ rom }: { rom: DetailedRom }) {
   return (
     <p class='rom-line'>
       <a href={`platforms/${rom.platform_slug}`}>{rom.platform_display_name}</a>
-      {released !== null && <span class='number'>{new Date(released).getFullYear()}</span>}
+      {released !== null && <span class='number'>{new Date(released).getUTCFullYear()}</span>}
       {rating !== null && (
         <span class='rom-rating number'>
           <Icon node={star} />
