@@ -4,7 +4,7 @@ import type { HTTPRequest } from 'puppeteer-core'
 import t, { type Test } from 'tap'
 import { type TestApp, buildTestApp } from '../support.ts'
 import { until } from '../until.ts'
-import { type Journey, reach, runJourney } from './browser.ts'
+import { DESKTOP, type Journey, PHONE, reach, runJourney } from './browser.ts'
 import { LIST_PROVIDER, makeLibrary } from './library.ts'
 
 /** Scrolls the grid, and returns what became of the rows that were and stay visible. It runs within pages. */
@@ -60,6 +60,28 @@ async function checkCounting (app: TestApp['app'], { page, see, checkAccessibili
   await see(`Show all ${total} games in the library`, '.palette-all')
   await checkAccessibility('search with many games')
   await page.keyboard.press('Backspace')
+}
+
+/** Long names without a space break within the width of a phone. */
+async function checkLongNames (t: Test, { app, admin: headers }: TestApp, journey: Journey): Promise<void> {
+  const { page, open, see, press } = journey
+  const name = 'W'.repeat(100)
+  const { id } = (await app.inject({ method: 'POST', url: '/api/collections', headers, payload: { name } })).json<{ id: number }>()
+  await app.inject({ method: 'POST', url: '/api/client-tokens', headers, payload: { name, scopes: ['roms.read'] } })
+  const listWide = () => page.evaluate(`[...document.querySelectorAll('html, h1, dialog[open] h2, .row-title')]
+    .filter((part) => part.scrollWidth > part.clientWidth || part.getBoundingClientRect().right > innerWidth).map(({ tagName }) => tagName)`)
+  await page.setViewport(PHONE)
+  await open(`collections/${id}`)
+  await see(name, 'h1')
+  t.same(await listWide(), [], 'the page of a collection')
+  await open('account/tokens')
+  await see(name, '.row')
+  t.same(await listWide(), [], 'the list of tokens')
+  await press(`Revoke ${name}`)
+  await see(name, 'dialog[open] h2')
+  t.same(await listWide(), [], 'a dialog')
+  await page.keyboard.press('Escape')
+  await page.setViewport(DESKTOP)
 }
 
 async function takeSteps (t: Test, test: TestApp, journey: Journey): Promise<void> {
@@ -228,4 +250,6 @@ async function takeSteps (t: Test, test: TestApp, journey: Journey): Promise<voi
   await press('More actions', 'Enter', other)
   await see('Hide from my lists', '.menu', other)
   t.notMatch(await other.$eval('.menu', (element) => element.textContent), /trash|Rescan|Match/i)
+  await page.bringToFront()
+  await checkLongNames(t, test, journey)
 }
