@@ -1,4 +1,5 @@
-import type { Page } from 'puppeteer-core'
+import { join } from 'node:path'
+import type { ElementHandle, HTTPRequest, Page } from 'puppeteer-core'
 import t from 'tap'
 import { createForm } from '../plugins/assets/support.ts'
 import { until } from '../until.ts'
@@ -93,6 +94,39 @@ t.test('a conflict is resolved by keeping both, and a former save is restored an
   await page.keyboard.press('z')
   await page.keyboard.up('Control')
   await until(async () => (await shaOf()) === second, 'the save is as before')
+})
+
+t.test('a save that fails does not stop the upload of the next one', async (t) => {
+  const folder = t.testdir({ 'Lost.srm': 'lost', 'Next.srm': 'next' })
+  await page.goto(`${url}/roms/${tales}?tab=saves`)
+  const input = await page.waitForSelector('.save-upload input[type=file]')
+  let sent = 0
+  const loseFirst = (request: HTTPRequest) => {
+    void (request.method() === 'POST' && sent++ === 0 ? request.abort('internetdisconnected') : request.continue())
+  }
+  page.on('request', loseFirst)
+  await page.setRequestInterception(true)
+  await (input as ElementHandle<HTMLInputElement>).uploadFile(...['Lost.srm', 'Next.srm'].map((name) => join(folder, name)))
+  await see(page, '“Lost.srm” is not stored: The server does not answer', '.toast')
+  await see(page, '“Next.srm” is stored.', '.toast')
+  page.off('request', loseFirst)
+  await page.setRequestInterception(false)
+  t.same((await read(tales)).user_saves.map(({ file_name: name }) => name), ['Next.srm'])
+})
+
+t.test('a selection of text that ends beside a dialog leaves it open', async (t) => {
+  await page.goto(`${url}/roms/${harbor}`)
+  await press(page, 'Write a note')
+  await fill(page, 'Title', 'The code of the door')
+  const box = await (await page.$('dialog[open] input'))?.boundingBox()
+  if (box == null) throw new Error('There is no field')
+  await page.mouse.move(box.x + box.width - 20, box.y + box.height / 2)
+  await page.mouse.down()
+  await page.mouse.move(5, box.y, { steps: 4 })
+  await page.mouse.up()
+  t.equal(await page.evaluate(() => document.querySelector<HTMLInputElement>('dialog[open] input')?.value), 'The code of the door')
+  await page.mouse.click(5, box.y)
+  await page.waitForFunction(() => document.querySelector('dialog[open]') === null)
 })
 
 t.test('a manual is read page by page, by keyboard, and play time is drawn', async (t) => {

@@ -21,6 +21,7 @@ interface DialogProps {
 export function Dialog ({ title, isOpen, onClose, isLarge = false, isFull = false, children, foot }: DialogProps) {
   const dialog = useRef<HTMLDialogElement>(null)
   const isGone = useRef(false)
+  const isPressedBeside = useRef(false)
   const id = useId()
   useEffect(() => {
     if (isOpen) dialog.current?.showModal()
@@ -36,7 +37,9 @@ export function Dialog ({ title, isOpen, onClose, isLarge = false, isFull = fals
     <dialog
       ref={dialog} class={`dialog ${isFull ? 'dialog-full' : isLarge ? 'dialog-large' : ''}`} aria-labelledby={id}
       onClose={() => { if (!isGone.current) onClose() }}
-      onClick={({ target, currentTarget }) => { if (target === currentTarget) onClose() }}
+      // A person who selects text may release the pointer beside the dialog, which is a click on the dialog too.
+      onPointerDown={({ target, currentTarget }) => { isPressedBeside.current = target === currentTarget }}
+      onClick={({ target, currentTarget }) => { if (target === currentTarget && isPressedBeside.current) onClose() }}
     >
       {isOpen && (
         <>

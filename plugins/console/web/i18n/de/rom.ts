@@ -195,6 +195,7 @@ export const rom: Messages['rom'] = {
     upload: 'Spielstand hochladen',
     uploadHint: 'Lege eine Datei hier ab oder wähle eine aus. Heißt sie wie ein Spielstand, wird sie seine neueste Version.',
     uploaded: (name) => `„${name}“ ist gespeichert.`,
+    notUploaded: (name, reason) => `„${name}“ ist nicht gespeichert: ${reason}`,
     empty: { title: 'Noch keine Spielstände', text: 'Geräte mit Abgleich legen ihre Spielstände hier ab. Du kannst auch eine Datei hochladen.' },
     kinds: { save: 'Spielstand', state: 'Schnappschuss' },
     current: 'Aktuell',

@@ -195,6 +195,7 @@ export const rom = {
     upload: 'Upload a save',
     uploadHint: 'Drop a file here, or choose one. A file with the name of a save becomes its newest version.',
     uploaded: (name: string) => `“${name}” is stored.`,
+    notUploaded: (name: string, reason: string) => `“${name}” is not stored: ${reason}`,
     empty: { title: 'No saves yet', text: 'Devices that sync put their saves here. You can also upload a file.' },
     kinds: { save: 'Save', state: 'State' },
     current: 'Current',

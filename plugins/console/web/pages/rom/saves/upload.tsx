@@ -1,5 +1,6 @@
 import upload from 'lucide/dist/esm/icons/upload.mjs'
 import { useRef, useState } from 'preact/hooks'
+import { toFailure } from '../../../api/failure.ts'
 import { texts } from '../../../i18n/language.ts'
 import { Button } from '../../../ui/button.tsx'
 import { tellFailure, tellSuccess } from '../../../ui/toast.tsx'
@@ -17,17 +18,22 @@ export function UploadSave ({ romId, onChange }: { romId: number, onChange: () =
   const input = useRef<HTMLInputElement>(null)
   const [isBusy, setBusy] = useState(false)
 
+  /** Stores one file after the other. A refusal names its file, and the next files follow. */
   async function send (files: readonly File[]): Promise<void> {
     for (const file of files) {
-      await uploadAsset(romId, { kind: kindOf(file.name), name: file.name, content: file })
-      tellSuccess(words.uploaded(file.name))
+      try {
+        await uploadAsset(romId, { kind: kindOf(file.name), name: file.name, content: file })
+        tellSuccess(words.uploaded(file.name))
+      } catch (err) {
+        tellFailure(new Error(words.notUploaded(file.name, toFailure(err).message)))
+      }
     }
   }
   const start = (list: FileList | null | undefined) => {
     const files = [...list ?? []]
     if (files.length === 0) return
     setBusy(true)
-    send(files).catch(tellFailure).finally(() => { setBusy(false); onChange() })
+    void send(files).then(() => { setBusy(false); onChange() })
   }
   return (
     <div
