@@ -114,6 +114,16 @@ t.test('a save that fails does not stop the upload of the next one', async (t) =
   t.same((await read(tales)).user_saves.map(({ file_name: name }) => name), ['Next.srm'])
 })
 
+t.test('the return to a tab shows marks and saves that changed elsewhere', async (t) => {
+  await page.goto(`${url}/roms/${harbor}?tab=saves`)
+  await see(page, 'No status', '.rom-card option')
+  await app.inject({ method: 'PUT', url: `/api/roms/${harbor}/props`, headers: admin, payload: { status: 'finished' } })
+  await addSave(harbor, 'From the handheld.srm', 'handheld')
+  await page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
+  await see(page, 'From the handheld.srm', '.timeline')
+  t.equal(await page.evaluate("document.querySelector('.rom-card select').value"), 'finished')
+})
+
 t.test('a selection of text that ends beside a dialog leaves it open', async (t) => {
   await page.goto(`${url}/roms/${harbor}`)
   await press(page, 'Write a note')

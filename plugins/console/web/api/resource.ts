@@ -7,6 +7,8 @@ import { type EventName, type Events, onEvent, onJoin } from './socket.ts'
 export const cache = createCache()
 onJoin((lostUntil) => { cache.invalidateOlder(lostUntil) })
 onReturn(() => { cache.invalidateAll() })
+// No event tells of marks, saves and tokens that changed in another tab or on a device.
+document.addEventListener('visibilitychange', () => { if (!document.hidden) cache.invalidateAll() })
 
 /** Events after which a resource loads again: always, or if a function of the payload says so. */
 export type Invalidation = { readonly [Name in EventName]?: true | ((payload: Events[Name]) => boolean) }
