@@ -12,6 +12,15 @@ export async function selectMissing (db: Db, platformId: number | null): Promise
   return rows
 }
 
+/** Deletes those of these ROMs that are still missing. @returns the deleted ones */
+export async function deleteMissing (
+  db: Db, roms: readonly Pick<MissingRom, 'id'>[]
+): Promise<Pick<MissingRom, 'id' | 'platform_id'>[]> {
+  const { rows } = await db.query<Pick<MissingRom, 'id' | 'platform_id'>>(
+    'delete from roms where id = any($1) and missing_from_fs returning id, platform_id', [roms.map(({ id }) => id)])
+  return rows
+}
+
 /** Returns those of the names that are folders of stored platforms. */
 export async function selectStoredFolders (db: Db, names: readonly string[]): Promise<Set<string>> {
   const { rows } = await db.query<{ fs_slug: string }>('select fs_slug from platforms where fs_slug = any($1)', [names])

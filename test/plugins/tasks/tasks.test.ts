@@ -4,6 +4,7 @@ import { Type } from '@sinclair/typebox'
 import sharp from 'sharp'
 import t from 'tap'
 import { resetScripts, scriptOf } from '../fixtures/script.ts'
+import { defineCleanupMissing } from '../../../plugins/scans/disk/cleanup-missing.ts'
 import { until } from '../../until.ts'
 import { buildScanTest, startWorker } from '../scans/support.ts'
 import { loadConfig } from '../../load-config.ts'
@@ -261,6 +262,18 @@ t.test('missing ROMs are deleted with their artwork, for one platform or all', a
   const all = await runToEnd('cleanup_missing_roms')
   t.match(all.meta.cleanup_stats, { platform_id: null, roms_found: 2, roms_deleted: 1 })
   t.same((await test.roms('gb')).map((rom) => rom.fs_name), ['Here.gb'])
+})
+
+t.test('the cleanup of many missing ROMs tells its progress', async (t) => {
+  const [platform] = await sql<{ id: number }>("select id from platforms where fs_slug = 'gb'")
+  await sql(`insert into roms (platform_id, fs_name, fs_path, fs_name_no_tags, fs_name_no_ext, missing_from_fs)
+    select ${platform?.id}, n || '.gone', 'roms/gb', n::text, n::text, true from generate_series(1, 450) n`)
+  const reports: object[] = []
+  await defineCleanupMissing(test.app).run({
+    id: '', payload: { platform_id: platform?.id }, user_id: null, begun_at: new Date(), signal: new AbortController().signal,
+    report: async (meta) => { reports.push(structuredClone(meta)) }
+  })
+  t.match(reports, [0, 200, 400, 450].map((deleted) => ({ cleanup_stats: { roms_found: 450, roms_deleted: deleted } })))
 })
 
 t.test('missing ROMs stay if the library is unreadable', async (t) => {
