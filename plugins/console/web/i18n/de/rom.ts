@@ -269,7 +269,7 @@ export const rom: Messages['rom'] = {
     texts: 'Texte',
     facts: 'Fakten',
     factsHint: 'Was du hier einträgst, geht den Werten der Anbieter vor.',
-    listHint: 'Mit Kommas trennen',
+    listHint: 'Mit Kommas trennen: Ace, "Foo GmbH, Bonn"',
     dateHint: 'Jahr, Monat und Tag, etwa 1994-03-19',
     youtubeHint: 'Die Kennung am Ende seiner Adresse',
     cover: 'Cover',

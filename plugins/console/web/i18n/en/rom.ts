@@ -269,7 +269,7 @@ export const rom = {
     texts: 'Texts',
     facts: 'Facts',
     factsHint: 'Values you enter here come before those of the providers.',
-    listHint: 'Separate with commas',
+    listHint: 'Separate with commas: Ace, "Foo Co., Ltd."',
     dateHint: 'Year, month and day, such as 1994-03-19',
     youtubeHint: 'The id at the end of its address',
     cover: 'Cover',

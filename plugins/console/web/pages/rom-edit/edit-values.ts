@@ -1,5 +1,6 @@
 import type { components } from '../../api/schema.d.ts'
 import { isFields } from '../rom/read-fields.ts'
+import { joinList, splitList } from './list-text.ts'
 
 export type EditRom = components['schemas']['EditRom']
 
@@ -26,11 +27,6 @@ const isFact = (field: Field): field is FactField => FACT_FIELDS.some((one) => o
 const isList = (field: FactField): field is (typeof LIST_FIELDS)[number] => LIST_FIELDS.some((one) => one === field)
 
 const toDay = (time: number | null): string => (time === null ? '' : new Date(time).toISOString().slice(0, 10))
-export const splitList = (text: string): string[] =>
-  text
-    .split(',')
-    .map((part) => part.trim())
-    .filter(Boolean)
 
 /** Returns the form of a ROM. */
 export const readValues = ({
@@ -47,11 +43,11 @@ export const readValues = ({
   summary: summary ?? '',
   url_manual: manual,
   fs_name: file,
-  genres: metadatum.genres.join(', '),
-  companies: metadatum.companies.join(', '),
-  franchises: metadatum.franchises.join(', '),
-  game_modes: metadatum.game_modes.join(', '),
-  age_ratings: metadatum.age_ratings.join(', '),
+  genres: joinList(metadatum.genres),
+  companies: joinList(metadatum.companies),
+  franchises: joinList(metadatum.franchises),
+  game_modes: joinList(metadatum.game_modes),
+  age_ratings: joinList(metadatum.age_ratings),
   first_release_date: toDay(metadatum.first_release_date),
   youtube_video_id: video ?? ''
 })
