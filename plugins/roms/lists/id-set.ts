@@ -32,6 +32,20 @@ export const intersect = (one: IdSet, other: IdSet): IdSet => one.map((page, ind
   return more === undefined ? undefined : page?.map((byte, at) => byte & (more[at] ?? 0))
 })
 
+/** Returns a set without some ids, and with those of them that it is to have. */
+export function replace (set: IdSet, changed: Iterable<number>, wanted: { has (id: number): boolean }): IdSet {
+  const pages = [...set]
+  for (const id of changed) {
+    const index = id >>> 16
+    const page = pages[index] === undefined || pages[index] === set[index]
+      ? pages[index] = Uint8Array.from(set[index] ?? new Uint8Array(PAGE_BYTES))
+      : pages[index]
+    const [at, bit] = [(id & 0xffff) >>> 3, 1 << (id & 7)]
+    page[at] = wanted.has(id) ? (page[at] ?? 0) | bit : (page[at] ?? 0) & ~bit
+  }
+  return pages
+}
+
 /** Returns the ids of a set in ascending order; null if there are more than a number of them. */
 export function listIds (set: IdSet, max: number): Int32Array | null {
   const ids: number[] = []

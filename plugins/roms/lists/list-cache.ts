@@ -13,7 +13,7 @@ import { ORDER_BY_NAME, type Order } from './list-order.ts'
 import { createPicker } from './pick-list.ts'
 import { type ListOfCaller, readList } from './read-list.ts'
 import { listSharers, ownerOf } from './sharers.ts'
-import { type UpdatableList, updateList } from './update-list.ts'
+import { type UpdatableList, type UpdateTarget, readChanged, updateList } from './update-list.ts'
 
 /** Limit per worker: eight lists of a million ROMs, or hundreds of usual lists. */
 const INDEXES_MAX_BYTES = 64 * 1024 ** 2
@@ -49,21 +49,22 @@ export function createListCache (
     partsOf: ({ index }) => index.parts
   })
 
-  async function update (
-    former: UpdatableList | null, { list: { query, condition }, caller, order }: ListOfCaller
-  ): Promise<UpdatableList | null> {
-    if (former === null) return null
+  function targetOf ({ list: { query, condition }, caller, order }: ListOfCaller): UpdateTarget {
     const isGrouped = query.group_by_meta_id || query.duplicate !== undefined
-    return await updateList(shortReads, former, {
+    return {
       userId: caller?.id ?? null, order, owner: ownerOf(caller),
       condition: condition(caller, true), groupedBy: isGrouped ? identifying : null
-    })
+    }
   }
+
+  const update = async (former: UpdatableList | null, list: ListOfCaller): Promise<UpdatableList | null> =>
+    former === null ? null : await updateList(shortReads, former, targetOf(list))
 
   const findFormer = (list: Pick<CachedList, 'query'>, sharer: AnyCaller) => indexes.findFormer(keyOf(list, sharer, []))
   const sets = createIdSets(longReads)
   const picker = createPicker({
-    longReads, sets, identifying, fewRoms, share: shareList, find: findList, findFormer, update
+    longReads, sets, identifying, fewRoms, share: shareList, find: findList, findFormer, update,
+    readChanged: (part, list) => readChanged(shortReads, part, targetOf(list))
   })
 
   /** Returns a list without the marks of any user. */

@@ -3,12 +3,12 @@ import type { LongReads } from '../../library/long-reads.ts'
 import { type AnyCaller, callerKey, canSeeEverything } from '../../platforms/visibility.ts'
 import { type CachedList, type ListPick, findPick } from './cached-list.ts'
 import { selectGroups } from './grouping.ts'
-import { listIds } from './id-set.ts'
+import { listIds, replace } from './id-set.ts'
 import { type IdSets, type SetRead } from './id-sets.ts'
 import { selectIds } from './list-index-rows.ts'
 import type { ListIndex } from './list-index.ts'
 import { type ListOfCaller, readList } from './read-list.ts'
-import type { PartRead, UpdatableList } from './update-list.ts'
+import type { ChangedRoms, PartRead, UpdatableList } from './update-list.ts'
 
 /** The groups of five million ROMs. */
 const GROUPS_MAX_BYTES = 32 * 1024 ** 2
@@ -30,6 +30,8 @@ interface PickerParts {
   find (list: ListOfCaller): Promise<UpdatableList>
   /** Returns a shared list that is cached, although it may be out of date. */
   findFormer (list: CachedList, sharer: AnyCaller): UpdatableList | null
+  /** Asks which of the ROMs that changed a list contains. Returns null if they are too many. */
+  readChanged (part: PartRead, list: ListOfCaller): Promise<ChangedRoms | null>
   /** Asks again for the ROMs that changed. Returns null if they are too many. */
   update (former: UpdatableList, list: ListOfCaller): Promise<UpdatableList | null>
 }
@@ -52,7 +54,7 @@ async function sortFew (
 
 /** Creates the part of a worker that picks lists from longer ones. */
 export function createPicker (
-  { longReads, sets, identifying, fewRoms = FEW_ROMS, share, find, findFormer, update }: PickerParts
+  { longReads, sets, identifying, fewRoms = FEW_ROMS, share, find, findFormer, readChanged, update }: PickerParts
 ) {
   const groups = createLibraryCache<Groups>({ maxBytes: GROUPS_MAX_BYTES, sizeOf: ({ ids }) => ids.byteLength })
 
@@ -87,10 +89,19 @@ export function createPicker (
     return combine(all, part, filter.isExcluded ? all.index.without(set) : all.index.only(set))
   }
 
-  /** The same by the ids before some changes, because the changed ROMs are asked again. */
+  /**
+   * The same by the ids before some changes: asks which of the changed ROMs the list contains. Returns null if they are
+   * too many.
+   */
   async function pickByFormerSet (wanted: ListOfCaller, pick: ListPick): Promise<UpdatableList | null> {
     const former = sets.findFormer(pick.filter)
-    return former === null ? null : await update(await pickBySet(wanted, pick, former), wanted)
+    if (former === null) return null
+    const at = Date.now()
+    const asked = await readChanged(former, wanted)
+    if (asked === null) return null
+    const { changed, listed, snapshot } = asked
+    const selected = pick.filter.isExcluded ? changed.difference(listed) : listed
+    return await pickBySet(wanted, pick, { set: replace(former.set, changed, selected), snapshots: [snapshot], at })
   }
 
   /** True if a list can be picked from one that is cached. */

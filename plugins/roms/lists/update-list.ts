@@ -46,19 +46,30 @@ export interface UpdateTarget extends ListSource {
 
 const NONE: ReadonlySet<number> = new Set()
 
+/** Adds the siblings of ROMs, if they matter. */
+const withSiblings = async (
+  tx: LongReads, { groupedBy }: UpdateTarget, ids: Set<number>, games = new Set<string>()
+): Promise<Set<number>> => groupedBy === null ? ids : await addSiblings(tx, { ids, games }, groupedBy)
+
+/** Loads the ROMs that changed since snapshots, with their siblings if these matter; null if they are too many. */
+async function selectChanged (
+  tx: LongReads, snapshots: readonly string[], target: UpdateTarget
+): Promise<Set<number> | null> {
+  const changes = await selectChanges(tx, snapshots)
+  if (changes === null || changes.ids.size > CHANGED_MAX) return null
+  return await withSiblings(tx, target, changes.ids, changes.games)
+}
+
 async function update (tx: LongReads, list: UpdatableList, target: UpdateTarget): Promise<UpdatableList | null> {
-  const { owner, condition, groupedBy } = target
+  const { owner, condition } = target
   const at = Date.now()
   const snapshot = await selectSnapshot(tx)
-  const changes = await selectChanges(tx, list.snapshots)
+  const changed = await selectChanged(tx, list.snapshots, target)
   const own = owner === null ? NONE : await selectOwnRoms(tx, owner, list.isOfGroup)
-  if (changes === null || changes.ids.size > CHANGED_MAX || own === null || list.own === null) return null
+  if (changed === null || own === null || list.own === null) return null
 
-  const withSiblings = async (ids: Set<number>, games = new Set<string>()) =>
-    groupedBy === null ? ids : await addSiblings(tx, { ids, games }, groupedBy)
-  const changed = await withSiblings(changes.ids, changes.games)
   // A ROM that the list contains and that the owner of the target list sees differently keeps its position.
-  const differing = (await withSiblings(own.symmetricDifference(list.own))).difference(changed)
+  const differing = (await withSiblings(tx, target, own.symmetricDifference(list.own))).difference(changed)
   if (changed.size + differing.size > OWN_ROMS_MAX) return null
   const listed = await selectListed(tx, target, condition, [...changed, ...differing])
   const listedIds = new Set(listed.map(({ id }) => id))
@@ -81,4 +92,21 @@ export async function updateList (
 ): Promise<UpdatableList | null> {
   if (Date.now() - list.at > AGE_MAX_MS) return null
   return await inSnapshot(reads, (tx) => update(tx, list, target))
+}
+
+/** ROMs that changed, those of them that a list contains, and the snapshot in which it does. */
+export interface ChangedRoms { changed: ReadonlySet<number>, listed: ReadonlySet<number>, snapshot: string }
+
+/** Loads the ROMs that changed since a part of a list was read. Returns null if they are too many. */
+export async function readChanged (
+  reads: LongReads, { snapshots, at }: PartRead, target: UpdateTarget
+): Promise<ChangedRoms | null> {
+  if (Date.now() - at > AGE_MAX_MS) return null
+  return await inSnapshot(reads, async (tx) => {
+    const snapshot = await selectSnapshot(tx)
+    const changed = await selectChanged(tx, snapshots, target)
+    if (changed === null || changed.size > OWN_ROMS_MAX) return null
+    const listed = await selectListed(tx, target, target.condition, [...changed])
+    return { changed, listed: new Set(listed.map(({ id }) => id)), snapshot }
+  })
 }

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { bytesOf, intersect, isIn, listIds, toIdSet, unite } from '../../../plugins/roms/lists/id-set.ts'
+import { bytesOf, intersect, isIn, listIds, replace, toIdSet, unite } from '../../../plugins/roms/lists/id-set.ts'
 
 const id = fc.oneof(...[[1, 200], [65_500, 65_600], [1, 2 ** 31 - 1]].map(([min, max]) => fc.integer({ min, max })))
 const ids = fc.array(id, { maxLength: 60 })
@@ -14,6 +14,15 @@ t.test('sets of ids are united and intersected as other sets are', async (t) => 
     t.same(list(unite(toIdSet(one), toIdSet(other))), sorted(some.union(more)))
     t.same(list(intersect(toIdSet(one), toIdSet(other))), sorted(some.intersection(more)))
     for (const value of [...one, ...other]) t.equal(isIn(toIdSet(one), value), some.has(value))
+  }), { numRuns: 100 })
+})
+
+t.test('a set with replaced ids leaves the former one as it was', async (t) => {
+  fc.assert(fc.property(ids, ids, ids, (one, changed, wanted) => {
+    const [former, has] = [toIdSet(one), new Set(wanted)]
+    const expected = new Set(one).difference(new Set(changed)).union(new Set(changed).intersection(has))
+    t.same(listIds(replace(former, changed, has), 200), sorted(expected))
+    t.same(listIds(former, 200), sorted(new Set(one)))
   }), { numRuns: 100 })
 })
 
