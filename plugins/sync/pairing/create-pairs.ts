@@ -59,6 +59,10 @@ function createIsOffered ({ rom_ids: romIds }: Pick<Listing, 'rom_ids'>) {
   }
 }
 
+/** True unless the device lists another file with the same key, which is paired in its place. */
+const isPaired = (file: ListedFile | null, target: SyncTarget | null): boolean =>
+  file === null || target === null || target.listed === file
+
 /** Pairs the files that a device lists with the server's assets, and decides about each pair. */
 export function createPairs (listing: Listing, stored: readonly AssetRow[], bases: readonly BaseRow[]) {
   // Missing files cannot be downloaded. They count as absent, but an upload may bring them back.
@@ -72,12 +76,6 @@ export function createPairs (listing: Listing, stored: readonly AssetRow[], base
   const decidePair = createDecide(listing)
   const pairs: Pair[] = []
 
-  /** True unless the device lists another file with the same key, which is paired in its place. */
-  function isPaired (file: ListedFile): boolean {
-    const target = targets.find(file, file.key)
-    return target === null || target.listed === file
-  }
-
   /** Adds the pair of a file, an asset, or both. */
   function add (file: ListedFile | null, asset: AssetRow | null, target: SyncTarget | null): void {
     const subject = asset ?? file
@@ -90,7 +88,7 @@ export function createPairs (listing: Listing, stored: readonly AssetRow[], base
       asset,
       base,
       is_replaceable: asset !== null && (asset.slot === null || heads.get(`${asset.rom_id}/${asset.slot}`) === asset),
-      decision: file === null || isPaired(file)
+      decision: isPaired(file, target)
         ? decidePair({ file, asset, base }, target, null)
         : noop('The device lists another file of this name or slot, which is synced')
     })
@@ -106,7 +104,8 @@ export function createPairs (listing: Listing, stored: readonly AssetRow[], base
     /** Lists the pairs that need former contents, because the device might upload content that the server once had. */
     listOpen (): Pair[] {
       return pairs.filter(({ file, asset, decision: { action } }) =>
-        (asset === null || action === 'conflict' || action === 'upload') && (file === null || isPaired(file)))
+        (asset === null || action === 'conflict' || action === 'upload') &&
+          (file === null || isPaired(file, targets.find(file, file.key))))
     },
 
     /** Decides the open pairs again with their former contents. */
