@@ -1,3 +1,4 @@
+import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type Static, Type } from '@sinclair/typebox'
 import type { FastifyInstance } from 'fastify'
@@ -15,12 +16,19 @@ const ArgumentsSchema = Type.Object({
   platform_id: Type.Optional(Type.Union([Type.Integer({ minimum: 1 }), Type.Null()]))
 }, { additionalProperties: false })
 
+/** True for a path that is gone, and for a folder without files. What cannot be read may have some. */
+async function hasNoFile (path: string): Promise<boolean> {
+  if (await isAbsent(path)) return true
+  const items = await readdir(path, { recursive: true, withFileTypes: true }).catch(() => null)
+  return items?.every((item) => item.isDirectory()) ?? false
+}
+
 /** Lists the ROMs without a file. It may have come back since the last scan. */
 async function listGone (dirs: ReadonlyMap<number, string>, roms: readonly MissingRom[]): Promise<MissingRom[]> {
   const gone: MissingRom[] = []
   for (const rom of roms) {
     const dir = dirs.get(rom.library_id)
-    if (dir !== undefined && await isAbsent(join(dir, rom.fs_path, rom.fs_name))) gone.push(rom)
+    if (dir !== undefined && await hasNoFile(join(dir, rom.fs_path, rom.fs_name))) gone.push(rom)
   }
   return gone
 }
