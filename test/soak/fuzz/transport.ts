@@ -1,5 +1,6 @@
 import { Agent, type IncomingHttpHeaders, request as sendRequest } from 'node:http'
 import { connect } from 'node:net'
+import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import type { FuzzRequest } from './requests.ts'
 
 /** Time limit for a response, or for the close of a connection, after which it counts as missing. */
@@ -16,6 +17,17 @@ export interface Answer {
 
 const agent = new Agent({ keepAlive: true, maxSockets: 8 })
 
+/** Returns the text of a body, which the server compresses if the request accepts it and the text is long. */
+function readText (body: Buffer, encoding: string | undefined): string {
+  try {
+    if (encoding === 'br') return brotliDecompressSync(body).toString()
+    return (encoding === 'gzip' ? gunzipSync(body) : body).toString()
+  } catch {
+    // Such as a body that was cut.
+    return body.toString()
+  }
+}
+
 /** Sends one request. @returns the response, a closed connection, or a timeout */
 export function send (base: string, { method, url, headers, body }: FuzzRequest): Promise<Answer> {
   const since = performance.now()
@@ -31,7 +43,7 @@ export function send (base: string, { method, url, headers, body }: FuzzRequest)
         if (length <= TEXT_MAX_BYTES) chunks.push(chunk)
       })
       answer.on('error', () => { end(0) }).on('end', () => {
-        end(answer.statusCode ?? 0, answer.headers, Buffer.concat(chunks).toString())
+        end(answer.statusCode ?? 0, answer.headers, readText(Buffer.concat(chunks), answer.headers['content-encoding']))
       })
     })
     request.on('error', () => { end(0) })
