@@ -35,6 +35,11 @@ export interface SplitQuery {
   rest: ListRomsQuery
 }
 
+/** Returns a query split by ids that no worker keeps. */
+export const splitByIds = (
+  ids: RawBuilder<unknown>, rest: ListRomsQuery, more: Partial<Pick<IdFilter, 'isExcluded' | 'isOwn'>> = {}
+): SplitQuery => ({ filter: { queries: [{ ids, name: null }], isExcluded: false, ...more }, rest })
+
 const matchedBy = (key: string): IdQuery =>
   ({ name: `matched by ${key}`, ids: sql`select m.rom_id from rom_matches m where m.provider = ${key}` })
 
@@ -101,8 +106,7 @@ export function splitLibrary (query: ListRomsQuery): SplitQuery | null {
 export function splitTime (query: ListRomsQuery): SplitQuery | null {
   const { updated_after: time, ...rest } = query
   if (time === undefined) return null
-  const ids = sql`select o.id from roms o where ${isChangedAfter('o.updated_at', time)}`
-  return { filter: { queries: [{ ids, name: null }], isExcluded: false }, rest }
+  return splitByIds(sql`select o.id from roms o where ${isChangedAfter('o.updated_at', time)}`, rest)
 }
 
 /** Lists the queries that have a name. */

@@ -2,13 +2,13 @@ import { type RawBuilder, sql } from 'kysely'
 import { type Condition, allOf, anyOf } from '../../../core/database/conditions.ts'
 import type { AnyCaller } from '../../platforms/visibility.ts'
 import type { UserFiles } from '../extensions.ts'
-import type { SplitQuery } from './id-queries.ts'
+import { type SplitQuery, splitByIds } from './id-queries.ts'
 import { idsInCollection, idsOfFavorites, isPlayed, listStatuses } from './list-conditions.ts'
 import type { ListRomsQuery } from './list-query.ts'
 import { readLogic } from './value-filters.ts'
 
 const split = (ids: RawBuilder<unknown>, isExcluded: boolean, rest: ListRomsQuery): SplitQuery =>
-  ({ filter: { queries: [{ ids, name: null }], isExcluded, isOwn: true }, rest })
+  splitByIds(ids, rest, { isExcluded, isOwn: true })
 
 const idsMarked = (caller: AnyCaller, condition: Condition) =>
   sql`select u.rom_id from rom_users u where u.user_id = ${caller?.id ?? -1} and ${condition}`

@@ -1,6 +1,6 @@
 import type { RomProviders } from '../providers.ts'
 import { readVirtualId } from '../virtual-collections.ts'
-import { type SplitQuery, splitDumps, splitFlag, splitLibrary, splitProviders, splitTime } from './id-queries.ts'
+import { type SplitQuery, splitByIds, splitDumps, splitFlag, splitLibrary, splitProviders, splitTime } from './id-queries.ts'
 import type { ListRomsQuery } from './list-query.ts'
 import { idsBySearch } from './search-conditions.ts'
 import { idsByAnyValue, idsByValues, readAllValueFilters, withoutValueFilters } from './value-filters.ts'
@@ -11,7 +11,7 @@ function splitValues (query: ListRomsQuery): SplitQuery | null {
   if (filters.length === 0 || (virtualId !== undefined && readVirtualId(virtualId) === null)) return null
   const isExcluded = filters.every(({ logic }) => logic === 'none')
   const ids = (isExcluded ? idsByAnyValue : idsByValues)(filters)
-  return { filter: { queries: [{ ids, name: null }], isExcluded }, rest: withoutValueFilters(others) }
+  return splitByIds(ids, withoutValueFilters(others), { isExcluded })
 }
 
 /**
@@ -20,8 +20,7 @@ function splitValues (query: ListRomsQuery): SplitQuery | null {
  */
 export function splitQuery (query: ListRomsQuery, providers: RomProviders): SplitQuery | null {
   const ids = idsBySearch(query.search_term)
-  const rest = { ...query, search_term: '' }
-  if (ids !== null) return { filter: { queries: [{ ids, name: null }], isExcluded: false }, rest }
+  if (ids !== null) return splitByIds(ids, { ...query, search_term: '' })
   return splitValues(query) ?? splitFlag(query, providers) ?? splitProviders(query, providers) ?? splitDumps(query) ??
     splitTime(query) ?? splitLibrary(query)
 }

@@ -37,14 +37,19 @@ export function createIdSets (longReads: LongReads) {
   const read = async (versions: VersionSnapshot, query: IdQuery): Promise<SetRead> =>
     query.name === null ? await select(query) : await sets.get(versions, keyOf(query.name), () => select(query))
 
+  /** Reads the ids of queries, one after the other, because other callers wait for the same few connections. */
+  async function readAll (versions: VersionSnapshot, queries: readonly IdQuery[]): Promise<SetRead[]> {
+    const reads: SetRead[] = []
+    for (const query of queries) reads.push(await read(versions, query))
+    return reads
+  }
+
   return {
+    readAll,
+
     /** Reads the ids of a filter. */
-    async read (versions: VersionSnapshot, filter: IdFilter): Promise<SetRead> {
-      const reads: SetRead[] = []
-      // One after the other, because other callers wait for the same few connections.
-      for (const query of filter.queries) reads.push(await read(versions, query))
-      return combine(reads, filter)
-    },
+    read: async (versions: VersionSnapshot, filter: IdFilter): Promise<SetRead> =>
+      combine(await readAll(versions, filter.queries), filter),
 
     /** Returns the ids of a filter before some changes, null if they are not kept. */
     findFormer (filter: IdFilter): SetRead | null {

@@ -1,9 +1,8 @@
 import { Value } from '@sinclair/typebox/value'
 import { createLibraryCache } from '../../library-versions/library-cache.ts'
-import type { VersionKind, VersionSnapshot } from '../../library-versions/version-rows.ts'
+import type { VersionKind } from '../../library-versions/version-rows.ts'
 import type { LongReads } from '../../library/long-reads.ts'
-import type { AnyCaller } from '../../platforms/visibility.ts'
-import type { IdFilter } from '../filters/id-queries.ts'
+import { type AnyCaller, callerKey } from '../../platforms/visibility.ts'
 import { ListRomsQuery } from '../filters/list-query.ts'
 import { containsHash } from '../filters/search-conditions.ts'
 import { type CachedList, keyOf, kindsOf } from './cached-list.ts'
@@ -22,8 +21,8 @@ const OWN_ROM_BYTES = 40
 /** A list of fewer ROMs is updated, or read as a whole, in some hundredths of a second. */
 const SHORT_ROMS = 20_000
 
-/** The list of all ROMs by name. */
-const ALL_ROMS = { query: Value.Create(ListRomsQuery) }
+/** The key of the list of all ROMs by name, for the caller who sees all. */
+const ALL_ROMS = keyOf({ query: Value.Create(ListRomsQuery) }, null, [])
 
 /** True if the log of changes names every ROM that enters, leaves or moves, except by hidden ROMs and main siblings. */
 const isUpdatable = (query: ListRomsQuery, kinds: readonly VersionKind[]) =>
@@ -60,7 +59,7 @@ export function createListCache (
   const update = async (former: UpdatableList | null, list: ListOfCaller): Promise<UpdatableList | null> =>
     former === null ? null : await updateList(shortReads, former, targetOf(list))
 
-  const findFormer = (list: Pick<CachedList, 'query'>, sharer: AnyCaller) => indexes.findFormer(keyOf(list, sharer, []))
+  const findFormer = (list: CachedList, sharer: AnyCaller) => indexes.findFormer(keyOf(list, sharer, []))
   const sets = createIdSets(longReads)
   const picker = createPicker({
     longReads, sets, identifying, fewRoms, share: shareList, find: findList, findFormer, update,
@@ -99,7 +98,9 @@ export function createListCache (
     const kinds = kindsOf(list.query, order)
     const isUpdated = isUpdatable(list.query, kinds)
     // Most lists are picked from those of all ROMs, so each request makes these the most recently used ones.
-    for (const sharer of [null, ...listSharers(caller)]) findFormer(ALL_ROMS, sharer)
+    for (const sharer of new Set([null, ...listSharers(caller)])) {
+      indexes.findFormer({ ...ALL_ROMS, caller: callerKey(sharer) })
+    }
     if (isUpdated && caller === null) return await shareList(wanted)
     return await indexes.get(list.versions, keyOf(list, caller, kinds), async (former) => isUpdated
       ? await computeList(former, wanted)
@@ -110,10 +111,8 @@ export function createListCache (
     index: async (list: CachedList, order: Order): Promise<ListIndex> =>
       (await findList({ list, caller: list.caller, order })).index,
 
-    /** Reads the ids of a filter, so that no caller waits for them. */
-    async prepare (versions: VersionSnapshot, filter: IdFilter): Promise<void> {
-      await sets.read(versions, filter)
-    },
+    /** Reads ids that filters need, so that no caller waits for them. */
+    prepare: sets.readAll,
 
     /** True if the list is cached, or short and can be updated, or a search that can be picked from a cached list. */
     isQuick (list: CachedList, order: Order): boolean {

@@ -116,7 +116,7 @@ export function createPageReader ({ config, extensions, cache, estimates }: Page
         await read({ db, caller: null }, query, ORDER_BY_NAME, () => selectVersions(db, null))
       }
       const queries = listNamedQueries(extensions.providers, await selectLibraries(db))
-      await cache.prepare(await selectVersions(db, null), { queries, isExcluded: false })
+      await cache.prepare(await selectVersions(db, null), queries)
     }
   }
 }

@@ -176,7 +176,7 @@ t.test('first lists read only changed ROMs once the ids of their filters were pr
   const before = await selectVersions(app.db, null)
   await read({}, before)
   const queries = listNamedQueries(app.roms.providers, [{ id: 1 }, { id: 2 }])
-  await cache.prepare(before, { queries, isExcluded: false })
+  await cache.prepare(before, queries)
   const d = await add('D', { ss: 3 })
   await setMissing([a])
   const at = await readListsAt(app)
