@@ -57,9 +57,9 @@ export function cleanFileName (given: string): string {
  * Returns the name of an asset on a device: without its date tag, and with the plus signs of the ROM's name, because
  * emulators look for a save by the name of the ROM. Other removed characters stay removed: many devices refuse them.
  *
- * @param romStem the name of the ROM without its extension
+ * @param romStem the name of the ROM without its extension; may be null if it has no plus sign
  */
-export function nameOnDevice (fileName: string, romStem: string | undefined): string {
+export function nameOnDevice (fileName: string, romStem: string | null): string {
   const name = withoutDateTag(fileName)
   if (romStem?.includes('+') !== true) return name
   const stored = clean(romStem)

@@ -15,7 +15,7 @@ import type { SessionName } from './session-name.ts'
 import type { Listing } from './read-listing.ts'
 import type { Pair } from './pair.ts'
 import { readResolution } from './resolution.ts'
-import { type Scope, selectPlusStems, selectRomNames } from './rows.ts'
+import { type Scope, selectRomNames } from './rows.ts'
 import type { NegotiateBody, NegotiateResponse, Resolution } from './schemas.ts'
 import { touchAndLockDevice, insertSession } from './sessions/session-rows.ts'
 import { storeBases, decidePairs } from './decide-pairs.ts'
@@ -102,14 +102,12 @@ async function publishConflicts (
 }
 
 /** Returns the response in the dialect of the request. */
-async function toResponse (
-  { db, caller }: Context, body: NegotiateBody, session: OpenedSession, pairs: readonly Pair[]
-): Promise<NegotiateResponse> {
+function toResponse (
+  caller: Caller, body: NegotiateBody, session: OpenedSession, pairs: readonly Pair[]
+): NegotiateResponse {
   const { id, session_id: uuid, device } = session
   if (body.roms !== undefined) {
-    const offered = pairs.flatMap(({ file, rom_id: romId }) => file === null ? [romId] : [])
-    const stems = await selectPlusStems(db, [...new Set(offered)])
-    return { session_id: uuid, operations: pairs.map(createFileOperations(device, uuid, caller, stems)) }
+    return { session_id: uuid, operations: pairs.map(createFileOperations(device, uuid, caller)) }
   }
   const operations = pairs.map(createSlotOperations(body))
   return { session_id: id, operations, ...countOperations(operations, body) }
@@ -128,6 +126,6 @@ export function createNegotiation (app: FastifyInstance, publish: PublishSync) {
     const session = await openSession({ db, caller }, device, { pairs, downloads })
     publish(session, 'started', { sync_mode: device.sync_mode })
     await publishConflicts(publish, db, session, pairs)
-    return await toResponse({ db, caller }, body, session, pairs)
+    return toResponse(caller, body, session, pairs)
   }
 }

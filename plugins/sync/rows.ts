@@ -45,6 +45,8 @@ export interface AssetRow extends StoredContent {
   file_name: string
   emulator: string | null
   slot: string | null
+  /** The name of the ROM without its extension, for `nameOnDevice`; null if it has no plus sign. */
+  plus_stem: string | null
   /** For a conflict copy: id of the original asset. */
   conflict_of: number | null
   last_synced_at: number | null
@@ -87,7 +89,7 @@ function isInScope (column: string, scope: Scope): RawBuilder<boolean> {
 }
 
 const ASSET_COLUMNS = ['id', 'kind', 'rom_id', 'file_name', 'emulator', 'slot', 'sha1', 'content_hash', 'conflict_of',
-  'missing_from_fs', 'updated_at', 'last_synced_at', 'is_untracked'] as const
+  'missing_from_fs', 'updated_at', 'last_synced_at', 'is_untracked', 'plus_stem'] as const
 
 const toAssetRow = (columns: Columns<AssetRow>, at: number): AssetRow => ({
   id: valueAt(columns.id, at),
@@ -102,14 +104,16 @@ const toAssetRow = (columns: Columns<AssetRow>, at: number): AssetRow => ({
   missing_from_fs: valueAt(columns.missing_from_fs, at),
   updated_at: valueAt(columns.updated_at, at),
   last_synced_at: valueAt(columns.last_synced_at, at),
-  is_untracked: valueAt(columns.is_untracked, at)
+  is_untracked: valueAt(columns.is_untracked, at),
+  plus_stem: valueAt(columns.plus_stem, at)
 })
 
 /** Selects the assets of the caller whose ROM is visible. */
 export async function selectAssets (db: Db, scope: Scope): Promise<AssetRow[]> {
   return await selectByColumn<AssetRow>(db, ASSET_COLUMNS, sql`
     select a.id, a.kind, a.rom_id, a.file_name, a.emulator, a.slot, a.sha1, a.content_hash, a.conflict_of, a.missing_from_fs,
-      ${selectMilliseconds('a.updated_at')} as updated_at, ${selectMilliseconds('d.last_synced_at')} as last_synced_at, d.is_untracked
+      ${selectMilliseconds('a.updated_at')} as updated_at, ${selectMilliseconds('d.last_synced_at')} as last_synced_at, d.is_untracked,
+      case when position('+' in r.fs_name_no_ext) > 0 then r.fs_name_no_ext end as plus_stem
     from assets a
     join roms r on r.id = a.rom_id
     left join device_syncs d on d.asset_id = a.id and d.device_id = ${scope.device_id}
@@ -170,13 +174,6 @@ export async function selectRomNames (db: Db, romIds: readonly number[]): Promis
   const { rows } = await sql<{ id: number, name: string }>`
     select id, coalesce(name, fs_name_no_tags) as name from roms where id = any(${romIds}::int[])`.execute(db)
   return new Map(rows.map((row) => [row.id, row.name]))
-}
-
-/** Selects the names without extension of those of these ROMs that have a plus sign, for `nameOnDevice`. */
-export async function selectPlusStems (db: Db, romIds: readonly number[]): Promise<Map<number, string>> {
-  const { rows } = await sql<{ id: number, stem: string }>`select id, fs_name_no_ext as stem from roms
-    where id = any(${romIds}::int[]) and position('+' in fs_name_no_ext) > 0`.execute(db)
-  return new Map(rows.map((row) => [row.id, row.stem]))
 }
 
 /**

@@ -64,14 +64,8 @@ const parameter = (name: string, value: string | null) =>
 const mtimeOf = (file: ListedFile | null) =>
   parameter('mtime', file === null ? null : readTime(file.mtime)?.toISOString() ?? null)
 
-/**
- * Creates operations with complete paths, for a device and the session with this UUID.
- *
- * @param romStems names of ROMs from `selectPlusStems`
- */
-export function createFileOperations (
-  device: Device, sessionId: string, caller: Caller, romStems: ReadonlyMap<number, string>
-) {
+/** Creates operations with complete paths, for a device and the session with this UUID. */
+export function createFileOperations (device: Device, sessionId: string, caller: Caller) {
   const stamp = `device_id=${device.id}&session_id=${sessionId}`
   // Naming the device in a download needs a scope that many companion apps lack. A bound token identifies the device
   // anyway.
@@ -105,7 +99,7 @@ export function createFileOperations (
 
   return function toOperation (pair: Pair): FileOperation {
     const { rom_id: romId, asset, decision: { action } } = pair
-    const file = pair.file?.file_name ?? nameOnDevice(asset?.file_name ?? '', romStems.get(romId))
+    const file = pair.file?.file_name ?? nameOnDevice(asset?.file_name ?? '', asset?.plus_stem ?? null)
     const named = { rom_id: romId, file }
     if (action === 'upload') {
       return { type: action, ...named, destination: uploadPath(pair, asset === null ? '&expected_sha1=none' : replacing(pair, asset)) }
