@@ -15,9 +15,8 @@ export function toIdSet (ids: ArrayLike<number>): IdSet {
   return pages
 }
 
-/** True if a set has an id. */
-export const isIn = (set: IdSet, id: number): boolean =>
-  ((set[id >>> 16]?.[(id & 0xffff) >>> 3] ?? 0) & 1 << (id & 7)) !== 0
+/** Returns 1 if a set has an id, else 0. */
+export const bitOf = (set: IdSet, id: number): number => (set[id >>> 16]?.[(id & 0xffff) >>> 3] ?? 0) >>> (id & 7) & 1
 
 /** Returns the ids that one of two sets has. */
 export const unite = (one: IdSet, other: IdSet): IdSet =>

@@ -1,6 +1,6 @@
 import { type CachedPart, createLruCache } from '../../../core/lru-cache.ts'
 import { CachedText, type JsonPieces } from '../../../core/web/cached-text.ts'
-import { type IdSet, isIn, toIdSet } from './id-set.ts'
+import { type IdSet, bitOf, toIdSet } from './id-set.ts'
 
 /** A change of few ROMs leaves most segments as they are, with their cached texts. */
 const SEGMENT_IDS = 1_024
@@ -34,16 +34,6 @@ export interface ListedRom { id: number, character: number }
 /** A ROM and its position in a list that does not contain it yet. */
 export interface PlacedRom extends ListedRom { position: number }
 
-/** Returns the places of ids of a set. A loop by index, because it runs for each ROM of the library. */
-function findPlaces (ids: Int32Array, wanted: IdSet): number[] {
-  const places: number[] = []
-  for (let place = 0; place < ids.length; place++) {
-    const id = ids[place] ?? 0
-    if (isIn(wanted, id)) places.push(place)
-  }
-  return places
-}
-
 /** Cuts a list into segments. They are copies, because a part would keep the memory of the whole. */
 function * cut (ids: Int32Array, characters: Uint32Array): Generator<Segment> {
   for (let start = 0; start < ids.length; start += SEGMENT_IDS) {
@@ -52,20 +42,24 @@ function * cut (ids: Int32Array, characters: Uint32Array): Generator<Segment> {
   }
 }
 
-/** A loop without calls, because it runs for most ROMs of the library if a caller hid one of a thousand. */
-function removeFrom (segment: Segment, removed: IdSet): Segment {
-  const places = findPlaces(segment.ids, removed)
-  if (places.length === 0) return segment
-  const length = segment.ids.length - places.length
-  const [ids, characters] = [new Int32Array(length), new Uint32Array(length)]
-  let next = 0
-  for (let place = 0; place < segment.ids.length; place++) {
-    if (places[place - next] === place) continue
-    ids[next] = segment.ids[place] ?? 0
-    characters[next++] = segment.characters[place] ?? 0
+/**
+ * Copies those ROMs of a segment that a set has, or lacks, to a place of another one. Returns the place after them. A
+ * loop without branches, because it runs for each ROM of the library.
+ */
+function copySome (from: Segment, set: IdSet, isWanted: boolean, to: Segment, start: number): number {
+  const unwanted = isWanted ? 0 : 1
+  let next = start
+  for (let place = 0; place < from.ids.length; place++) {
+    const id = from.ids[place] ?? 0
+    to.ids[next] = id
+    to.characters[next] = from.characters[place] ?? 0
+    next += bitOf(set, id) ^ unwanted
   }
-  return { ids, characters }
+  return next
 }
+
+const createSegment = (length: number): Segment =>
+  ({ ids: new Int32Array(length), characters: new Uint32Array(length) })
 
 /** @param roms sorted by their positions, which count from the start of the segment */
 function * insertInto ({ ids, characters }: Segment, roms: readonly PlacedRom[]): Generator<Segment> {
@@ -147,28 +141,27 @@ export class ListIndex {
   findAll (wanted: ReadonlySet<number>): Set<number> {
     if (wanted.size === 0) return new Set()
     const set = toIdSet([...wanted])
-    return new Set(this.#segments.flatMap(({ ids }) => findPlaces(ids, set).map((place) => ids[place] ?? 0)))
+    const found = createSegment(SEGMENT_IDS)
+    return new Set(this.#segments.flatMap((segment) =>
+      [...found.ids.subarray(0, copySome(segment, set, true, found, 0))]))
   }
 
   /** Returns the list of those of its ROMs that are wanted. Segments that are wanted as a whole are shared. */
   only (wanted: IdSet): ListIndex {
     const segments: Segment[] = []
-    const [ids, characters] = [new Int32Array(this.length), new Uint32Array(this.length)]
+    const some = createSegment(this.length)
     let next = 0
     const end = () => {
-      segments.push(...cut(ids.subarray(0, next), characters.subarray(0, next)))
+      segments.push(...cut(some.ids.subarray(0, next), some.characters.subarray(0, next)))
       next = 0
     }
     for (const segment of this.#segments) {
-      const places = findPlaces(segment.ids, wanted)
-      if (places.length === segment.ids.length) {
+      const after = copySome(segment, wanted, true, some, next)
+      if (after - next === segment.ids.length) {
         end()
         segments.push(segment)
-        continue
-      }
-      for (const place of places) {
-        ids[next] = segment.ids[place] ?? 0
-        characters[next++] = segment.characters[place] ?? 0
+      } else {
+        next = after
       }
     }
     end()
@@ -182,25 +175,27 @@ export class ListIndex {
    */
   firstOf (groups: Int32Array): ListIndex {
     const listed = toIdSet(this.toIds())
-    const removed: number[] = []
-    let hasFirst = false
+    const removed = new Int32Array(groups.length)
+    let [hasFirst, next] = [0, 0]
     for (let index = 0; index < groups.length; index++) {
       const id = groups[index] ?? 0
-      if (id === 0) {
-        hasFirst = false
-      } else if (isIn(listed, id)) {
-        if (hasFirst) removed.push(id)
-        hasFirst = true
-      }
+      const isListed = bitOf(listed, id)
+      removed[next] = id
+      next += isListed & hasFirst
+      hasFirst = id === 0 ? 0 : hasFirst | isListed
     }
-    return this.without(toIdSet(removed))
+    return this.without(toIdSet(removed.subarray(0, next)))
   }
 
   /** Returns the list without some ROMs. */
   without (removed: IdSet): ListIndex {
     if (removed.length === 0) return this
-    const segments = this.#segments.map((segment) => removeFrom(segment, removed))
-    return new ListIndex(segments.filter(({ ids }) => ids.length > 0))
+    const rest = createSegment(SEGMENT_IDS)
+    return new ListIndex(this.#segments.flatMap((segment) => {
+      const length = copySome(segment, removed, false, rest, 0)
+      if (length === segment.ids.length) return [segment]
+      return length === 0 ? [] : [...cut(rest.ids.subarray(0, length), rest.characters.subarray(0, length))]
+    }))
   }
 
   /** Returns the list in the opposite order. */
