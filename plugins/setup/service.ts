@@ -1,10 +1,10 @@
-import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { FastifyBaseLogger, FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Caller } from '../../core/access/auth.ts'
 import type { Context } from '../../core/access/context.ts'
 import { badRequest, forbidden } from '../../core/errors.ts'
-import { LibraryUnreadableError } from '../library/directory.ts'
+import { isExcluded } from '../entries/entries.ts'
+import { LibraryUnreadableError, readLibraryDirectory } from '../library/directory.ts'
 import { PathRefusedError, safeName } from '../../core/files/safe-path.ts'
 import { findLayout } from '../library/locate-folder.ts'
 import type { LibraryRoot } from '../library/roots.ts'
@@ -69,10 +69,13 @@ async function findLibraries (app: FastifyInstance): Promise<LibraryOnDisk[]> {
   return (await Promise.all(roots.map((root) => findLibrary(app, root)))).filter((found) => found !== null)
 }
 
-async function countEntries (log: FastifyBaseLogger, path: string, fsSlug: string): Promise<number> {
+/** Counts what a scan would read, without names that start with a dot. */
+async function countEntries ({ library, log }: FastifyInstance, path: string, fsSlug: string): Promise<number> {
   try {
-    return (await readdir(path)).filter((name) => !name.startsWith('.')).length
+    const items = await readLibraryDirectory(path)
+    return items.filter((item) => !item.name.startsWith('.') && !isExcluded(library.rules, item)).length
   } catch (err) {
+    if (!(err instanceof LibraryUnreadableError)) throw err
     log.warn({ err, platform: fsSlug }, 'platform folder cannot be read')
     return 0
   }
@@ -121,7 +124,7 @@ export function createSetup (app: FastifyInstance) {
       const counts = new Map<string, number>()
       for (const { root, structure, folders } of isScanned ? [] : found) {
         for (const name of folders.filter((folder) => !hidden.has(folder))) {
-          const count = await countEntries(app.log, join(root.dir, romsPath(structure, name)), name)
+          const count = await countEntries(app, join(root.dir, romsPath(structure, name)), name)
           counts.set(name, (counts.get(name) ?? 0) + count)
         }
       }

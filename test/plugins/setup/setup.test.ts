@@ -11,7 +11,7 @@ async function strangerHeaders ({ app }: TestApp): Promise<Record<string, string
   const value = cookie?.value ?? ''
   return { cookie: `svc_csrftoken=${value}`, 'x-csrftoken': value }
 }t.test('the wizard shows the existing folders and every known platform', async (t) => {
-  const testApp = await fresh(t, { library: { snes: { roms: { 'a.sfc': '', b: {}, '.hidden': '' } }, gb: { roms: {} } } })
+  const testApp = await fresh(t, { library: { snes: { roms: { 'a.sfc': '', b: {}, '.hidden': '', 'gamelist.xml': '', images: {} } }, gb: { roms: {} } } })
   await dropUsers(testApp)
   const reply = await testApp.app.inject({ url: '/api/setup/library' })
   t.equal(reply.statusCode, 200)
