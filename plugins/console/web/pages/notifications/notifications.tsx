@@ -24,10 +24,10 @@ const KEY = 'notifications'
 
 /** Marks notifications as read; null means all. */
 async function markRead (ids: number[] | null): Promise<void> {
+  await call(api.POST('/api/notifications/read', { body: { ids } }))
   const now = new Date().toISOString()
   const isNew = ({ id, read_at: readAt }: Notification) => readAt === null && (ids === null || ids.includes(id))
   cache.set<Notification[]>(KEY, (all) => all?.map((one) => isNew(one) ? { ...one, read_at: now } : one))
-  await call(api.POST('/api/notifications/read', { body: { ids } }))
 }
 
 async function dismiss (id: number): Promise<void> {
