@@ -1,8 +1,15 @@
-/** Runs tests of concurrent requests and random sequences with many rounds. They read the number when they load. */
-process.env.SOAK_ROUNDS ??= '40'
-await import('../plugins/sync/crossing.soak.ts')
-await import('../plugins/permissions/default.test.ts')
-await import('../plugins/deletion/deletion.soak.ts')
-await import('../plugins/assets/history.test.ts')
-await import('../plugins/assets/history.soak.ts')
-await import('../plugins/webdav/histories.soak.ts')
+import { join } from 'node:path'
+import t from 'tap'
+
+/** Tests of concurrent requests and random sequences, of which `npm test` runs few rounds. */
+const FILES = [
+  'sync/crossing.soak.ts', 'permissions/default.test.ts', 'deletion/deletion.soak.ts', 'assets/history.test.ts',
+  'assets/history.soak.ts', 'webdav/histories.soak.ts'
+]
+const env = { ...process.env, SOAK_ROUNDS: process.env.SOAK_ROUNDS ?? '40' }
+
+// Each file empties the tables of its own process.
+for (const file of FILES) {
+  const path = join(import.meta.dirname, '..', 'plugins', file)
+  await t.spawn(process.execPath, [...process.execArgv, path], { env }, file)
+}

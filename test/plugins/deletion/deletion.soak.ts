@@ -82,6 +82,7 @@ t.test('concurrent deletions, renames and moves leave no stray file', async (t) 
 t.test('a platform on its own disk has its trash there', async (t) => {
   const disk = await makeDisk()
   if (disk === null) return t.pass('there is no other disk here')
+  await emptyTrash()
   const folder = 'platform on a disk'
   await symlink(disk, join(libraryDir, 'roms', folder))
   await put({ [`roms/${folder}/Far.gb`]: 'far', [`roms/${folder}/Stays.gb`]: 'stays' })
