@@ -65,6 +65,6 @@ export function formatDate (date: Date | number): string
 export function formatDate (date: Date | number | null): string | null
 export function formatDate (date: Date | number | null): string | null {
   if (date === null) return null
-  const [seconds, fraction] = new Date(date).toISOString().slice(0, -1).split('.')
-  return fraction === undefined || fraction === '000' ? `${seconds}+00:00` : `${seconds}.${fraction}000+00:00`
+  const text = new Date(date).toISOString()
+  return text.endsWith('.000Z') ? `${text.slice(0, -5)}+00:00` : `${text.slice(0, -1)}000+00:00`
 }

@@ -127,8 +127,7 @@ function toMetadatum (row: RomRow): RomView['metadatum'] {
   return { rom_id: row.id, ...fields }
 }
 
-function toArtwork (row: RomRow, addresses: Addresses) {
-  const version = formatDate(row.updated_at)
+function toArtwork (row: RomRow, version: string, addresses: Addresses) {
   const cover = (path: string | null) => path === null || path === '' ? '' : addresses.locate(path, version)
   const place = (path: string | null | undefined) => path === null || path === undefined || path === '' ? '' : addresses.toPath(path)
   return {
@@ -185,11 +184,12 @@ function toFields (row: RomRow): Pick<RomRow, ViewColumn> {
 /** Returns the part of a ROM that every caller gets, in lists, events and details. */
 export function toSharedView (row: RomRow, providers: RomProviders, addresses: Addresses): SharedRomView {
   const achievements = row.matches.find((match) => match.provider === 'ra')?.metadata ?? {}
+  const updatedAt = formatDate(row.updated_at)
   return {
     // First, because the largest part of an object literal is then copied at once.
     ...toProviderFields(row, providers, addresses),
     ...toFields(row),
-    ...toArtwork(row, addresses),
+    ...toArtwork(row, updatedAt, addresses),
     platform_display_name: row.platform_custom_name ?? row.platform_name,
     alternative_names: row.alternative_names.toSorted(),
     metadatum: toMetadatum(row),
@@ -199,7 +199,7 @@ export function toSharedView (row: RomRow, providers: RomProviders, addresses: A
     has_simple_single_file: !row.has_nested_single_file && !row.has_multiple_files,
     full_path: `${row.fs_path}/${row.fs_name}`,
     created_at: formatDate(row.created_at),
-    updated_at: formatDate(row.updated_at),
+    updated_at: updatedAt,
     merged_ra_metadata: toAchievements(row, achievements, addresses),
     files: row.files.map(toFileView)
   }

@@ -71,7 +71,7 @@ export function createPairs (listing: Listing, stored: readonly AssetRow[], base
   addMissing(targets, stored.filter((asset) => asset.missing_from_fs))
   const withAssets = addAssets(targets, assets)
   addBases(targets, bases, listing)
-  addListed(targets, listing)
+  const listed = addListed(targets, listing)
   const heads = listSlotHeads(assets)
   const decidePair = createDecide(listing)
   const pairs: Pair[] = []
@@ -94,8 +94,8 @@ export function createPairs (listing: Listing, stored: readonly AssetRow[], base
     })
   }
 
-  for (const file of listing.files) {
-    const target = targets.find(file, file.key)
+  for (const [index, file] of listing.files.entries()) {
+    const target = listed[index] ?? null
     add(file, target?.newest ?? null, target)
   }
   for (const target of withAssets.filter(createIsOffered(listing))) add(null, target.newest, target)

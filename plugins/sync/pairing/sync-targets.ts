@@ -88,12 +88,19 @@ export function addBases (
   }
 }
 
-/** Adds the files of the device. Of several with one key, such as copies of a save, the preferred one is paired. */
-export function addListed (targets: SyncTargets, { files, isPreferred }: Pick<Listing, 'files' | 'isPreferred'>): void {
-  for (const file of files) {
+/**
+ * Adds the files of the device. Of several with one key, such as copies of a save, the preferred one is paired.
+ *
+ * @returns the target of each file; null for an unpaired file
+ */
+export function addListed (
+  targets: SyncTargets, { files, isPreferred }: Pick<Listing, 'files' | 'isPreferred'>
+): (SyncTarget | null)[] {
+  return files.map((file) => {
     const target = targets.find(file, file.key)
     if (target !== null && (target.listed === null || isPreferred(file, target.listed))) target.listed = file
-  }
+    return target
+  })
 }
 
 /** Adds the former contents of each file or slot. */
