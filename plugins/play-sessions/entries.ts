@@ -12,6 +12,15 @@ export interface PlayEntry {
   save_slot: string | null
 }
 
+/** Tolerance by which a duration may exceed the time from start to end, because devices round and count sleep. */
+const DURATION_SLACK_MS = 60_000
+
+/** Returns the duration in milliseconds, or the time from start to end if the duration is much longer. */
+export function limitDuration ({ start, end, duration_ms: duration }: Pick<PlayEntry, 'start' | 'end' | 'duration_ms'>): number {
+  const span = end.getTime() - start.getTime()
+  return duration <= span + DURATION_SLACK_MS ? duration : span
+}
+
 /** Path of a value in a request body. */
 export type BodyPath = readonly (string | number)[]
 

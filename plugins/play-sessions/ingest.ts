@@ -3,14 +3,12 @@ import { databaseNow } from '../../core/database/clock.ts'
 import type { Db } from '../../core/database/db.ts'
 import { inTransaction } from '../../core/database/transaction.ts'
 import { ID_MAX } from '../../core/typebox.ts'
-import { type BodyPath, type PlayEntry, readEntry } from './entries.ts'
+import { type BodyPath, type PlayEntry, limitDuration, readEntry } from './entries.ts'
 import { type NewSession, type Owner, insertSessions, lockSubjects } from './rows.ts'
 import type { PlaySessionEntry, PlaySessionIngestResponse, PlaySessionIngestResult } from './schemas.ts'
 
 /** Tolerance for inexact clocks of devices. */
 const FUTURE_MAX_MS = 5 * 60_000
-/** Tolerance by which a duration may exceed the time from start to end, because devices round and count sleep. */
-const DURATION_SLACK_MS = 60_000
 
 type Play = Parameters<FastifyInstance['roms']['storePlays']>[2][number]
 
@@ -30,15 +28,13 @@ function findFault ({ end }: PlayEntry): string | null {
   return `The end '${end.toISOString()}' is in the future; set the clock of the device`
 }
 
-/**
- * Limits a duration to the time from start to end. The entry is stored anyway, because its sender will not repeat it.
- */
-function cutDuration ({ start, end, duration_ms: duration }: PlayEntry): Pick<Candidate, 'duration_ms' | 'detail'> {
-  const span = end.getTime() - start.getTime()
-  if (duration <= span + DURATION_SLACK_MS) return { duration_ms: duration, detail: null }
+/** Limits the duration of an entry. The entry is stored anyway, because its sender will not repeat it. */
+function cutDuration (entry: PlayEntry): Pick<Candidate, 'duration_ms' | 'detail'> {
+  const [given, limited] = [entry.duration_ms, limitDuration(entry)]
+  if (limited === given) return { duration_ms: given, detail: null }
   return {
-    duration_ms: span,
-    detail: `The duration of ${duration} ms is longer than from start to end and was reduced to ${span} ms; send the time of actual play`
+    duration_ms: limited,
+    detail: `The duration of ${given} ms is longer than from start to end and was reduced to ${limited} ms; send the time of actual play`
   }
 }
 

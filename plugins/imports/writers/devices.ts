@@ -7,12 +7,13 @@ import { SYNC_MODES } from '../../devices/entities.ts'
 import { findKnownDevice, insertImportedDevice } from '../../devices/import-rows.ts'
 import { hasAllDevices } from '../../devices/quota.ts'
 import { type SyncConfig, checkSize, sealSyncConfig } from '../../devices/sync-config.ts'
+import { limitDuration } from '../../play-sessions/entries.ts'
 import { insertImportedPlays } from '../../play-sessions/import-rows.ts'
 import { insertImportedSessions } from '../../sync/import-rows.ts'
 import { insertImportedTokens } from '../../tokens/import-rows.ts'
 import { lockUser } from '../../users/rows.ts'
 import type { ImportRecord } from '../contract.ts'
-import { type Batch, type Stored, type Writer, insertResolved, noUser, oneByOne, toTime, toTimes } from './writer.ts'
+import { type Batch, type Stored, type Writer, insertResolved, noRom, noUser, oneByOne, toTime, toTimes } from './writer.ts'
 
 const SyncMode = StringEnum(SYNC_MODES)
 
@@ -148,6 +149,8 @@ export const playSessionWriter: Writer<'play_session'> = {
     return await insertResolved(records, (record) => {
       const user = userOf(record)
       if (user === null) return noUser(record.user_id)
+      // A session without its ROM would count for no game, and a later import could not find the ROM.
+      if (record.rom_id !== null && !roms.has(record.rom_id)) return noRom(record.rom_id)
       const [start, end] = [new Date(record.start_time), new Date(record.end_time)]
       if (end < start) return { reason: 'it ends before it starts' }
       if (end.getTime() > Date.now()) return { reason: `it ends in the future, at ${record.end_time}` }
@@ -162,7 +165,7 @@ export const playSessionWriter: Writer<'play_session'> = {
           save_slot: record.save_slot,
           start_time: start.toISOString(),
           end_time: end.toISOString(),
-          duration_ms: Math.min(record.duration_ms, end.getTime() - start.getTime()),
+          duration_ms: limitDuration({ start, end, duration_ms: record.duration_ms }),
           ...toTimes(record)
         }
       }

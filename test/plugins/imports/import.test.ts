@@ -273,6 +273,35 @@ t.test('a collection gets members whose files come later', async (t) => {
   t.equal(await count(), 0, 'members that a person removed stay removed')
 })
 
+t.test('play sessions of a ROM wait until its file is here', async (t) => {
+  const test = await fresh(t, { library: { roms: { snes: { 'Game 1.sfc': 'one' } } } })
+  const { app } = test
+  await scan(test)
+  const [start, end] = ['2026-02-01T10:00:00Z', '2026-02-01T10:00:05Z']
+  const importer = createMemoryImporter({
+    user: [make.user({ id: '1' })],
+    platform: [make.platform({ id: '1' })],
+    rom: [make.rom({ id: '1' }), make.rom({ id: '2' }), make.rom({ id: '3' })],
+    play_session: [
+      // RomM cuts the ends to seconds, and keeps the duration in milliseconds.
+      make.play_session({ id: '1', rom_id: '1', start_time: start, end_time: end, duration_ms: 5_900 }),
+      make.play_session({ id: '2', rom_id: '2', start_time: start, end_time: end }),
+      make.play_session({ id: '3', rom_id: '3', start_time: start, end_time: end }),
+      make.play_session({ id: '4', rom_id: null, start_time: start, end_time: end })
+    ]
+  })
+  const list = async () => (await app.pg.query(`select r.fs_name, s.duration_ms::int from play_sessions s
+    left join roms r on r.id = s.rom_id order by r.fs_name nulls last`)).rows
+  const first = await importRecords(test, importer)
+  t.match(reasonsOf(first).filter((reason) => reason.startsWith('play_session')), [/^play_session 2: .*ROM 2/, /^play_session 3: .*ROM 3/])
+  const [one, unknown] = [{ fs_name: 'Game 1.sfc', duration_ms: 5_900 }, { fs_name: null, duration_ms: 5_000 }]
+  t.same(await list(), [one, unknown])
+  await writeFile(join(test.libraryDir, 'roms/snes/Game 2.sfc'), 'two')
+  await scan(test)
+  await importRecords(test, importer)
+  t.same(await list(), [one, { fs_name: 'Game 2.sfc', duration_ms: 5_000 }, unknown])
+})
+
 t.test('unusable records are left out with a reason and the others are stored', async (t) => {
   const test = await fresh(t, { library: LIBRARY })
   await scan(test)

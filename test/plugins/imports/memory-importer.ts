@@ -70,6 +70,10 @@ export const make = {
     kind: 'save', rom_id: '1', user_id: '1', file: { path: `${given.id}.srm`, size_bytes: null }, file_name: `${given.id}.srm`,
     is_public: false, is_gallery: false, ...none('platform_fs_slug', 'rom_fs_name', 'emulator', 'slot', 'md5', 'device_id'), ...times, ...given
   }),
+  play_session: (given: Partial<ImportRecord<'play_session'>> & { id: string }): ImportRecord<'play_session'> => ({
+    user_id: '1', rom_id: '1', start_time: '2026-02-01T00:00:00Z', end_time: '2026-02-01T00:01:00Z', duration_ms: 5_000,
+    ...none('device_id', 'sync_session_id', 'save_slot'), ...times, ...given
+  }),
   token: (given: Partial<ImportRecord<'token'>> & { id: string }): ImportRecord<'token'> => ({
     user_id: '1', name: 'handheld', token_hash: given.id.padStart(64, '0'), scopes: ['roms.read'],
     ...none('device_id', 'expires_at', 'last_used_at'), created_at: times.created_at, ...given
