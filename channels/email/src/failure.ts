@@ -65,7 +65,7 @@ function isPermanent (status: number): boolean {
 }
 
 function toAdvice ({ code, originalCode, status, text }: Failure): string {
-  if (isTemporary(status)) return 'the delivery is tried again later'
+  if (isTemporary(status)) return 'try again later'
   if (/certificate/i.test(text)) return 'set SMTP_TLS_CA to the certificate of your own authority'
   if (code === 'ETLS' || originalCode.startsWith('ERR_SSL')) return 'check SMTP_SECURITY and SMTP_PORT'
   return 'check SMTP_HOST and SMTP_PORT'

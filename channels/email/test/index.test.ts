@@ -134,7 +134,7 @@ t.test('a permanent refusal of the server is a refused delivery', async (t) => {
 t.test('a temporary refusal of the server is not a refused delivery', async (t) => {
   const error = await fail(t, {}, { address: 'busy@home.example' })
   t.type(error, ServiceDownError)
-  t.match(error.message, 'did not accept the mail: 450 Mailbox busy; the delivery is tried again later')
+  t.match(error.message, 'did not accept the mail: 450 Mailbox busy; try again later')
 })
 
 t.test('a refused account names the settings and shows no password', async (t) => {
