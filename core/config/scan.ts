@@ -1,6 +1,6 @@
 import { MEDIA_KINDS } from '@svc/plugin-sdk'
 import { Type } from '@sinclair/typebox'
-import { Names, Section } from './setting.ts'
+import { Names, Section, TIMER_MAX_SECONDS } from './setting.ts'
 import { StringEnum } from '../typebox.ts'
 
 /** Providers of text, most trusted first, if the configuration names none. */
@@ -40,9 +40,17 @@ export const ScanSchema = Type.Object({
     default: 0, minimum: 0, maximum: 64, env: 'SVC_HASH_THREADS', description: 'Threads that hash; 0 means one per core'
   }),
   timeout_seconds: Type.Integer({
-    default: 14400, minimum: 1, env: 'SCAN_TIMEOUT', description: 'Maximum duration of a scan in seconds'
+    default: 14400,
+    minimum: 1,
+    maximum: TIMER_MAX_SECONDS,
+    env: 'SCAN_TIMEOUT',
+    description: 'Maximum duration of a scan in seconds'
   }),
   archive_timeout_seconds: Type.Integer({
-    default: 60, minimum: 1, env: 'SEVEN_ZIP_TIMEOUT', description: 'Maximum time to read one archive, in seconds'
+    default: 60,
+    minimum: 1,
+    maximum: TIMER_MAX_SECONDS,
+    env: 'SEVEN_ZIP_TIMEOUT',
+    description: 'Maximum time to read one archive, in seconds'
   })
 }, { default: {}, additionalProperties: Type.Object({}), description: 'Scans; a section per exporter with its `export` switch' })

@@ -1,6 +1,9 @@
 import { type StringOptions, type TSchema, Type } from '@sinclair/typebox'
 import type { FormatName } from './formats.ts'
 
+/** The longest time limit in seconds. Node fires a timer of more than 2,147,483,647 ms at once. */
+export const TIMER_MAX_SECONDS = 2_147_483
+
 /** A boolean that is off unless set. */
 export const Switch = (env: string, description: string) => Type.Boolean({ default: false, env, description })
 /** A text in one of the formats; messages use the words of the format. */

@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox'
 import { defineSection } from '../../core/config/section.ts'
-import { Section } from '../../core/config/setting.ts'
+import { Section, TIMER_MAX_SECONDS } from '../../core/config/setting.ts'
 import { StringEnum } from '../../core/typebox.ts'
 import { DISC_SWAPS, IMPORT_KINDS } from './schemas.ts'
 import { SLOT_MAX } from './emulator-slots.ts'
@@ -33,10 +33,18 @@ export const streamingConfig = defineSection('streaming', Section({
     writeOnly: true, env: 'STREAMING_BROKER_SECRET', description: 'The secret of every broker; replaces those of containers'
   })),
   save_timeout_seconds: Type.Integer({
-    default: 45, minimum: 1, env: 'STREAMING_SAVE_TIMEOUT', description: 'Maximum time in seconds for a broker to save before it stops'
+    default: 45,
+    minimum: 1,
+    maximum: TIMER_MAX_SECONDS,
+    env: 'STREAMING_SAVE_TIMEOUT',
+    description: 'Maximum time in seconds for a broker to save before it stops'
   }),
   launch_timeout_seconds: Type.Integer({
-    default: 300, minimum: 1, env: 'STREAMING_LAUNCH_TIMEOUT', description: 'Maximum time in seconds for a game to start'
+    default: 300,
+    minimum: 1,
+    maximum: TIMER_MAX_SECONDS,
+    env: 'STREAMING_LAUNCH_TIMEOUT',
+    description: 'Maximum time in seconds for a game to start'
   }),
   containers: Type.Array(ContainerSettings, {
     default: [], writeOnly: true, description: 'The machines, each with its broker and its secret'

@@ -1,9 +1,15 @@
 import { Type } from '@sinclair/typebox'
 import { defineSection } from '../../core/config/section.ts'
-import { Formatted, Section, Switch } from '../../core/config/setting.ts'
+import { Formatted, Section, Switch, TIMER_MAX_SECONDS } from '../../core/config/setting.ts'
 
 export const tasksConfig = defineSection('tasks', Section({
-  timeout_seconds: Type.Integer({ default: 300, minimum: 1, env: 'TASK_TIMEOUT', description: 'Maximum duration of a task in seconds' }),
+  timeout_seconds: Type.Integer({
+    default: 300,
+    minimum: 1,
+    maximum: TIMER_MAX_SECONDS,
+    env: 'TASK_TIMEOUT',
+    description: 'Maximum duration of a task in seconds'
+  }),
   result_ttl_seconds: Type.Integer({
     default: 86400, minimum: 1, env: 'TASK_RESULT_TTL', description: 'Seconds that a finished task stays listed'
   }),

@@ -74,6 +74,13 @@ t.test('a wrong variable is named with its value, allowed values and default', a
   t.match(failureOf(t, null, { SVC_LOG_LEVEL: 'loud' }), /^SVC_LOG_LEVEL: "loud" is not one of fatal, error/)
 })
 
+t.test('a time limit that is too long for a timer is refused', async (t) => {
+  for (const name of ['TASK_TIMEOUT', 'SCAN_TIMEOUT', 'SEVEN_ZIP_TIMEOUT', 'STREAMING_SAVE_TIMEOUT', 'STREAMING_LAUNCH_TIMEOUT']) {
+    t.match(failureOf(t, null, { [name]: '2147484' }), new RegExp(`^${name}: "2147484" is not a whole number from 1 to 2147483\\.`))
+    t.equal(failureOf(t, null, { [name]: '2147483' }), '')
+  }
+})
+
 t.test('a wrong key of the file is named with its path, the file and its value', async (t) => {
   t.match(failureOf(t, 'server: { port: eighty }'), /^server\.port in .*config\.yml: "eighty" is not a whole number/)
   t.match(failureOf(t, 'scan: { media: [box2d, hologram] }'), /^scan\.media\.1 in .*: "hologram" is not one of cover, /)
