@@ -1,5 +1,5 @@
 import { readdir, rm } from 'node:fs/promises'
-import { join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import type { Config } from '../../core/config/config.ts'
 import { StartError } from '../../core/errors.ts'
 import { errorCode } from '../../core/files/fs-error.ts'
@@ -32,9 +32,17 @@ export async function listMade (folder: string): Promise<string[]> {
   return names.filter((name) => DEFAULT_NAME.test(name)).sort()
 }
 
-/** @returns the names of the deleted backups */
-export async function deleteOld (folder: string, keep: number): Promise<string[]> {
-  const old = (await listMade(folder)).slice(0, -keep)
+/**
+ * Deletes the oldest backups beside the one that was just made. A name with a later time comes from a wrong clock, so
+ * that backup counts as older than all others.
+ *
+ * @returns the names of the deleted backups
+ */
+export async function deleteOld (madePath: string, keep: number): Promise<string[]> {
+  const [folder, made] = [dirname(madePath), basename(madePath)]
+  const others = (await listMade(folder)).filter((name) => name !== made)
+  const byAge = [...others.filter((name) => name > made), ...others.filter((name) => name < made)]
+  const old = byAge.slice(0, Math.max(0, byAge.length + 1 - keep))
   for (const name of old) await rm(join(folder, name), { force: true })
   return old
 }

@@ -18,7 +18,7 @@ async function saveDatabase ({ config, databaseUrl, log }: Upgrade): Promise<voi
     signal: new AbortController().signal,
     report: () => undefined
   })
-  const deleted = await deleteOld(folder, UPGRADES_KEPT)
+  const deleted = await deleteOld(path, UPGRADES_KEPT)
   log.info({ path, bytes, deleted }, 'the database was backed up')
 }
 

@@ -69,7 +69,7 @@ async function moveWith (move: FormerCluster, run: Run): Promise<void> {
   const { formerFolder: kept } = await restoreLocked({
     path, dataDir, environment, loadConfig, withoutSecrets: true, formerPrefix: `postgresql-${from}`, continuesWork: true, ...run
   })
-  await deleteOld(upgradeFolder(move.config), UPGRADES_KEPT)
+  await deleteOld(path, UPGRADES_KEPT)
   log.info({ kept, backup: path }, `the database was converted to PostgreSQL ${to}; the former database is kept until you delete it`)
 }
 

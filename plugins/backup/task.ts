@@ -33,7 +33,7 @@ export function defineBackup (config: Config, databaseUrl: string): TaskDefiniti
       signal,
       report: reportProgress
     })
-    const deleted = await deleteOld(folder, backupConfig.of(config).keep)
+    const deleted = await deleteOld(path, backupConfig.of(config).keep)
     if (backupConfig.of(config).incremental) {
       const { dropUnusedParts } = await import('./prune-parts.ts')
       await dropUnusedParts(folder)

@@ -7,6 +7,7 @@ import { readManifest } from '../../../plugins/backup/archive/manifest.ts'
 import { readArchive } from '../../../plugins/backup/archive/read-archive.ts'
 import { newDirOf } from '../../../plugins/backup/restore/journal.ts'
 import { commitSwap, resumeInterruptedSwap } from '../../../plugins/backup/restore/swap-data.ts'
+import { deleteOld } from '../../../plugins/backup/backup-folder.ts'
 import { openWith } from '../../../plugins/backup/seal-secrets.ts'
 import { makeFolder } from '../../folder.ts'
 import { KEY, PASSPHRASE, query, restore, startBackup } from './backup-support.ts'
@@ -50,6 +51,20 @@ t.test('a stopped backup leaves no file', async (t) => {
   await t.rejects(back(join(folder, 'b.tar.gz'), { signal: stop.signal, report: () => { stop.abort() } }))
   t.same(await readdir(folder), [])
   t.same(await listChecks(), [])
+})
+
+t.test('the backup that was just made is kept, whatever the clock said before', async (t) => {
+  const nameOf = (day: string) => `svc-${day}T000000Z.tar.gz`
+  const [old, newer, later, latest] = ['20260101', '20260102', '20990101', '20990102'].map(nameOf)
+  const made = nameOf('20260103')
+  const folder = makeFolder(t, Object.fromEntries([old, newer, later, latest, made, 'mine.tar.gz'].map((name) => [name, ''])))
+  const deleteOthers = async (keep: number) => {
+    const deleted = await deleteOld(join(folder, made), keep)
+    return [deleted, (await readdir(folder)).sort()]
+  }
+  t.same(await deleteOthers(5), [[], ['mine.tar.gz', old, newer, made, later, latest]])
+  t.same(await deleteOthers(4), [[later], ['mine.tar.gz', old, newer, made, latest]])
+  t.same(await deleteOthers(1), [[latest, old, newer], ['mine.tar.gz', made]])
 })
 
 t.test('an archive is refused if a byte is changed, or if it is cut anywhere', async (t) => {
