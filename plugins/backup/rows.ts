@@ -129,8 +129,11 @@ function withName (url: string, name: string): string {
   return serverUrl.href
 }
 
-/** Stops tasks that ran or waited when the backup was made, because the library has changed since. */
-export const stopTasks = (client: pg.Client) => client.query(`with ended as (
+/**
+ * Stops tasks that ran or waited when the backup was made, because the library has changed since. Deletes waiting
+ * deliveries too: the server sent them after the backup, or still sends them if this is a copy of it.
+ */
+export const stopWork = (client: pg.Client) => client.query(`with unsent as (delete from channel_deliveries), ended as (
   update tasks set status = 'stopped', ended_at = now(), worker_id = null, error = 'The task was still running when the restored backup was made; run it again'
   where status in ('queued', 'started', 'scheduled', 'deferred') returning id) select count(*) from ended`)
 

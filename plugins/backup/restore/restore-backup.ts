@@ -15,7 +15,7 @@ import { FOLDERS } from '../files.ts'
 import { migrateRestored, createLoader, requireKnownTables } from '../load-tables.ts'
 import { stampOf } from '../backup-folder.ts'
 import type { Progress } from '../progress.ts'
-import { stopTasks, withClient } from '../rows.ts'
+import { stopWork, withClient } from '../rows.ts'
 import { journalOf, newDirOf, stagingOf } from './journal.ts'
 import { SECRET_FILES, copyMissing, copyStaged, stageFile, stageSecrets } from './stage-files.ts'
 import { type Swap, commitSwap, finishSwap } from './swap-data.ts'
@@ -163,7 +163,7 @@ async function stageAll (job: RestoreJob, config: Config, manifest: Manifest, st
   try {
     const ending = await fill(job, newDir, target.url)
     const migrated = await migrateRestored(target.url)
-    if (!job.continuesWork) await withClient(target.url, stopTasks)
+    if (!job.continuesWork) await withClient(target.url, stopWork)
     if (manifest.holds === 'everything') {
       await copyArtwork(job.dataDir, newDir, { store: createStore(config), identity: manifest.identity })
       await publishStaged(job, config, newDir)

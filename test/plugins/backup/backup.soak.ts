@@ -99,6 +99,23 @@ t.test('a restore into an external database keeps the former one under another n
   t.ok(Number(id?.id) > 2, 'new ids go on after the old ones')
 })
 
+t.test('a restore sends no notification again and continues no task', async (t) => {
+  const url = await createTestDatabase(t, 'template0')
+  // A channel that is off, so that this server does not send the delivery.
+  await query(test.databaseUrl, `with c as (insert into notification_channels (user_id, type, name, enabled, sealed)
+      select min(id), 'webhook', 'phone', false, 'x' from users returning id)
+    insert into channel_deliveries (channel_id, notification) select id, '{}' from c`)
+  const folder = makeFolder(t, { data: {} })
+  const own = join(folder, 'own.tar.gz')
+  await back(own, { passphrase: PASSPHRASE })
+  const { formerDatabase } = await restore(own, join(folder, 'data'), { SVC_DATABASE_URL: url })
+  t.same(await query(url, 'select name from notification_channels'), [{ name: 'phone' }])
+  t.same(await query(url, 'select 1 from channel_deliveries'), [])
+  t.same(await query(url, "select 1 from tasks where status in ('queued', 'started')"), [])
+  await query(test.databaseUrl, `drop database ${formerDatabase ?? ''}`)
+  await query(test.databaseUrl, 'delete from notification_channels')
+})
+
 t.test('a backup of an older release is migrated to the schema of this one', async (t) => {
   const old = await createTestDatabase(t, 'template0')
   await migrate({ url: old, poolSize: 1, entities: [], migrations })
