@@ -1,6 +1,7 @@
 import { type LinkMatch, MatchSchema, type ProviderDefinition } from '@svc/plugin-sdk'
-import type { Static } from '@sinclair/typebox'
+import { type Static, Type } from '@sinclair/typebox'
 import { TypeCompiler } from '@sinclair/typebox/compiler'
+import { Value, type ValueError } from '@sinclair/typebox/value'
 import { toDatabaseJson } from '../../core/database/json.ts'
 import { PluginAnswerError } from '../../core/loader/calls/answer-error.ts'
 import type { Loaded } from '../../core/loader/registry.ts'
@@ -43,20 +44,31 @@ export function checkMatch (answer: unknown, provider: Provider): ProviderMatch 
       'return only what describes the game')
   }
   const match: unknown = JSON.parse(json)
-  if (!matches.Check(match)) {
-    const [problem] = [...matches.Errors(match)]
-    throw new PluginAnswerError(`Provider '${key}' returned a match whose ${problem?.path.slice(1) || 'shape'} is wrong: ` +
-      `${problem?.message ?? 'it is not an object'}; it is ${JSON.stringify(problem?.value)?.slice(0, VALUE_LENGTH)}`)
-  }
+  if (!matches.Check(match)) throw wrongPart(key, '', matches.Errors(match).First())
   if (definition.kind === 'ids') return readLinks(match, key)
   const isRightId = definition.id === 'integer' ? typeof match.id === 'number' : typeof match.id === 'string'
   if (!isRightId) {
     throw new PluginAnswerError(`Provider '${key}' returned the id ${JSON.stringify(match.id)}, ` +
       `which is not of the type ${definition.id} that it declares`)
   }
+  checkMetadata(match.metadata, provider)
   checkAddresses((match.media ?? []).map(({ url }) => url), provider)
   const media = match.media?.filter(({ url }) => provider.allowsMedia(url))
   return { ...match, ...cutTexts(match), ...media === undefined ? {} : { media } } as ProviderMatch
+}
+
+/** Refuses metadata that contradicts the schema of `<key>_metadata` in the API. @throws PluginAnswerError */
+function checkMetadata (metadata: unknown, { key, definition }: Provider): void {
+  if (metadata === undefined || definition.metadata === undefined) return
+  const problem = Value.Errors(Type.Partial(definition.metadata), metadata).First()
+  if (problem !== undefined) throw wrongPart(key, '/metadata', problem)
+}
+
+/** @param base the path of the value in the match that was checked; empty for the match itself */
+function wrongPart (key: string, base: string, problem: ValueError | undefined): PluginAnswerError {
+  const path = `${base}${problem?.path ?? ''}`
+  return new PluginAnswerError(`Provider '${key}' returned a match whose ${path.slice(1) || 'shape'} is wrong: ` +
+    `${problem?.message ?? 'it is not an object'}; it is ${JSON.stringify(problem?.value)?.slice(0, VALUE_LENGTH)}`)
 }
 
 function cutTexts ({ name, sort_name: sortName, summary }: Static<typeof MatchSchema>) {

@@ -266,6 +266,26 @@ t.test('an invalid match is refused with the reason', async (t) => {
   }
 })
 
+t.test('a match whose metadata contradicts its schema is refused with the reason', async (t) => {
+  const nonsense: [unknown, RegExp][] = [
+    [{ pages: 'many' }, /a match whose metadata\/pages is wrong: Expected integer; it is "many"$/], [['x'], /metadata is wrong: Expected object/],
+    ['text', /metadata is wrong/], [null, /metadata is wrong/], [{ pages: 1, author: null }, /metadata\/author is wrong/]
+  ]
+  for (const [metadata, expected] of nonsense) {
+    const folder = await platform('One.bin')
+    digest.identify = () => ({ id: 1, metadata } as Match)
+    t.match(reasons(await scan({ platform_fs_slugs: [folder], apis: ['digest'] })), [expected], JSON.stringify(metadata))
+    t.same((await rom(folder, 'One.bin')).ids, {}, JSON.stringify(metadata))
+  }
+  const folder = await platform('One.bin')
+  for (const metadata of [{ author: 'A' }, { pages: 7, year: 1993 }]) {
+    digest.identify = () => ({ id: 1, metadata })
+    t.same(reasons(await scan({ platform_fs_slugs: [folder], type: 'complete', apis: ['digest'] })), [])
+    const answer = await app.inject({ url: `/api/roms/${(await rom(folder, 'One.bin')).id}`, headers: admin })
+    t.same(answer.json<{ digest_metadata: object }>().digest_metadata, metadata, 'missing and further fields are no contradiction')
+  }
+})
+
 t.test('an undefined id of another provider does not spoil a match', async (t) => {
   const folder = await platform('One.bin')
   alpha.identify = () => ({ id: 1, name: 'By Alpha', summary: undefined, ids: { beta: undefined } })
