@@ -114,6 +114,16 @@ t.test('a definition with a part that the server cannot use names the part', (t)
   for (const fileName of ['Doom.wad', 'Game (Disc 1).m3u', 'game.cue', 'games', '.xml']) {
     t.match(problemOf({ fileName, media: {} }, 'exporter'), /^its fileName ".+" may be that of a ROM.*end it with \.cfg, /, fileName)
   }
+  for (const fileName of ['../games.csv', '/etc/games.csv', 'media/games.csv', 'a\\games.csv']) {
+    t.match(problemOf({ fileName, media: {} }, 'exporter'), /leads out of the platform folder: .* is refused: .+; name a file/, fileName)
+  }
+  for (const cover of ['..', '../..', '/covers', 'covers/../..']) {
+    t.match(problemOf({ fileName: 'games.csv', media: { cover } }, 'exporter'), /leads out of the platform folder/, cover)
+  }
+  for (const cover of ['', '.', './']) {
+    t.match(problemOf({ fileName: 'games.csv', media: { cover } }, 'exporter'), /^its media\.cover names no folder; /, cover)
+  }
+  t.equal(problemOf({ fileName: 'games.csv', media: { cover: 'media/covers' } }, 'exporter'), undefined)
   for (const fileName of ['games.csv', 'MAME.XML', 'metadata.pegasus.txt']) {
     t.equal(problemOf({ fileName, media: {} }, 'exporter'), undefined, fileName)
   }

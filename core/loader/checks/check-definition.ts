@@ -5,6 +5,7 @@ import { Value } from '@sinclair/typebox/value'
 import { findSchemaProblem } from './check-schema.ts'
 import { LoadError } from '../load-error.ts'
 import { pack } from '../descriptor.ts'
+import { PathRefusedError, safeName, safeRelativePath } from '../../files/safe-path.ts'
 import type { Definition } from '../registry.ts'
 
 const NAME_MAX = 200
@@ -198,6 +199,20 @@ function findFileNameProblem ({ fileName }: DefinitionParts): string | undefined
     `end it with ${EXPORT_EXTENSIONS.slice(0, -1).join(', ')} or ${EXPORT_EXTENSIONS.at(-1)}`
 }
 
+/** Refuses a file or a media folder of an exporter that is outside the platform folder, or is that folder itself. */
+function findPlaceProblem ({ fileName, media }: DefinitionParts): string | undefined {
+  try {
+    safeName(String(fileName))
+    for (const [kind, folder] of Object.entries(media ?? {})) {
+      if (safeRelativePath(String(folder)) === '') return `its media.${kind} names no folder; name one in the platform folder, such as "covers"`
+    }
+    return undefined
+  } catch (err) {
+    if (!(err instanceof PathRefusedError)) throw err
+    return `its fileName or media leads out of the platform folder: ${err.message}; name a file and folders in it`
+  }
+}
+
 /**
  * Returns the problem of a definition's data and schemas, or undefined. A wrong value would fail in the server where it
  * is used, such as while the API is built.
@@ -205,7 +220,7 @@ function findFileNameProblem ({ fileName }: DefinitionParts): string | undefined
 export function findDefinitionProblem (kind: PluginKind, definition: Definition): string | undefined {
   const parts: DefinitionParts = { ...definition }
   const problem = findDataProblem(kind, parts) ?? findSchemasProblem(parts)
-  return problem ?? findTextProblem(parts) ?? (kind === 'exporter' ? findFileNameProblem(parts) : undefined)
+  return problem ?? findTextProblem(parts) ?? (kind === 'exporter' ? findFileNameProblem(parts) ?? findPlaceProblem(parts) : undefined)
 }
 
 /** @throws LoadError if the limits that a plugin calculated cannot be used */
