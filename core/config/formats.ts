@@ -1,4 +1,5 @@
 import { FormatRegistry } from '@sinclair/typebox'
+import { fullFormats } from 'ajv-formats/dist/formats.js'
 import proxyAddr from '@fastify/proxy-addr'
 import { isCron } from './cron.ts'
 import { explainStoreUrl } from '../store/s3/address.ts'
@@ -94,6 +95,14 @@ const FORMATS = {
 export type FormatName = keyof typeof FORMATS
 
 for (const [name, { isValid: fits }] of Object.entries(FORMATS)) FormatRegistry.Set(name, fits)
+
+/** Formats that schemas of plugins and routes use. The server's other validator, Ajv, checks them in the same way. */
+const STANDARD_FORMATS = ['uri', 'uuid', 'email'] as const
+
+for (const name of STANDARD_FORMATS) {
+  const format = fullFormats[name]
+  FormatRegistry.Set(name, (text) => format instanceof RegExp ? format.test(text) : typeof format === 'function' && format(text))
+}
 
 const isFormatName = (name: unknown): name is FormatName => typeof name === 'string' && name in FORMATS
 

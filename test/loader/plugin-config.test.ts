@@ -29,6 +29,20 @@ t.test('a variable takes precedence over the file, and the file over the default
   })
 })
 
+t.test('a setting with a standard format takes values of this format only', async (t) => {
+  const values: [string, string, string][] = [
+    ['uri', 'https://demo.example/api?x=1', 'demo api'], ['email', 'me@demo.example', 'me at demo'],
+    ['uuid', 'd6b8dfb2-1d2c-4e28-9941-d523f09b0c46', 'd6b8dfb2'], ['date-time', '2026-01-02T03:04:05Z', 'soon']
+  ]
+  for (const [format, right, wrong] of values) {
+    const formatted = Type.Object({ value: Type.String({ format }) })
+    const read = (value: string) =>
+      readPluginConfig('provider', demoOf(formatted), configOf(t, `plugins: { demo: { value: "${value}" } }`), {})
+    t.match(read(right), { status: 'ready', value: { value: right } }, format)
+    t.match(read(wrong), { status: 'failed', reason: /plugins\.demo\.value in config\.yml: ".+" is not / }, format)
+  }
+})
+
 t.test('a variable shared with the server has the server\'s value', async (t) => {
   const mail = Type.Object({ host: Type.String({ env: 'SMTP_HOST' }), port: Type.Integer({ default: 1, env: 'SMTP_PORT' }) })
   const readMail = (yaml: string, env: Record<string, string> = {}) =>
