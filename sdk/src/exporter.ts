@@ -33,6 +33,11 @@ export interface ExportGame extends Required<Pick<GameFields, 'genres' | 'franch
   readonly dump_status?: 'verified' | 'misnamed' | 'bad' | 'unknown'
   /** Media that the host stored on disk, by kind: paths relative to the platform folder, no leading `./`. */
   readonly media: Readonly<Partial<Record<MediaKind, string>>>
+  /**
+   * All files in the media folders that have the game's name, also those of the user's own scraper. References to them
+   * in the existing text stay. Paths relative to the platform folder.
+   */
+  readonly media_files?: readonly string[]
 }
 
 /** The result of an export. */

@@ -81,13 +81,23 @@ export function listMedia (game: ExportGame, choice: MediaChoice): { name: strin
   })
 }
 
+/** The path of a ROM, and the files in the media folders that have its name. References to these files stay. */
+export interface RomMedia {
+  /** The path relative to the platform folder, no leading `./`. */
+  readonly path: string
+  /** Normalized paths. */
+  readonly mediaFiles: ReadonlySet<string>
+}
+
 /**
- * True if an element of an old entry names a file that the server itself published for this ROM. Such a reference is
- * removed when the file is no longer offered; a picture of the user's own scraper stays.
+ * True if an element of an old entry names a file that the server published for this ROM and deleted since. A reference
+ * to a file that exists stays, and so does one that only the user's own scraper can have written.
  */
-export function isOwnMedia (element: string, value: string, romPath: string): boolean {
+export function isDeletedMedia (
+  element: string, value: string, { path: romPath, mediaFiles }: RomMedia
+): boolean {
   const file = MEDIA_ELEMENTS.has(element) ? normalizePath(value) : null
-  if (file === null) return false
+  if (file === null || mediaFiles.has(file)) return false
   const slash = file.indexOf('/')
   const name = withoutExtension(file.slice(slash + 1))
   return FOLDERS.has(file.slice(0, Math.max(slash, 0))) && (name === withoutExtension(romPath) || name === romPath)

@@ -1,14 +1,12 @@
 import type { Field } from './fields.ts'
 import { type Layout, findContentEnd, findLayout, findLineEnd, findLineSpace } from './layout.ts'
-import { isOwnMedia } from './media.ts'
+import { type RomMedia, isDeletedMedia } from './media.ts'
 import { type ElementSpan, parseGamelist } from './parse.ts'
 import { normalizePath } from './path.ts'
 import { escapeText } from './text.ts'
 
 /** The wanted content of a ROM's `game` element. */
-export interface Entry {
-  /** The path relative to the platform folder, no leading `./`. */
-  readonly path: string
+export interface Entry extends RomMedia {
   /** The folder of a game that starts from a file in it, because earlier exports named the folder. */
   readonly folder: string | null
   readonly fields: readonly Field[]
@@ -71,7 +69,7 @@ function appendList (text: string, roots: readonly ElementSpan[], entries: reado
 }
 
 /** Updates texts and appends missing elements; the first of several elements with one name stays. */
-function updateGame (text: string, game: ElementSpan, { path, fields }: Entry): Edit[] {
+function updateGame (text: string, game: ElementSpan, { path, fields, mediaFiles }: Entry): Edit[] {
   const edits: Edit[] = []
   const missing: Field[] = []
   for (const field of fields) {
@@ -82,7 +80,7 @@ function updateGame (text: string, game: ElementSpan, { path, fields }: Entry): 
   }
   const writtenNames = new Set(fields.map(({ name }) => name))
   const stale = game.children.filter(
-    (child) => !writtenNames.has(child.name) && isOwnMedia(child.name, child.text, path)
+    (child) => !writtenNames.has(child.name) && isDeletedMedia(child.name, child.text, { path, mediaFiles })
   )
   edits.push(...stale.map((child) => removeElement(text, child)))
   if (missing.length > 0) edits.push(appendFields(text, game, missing))

@@ -19,7 +19,11 @@ export function renderGamelist (
   for (const game of games) {
     const reason = findObstacle(game, entries)
     if (reason !== null) skipped.push({ rom_id: game.rom_id, reason })
-    else entries.set(game.path, { path: game.path, folder: findFolder(game), fields: listFields(game, choice) })
+    else {
+      const { path, media_files: files } = game
+      const fields = listFields(game, choice)
+      entries.set(path, { path, folder: findFolder(game), fields, mediaFiles: new Set(files) })
+    }
   }
   const isNew = existing === null || existing.trim() === ''
   const text = isNew ? writeGamelist([...entries.values()]) : mergeGamelist(existing, [...entries.values()])

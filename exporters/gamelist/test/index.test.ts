@@ -186,6 +186,12 @@ t.test('an element of a removed medium is removed, a user\'s own stays', async (
   t.match(text, '<video>./videos/Tide-video.mp4</video>\n    <thumbnail>~/.art/covers/Tide.png</thumbnail>')
 })
 
+t.test('an element of a file that exists stays', async (t) => {
+  const own = '<game><path>./Tide.nes</path><video>./videos/Tide.mp4</video><image>./x/../covers/Tide.png</image></game>'
+  const text = render([createGame({ media_files: ['videos/Tide.mp4', 'covers/Tide.png'] })], `<gameList>${own}</gameList>`)
+  t.match(text, '<video>./videos/Tide.mp4</video><image>./x/../covers/Tide.png</image>')
+})
+
 t.test('companies replace a missing developer or publisher', async (t) => {
   const [named] = readGames(render([createGame({ companies: ['A', 'B'], developers: ['D'], publishers: ['P'] })]))
   t.match(named, { developer: 'D', publisher: 'P' })

@@ -48,10 +48,20 @@ export function listAssets (game: ExportGame): { key: string, path: string }[] {
   })
 }
 
-/** True if an old asset is a file that the server itself published for this ROM, not the user's own. */
-export function isOwnAsset (key: string, value: string, romPath: string): boolean {
+/** The path of a ROM, and the files in the media folders that have its name. References to these files stay. */
+export interface RomMedia {
+  /** The path relative to the platform folder, no leading `./`. */
+  readonly path: string
+  /** Normalized paths. */
+  readonly mediaFiles: ReadonlySet<string>
+}
+
+/** True if an old asset is a file that the server published for this ROM and deleted since. */
+export function isDeletedAsset (
+  key: string, value: string, { path: romPath, mediaFiles }: RomMedia
+): boolean {
   const file = ASSET_KEYS.has(key) ? normalizePath(value) : null
-  if (file === null) return false
+  if (file === null || mediaFiles.has(file)) return false
   const slash = file.indexOf('/')
   const name = withoutExtension(file.slice(slash + 1))
   return FOLDERS.has(file.slice(0, Math.max(slash, 0))) && (name === withoutExtension(romPath) || name === romPath)

@@ -1,14 +1,12 @@
 import { type LineEdits, createLineEdits } from './edits.ts'
 import { type Field, writeField } from './fields.ts'
-import { isOwnAsset } from './media.ts'
+import { type RomMedia, isDeletedAsset } from './media.ts'
 import { type Block, type Property, lastLine, parseMetadata } from './parse.ts'
 import { normalizePath } from './path.ts'
 import { decodeText } from './text.ts'
 
 /** The wanted content of a ROM's game. */
-export interface Entry {
-  /** The path relative to the platform folder, no leading `./`. */
-  readonly path: string
+export interface Entry extends RomMedia {
   /** The folder of a game that starts from a file in it, because earlier exports named the folder. */
   readonly folder: string | null
   readonly fields: readonly Field[]
@@ -78,7 +76,7 @@ function replaceFolder (edits: LineEdits, formerValues: readonly Property[], fie
   }
 }
 
-function updateGame (edits: LineEdits, game: Block, { path, folder, fields }: Entry) {
+function updateGame (edits: LineEdits, game: Block, { path, folder, fields, mediaFiles }: Entry) {
   const missing: Field[] = []
   for (const field of fields) {
     const formerValues = game.properties.filter(({ key }) => key === field.key)
@@ -90,7 +88,8 @@ function updateGame (edits: LineEdits, game: Block, { path, folder, fields }: En
   }
   const writtenKeys = new Set(fields.map(({ key }) => key))
   game.properties
-    .filter(({ key, values }) => !writtenKeys.has(key) && values.every((value) => isOwnAsset(key, value, path)))
+    .filter(({ key, values }) => !writtenKeys.has(key) &&
+      values.every((value) => isDeletedAsset(key, value, { path, mediaFiles })))
     .forEach((property) => { removeProperty(edits, property) })
   edits.insertAfter(findBlockEnd(game), missing.flatMap(writeField))
 }

@@ -17,7 +17,10 @@ export function renderPegasus (
   for (const game of games) {
     const reason = findObstacle(game, entries)
     if (reason !== null) skipped.push({ rom_id: game.rom_id, reason })
-    else entries.set(game.path, { path: game.path, folder: findFolder(game), fields: listGameFields(game) })
+    else {
+      const { path, media_files: files } = game
+      entries.set(path, { path, folder: findFolder(game), fields: listGameFields(game), mediaFiles: new Set(files) })
+    }
   }
   const collection = listCollectionFields(platform, launch)
   const isNew = existing === null || existing.trim() === ''

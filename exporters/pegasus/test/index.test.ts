@@ -189,6 +189,12 @@ t.test('a removed asset goes, a user\'s own stays', async (t) => {
   t.match(text, 'assets.logo: ./wheels/Tide.png\nassets.video: https://video.example/videos/Tide.mp4\n')
 })
 
+t.test('an asset whose file exists stays', async (t) => {
+  const own = 'game: T\nfile: Tide.nes\nassets.video: ./videos/Tide.mp4\nassets.logo: marquees/Tide.png\n'
+  const text = render([createGame({ media_files: ['videos/Tide.mp4', 'marquees/Tide.png'] })], own)
+  t.match(text, 'assets.video: ./videos/Tide.mp4\nassets.logo: marquees/Tide.png\n')
+})
+
 t.test('a file with Windows line ends keeps them', async (t) => {
   const text = render(GAMES).replaceAll('\n', '\r\n')
   t.equal(render(GAMES, text), text)

@@ -24,6 +24,8 @@ export interface MediaRecords {
   isFromSource (path: string, source: MediaSource): boolean
   set (path: string, stats: Stats, source: MediaSource): void
   delete (path: string): void
+  /** Lists the paths of all recorded media. */
+  list (): string[]
   save (): Promise<void>
 }
 
@@ -51,6 +53,7 @@ export async function loadMediaRecords (
     delete (path) {
       isChanged = records.delete(path) || isChanged
     },
+    list: () => [...records.keys()],
     async save () {
       if (isChanged) await cache.set(key, Object.fromEntries(records))
       isChanged = false

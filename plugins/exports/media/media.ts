@@ -2,6 +2,7 @@ import { join, posix } from 'node:path'
 import type { MediaKind } from '@svc/plugin-sdk'
 import { describeWriteError, isDiskFull, toReason } from '../files/fs-reason.ts'
 import type { GameDraft } from '../games.ts'
+import { type FormerMedia, createFormerMedia } from './former-media.ts'
 import { type MediaFolder, openMediaFolder } from './media-folder.ts'
 import { type MediaServices, publishMedium } from './publish-medium.ts'
 import type { MediaError } from '../schemas.ts'
@@ -22,7 +23,7 @@ export interface MediaOptions extends MediaServices {
   folders: MediaFolders
 }
 
-export interface MediaWriter {
+export interface MediaWriter extends FormerMedia {
   /**
    * Publishes a game's media beside the ROMs. Media that fail are skipped and reported.
    *
@@ -82,6 +83,7 @@ export function createMediaWriter ({ root, store, folders, records }: MediaOptio
 
   return {
     errors,
+    ...createFormerMedia({ records, folders: [...folders.keys()], openFolder, claims, report }),
     async writeMedia (draft) {
       const folderKinds = [...folders].filter(([, kinds]) => kinds.some((kind) => draft.sources.has(kind)))
       const claimed = new Map<string, MediumFile>()

@@ -2,6 +2,7 @@ import { lstat, rm } from 'node:fs/promises'
 import { join, posix } from 'node:path'
 import type { MediaKind } from '@svc/plugin-sdk'
 import type { Store } from '../../../core/store/store.ts'
+import { errorCode } from '../../../core/files/fs-error.ts'
 import { exportFailed } from '../errors.ts'
 import { describeWriteError, isDiskFull, isNotWritable } from '../files/fs-reason.ts'
 import { type MediaFolder, publishFile } from './media-folder.ts'
@@ -39,6 +40,29 @@ async function mayStay (
   return true
 }
 
+/**
+ * Deletes a published medium that no game has any more. A file that someone changed since stays, and is theirs.
+ *
+ * @throws ApiError EXPORT_FAILED if the folder is not writable.
+ */
+export async function deleteMedium (folder: MediaFolder, name: string, records: MediaRecords): Promise<void> {
+  const path = posix.join(folder.path, name)
+  const file = join(folder.real, name)
+  try {
+    const found = await lstat(file).catch((err: unknown) => {
+      if (errorCode(err) === 'ENOENT') return null
+      throw err
+    })
+    if (found !== null && records.isUnchanged(path, found)) {
+      await rm(file)
+      folder.names.delete(name)
+    }
+    records.delete(path)
+  } catch (err) {
+    throw exportFailed(describeWriteError(err, folder.real), { cause: err })
+  }
+}
+
 /** A medium whose state is known. */
 type KnownMedium = Pick<Medium, 'kind' | 'stem'> & { source: MediaSource }
 
@@ -54,6 +78,7 @@ async function writeMedium (
     // Delete the predecessor with another extension, because a frontend might find it first.
     for (const formerName of stale.filter((other) => other !== name)) {
       await rm(join(folder.real, formerName))
+      folder.names.delete(formerName)
       records.delete(posix.join(folder.path, formerName))
     }
     return name

@@ -43,7 +43,7 @@ export interface PlatformExport {
 /** The input that all exporters of a platform share. */
 interface Library {
   root: string
-  games: { draft: GameDraft, mediaFiles: ReadonlyMap<string, MediumFile> }[]
+  games: { draft: GameDraft, mediaFiles: ReadonlyMap<string, MediumFile>, files: readonly string[] }[]
   skipped: SkippedRom[]
   media_errors: readonly MediaError[]
 }
@@ -140,6 +140,11 @@ async function prepare (
       library.games.push(...await writeAllMedia(mediaWriter, page.drafts, signal))
       library.skipped.push(...page.skipped)
     }
+    await mediaWriter.deleteStale()
+    for (const game of library.games) {
+      signal.throwIfAborted()
+      game.files = await mediaWriter.listFiles(game.draft)
+    }
     return library
   } finally {
     await records.save()
@@ -170,7 +175,7 @@ async function writeAllMedia (
     const batch = drafts.slice(start, start + GAMES_AT_ONCE)
     // All have to end before an error is passed on: nothing may be written after that.
     const results = await Promise.allSettled(batch.map(async (draft) =>
-      ({ draft, mediaFiles: await mediaWriter.writeMedia(draft) })))
+      ({ draft, mediaFiles: await mediaWriter.writeMedia(draft), files: [] })))
     for (const result of results) {
       if (result.status === 'rejected') throw result.reason
       games.push(result.value)
@@ -181,9 +186,8 @@ async function writeAllMedia (
 
 async function exportFile (work: PlatformExport, exporter: LoadedExporter, library: Library) {
   const { definition } = exporter
-  const games = library.games.map(
-    ({ draft, mediaFiles }) => ({ ...draft.game, media: pickMedia(definition, mediaFiles) })
-  )
+  const games = library.games.map(({ draft, mediaFiles, files }) =>
+    ({ ...draft.game, media: pickMedia(definition, mediaFiles), media_files: files }))
   const file = await readExisting(library.root, safeName(definition.fileName))
   const result = await render(work, exporter, games, file.text)
   const written = await replaceTextFile(file, result.text.toWellFormed())

@@ -107,6 +107,51 @@ t.test('a new cover replaces only a cover that the server wrote', async (t) => {
   t.equal(await readFile(snes('covers', 'Edited.jpg'), 'utf8'), 'edited by the owner')
 })
 
+t.test('a picture that the user put beside the ROMs keeps its reference', async (t) => {
+  const { addPlatform, addRom, addResource, call, snes, config } = await fresh(t)
+  const id = await addPlatform('snes')
+  await addRom(id, { fs_name: 'Own.sfc' })
+  await addRom(id, { fs_name: 'Lost.sfc', path_cover_large: await addResource('roms/1/lost.png', png) })
+  await mkdir(snes('videos'))
+  await writeFile(snes('videos', 'Own.mp4'), 'the owner\'s')
+  await writeFile(snes('gamelist.xml'), '<gameList><game><path>./Own.sfc</path><video>./videos/Own.mp4</video></game>' +
+    '<game><path>./Lost.sfc</path><image>./covers/Lost.png</image></game></gameList>')
+  await writeFile(snes('metadata.pegasus.txt'), 'game: Own\nfile: Own.sfc\nassets.video: videos/Own.mp4\n')
+  for (const route of ['gamelist-xml', 'pegasus']) t.equal((await call(route)).status, 200)
+  await rm(`${config.data_dir}/resources/roms/1/lost.png`)
+  for (const route of ['gamelist-xml', 'pegasus']) t.equal((await call(route)).status, 200)
+  const gamelist = await readFile(snes('gamelist.xml'), 'utf8')
+  t.match(gamelist, '<video>./videos/Own.mp4</video>')
+  for (const name of ['image', 'thumbnail']) t.match(gamelist, `<${name}>./covers/Lost.png</${name}>`)
+  t.match(await readFile(snes('metadata.pegasus.txt'), 'utf8'), 'assets.video: videos/Own.mp4\n')
+})
+
+t.test('media that no game has any more are deleted, unless someone changed them', async (t) => {
+  const { app, addPlatform, addRom, addResource, call, snes } = await fresh(t)
+  const id = await addPlatform('snes')
+  const cover = async (name: string, bytes = png) => ({ path_cover_large: await addResource(`roms/1/${name}`, bytes) })
+  const removed = await addRom(id, { fs_name: 'Removed.sfc', ...await cover('a.png') })
+  const renamed = await addRom(id, { fs_name: 'Before.sfc', ...await cover('b.webp', webp) })
+  const deleted = await addRom(id, { fs_name: 'Deleted', is_folder: true, ...await cover('c.png') })
+  const edited = await addRom(id, { fs_name: 'Edited.sfc', ...await cover('d.webp', webp) })
+  for (const route of ['gamelist-xml', 'pegasus']) await call(route)
+  t.same((await readdir(snes('covers'))).sort(), ['Before.jpg', 'Deleted.png', 'Edited.jpg', 'Removed.png'])
+  await writeFile(snes('covers', 'Edited.jpg'), 'edited by the owner')
+  await writeFile(snes('covers', 'Mine.png'), 'the owner\'s')
+  await app.db.query('update roms set path_cover_large = null where id = any($1)', [[removed, edited]])
+  await app.db.query("update roms set fs_name = 'After.sfc' where id = $1", [renamed])
+  await app.db.query('delete from roms where id = $1', [deleted])
+
+  for (const route of ['gamelist-xml', 'pegasus']) t.same((await call(route)).body.files[0].media_errors, [])
+  t.same((await readdir(snes('covers'))).sort(), ['After.jpg', 'Edited.jpg', 'Mine.png'])
+  const gamelist = await readFile(snes('gamelist.xml'), 'utf8')
+  const pegasus = await readFile(snes('metadata.pegasus.txt'), 'utf8')
+  for (const text of [gamelist, pegasus]) {
+    t.notMatch(text, 'covers/Removed')
+    t.match(text, 'covers/Edited.jpg')
+  }
+})
+
 t.test('two ROMs that differ only in their extension share the first one\'s cover', async (t) => {
   const { addPlatform, addRom, addResource, call, snes } = await fresh(t)
   const id = await addPlatform('snes')
