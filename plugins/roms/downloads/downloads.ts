@@ -12,7 +12,7 @@ import { hasId, isOfPlatform, isOneOf, isThere } from '../filters/list-condition
 import { type FileRow, selectFile, selectFiles } from '../rows.ts'
 import { type RomLocation, selectPlaces } from './location-rows.ts'
 import { type StoredFile, openStoredFile } from '../stored-files.ts'
-import { type Zip, type ZipEntry, createZip } from './zip.ts'
+import { type Zip, type ZipEntry, createZip, toEntryName } from './zip.ts'
 import { type FileAccess, fileContent, textContent } from './zip-content.ts'
 
 /** The answer to a download request: one file or a zip. */
@@ -43,7 +43,7 @@ const hasExtension = (name: string, extension: string) => name.toLowerCase().end
 
 /** Returns a playlist of the discs for emulators that need one: the cue sheets, else all entries. */
 function createPlaylist (entries: readonly ZipEntry[]): string {
-  const names = entries.map((entry) => entry.name)
+  const names = entries.map((entry) => toEntryName(entry.name))
   const cues = names.filter((name) => hasExtension(name, '.cue'))
   return (cues.length > 0 ? cues : names).join('\n')
 }

@@ -188,6 +188,15 @@ const FOLDER = {
 }
 const FILES = ['disc 1.cue', 'disc 1.bin', 'disc 2.cue', 'ü 🎮.bin', 'manual/m.pdf']
 
+t.test('a playlist names the files as the zip does', async (t) => {
+  const names = ['C\\disc 1.cue', 'C\\disc 2.cue']
+  const test = await fresh(t, { library: { roms: { psx: { Game: Object.fromEntries(names.map((name) => [name, 'cue'])) } } } })
+  const id = await addRom(test, { fs_name: 'Game', platform: 'psx', files: names })
+  const entries = await readZip((await fetchContent(test, `${id}/content/Game`)).rawPayload)
+  t.same([...entries.keys()], ['C_disc 1.cue', 'C_disc 2.cue', 'Game.m3u'])
+  t.equal(entries.get('Game.m3u'), 'C_disc 1.cue\nC_disc 2.cue')
+})
+
 t.test('a ROM of several files is sent as a zip of known size with a playlist', async (t) => {
   const test = await fresh(t, { library: { roms: { psx: FOLDER } } })
   const id = await addRom(test, { fs_name: 'Game', platform: 'psx', files: FILES })
