@@ -11,6 +11,7 @@ import type { Calls } from '../host/calls.ts'
 import { type ChannelPlugin, findPlugin } from '../host/channel-plugins.ts'
 import type { Codes } from './codes.ts'
 import { sendCode } from './confirm-channel.ts'
+import { releaseDeliveries } from '../delivery/delivery-rows.ts'
 import { ChannelDelivery, NotificationChannel } from '../entities.ts'
 import { findChannel, reloadChannel } from './find-channel.ts'
 import { type CreateChannel, type UpdateChannel, UpdateChannelSchema } from '../schemas.ts'
@@ -104,6 +105,7 @@ export function createChanges (services: ChangeServices) {
       await tx.em.nativeUpdate(NotificationChannel, { id }, { ...changes, updated_at: databaseDate() })
       // Waiting deliveries are obsolete after a change of the destination or after the channel was switched.
       if (isSwitched || 'confirmed' in changes) await tx.em.nativeDelete(ChannelDelivery, { channel: id })
+      else if ('sealed' in changes) await releaseDeliveries(tx, id)
     })
     return await reloadChannel(db, row)
   }

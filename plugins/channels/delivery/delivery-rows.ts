@@ -258,3 +258,9 @@ export async function insertDeliveries (tx: Db, items: readonly ChannelItem[]): 
 export async function announceDeliveries (db: Db): Promise<void> {
   await db.query('select pg_notify($1, $2)', [WAKE_EVENT, ''])
 }
+
+/** Makes the waiting deliveries of a channel due at once, because its settings changed. */
+export async function releaseDeliveries (tx: Db, channelId: number): Promise<void> {
+  await tx.query('update channel_deliveries set due_at = now() where channel_id = $1 and due_at > now()', [channelId])
+  await announceDeliveries(tx)
+}

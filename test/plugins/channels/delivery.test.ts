@@ -177,6 +177,18 @@ t.test('a retry delay that is not a number is ignored', async (t) => {
   t.ok(isPutOff(next.due_at, 30, sinceMs))
 })
 
+t.test('a delivery that waits for its next try starts when the settings of its channel change', async (t) => {
+  t.teardown(removeAll)
+  const receiver = await startReceiver(t, ({ path }, response) => response.writeHead(path === '/wrong' ? 500 : 204).end())
+  const { id } = await create({ type: 'unpaced', url: `${receiver.url}/wrong` })
+  await send('admin', [{}, {}])
+  await until(async () => (await nextOf(id))?.attempts === 1, 'a failed try')
+  await app.pg.query("update channel_deliveries set due_at = now() + interval '10 minutes' where channel_id = $1 and attempts = 1", [id])
+  t.equal((await call('PATCH', `/${id}`, { url: `${receiver.url}/right` })).statusCode, 200)
+  await waitFor(id, 'both', (_row, waiting) => waiting === 0)
+  t.same(receiver.arrivals.map(({ path }) => path), ['/wrong', '/right', '/right'])
+})
+
 t.test('a delivery whose result cannot be stored blocks only its own channel', async (t) => {
   t.teardown(removeAll)
   const receiver = await startReceiver(t)
