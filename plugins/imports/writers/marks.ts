@@ -6,6 +6,12 @@ import { type Batch, type Stored, type Writer, insertResolved, noRom, noUser, to
 const RATING_MAX = 10
 const COMPLETION_MAX = 100
 
+/** Returns a time; null for one in the future, which no later play could ever replace. */
+function toPast (text: string | null): string | null {
+  const time = toTime(text)
+  return time !== null && Date.parse(time) > Date.now() ? null : time
+}
+
 export const markWriter: Writer<'mark'> = {
   kind: 'mark',
   idOf: ({ rom_id: rom, user_id: user }) => `${rom}/${user ?? ''}`,
@@ -21,7 +27,7 @@ export const markWriter: Writer<'mark'> = {
         row: {
           rom_id: rom,
           user_id: user,
-          last_played: toTime(record.last_played),
+          last_played: toPast(record.last_played),
           is_main_sibling: record.is_main_sibling,
           backlogged: record.backlogged,
           now_playing: record.now_playing,

@@ -273,6 +273,20 @@ t.test('a collection gets members whose files come later', async (t) => {
   t.equal(await count(), 0, 'members that a person removed stay removed')
 })
 
+t.test('a last play in the future is left out, because no later play would replace it', async (t) => {
+  const test = await fresh(t, { library: LIBRARY })
+  await scan(test)
+  const times = { 1: '2026-02-01T10:00:00.000Z', 2: '2099-01-01T00:00:00.000Z' }
+  await importRecords(test, createMemoryImporter({
+    user: [make.user({ id: '1' })],
+    platform: [make.platform({ id: '1' })],
+    rom: [make.rom({ id: '1' }), make.rom({ id: '2' })],
+    mark: Object.entries(times).map(([id, time]) => make.mark({ rom_id: id, last_played: time, rating: 7 }))
+  }))
+  const { rows } = await test.app.pg.query('select rating, last_played from rom_users order by rom_id')
+  t.same(rows, [{ rating: 7, last_played: new Date(times[1]) }, { rating: 7, last_played: null }])
+})
+
 t.test('play sessions of a ROM wait until its file is here', async (t) => {
   const test = await fresh(t, { library: { roms: { snes: { 'Game 1.sfc': 'one' } } } })
   const { app } = test
