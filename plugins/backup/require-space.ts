@@ -23,7 +23,9 @@ export interface SpaceNeed {
   hasFiles: boolean
 }
 
-const gibibytes = (bytes: number) => `${(bytes / 1024 ** 3).toFixed(1)} GiB`
+const MIB = 1024 ** 2
+const sizeOf = (bytes: number) =>
+  bytes < 1024 * MIB ? `${(bytes / MIB).toFixed(1)} MiB` : `${(bytes / (1024 * MIB)).toFixed(1)} GiB`
 
 async function measureFiles ({ data_dir: dataDir }: Config, store: Store): Promise<number> {
   let bytes = 0
@@ -38,7 +40,7 @@ async function measureFiles ({ data_dir: dataDir }: Config, store: Store): Promi
 async function requireRoomIn (folder: string, bytes: number): Promise<void> {
   const room = Math.max(0, await countRoom(folder))
   if (room >= bytes) return
-  throw new ApiError('NO_FREE_SPACE', `The backup needs about ${gibibytes(bytes)} in ${folder}, where ${gibibytes(room)} can be used: ` +
+  throw new ApiError('NO_FREE_SPACE', `The backup needs about ${sizeOf(bytes)} in ${folder}, where ${sizeOf(room)} can be used: ` +
     '1 GiB of a disk stays free. Free some space, or set SVC_BACKUP_DIR to a folder on another disk.')
 }
 

@@ -34,13 +34,12 @@ export function defineBackup (config: Config, databaseUrl: string): TaskDefiniti
       report: reportProgress
     })
     const deleted = await deleteOld(path, backupConfig.of(config).keep)
-    if (backupConfig.of(config).incremental) {
-      const { dropUnusedParts } = await import('./prune-parts.ts')
-      await dropUnusedParts(folder)
-    }
+    const unreadable = backupConfig.of(config).incremental
+      ? await import('./prune-parts.ts').then(({ dropUnusedParts }) => dropUnusedParts(folder))
+      : null
     await reporting
     const rowCount = Object.values(rows).reduce((sum, count) => sum + count, 0)
-    await report({ backup: { ...result, file: basename(path), rows: rowCount, deleted } })
+    await report({ backup: { ...result, file: basename(path), rows: rowCount, deleted, unreadable } })
   }
 
   return defineTask({
