@@ -30,11 +30,44 @@ function isItem (item: string, field: Field): boolean {
   return more.length === 0 && from !== undefined && from !== null && to !== null && (to === undefined || from <= to)
 }
 
+/** True for the items of one field. The scheduler takes no others beside `5#2`. */
+function isField (text: string, field: Field): boolean {
+  const items = text.split(',')
+  return items.every((item) => isItem(item, field)) && (items.length === 1 || !text.includes('#'))
+}
+
+/** The most days of each month. */
+const MONTH_DAYS = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
+
+/** True if one of the days is in one of the months. */
+function isInYear (days: ReadonlySet<number> | null, months: ReadonlySet<number> | null): boolean {
+  if (days === null || months === null) return true
+  const longest = Math.max(...[...months].map((month) => MONTH_DAYS[month - 1] ?? 0))
+  return Math.min(...days) <= longest
+}
+
 /** True if a text is a cron line of five fields, as the scheduler reads it. */
 export function isCron (text: string): boolean {
   const fields = text.trim().split(/\s+/)
-  return fields.length === FIELDS.length && FIELDS.every((field, index) =>
-    fields[index]?.split(',').every((item) => isItem(item, field)))
+  if (fields.length !== FIELDS.length || !FIELDS.every((field, index) => isField(fields[index] ?? '', field))) return false
+  const [days, months] = [2, 3].map((index) => listValues(fields[index] ?? '', FIELDS[index]))
+  return isInYear(days ?? null, months ?? null)
+}
+
+/** Returns the values of a field; null if they depend on the month or on `H`. */
+function listValues (text: string, field: Field | undefined): Set<number> | null {
+  if (field === undefined) return null
+  const values = new Set<number>()
+  for (const item of text.split(',')) {
+    const [base = '', step] = item.split('/')
+    const [first, last] = base === '*' || base === '?' ? [String(field.min), String(field.max)] : base.split('-')
+    const from = readNumber(first ?? '', field)
+    if (from === null) return null
+    const to = last === undefined ? step === undefined ? from : field.max : readNumber(last, field) ?? from
+    // Sunday is 0 and 7.
+    for (let value = from; value <= to; value += Number(step ?? 1)) values.add(field.max === 7 ? value % 7 : value)
+  }
+  return values
 }
 
 /** `H`, `H(0-29)` or `H/15`. */
@@ -48,9 +81,21 @@ function readRange (range: string | undefined, field: Field): [number, number] {
   return [from, to ?? from]
 }
 
+/** Writes a list by its values, because the scheduler refuses one in which a value is there twice, such as `1-5,3`. */
+function mergeItems (text: string, field: Field | undefined): string {
+  const items = new Set(text.split(','))
+  if (items.size === 1) return [...items].join()
+  const values = [...items].map((item) => listValues(item, field))
+  const known = values.flatMap((set) => [...set ?? []])
+  const distinct = new Set(known)
+  if (distinct.size === known.length) return [...items].join()
+  const others = [...items].filter((_item, index) => values[index] === null)
+  return [...[...distinct].sort((one, other) => one - other), ...others].join()
+}
+
 /**
- * Replaces each `H` of a cron line by a time that depends on the seed only, as Jenkins does: `H/15` by `7-59/15`. An
- * item that is then in a list twice is left out, because the scheduler would refuse the line: `H,30` may become `30`.
+ * Returns a cron line as the scheduler takes it: each list without a value that is there twice, and each `H` replaced
+ * by a time that depends on the seed only, as Jenkins does: `H/15` by `7-59/15`.
  */
 export function fixTimes (cron: string, seed: string): string {
   const fix = (text: string, index: number) => text.replace(H, (found, range?: string, step?: string) => {
@@ -61,8 +106,5 @@ export function fixTimes (cron: string, seed: string): string {
     const width = to - from + 1
     return step === undefined ? String(from + hash % width) : `${from + hash % Math.min(Number(step), width)}-${to}/${step}`
   })
-  return cron.trim().split(/\s+/).map((text, index) => {
-    const fixed = fix(text, index)
-    return fixed === text ? text : [...new Set(fixed.split(','))].join(',')
-  }).join(' ')
+  return cron.trim().split(/\s+/).map((text, index) => mergeItems(fix(text, index), FIELDS[index])).join(' ')
 }

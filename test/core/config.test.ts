@@ -1,6 +1,7 @@
 import { mkdirSync, readFileSync, statSync, unlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type TSchema, Type } from '@sinclair/typebox'
+import { CronExpressionParser } from 'cron-parser'
 import fc from 'fast-check'
 import t, { type Test } from 'tap'
 import { listDescribed, renderSection, renderSections } from '../../core/cli/config-help.ts'
@@ -130,6 +131,26 @@ t.test('a schedule with H has one valid time for each task', async (t) => {
   t.equal(fixTimes('0-30/10 * * THU ?', 'scan_library'), '0-30/10 * * THU ?')
 })
 
+t.test('a list of a schedule with a value twice is written by its values', async (t) => {
+  const lines = [
+    ['1-5,3 * * * *', '1,2,3,4,5 * * * *'], ['0,0 3 * * *', '0 3 * * *'], ['50/5,55 * * * *', '50,55 * * * *'],
+    ['0 3 * * mon,1,7,0', '0 3 * * 0,1'], ['0 3 L,1-3,2 jan,1 *', '0 3 1,2,3,L 1 *'], ['0 3,*/12 * 5,6 ?', '0 3,*/12 * 5,6 ?']
+  ] as const
+  for (const [cron, fixed] of lines) {
+    t.ok(isCron(cron), cron)
+    t.equal(fixTimes(cron, ''), fixed)
+  }
+  const item = fc.oneof(fc.nat(23).map(String), fc.constantFrom('*', '?', '*/5', 'H'),
+    fc.tuple(fc.nat(23), fc.nat(23), fc.integer({ min: 1, max: 9 })).map(([one, other, step]) =>
+      `${Math.min(one, other)}-${Math.max(one, other)}/${step}`))
+  fc.assert(fc.property(fc.array(item, { minLength: 1, maxLength: 4 }), fc.string(), (items, seed) => {
+    const hours = fixTimes(`0 ${items.join()} * * *`, seed)
+    t.equal(fixTimes(hours, seed), hours, hours)
+    const { values } = CronExpressionParser.parse(hours).fields.hour
+    for (const hour of items.filter((one) => /^\d+$/.test(one))) t.ok(values.includes(Number(hour) as never), `${hours} has ${hour}`)
+  }), { numRuns: 200 })
+})
+
 t.test('an impossible address, proxy or schedule is refused', async (t) => {
   for (const url of ['games.example.org', 'http://', 'http://:80', 'https://games.example.org:99999', 'http://a?b']) {
     t.match(failureOf(t, null, { SVC_BASE_URL: url }), /^SVC_BASE_URL: ".*" is not an address that begins with http:/, url)
@@ -137,11 +158,11 @@ t.test('an impossible address, proxy or schedule is refused', async (t) => {
   const proxies = failureOf(t, null, { SVC_TRUSTED_PROXIES: '172.30.80.2,nginx' })
   t.match(proxies, /^SVC_TRUSTED_PROXIES: "nginx" is not an IP address or a network, such as 172/)
   t.match(failureOf(t, 'server: { trusted_proxies: [nginx] }'), /^server\.trusted_proxies\.0 in .*: "nginx" is not an IP address/)
-  for (const cron of ['99 3 * * *', '0 3 * *', '0 24 * * *', '5-1 * * * *', '*/0 * * * *', '0 0 0 * *', '0 0 * * mo', 'daily']) {
+  for (const cron of ['0 3 * * 5#2,1', '0 0 31 4 *', '0 0 30,31 2 *', '99 3 * * *', '0 3 * *', '0 24 * * *', '5-1 * * * *', '*/0 * * * *', '0 0 0 * *', '0 0 * * mo', 'daily']) {
     const message = failureOf(t, null, { SCHEDULED_RESCAN_CRON: cron })
     t.match(message, /^SCHEDULED_RESCAN_CRON: ".*" is not five cron fields .*remove it to use "0 3 \* \* \*"\.$/, cron)
   }
-  for (const cron of ['*/5 0-6,22 1,15 jan-MAR mon-fri', '0 3 L * 5#2', 'H H(0-5) * * 7', '0-30/10 * * * ?']) {
+  for (const cron of ['0 0 29 2 *', '0 0 31 4,5 *', '*/5 0-6,22 1,15 jan-MAR mon-fri', '0 3 L * 5#2', 'H H(0-5) * * 7', '0-30/10 * * * ?']) {
     t.equal(tasksConfig.of(load(t, null, { SCHEDULED_RESCAN_CRON: cron }).config).scheduled_rescan_cron, cron)
   }
   t.match(failureOf(t, null, { SCHEDULED_UPDATE_LAUNCHBOX_METADATA_CRON: '99 4 * * *' }),
