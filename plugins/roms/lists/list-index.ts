@@ -42,24 +42,31 @@ function * cut (ids: Int32Array, characters: Uint32Array): Generator<Segment> {
   }
 }
 
+/** A segment that is being filled. */
+interface Filling extends Segment { length: number }
+
+const startFilling = (max: number): Filling =>
+  ({ ids: new Int32Array(max), characters: new Uint32Array(max), length: 0 })
+
+/** Returns copies of the ROMs that a segment was filled with, in segments. */
+const endFilling = ({ ids, characters, length }: Filling): Segment[] =>
+  [...cut(ids.subarray(0, length), characters.subarray(0, length))]
+
 /**
- * Copies those ROMs of a segment that a set has, or lacks, to a place of another one. Returns the place after them. A
- * loop without branches, because it runs for each ROM of the library.
+ * Adds those ROMs of a segment that a set has, or lacks, to another one. A loop without branches, because it runs for
+ * each ROM of the library.
  */
-function copySome (from: Segment, set: IdSet, isWanted: boolean, to: Segment, start: number): number {
+function copySome (from: Segment, set: IdSet, isWanted: boolean, to: Filling): void {
   const unwanted = isWanted ? 0 : 1
-  let next = start
+  let { length } = to
   for (let place = 0; place < from.ids.length; place++) {
     const id = from.ids[place] ?? 0
-    to.ids[next] = id
-    to.characters[next] = from.characters[place] ?? 0
-    next += bitOf(set, id) ^ unwanted
+    to.ids[length] = id
+    to.characters[length] = from.characters[place] ?? 0
+    length += bitOf(set, id) ^ unwanted
   }
-  return next
+  to.length = length
 }
-
-const createSegment = (length: number): Segment =>
-  ({ ids: new Int32Array(length), characters: new Uint32Array(length) })
 
 /** @param roms sorted by their positions, which count from the start of the segment */
 function * insertInto ({ ids, characters }: Segment, roms: readonly PlacedRom[]): Generator<Segment> {
@@ -141,28 +148,26 @@ export class ListIndex {
   findAll (wanted: ReadonlySet<number>): Set<number> {
     if (wanted.size === 0) return new Set()
     const set = toIdSet([...wanted])
-    const found = createSegment(SEGMENT_IDS)
-    return new Set(this.#segments.flatMap((segment) =>
-      [...found.ids.subarray(0, copySome(segment, set, true, found, 0))]))
+    const found = startFilling(wanted.size + 1)
+    for (const segment of this.#segments) copySome(segment, set, true, found)
+    return new Set(found.ids.subarray(0, found.length))
   }
 
   /** Returns the list of those of its ROMs that are wanted. Segments that are wanted as a whole are shared. */
   only (wanted: IdSet): ListIndex {
     const segments: Segment[] = []
-    const some = createSegment(this.length)
-    let next = 0
+    const some = startFilling(this.length)
     const end = () => {
-      segments.push(...cut(some.ids.subarray(0, next), some.characters.subarray(0, next)))
-      next = 0
+      segments.push(...endFilling(some))
+      some.length = 0
     }
     for (const segment of this.#segments) {
-      const after = copySome(segment, wanted, true, some, next)
-      if (after - next === segment.ids.length) {
-        end()
-        segments.push(segment)
-      } else {
-        next = after
-      }
+      const { length } = some
+      copySome(segment, wanted, true, some)
+      if (some.length - length < segment.ids.length) continue
+      some.length = length
+      end()
+      segments.push(segment)
     }
     end()
     return new ListIndex(segments)
@@ -190,11 +195,11 @@ export class ListIndex {
   /** Returns the list without some ROMs. */
   without (removed: IdSet): ListIndex {
     if (removed.length === 0) return this
-    const rest = createSegment(SEGMENT_IDS)
+    const rest = startFilling(SEGMENT_IDS)
     return new ListIndex(this.#segments.flatMap((segment) => {
-      const length = copySome(segment, removed, false, rest, 0)
-      if (length === segment.ids.length) return [segment]
-      return length === 0 ? [] : [...cut(rest.ids.subarray(0, length), rest.characters.subarray(0, length))]
+      rest.length = 0
+      copySome(segment, removed, false, rest)
+      return rest.length === segment.ids.length ? [segment] : endFilling(rest)
     }))
   }
 
