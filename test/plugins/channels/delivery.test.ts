@@ -177,7 +177,7 @@ t.test('a retry delay that is not a number is ignored', async (t) => {
   t.ok(isPutOff(next.due_at, 30, sinceMs))
 })
 
-t.test('a delivery that waits for its next try starts when the settings of its channel change', async (t) => {
+t.test('a change of settings starts the waiting deliveries of a channel at once', async (t) => {
   t.teardown(removeAll)
   const receiver = await startReceiver(t, ({ path }, response) => response.writeHead(path === '/wrong' ? 500 : 204).end())
   const { id } = await create({ type: 'unpaced', url: `${receiver.url}/wrong` })
