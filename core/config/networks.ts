@@ -6,11 +6,23 @@ import ipaddr from 'ipaddr.js'
 /** True if an address belongs to this machine. */
 export const isLoopback = (address: string) => ipaddr.isValid(address) && ipaddr.process(address).range() === 'loopback'
 
+/** An address with a port, as some proxies write it: `192.0.2.7:5678`, `[2001:db8::1]:5678` or `[2001:db8::1]`. */
+const WITH_PORT = /^(?:\[([^\]]+)\](?::\d+)?|([\d.]+):\d+)$/
+
+/** Removes the port. Each connection has its own, so a port would make every attempt the first one. */
+function dropPort (address: string): string {
+  const [, bracketed, plain] = WITH_PORT.exec(address) ?? []
+  return bracketed ?? plain ?? address
+}
+
 /**
  * Returns the key under which attempts are counted: an IPv4 address, or a /64, the smallest network of an IPv6
  * customer.
+ *
+ * @param given the peer's address, or the address that a trusted proxy sent, which may have a port
  */
-export function networkOf (address: string): string {
+export function networkOf (given: string): string {
+  const address = dropPort(given)
   if (isIPv4(address) || !ipaddr.isValid(address)) return address
   const parsed = ipaddr.process(address)
   if (parsed instanceof ipaddr.IPv4) return parsed.toString()

@@ -184,6 +184,15 @@ t.test('addresses of one IPv6 network count as one', async (t) => {
   t.equal(networkOf('fe80::1%eth0'), networkOf('fe80::2'))
 })
 
+t.test('the port that a proxy adds to an address starts no new count', async (t) => {
+  t.equal(networkOf('192.0.2.7:5678'), '192.0.2.7')
+  t.equal(networkOf('[2001:db8:1:2::1]:443'), networkOf('2001:db8:1:2::9'))
+  t.equal(networkOf('[2001:db8:1:2::1]'), networkOf('2001:db8:1:2::9'))
+  t.equal(networkOf('[::ffff:192.0.2.7]:80'), '192.0.2.7')
+  t.equal(networkOf('2001:db8:1:2::5678'), networkOf('2001:db8:1:2::9'), 'the end of an IPv6 address is no port')
+  t.equal(networkOf('unknown'), 'unknown')
+})
+
 t.test('changes of tokens are recorded, and the database contains no secret or code', async (t) => {
   const token = await create(bob, { name: 'lone \ud800 surrogate' })
   const { code } = (await bob.post(`${TOKENS}/${token.id}/pair`)).body
