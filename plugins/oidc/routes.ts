@@ -44,8 +44,12 @@ const routes: FeatureRoutes = async (app, { config }) => {
     },
     config: { public: true }
   }, async (request, reply) => {
-    reply.clearCookie(ATTEMPT_COOKIE, { path: home }).header('cache-control', 'no-store')
-    const { user, idToken } = await app.oidc.finish(request, request.cookies[ATTEMPT_COOKIE], queryOf(request))
+    reply.header('cache-control', 'no-store')
+    const answer = queryOf(request)
+    const attempt = await app.oidc.consume(request, request.cookies[ATTEMPT_COOKIE], answer)
+    // Only now, because the response to an older attempt, such as that of another tab, must not end the present one.
+    reply.clearCookie(ATTEMPT_COOKIE, { path: home })
+    const { user, idToken } = await app.oidc.finish(request, attempt, answer)
     await app.sessions.signIn(request, reply, user, { idToken, by: 'oidc' })
     return reply.redirect(home, 307)
   })

@@ -5,7 +5,7 @@ import { isEqualSecret } from '../../core/access/secrets.ts'
 import { createThrottle } from '../auth/throttle-rows.ts'
 import type { User } from '../users/entities.ts'
 import { createSignInAccounts } from './sign-in-accounts.ts'
-import { type Attempt, createAttempts } from './sign-in-attempts.ts'
+import { createAttempts } from './sign-in-attempts.ts'
 import { type Proof, readProof, toAuthorizationUrl, toLogoutUrl } from './exchange.ts'
 import { toApiError } from './failures.ts'
 import { readIdentity } from './identity.ts'
@@ -47,18 +47,6 @@ export function createOidc (app: FastifyInstance, settings: OidcSettings): Oidc 
   const provider = createProvider(settings)
   const accounts = createSignInAccounts(app, settings)
 
-  /** Returns the attempt of a response, and uses it up. */
-  async function consumeAttempt (
-    cookie: string | undefined, answer: URLSearchParams, address: string
-  ): Promise<Attempt> {
-    const attempt = cookie === undefined ? null : attempts.open(cookie)
-    if (attempt === null) throw badRequest(`This browser has no recent sign-in, or does not store cookies; ${AGAIN}`)
-    if (!isEqualSecret(answer.get('state') ?? '', attempt.state)) throw badRequest(`This response belongs to another sign-in; ${AGAIN}`)
-    await throttle.countUse(responseLimit(address))
-    if (!await attempts.consume(attempt)) throw badRequest(`This sign-in was used already; ${AGAIN}`)
-    return attempt
-  }
-
   async function findUser (request: FastifyRequest, proof: Proof): Promise<User> {
     const identity = readIdentity(proof.claims, proof.issuer, proof.isVerificationPromised, settings)
     const user = await accounts.find(request.db, identity, request.ip)
@@ -75,8 +63,16 @@ export function createOidc (app: FastifyInstance, settings: OidcSettings): Oidc 
       return { url, cookie: attempts.seal(attempt) }
     },
 
-    async finish (request, cookie, answer) {
-      const attempt = await consumeAttempt(cookie, answer, request.ip)
+    async consume ({ ip: address }, cookie, answer) {
+      const attempt = cookie === undefined ? null : attempts.open(cookie)
+      if (attempt === null) throw badRequest(`This browser has no recent sign-in, or does not store cookies; ${AGAIN}`)
+      if (!isEqualSecret(answer.get('state') ?? '', attempt.state)) throw badRequest(`This response belongs to another sign-in; ${AGAIN}`)
+      await throttle.countUse(responseLimit(address))
+      if (!await attempts.consume(attempt)) throw badRequest(`This sign-in was used already; ${AGAIN}`)
+      return attempt
+    },
+
+    async finish (request, attempt, answer) {
       const proof = await withLoggedFailures(app.log,
         async () => await readProof(await provider.read(), settings, attempt, answer)
       )

@@ -72,6 +72,16 @@ t.test('the authorization request has PKCE, state and nonce, whatever the reques
   t.equal(back.headers.location, '/lib/')
 })
 
+t.test('the response to a former attempt leaves the present one of the browser usable', async (t) => {
+  const browser = createBrowser(test)
+  const former = await browser.visit(provider, introduce('cleo'))
+  const present = await browser.visit(provider, 'cleo')
+  t.match((await browser.send('GET', former)).json(), { detail: /another sign-in/ })
+  t.equal((await browser.send('GET', present)).statusCode, 307)
+  t.notOk(browser.cookies.has('svc_oidc'), 'the attempt is over')
+  t.match((await browser.send('GET', '/lib/api/users/me')).json(), { username: 'cleo' })
+})
+
 t.test('the scope for roles is requested if the provider lists one', async (t) => {
   const { settings } = readSettings(test.config)
   if (settings === null) throw new Error('not configured')
