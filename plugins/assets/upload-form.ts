@@ -2,6 +2,7 @@ import type { FastifyRequest } from 'fastify'
 import type { Config } from '../../core/config/config.ts'
 import { callerOf } from '../../core/access/auth.ts'
 import { ApiError, badRequest } from '../../core/errors.ts'
+import { confirmCaller } from '../auth/confirm-caller.ts'
 import { assetsConfig } from './config.ts'
 import { findUserFolder } from '../users/user-folder.ts'
 import type { Files, StagedFile } from './asset-files.ts'
@@ -76,7 +77,11 @@ export function createForms (config: Config, files: Files) {
       if (WRITES.has(request.method)) await checkLength(request, files, assetsConfig.of(config).max_upload_bytes)
     },
 
-    /** Stages the files of a form. Form fields become query parameters, unless the query has them. */
+    /**
+     * Stages the files of a form. Form fields become query parameters, unless the query has them.
+     *
+     * @throws ApiError BAD_REQUEST · TOO_LARGE · NOT_AUTHENTICATED or FORBIDDEN if the caller lost the right meanwhile
+     */
     async read (request: FastifyRequest): Promise<void> {
       request.upload = NO_FILES
       if (!request.isMultipart()) return
@@ -90,6 +95,7 @@ export function createForms (config: Config, files: Files) {
       } catch (err) {
         throw toFormError(err)
       }
+      await confirmCaller(request)
     },
 
     async discard (request: FastifyRequest): Promise<void> { await request.upload?.discard() }

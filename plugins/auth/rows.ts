@@ -1,3 +1,4 @@
+import type { Caller } from '../../core/access/auth.ts'
 import type { Db } from '../../core/database/db.ts'
 import type { User } from '../users/entities.ts'
 
@@ -36,6 +37,18 @@ export async function findEnabledUser (db: Db, id: number): Promise<EnabledUser 
   return (await db.query<EnabledUser>(
     `select id, username, role, password_hash, date_part('epoch', last_active) * 1000 as last_active
      from users where id = $1 and enabled`, [id])).rows[0] ?? null
+}
+
+const UNREVOKED = `select id, username, role, password_hash, date_part('epoch', last_active) * 1000 as last_active
+  from users where id = $1 and enabled
+    and ($2::bigint is null or exists (select from sessions where id = $2))
+    and ($3::bigint is null or exists (select from client_tokens where id = $3))`
+
+/** Reads the account of a caller; null if the account may not sign in any more, or the credential was revoked. */
+export async function findUnrevoked (
+  db: Db, { id, session_id: session, token_id: token }: Pick<Caller, 'id' | 'session_id' | 'token_id'>
+): Promise<EnabledUser | null> {
+  return (await db.query<EnabledUser>(UNREVOKED, [id, session, token])).rows[0] ?? null
 }
 
 const RENEW = `update sessions set seen_at = now(), expires_at = least(now() + make_interval(secs => $2),

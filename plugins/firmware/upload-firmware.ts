@@ -2,6 +2,7 @@ import type { FastifyRequest } from 'fastify'
 import { requireGrant } from '../../core/access/auth.ts'
 import { contextOf } from '../../core/access/context.ts'
 import { notFound } from '../../core/errors.ts'
+import { confirmCaller } from '../auth/confirm-caller.ts'
 import { isKnownFirmware } from './known-firmware.ts'
 import { listFirmware } from './read-firmware.ts'
 import { selectFirmwarePlatform, upsertFirmware } from './rows.ts'
@@ -23,6 +24,7 @@ export async function uploadFirmware (
   const folder = await folders.prepare(platform.fs_slug, announcedBytes(request))
   const { parts, staged } = await readFirmware(request, folders, folder)
   try {
+    await confirmCaller(request)
     if (await folders.containsAny(folder, staged.map((file) => file.file_name))) requireGrant(caller, 'firmware', 'delete')
     for (const file of staged) {
       const { file_name: name, file_size_bytes: size, hashes } = file

@@ -11,6 +11,7 @@ import { errorCode } from '../../core/files/fs-error.ts'
 import { PathRefusedError, safeName } from '../../core/files/safe-path.ts'
 import { type UploadLimits, writeUpload } from '../../core/files/write-upload.ts'
 import { readPieces } from '../../core/web/unread-bodies.ts'
+import { confirmCaller } from '../auth/confirm-caller.ts'
 import type { FileKind } from './kinds.ts'
 
 const LIMITS = { files: 4, fields: 20, parts: 24, fieldSize: 64 * 1024, fileSize: Infinity }
@@ -104,14 +105,29 @@ async function readParts (
   return arrived
 }
 
+async function receiveAny (
+  request: FastifyRequest, givenName: string, folder: string, limit: SizeLimit
+): Promise<ReceivedFile> {
+  if (request.isMultipart()) return await readParts(request, givenName, folder, limit)
+  return await receiveFile(folder, request.body instanceof Readable ? request.body : Readable.from([]), limit)
+}
+
 /**
  * Writes the file of a request to a folder, under a name that scans skip. The file is a part of a form, or the body.
+ *
+ * @throws ApiError; then no file remains. NOT_AUTHENTICATED or FORBIDDEN if the caller lost the right while it arrived
  */
 export async function receive (
   request: FastifyRequest, givenName: string, folder: string, limit = ANY_SIZE
 ): Promise<ReceivedFile> {
-  if (request.isMultipart()) return await readParts(request, givenName, folder, limit)
-  return await receiveFile(folder, request.body instanceof Readable ? request.body : Readable.from([]), limit)
+  const arrived = await receiveAny(request, givenName, folder, limit)
+  try {
+    await confirmCaller(request)
+    return arrived
+  } catch (err) {
+    await rm(arrived.path, { force: true })
+    throw err
+  }
 }
 
 export const readGivenName = (request: FastifyRequest): string => decode(String(request.headers[NAME_HEADER] ?? ''))

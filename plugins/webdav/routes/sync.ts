@@ -5,6 +5,7 @@ import { type Context, contextOf } from '../../../core/access/context.ts'
 import type { Config } from '../../../core/config/config.ts'
 import { ApiError } from '../../../core/errors.ts'
 import type { Routes } from '../../../core/typebox.ts'
+import { confirmCaller } from '../../auth/confirm-caller.ts'
 import type { Webdav } from '../service.ts'
 import { readKey } from '../sync/read-key.ts'
 import { type Resource, toHref, yieldAll } from '../tree/multistatus.ts'
@@ -137,7 +138,7 @@ export default (config: Config, webdav: Webdav, root: string): Routes => async (
       const body = bodyOf(request)
       // Each list is made from the database, so the list of a client is read and dropped.
       if (path === MANIFEST) for await (const _chunk of body) continue
-      else await webdav.put(await deviceOf(request), readKey(path), body)
+      else await webdav.put(await deviceOf(request), readKey(path), body, () => confirmCaller(request))
       return await reply.code(201).send()
     }
   })

@@ -130,11 +130,15 @@ export function createPuts (app: FastifyInstance, ownFiles: OwnFiles) {
    *
    * An empty file is accepted and not stored, because no client fetches one and an emulator that crashed leaves one.
    *
+   * @param confirm runs when all content has arrived; the file is not stored if it throws
    * @throws ApiError FORBIDDEN, TOO_LARGE, NO_FREE_SPACE
    */
-  return async function put (context: DeviceContext, key: Key, content: Readable): Promise<void> {
+  return async function put (
+    context: DeviceContext, key: Key, content: Readable, confirm: () => Promise<void>
+  ): Promise<void> {
     const file = await app.assets.stage(context.db, context.caller.id, storedName(key), content)
     try {
+      await confirm()
       if (file.file_size_bytes > 0) await storeAgain(context, key, file)
     } finally {
       await file.discard()
