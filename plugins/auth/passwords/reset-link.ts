@@ -6,6 +6,7 @@ import type { Db } from '../../../core/database/db.ts'
 import { User } from '../../users/entities.ts'
 import { OneTimeToken } from '../entities.ts'
 import type { Jwts } from '../jwt.ts'
+import { toLoginName } from '../login-name.ts'
 
 export const RESET_PATH = '/reset-password'
 const LIFETIME_SECONDS = 600
@@ -59,7 +60,7 @@ async function mailLink (app: FastifyInstance, { jwts, baseUrl }: ResetLinks, us
 export async function sendResetLink (
   app: FastifyInstance, links: ResetLinks, username: string, address: string
 ): Promise<void> {
-  const user = await app.db.em.findOne(User, { username: username.toLowerCase(), enabled: true })
+  const user = await app.db.em.findOne(User, { username: toLoginName(username), enabled: true })
   await app.audit.record({ event: 'password.reset_requested', user, username, address })
   if (user === null) return
   if (await hasLinks(app.db, user)) {

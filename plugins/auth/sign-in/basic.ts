@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import type { AuthScheme, Caller, RequestCredentials } from '../../../core/access/auth.ts'
 import { createLruCache } from '../../../core/lru-cache.ts'
+import { toLoginName } from '../login-name.ts'
 import { type EnabledUser, findEnabledUser } from '../rows.ts'
 import { storeLastActive } from '../sessions/activity-rows.ts'
 import { signInKeys } from '../throttle/limits.ts'
@@ -47,7 +48,7 @@ export function createBasicScheme (app: FastifyInstance, signIn: SignIn): AuthSc
     }
     const user = await findEnabledUser(app.db, cached.userId)
     if (user === null || user.password_hash !== cached.hash) return null
-    return user.username === username.toLowerCase() ? user : null
+    return user.username === toLoginName(username) ? user : null
   }
 
   /**

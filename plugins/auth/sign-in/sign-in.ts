@@ -4,6 +4,7 @@ import { ApiError } from '../../../core/errors.ts'
 import { networkOf } from '../../../core/config/networks.ts'
 import { User } from '../../users/entities.ts'
 import { hashPassword, BCRYPT_BYTES, isImportedHash, verifyPassword } from '../password-hash.ts'
+import { toLoginName } from '../login-name.ts'
 import { replaceHash, selectImportedCosts } from '../rows.ts'
 import { HOUR_SECONDS, type SignInKeys, signInKeys, signInLimits } from '../throttle/limits.ts'
 import { createThrottle, tooManyRequests } from '../throttle-rows.ts'
@@ -21,7 +22,7 @@ export type Verdict = { status: 'right', user: User } | { status: 'disabled' } |
 async function findUser (db: Db, username: string): Promise<User | null> {
   // No account has such a name, and the database rejects a query with it.
   if (username.includes('\0')) return null
-  return await db.em.findOne(User, { username: username.toLowerCase() })
+  return await db.em.findOne(User, { username: toLoginName(username) })
 }
 
 /**

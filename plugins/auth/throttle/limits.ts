@@ -1,5 +1,6 @@
 import { networkOf } from '../../../core/config/networks.ts'
 import { sha256 } from '../../../core/access/secrets.ts'
+import { toLoginName } from '../login-name.ts'
 import type { Limit } from '../throttle-rows.ts'
 
 export const HOUR_SECONDS = 3_600
@@ -14,7 +15,7 @@ const FREE_RESETS = 5
 const pace = { forgetSeconds: HOUR_SECONDS, waitSeconds: 30, waitMaxSeconds: 15 * 60 }
 const limit = (key: string, free = FREE_TRIES): Limit => ({ key, freeAttempts: free, ...pace })
 /** Names are hashed, because anybody can send names of any length, and with bytes that text columns reject. */
-const nameKey = (username: string) => sha256(username.toLowerCase())
+const nameKey = (username: string) => sha256(toLoginName(username))
 
 /** Returns the keys under which failed sign-ins are counted. */
 export function signInKeys (username: string, address: string) {

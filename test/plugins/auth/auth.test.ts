@@ -1,4 +1,5 @@
 import t from 'tap'
+import { signInKeys } from '../../../plugins/auth/throttle/limits.ts'
 import { type TestApp, shareTestApp } from '../../support.ts'
 import { until } from '../../until.ts'
 
@@ -45,6 +46,23 @@ t.test('a wrong password, an unknown name and a disabled account get the same an
     return `${reply.statusCode} ${reply.body}`
   }))
   t.same(new Set(answers), new Set(['401 {"detail":"Incorrect username or password"}']))
+})
+
+t.test('the space that a keyboard adds to a username does not matter, nor does case', async (t) => {
+  const { app, createUser } = await fresh(t)
+  await createUser('alice')
+  const send = async (username: string, password: string) => (await app.inject({
+    url: '/api/users/me', headers: { authorization: `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}` }
+  })).statusCode
+  for (const username of ['Alice', 'alice ', ' alice']) {
+    t.equal(await send(username, 'a password'), 200, `'${username}'`)
+    t.equal(await send(username, 'a password '), 401, 'a space in the password does')
+    const form = { method: 'POST', headers: { 'content-type': 'application/x-www-form-urlencoded' } } as const
+    const payload = new URLSearchParams({ username, password: 'a password', scope: 'me.read' }).toString()
+    t.equal((await app.inject({ ...form, url: '/api/token', payload })).statusCode, 200, `'${username}'`)
+    t.equal((await app.inject({ ...form, url: '/api/auth/login', payload })).statusCode, 200, `'${username}'`)
+  }
+  t.equal(signInKeys('alice', '192.0.2.7').account, signInKeys(' ALICE', '192.0.2.7').account, 'guesses count as one')
 })
 
 t.test('signing in again opens a new session and ends the old one', async (t) => {

@@ -64,6 +64,10 @@ t.test('a forgotten password', async (t) => {
     t.notMatch(rows, tokenOf(findLink()).split('.')[1], 'only a hash is kept')
   })
 
+  await t.test('is mailed to the user also if a keyboard added a space to the name', async (t) => {
+    t.match(await ask('Alice '), /./)
+  })
+
   await t.test('confirms only the address to which the link was mailed', async (t) => {
     const isConfirmed = async () => ((await db.query<{ email_confirmed: boolean }>(
       "select email_confirmed from users where username = 'alice'")).rows)[0]?.email_confirmed
