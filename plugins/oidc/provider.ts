@@ -32,7 +32,7 @@ async function createAgent (caFile: string | undefined): Promise<Agent> {
   return new Agent({ maxResponseSize: ANSWER_MAX_BYTES, ...(ca === undefined ? {} : { connect: { ca } }) })
 }
 
-/** The provider's configuration, loaded at its first use and again after a failure. */
+/** The provider's configuration, loaded at its first use, again after a failure, and every hour. */
 export function createProvider (settings: OidcSettings) {
   let agent: Promise<Agent> | null = null
   let cached: { configuration: Promise<Configuration>, until: number } | null = null
@@ -74,6 +74,9 @@ export function createProvider (settings: OidcSettings) {
       }
       return await cached.configuration
     },
+
+    /** Loads the configuration again at its next use, because the provider may have moved. */
+    forget (): void { cached = null },
 
     async close (): Promise<void> {
       await (await agent)?.close()

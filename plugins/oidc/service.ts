@@ -73,9 +73,14 @@ export function createOidc (app: FastifyInstance, settings: OidcSettings): Oidc 
     },
 
     async finish (request, attempt, answer) {
-      const proof = await withLoggedFailures(app.log,
-        async () => await readProof(await provider.read(), settings, attempt, answer)
-      )
+      const proof = await withLoggedFailures(app.log, async () => {
+        try {
+          return await readProof(await provider.read(), settings, attempt, answer)
+        } catch (err) {
+          provider.forget()
+          throw err
+        }
+      })
       try {
         return { user: await findUser(request, proof), idToken: proof.idToken }
       } catch (err) {

@@ -82,6 +82,20 @@ t.test('the response to a former attempt leaves the present one of the browser u
   t.match((await browser.send('GET', '/lib/api/users/me')).json(), { username: 'cleo' })
 })
 
+t.test('a sign-in after a failed one asks the provider for its addresses again', async (t) => {
+  const countDiscoveries = () => provider.requests.filter((line) => line.includes('/.well-known/')).length
+  const browser = createBrowser(test)
+  const back = await browser.visit(provider, introduce('dora'))
+  const before = countDiscoveries()
+  provider.isDown = true
+  t.equal((await browser.send('GET', back)).statusCode, 503)
+  provider.isDown = false
+  t.equal((await browser.signIn(provider, 'dora')).statusCode, 307)
+  t.equal(countDiscoveries(), before + 1)
+  t.equal((await createBrowser(test).signIn(provider, 'dora')).statusCode, 307)
+  t.equal(countDiscoveries(), before + 1, 'not after a sign-in that succeeded')
+})
+
 t.test('the scope for roles is requested if the provider lists one', async (t) => {
   const { settings } = readSettings(test.config)
   if (settings === null) throw new Error('not configured')
