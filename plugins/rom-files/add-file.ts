@@ -1,10 +1,14 @@
-import { lstat, mkdir, rename, rm } from 'node:fs/promises'
+import { lstat, mkdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { FastifyRequest } from 'fastify'
 import { requireGrant } from '../../core/access/auth.ts'
 import { contextOf } from '../../core/access/context.ts'
+import { badRequest, conflict } from '../../core/errors.ts'
 import { errorCode } from '../../core/files/fs-error.ts'
-import { isPresent, resolveInside } from '../../core/files/safe-path.ts'
+import { publishFile } from '../../core/files/publish-file.ts'
+import { isPresent } from '../../core/files/safe-path.ts'
+import { withRefusals } from '../library/write-checks.ts'
+import { resolveStoredFile } from '../roms/stored-files.ts'
 import { type FileKind, SOUNDTRACK } from './kinds.ts'
 import { removeFile } from './remove-file.ts'
 import { type TargetRom, selectFilesOf, upsertFile } from './rows.ts'
@@ -21,7 +25,12 @@ async function addFolder (path: string): Promise<void> {
   await mkdir(path).catch((err: unknown) => { if (errorCode(err) !== 'EEXIST') throw err })
 }
 
-/** Moves the file that an upload replaces to the trash. @throws ApiError INSUFFICIENT_PERMISSIONS */
+/**
+ * Moves the file that an upload replaces to the trash.
+ *
+ * @throws ApiError INSUFFICIENT_PERMISSIONS · CONFLICT for an entry that no scan has read, because the trash keeps
+ * files by their rows
+ */
 async function clearName (
   services: RomFileServices, request: FastifyRequest, rom: TargetRom, path: string
 ): Promise<void> {
@@ -29,19 +38,21 @@ async function clearName (
   requireGrant(caller, 'roms', 'delete')
   const former = (await selectFilesOf(db, rom.id, null))
     .find((file) => `${file.file_path}/${file.file_name}` === path)
-  if (former !== undefined) await removeFile(services, rom, former, { isPermanent: false, userId: caller.id })
+  if (former === undefined) throw conflict(`'${path}' already exists, and no scan has read it; rename it, or scan its platform`)
+  await removeFile(services, rom, former, { isPermanent: false, userId: caller.id })
 }
 
-/** Publishes a received file in the ROM's folder, and stores its row. */
-async function publishFile (
+/** Publishes a received file in the ROM's folder, and stores its row. @throws ApiError CONFLICT if the name is taken */
+async function publish (
   { app, tagger }: RomFileServices, libraryDir: string, rom: TargetRom, file: NamedFile
 ): Promise<void> {
   const { name, kind, path: arrivedPath, ...facts } = file
   const folder = await ensureFolder(app, libraryDir, rom)
   const path = `${rom.fs_path}/${folder}/${kind.folder}`
-  await addFolder(join(libraryDir, path))
-  const target = join(libraryDir, path, name)
-  await rename(arrivedPath, target)
+  const { folder: targetFolder } = await resolveStoredFile(libraryDir, { ...rom, file_path: path, file_name: name })
+  await addFolder(targetFolder)
+  const target = join(targetFolder, name)
+  await publishFile(arrivedPath, target)
   const { mtimeMs, ino } = await lstat(target, { bigint: true })
   const id = await upsertFile(app.db, rom.id, {
     ...facts,
@@ -58,25 +69,29 @@ async function publishFile (
  * Adds a file to the folder of a ROM. One of that name goes to the trash. A ROM that is one file gets a folder.
  *
  * @throws ApiError NOT_FOUND · INSUFFICIENT_PERMISSIONS to replace a file without the grant to delete · BAD_REQUEST
- * for a name or kind that is not accepted · CONFLICT if the folder's name is taken, or the library is read-only
+ * for a name or kind that is not accepted · CONFLICT if the name of the file or folder is taken, or the library is
+ * read-only
  */
 export async function addFile (
   services: RomFileServices, request: FastifyRequest, id: number, kind: FileKind
 ): Promise<void> {
   const { app } = services
   const name = readFileName(request, kind, false)
+  if (app.library.rules.isExcludedPart(name)) {
+    throw badRequest(`Scans skip files with the name '${name}'; send another name, or change 'exclude' in config.yml`)
+  }
   const rom = await findTarget(contextOf(request), id)
-  await withWriteErrors(app, rom, async () => {
+  const path = `${rom.fs_path}/${rom.fs_name}/${kind.folder}/${name}`
+  await withWriteErrors(app, rom, () => withRefusals(path, async () => {
     const { dir } = await openLibrary(app, rom)
-    const targetPath = await resolveInside(dir, rom.fs_path)
-    const arrived = await receive(request, readGivenName(request), targetPath)
+    const { folder } = await resolveStoredFile(dir, { ...rom, file_path: rom.fs_path, file_name: rom.fs_name })
+    const arrived = await receive(request, readGivenName(request), folder)
     try {
-      const path = `${rom.fs_path}/${rom.fs_name}/${kind.folder}/${name}`
       if (rom.is_folder && await isPresent(join(dir, path))) await clearName(services, request, rom, path)
-      await publishFile(services, dir, rom, { ...arrived, name, kind })
+      await publish(services, dir, rom, { ...arrived, name, kind })
     } finally {
       await rm(arrived.path, { force: true })
     }
-  })
+  }))
   await app.editing.announce(id)
 }

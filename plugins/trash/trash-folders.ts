@@ -4,10 +4,10 @@ import type { FastifyInstance } from 'fastify'
 import { conflict } from '../../core/errors.ts'
 import { createFolder } from '../../core/files/create-folder.ts'
 import { errorCode } from '../../core/files/fs-error.ts'
+import { isPublished, publishFile } from '../../core/files/publish-file.ts'
 import { PathRefusedError, isPresent, safeRelativePath } from '../../core/files/safe-path.ts'
 import { TRASH_FOLDER } from '../library/exclusions.ts'
 import { resolveStoredFile } from '../roms/stored-files.ts'
-import { isPublished, publishFile } from '../uploads/publish-file.ts'
 import type { FileTarget, TrashedItem } from './rows.ts'
 
 type TrashedPath = Pick<TrashedItem, 'entry' | 'fs_path' | 'file_path' | 'file_name'>

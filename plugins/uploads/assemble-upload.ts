@@ -1,9 +1,9 @@
 import { stat } from 'node:fs/promises'
 import { basename } from 'node:path'
 import { badRequest } from '../../core/errors.ts'
+import { isPublished, nameTaken, publishFile } from '../../core/files/publish-file.ts'
 import { isPresent } from '../../core/files/safe-path.ts'
 import type { Chunk, Upload } from './rows.ts'
-import { isPublished, nameTaken, publishFile } from './publish-file.ts'
 import type { Staging } from './staging.ts'
 
 /** The received chunks can never become the announced file. */

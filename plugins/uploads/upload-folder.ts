@@ -1,12 +1,12 @@
 import { join } from 'node:path'
 import type { FastifyInstance } from 'fastify'
 import { ApiError } from '../../core/errors.ts'
+import { nameTaken } from '../../core/files/publish-file.ts'
 import { isPresent } from '../../core/files/safe-path.ts'
 import { findLayout, getLayout } from '../library/locate-folder.ts'
 import { romsPath } from '../library/structure.ts'
 import { openFolder, withRefusals } from '../library/write-checks.ts'
 import type { Upload, UploadPlatform } from './rows.ts'
-import { nameTaken } from './publish-file.ts'
 
 /** The folder of a platform's ROMs in one library. */
 export interface UploadFolder {

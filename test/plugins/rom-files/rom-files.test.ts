@@ -1,4 +1,4 @@
-import { access, readFile, readdir, rename, mkdir, rm } from 'node:fs/promises'
+import { access, readFile, readdir, rename, mkdir, rm, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import sharp from 'sharp'
 import t from 'tap'
@@ -16,7 +16,11 @@ const server = await startServer(t, (_request, response) => {
   else response.writeHead(200, { 'content-type': 'application/pdf' }).end(manual)
 })
 const { app, admin, createUser, put, scan, rom, sql, libraryDir, dataDir } = await buildScanTest(t, {
-  providers: ['vault'], config: { scan: { media: ['manual'] }, plugins: { vault: { base_url: server.url } } }
+  providers: ['vault'], config: {
+    scan: { media: ['manual'] },
+    plugins: { vault: { base_url: server.url } },
+    exclude: { roms: { multi_file: { parts: { names: ['*.draft.pdf'] } } } }
+  }
 })
 const resources = join(dataDir, 'resources')
 const zoe = await createUser('zoe')
@@ -43,6 +47,13 @@ async function addRom (fsName = 'Chrono (Japan).gb') {
   await scan({ platform_fs_slugs: [folder] })
   const { id } = await rom(folder, fsName)
   return { id, folder, path: (...names: string[]) => join(libraryDir, 'roms', folder, ...names) }
+}
+
+async function addFolderRom () {
+  const rom = await addRom('Chrono.gb')
+  const answer = await app.inject({ method: 'POST', url: `/api/roms/${rom.id}/convert-to-folder`, headers: admin })
+  t.equal(answer.statusCode, 200, answer.body)
+  return rom
 }
 
 const get = async (id: number): Promise<Detail> => (await app.inject({ url: `/api/roms/${id}`, headers: admin })).json()
@@ -146,6 +157,50 @@ t.test('a file of another kind, name or part is refused and changes nothing', as
   t.equal((await upload(id, 'manuals/files', PDF, { headers: zoe })).statusCode, 403)
   t.equal((await upload(999_999, 'manuals/files', PDF)).statusCode, 404)
   t.same(await readdir(path('')), ['Chrono (Japan).gb'])
+  t.match(await get(id), { fs_name: 'Chrono (Japan).gb' })
+})
+
+t.test('an added file replaces nothing that no scan has read', async (t) => {
+  const { id, path } = await addFolderRom()
+  await mkdir(path('Chrono', 'soundtrack', 'b.mp3'), { recursive: true })
+  await writeFile(path('Chrono', 'soundtrack', 'a.mp3'), 'copied by hand')
+  for (const name of ['a.mp3', 'b.mp3']) {
+    const answer = await upload(id, 'soundtracks', makeTrack(), { name })
+    t.equal(answer.statusCode, 409, answer.body)
+    t.match(answer.json(), { detail: /already exists/ })
+  }
+  t.equal(await readFile(path('Chrono', 'soundtrack', 'a.mp3'), 'utf8'), 'copied by hand')
+  const both = await Promise.all([PDF, Buffer.from('%PDF-2')].map((content) => upload(id, 'manuals/files', content)))
+  t.ok(both.some(({ statusCode }) => statusCode === 201))
+  for (const { statusCode } of both) t.ok([201, 409].includes(statusCode), String(statusCode))
+  t.same((await readdir(path(''))).filter((name) => name.endsWith('.part')), [])
+})
+
+t.test('a file is not added through a file or a link that leads out of the library', async (t) => {
+  const { id, path } = await addFolderRom()
+  const outside = t.testdir()
+  await writeFile(path('Chrono', 'manual'), 'a file')
+  await symlink(outside, path('Chrono', 'screenshots'))
+  t.equal((await upload(id, 'manuals/files', PDF)).statusCode, 409)
+  const answer = await upload(id, 'screenshots', PNG, { name: 'a.png' })
+  t.equal(answer.statusCode, 400, answer.body)
+  t.match(answer.json(), { detail: /link leads out/ })
+  t.same(await readdir(outside), [])
+})
+
+t.test('a file is added to a ROM whose platform folder links to another disk', async (t) => {
+  const { id, folder, path } = await addRom('Chrono')
+  const disk = t.testdir()
+  await rename(path(''), join(disk, 'roms'))
+  await symlink(join(disk, 'roms'), join(libraryDir, 'roms', folder))
+  const answer = await upload(id, 'manuals/files', PDF)
+  t.equal(answer.statusCode, 201, answer.body)
+  t.same(await readFile(join(disk, 'roms', 'Chrono', 'manual', 'guide.pdf')), PDF)
+})
+
+t.test('a file whose name scans skip is not added', async (t) => {
+  const { id } = await addRom()
+  t.match((await upload(id, 'manuals/files', PDF, { name: 'a.draft.pdf' })).json(), { detail: /Scans skip/ })
   t.match(await get(id), { fs_name: 'Chrono (Japan).gb' })
 })
 

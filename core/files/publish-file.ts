@@ -1,8 +1,8 @@
 import { link, lstat, rename } from 'node:fs/promises'
 import { basename } from 'node:path'
-import { conflict } from '../../core/errors.ts'
-import { errorCode, isNotFoundError } from '../../core/files/fs-error.ts'
-import { isPresent } from '../../core/files/safe-path.ts'
+import { conflict } from '../errors.ts'
+import { errorCode, isNotFoundError } from './fs-error.ts'
+import { isPresent } from './safe-path.ts'
 
 /** Errors of disks without hard links. */
 const NO_LINKS = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK'])
