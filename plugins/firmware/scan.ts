@@ -1,5 +1,6 @@
 import { lstat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import { databaseDate } from '../../core/database/clock.ts'
 import type { Db } from '../../core/database/db.ts'
 import {
   INVALID_NAME_REASON, LibraryUnreadableError, adviceOf, readLibraryDirectory
@@ -32,7 +33,8 @@ export interface FirmwareScan {
 /** A platform. A version of a platform has the firmware of the main platform, whose slug is `slug`. */
 interface FirmwarePlatform { id: number, slug: string, fs_slug: string }
 
-interface FirmwareFile { name: string, path: string, size: number }
+/** @property changedAt when content, name or rights of the file last changed, in milliseconds; a copy cannot set it */
+interface FirmwareFile { name: string, path: string, size: number, changedAt: number }
 type ReportProblem = (name: string, reason: string) => void
 
 /** Lists the files directly in the folder; a platform without a folder has no firmware. */
@@ -48,7 +50,8 @@ async function listFiles (
     }
     const path = join(library.dir, folder, name)
     try {
-      found.push({ name, path, size: (await lstat(path)).size })
+      const { size, ctimeMs } = await lstat(path)
+      found.push({ name, path, size, changedAt: ctimeMs })
     } catch (err) {
       reportProblem(name, adviceOf(err))
     }
@@ -95,15 +98,16 @@ export async function scanFirmware (platform: FirmwarePlatform, scan: FirmwareSc
     rows.delete(file.name)
     progress.add({ scanned_firmware: 1 })
     const isUnchanged = row !== undefined && row.md5_hash !== '' && row.file_path === folder &&
-      row.file_size_bytes === file.size
+      row.file_size_bytes === file.size && row.updated_at.getTime() > file.changedAt
     if (isUnchanged && !isThorough) {
       row.missing_from_fs = false
       continue
     }
+    const readAt = databaseDate()
     try {
       const hashes = await digestFile(file.path, signal)
       const facts = {
-        ...hashes, file_path: folder, file_size_bytes: file.size, missing_from_fs: false,
+        ...hashes, file_path: folder, file_size_bytes: file.size, missing_from_fs: false, updated_at: readAt,
         is_verified: isKnownFirmware(platform.slug, file.name, file.size, hashes)
       }
       if (row === undefined) {

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { mkdir, rm } from 'node:fs/promises'
+import { mkdir, rename, rm, utimes } from 'node:fs/promises'
 import { join } from 'node:path'
 import { crc32 } from 'node:zlib'
 import t from 'tap'
@@ -72,6 +72,24 @@ t.test('firmware is counted, hashed once, compared with known dumps and marked m
   t.not((await read())[1]?.md5_hash, 'kept')
   await scan({ type: 'new_platforms', ...only })
   t.equal((await read()).length, 2)
+})
+
+t.test('a quick scan hashes firmware again that another file of its size replaced', async (t) => {
+  const { put, scan, sql, libraryDir } = inside
+  const only = { platform_fs_slugs: ['gb'] }
+  const folder = join(libraryDir, 'gb/bios')
+  const good = bytesWithCrc(256, 0x59c8598e)
+  await put({ 'gb/roms/A.gb': 'a', 'gb/bios/dmg_boot.bin': Buffer.alloc(256, 'bad dump'), 'good.bin': good })
+  await utimes(join(libraryDir, 'good.bin'), 0, 0)
+  const read = () => sql("select is_verified, md5_hash from firmware where file_name = 'dmg_boot.bin'")
+  await scan(only)
+  t.match(await read(), [{ is_verified: false }])
+  await rename(join(libraryDir, 'good.bin'), join(folder, 'dmg_boot.bin'))
+  await scan(only)
+  t.match(await read(), [{ is_verified: true, md5_hash: createHash('md5').update(good).digest('hex') }])
+  await sql("update firmware set md5_hash = 'of an unchanged file' where file_name = 'dmg_boot.bin'")
+  await scan(only)
+  t.match(await read(), [{ md5_hash: 'of an unchanged file' }])
 })
 
 t.test('configured folder bindings apply, and excluded folders are skipped', async (t) => {
