@@ -6,6 +6,7 @@ import { errorCode } from '../../core/files/fs-error.ts'
 import { isPresent } from '../../core/files/safe-path.ts'
 import type { Entry, EntryFile } from '../entries/entries.ts'
 import type { EntryHasher } from '../hashing/entry-hasher.ts'
+import type { ExclusionRules } from '../library/exclusions.ts'
 import { describeReadOnly } from '../library/read-only.ts'
 import type { LibraryRoot } from '../library/roots.ts'
 import type { RomWrite } from '../scans/rom-write-rows.ts'
@@ -28,6 +29,7 @@ const SCAN_POLL_MS = 500
 export interface ConvertServices extends SwapServices {
   /** Returns access to the neighbours of the files of a library. */
   openNeighbourFiles (libraryDir: string): NeighbourFiles
+  rules: ExclusionRules
   archives: Archives
   hasher: EntryHasher
   make: FileMaker
@@ -77,10 +79,14 @@ async function requireSpace (archives: Archives, folder: string, steps: readonly
   await requireFreeSpace(folder, bytes)
 }
 
-/** Checks the new names. @throws ArchiveRefusedError if one is taken */
+/** Checks the new names. @throws ArchiveRefusedError if one is taken, or scans would skip the ROM under its new name */
 async function requireFreeNames (
-  db: Db, rom: ConvertibleRom, { root: { dir } }: Plan, { fs_name: name, staged, deletedFiles }: Staging
+  { db, rules }: Pick<ConvertServices, 'db' | 'rules'>, rom: ConvertibleRom, { root: { dir } }: Plan,
+  { fs_name: name, kind, staged, deletedFiles }: Staging
 ): Promise<void> {
+  if (kind === 'folder' ? rules.isExcludedMulti(name) : rules.isExcludedSingle(name)) {
+    throw new ArchiveRefusedError(`it would become '${name}', which scans skip; rename it, or change 'exclude' in config.yml`)
+  }
   if (!await isNameFree(db, rom, name)) {
     throw new ArchiveRefusedError(`it was renamed during the conversion, or '${name}' is another ROM; rename or delete that ROM`)
   }
@@ -133,7 +139,7 @@ async function swapFiles (
   const swap = await toSwap(hasher, rom, planned, staging)
   for (;;) {
     await waitForScan(db, signal)
-    await requireFreeNames(db, rom, planned, staging)
+    await requireFreeNames(services, rom, planned, staging)
     if (!await updateSwap(db, rom.id, swap) || !await isScanning(db)) break
     if (!await updateSwap(db, rom.id, null)) break
   }
@@ -153,7 +159,7 @@ async function apply (services: ConvertServices, rom: ConvertibleRom, planned: P
     const work = await openWork(root, workPath)
     const staging = await stageFiles(entry, steps, { slug: rom.slug, fs_path: rom.fs_path, work }, make)
     signal.throwIfAborted()
-    await requireFreeNames(db, rom, planned, staging)
+    await requireFreeNames(services, rom, planned, staging)
     await swapFiles(services, rom, planned, staging)
     return {
       to: steps.length === 1 ? staging.staged[0]?.file.file_name ?? '' : staging.fs_name,

@@ -49,6 +49,7 @@ function createConverter (
   return createConvert({
     ...swaps,
     ...tools,
+    rules,
     openNeighbourFiles,
     make: createFileMaker({ archives, discs, signal })
   })

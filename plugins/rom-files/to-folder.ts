@@ -45,12 +45,15 @@ async function moveIn (target: string, fsName: string, folder: string): Promise<
  * finishes the conversion.
  *
  * @returns the name of the folder
- * @throws ApiError CONFLICT if that name is taken
+ * @throws ApiError CONFLICT if that name is taken, or scans skip such a folder
  */
 export async function ensureFolder (
-  { db, workers }: Pick<FastifyInstance, 'db' | 'workers'>, libraryDir: string, rom: TargetRom
+  { db, library, workers }: Pick<FastifyInstance, 'db' | 'library' | 'workers'>, libraryDir: string, rom: TargetRom
 ): Promise<string> {
   if (rom.is_folder) return rom.fs_name
+  if (library.rules.isExcludedMulti(rom.fs_name_no_ext)) {
+    throw conflict(`Scans skip the folder '${rom.fs_name_no_ext}'; rename the ROM, then try again`)
+  }
   return await lockRename(workers, rom.id, () => convert(db, libraryDir, rom))
 }
 
@@ -76,7 +79,7 @@ async function convert (db: Db, libraryDir: string, rom: TargetRom): Promise<str
 /**
  * Moves a ROM that is one file to its own folder, as a request asks.
  *
- * @throws ApiError NOT_FOUND · CONFLICT if the folder's name is taken, or the library is read-only
+ * @throws ApiError NOT_FOUND · CONFLICT if the folder's name is taken, or scans skip it, or the library is read-only
  */
 export async function convertToFolder (app: FastifyInstance, context: Context, id: number): Promise<BuiltDetailedRom> {
   const rom = await findTarget(context, id)

@@ -107,6 +107,15 @@ t.test('a conversion that cannot be finished keeps the old file', async (t) => {
   t.match(await roms('edited'), [{ fs_name: 'Game.v' }])
 })
 
+t.test('a ROM is not converted to a name that scans skip', async (t) => {
+  const several = await makeZip([{ name: 'a.gb', bytes: GAME }, { name: 'b.gb', bytes: GAME }])
+  const id = await addPlatform('gb', { 'videos.zip': several, 'Game.zip': await makeZip([{ name: 'game.tmp', bytes: GAME }]) })
+  const { meta } = await convert({ to: 'plain', platform_ids: [id] })
+  t.same(meta.converted, [])
+  t.match(JSON.stringify([meta.left, meta.problems]), /become 'videos', which scans skip/)
+  t.same(await list('gb'), ['Game.zip', 'videos.zip'])
+})
+
 t.test('an interrupted conversion waits while the disk is away', async (t) => {
   const left = await leaveBegun('away', 'Game')
   await rename(at('away'), at('elsewhere'))

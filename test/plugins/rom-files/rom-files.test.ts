@@ -198,6 +198,16 @@ t.test('a file is added to a ROM whose platform folder links to another disk', a
   t.same(await readFile(join(disk, 'roms', 'Chrono', 'manual', 'guide.pdf')), PDF)
 })
 
+t.test('a ROM gets no folder that scans skip', async (t) => {
+  const { id, path } = await addRom('covers.gb')
+  const convert = await app.inject({ method: 'POST', url: `/api/roms/${id}/convert-to-folder`, headers: admin })
+  for (const answer of [convert, await upload(id, 'manuals/files', PDF)]) {
+    t.equal(answer.statusCode, 409, answer.body)
+    t.match(answer.body, /Scans skip the folder 'covers'/)
+  }
+  t.same(await readdir(path('')), ['covers.gb'])
+})
+
 t.test('a file whose name scans skip is not added', async (t) => {
   const { id } = await addRom()
   t.match((await upload(id, 'manuals/files', PDF, { name: 'a.draft.pdf' })).json(), { detail: /Scans skip/ })
