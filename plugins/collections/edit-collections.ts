@@ -5,6 +5,7 @@ import { databaseDate } from '../../core/database/clock.ts'
 import type { Db } from '../../core/database/db.ts'
 import { inTransaction } from '../../core/database/transaction.ts'
 import { User } from '../users/entities.ts'
+import { createKeyedQueue } from '../auth/keyed-queue.ts'
 import { checkName, requireOwn, withName } from './access.ts'
 import { announceChange } from './announce-change.ts'
 import type { Covers, StagedCover } from './covers.ts'
@@ -20,12 +21,27 @@ interface FormOptions { is_public?: boolean, cover: StagedCover | null }
 interface CreateOptions extends FormOptions { is_favorite?: boolean }
 interface UpdateOptions extends FormOptions { remove_cover: boolean }
 
+/** The most covers of one collection that wait for a running one, in each web worker. */
+const WAITING_MAX = 20
+
 /** Creates the functions that store the forms of collections and their covers. */
 export function createCollectionEdits (app: FastifyInstance, covers: Covers) {
-  async function setCover (db: Db, id: number, cover: StagedCover): Promise<void> {
+  const inOrder = createKeyedQueue(WAITING_MAX, 'covers')
+
+  /** Changes files of a cover and their row together. A second change meanwhile would delete the files of the first. */
+  const runAlone = (id: number, work: () => Promise<void>): Promise<void> =>
+    inOrder(String(id), () => app.workers.runAlone(`cover of collection ${id}`, work))
+
+  const setCover = (db: Db, id: number, cover: StagedCover): Promise<void> => runAlone(id, async () => {
     const paths = await cover.publish(id)
     await lockCollection(db, id, async (tx, collection) => { tx.em.assign(collection, paths) })
-  }
+  })
+
+  /** Deletes the files of a removed cover, unless another one came meanwhile. */
+  const deleteCover = (db: Db, id: number): Promise<void> => runAlone(id, async () => {
+    const current = await db.em.findOne(Collection, { id }, { refresh: true })
+    if ((current?.path_cover_large ?? null) === null) await covers.delete(id)
+  })
 
   /** Downloads the picture of an address, unless it is the collection's current cover. */
   async function fetchCover (db: Db, id: number, url: string | undefined): Promise<StagedCover | null> {
@@ -95,7 +111,7 @@ export function createCollectionEdits (app: FastifyInstance, covers: Covers) {
         await cover?.discard()
         throw err
       })
-      if (removesCover) await covers.delete(id)
+      if (removesCover) await deleteCover(db, id)
       if (cover !== null) await setCover(db, id, cover)
       announceChange(app, { kind: 'plain', id, user_id: caller.id, change: 'changed' }, wasPublic || isPublic === true)
       return await getCollection(context, id, app.resources.marked)

@@ -2,7 +2,7 @@ import { defineFeature } from '../../core/feature.ts'
 
 export default defineFeature({
   name: 'collections',
-  needs: ['upkeep', 'database', 'auth-core', 'sockets', 'audit', 'permissions', 'library', 'resources', 'roms'],
+  needs: ['upkeep', 'database', 'workers', 'auth-core', 'sockets', 'audit', 'permissions', 'library', 'resources', 'roms'],
   entities: () => import('./entities.ts'),
   tags: { collections: 'Lists of ROMs across platforms: manual, by a stored filter, and by common properties' },
   events: async () => (await import('./events.ts')).collectionEvents,

@@ -168,6 +168,18 @@ t.test('a cover is uploaded, replaced by one of another kind, and removed', asyn
   t.same(readdirSync(join(folder, '.incoming')), [])
 })
 
+t.test('of covers that arrive at once, one remains with its file', async (t) => {
+  const { test, alice } = await start(t)
+  const webp = await sharp(PNG).webp().toBuffer()
+  const made = await alice.make('Two covers')
+  for (let round = 0; round < 10; round++) {
+    await Promise.all([PNG, webp].map((content) => alice.put(made.id, { artwork: picture(content) })))
+    const [{ path_cover_large: path } = made] = await alice.get<Item[]>('/api/collections')
+    const { statusCode } = await test.app.inject({ url: path ?? '' })
+    t.equal(statusCode, 200, path ?? '')
+  }
+})
+
 t.test('V9, collections: hidden ROMs are in no list, count or cover of a collection', async (t) => {
   const { test, alice, bob } = await start(t)
   const genres = { genres: ['Puzzle'] }
