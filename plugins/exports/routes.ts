@@ -5,8 +5,6 @@ import { findPlatforms } from './find-platforms.ts'
 import { hideRoms } from './filter-report.ts'
 import { ExportBodySchema, ExportOutcomeSchema, ExportQuerySchema } from './schemas.ts'
 
-const ROUTE = /^[a-z0-9][a-z0-9-]*$/
-
 const toPascalCase = (key: string) =>
   key.split('-').map((word) => word.slice(0, 1).toUpperCase() + word.slice(1)).join('')
 
@@ -34,19 +32,10 @@ function createRoute ({ key, name, fileName }: ExporterDefinition, route: string
   }
 }
 
-/** Registers one route per active exporter. */
+/** Registers one route per active exporter. The loader refuses exporters with an invalid route, or another's. */
 const routes: Routes = async (app) => {
-  const taken = new Map<string, string>()
   for (const { key, definition } of app.exports.listExporters()) {
-    const route = definition.route ?? key
-    const owner = taken.get(route)
-    if (owner === undefined && ROUTE.test(route)) {
-      taken.set(route, key)
-      await app.register(createRoute(definition, route))
-    } else {
-      const reason = owner === undefined ? 'only lower-case letters, digits and "-" are allowed' : `the exporter '${owner}' has this route`
-      app.log.warn({ exporter: key, route, reason }, 'exporter without a route; it still runs after scans')
-    }
+    await app.register(createRoute(definition, definition.route ?? key))
   }
 }
 

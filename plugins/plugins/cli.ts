@@ -4,9 +4,9 @@ import { directUrlOf } from '../../core/config/database-urls.ts'
 import { withSession } from '../../core/database/session.ts'
 import type { Features } from '../../core/feature.ts'
 import { withPackages } from '../../core/loader/packages/install-shared.ts'
-import { settingsEnvironment } from '../../core/config/environment.ts'
+import { type Environment, settingsEnvironment } from '../../core/config/environment.ts'
 import { inspectInProcess } from '../../core/loader/inspection/inspect-in-process.ts'
-import { linkSdk, listPluginPackages } from '../../core/loader/packages/packages.ts'
+import { type PluginPackage, linkSdk, listPluginPackages } from '../../core/loader/packages/packages.ts'
 import type { PluginRecord } from '../../core/loader/registry.ts'
 import { fingerprintOf, readSnapshot } from '../../core/loader/inspection/snapshot.ts'
 import { readServerState } from '../../core/supervisor/server-state.ts'
@@ -15,10 +15,19 @@ import { selectPluginProblems } from './rows.ts'
 /** The timeout of the database, because plugins can be inspected without one. */
 const DATABASE_MS = 5_000
 
+interface InspectOptions {
+  settings?: Environment
+  /** The name of a community package that is loaded after all others. */
+  last?: string | undefined
+}
+
 /** Inspects every plugin of this installation after its own setup ran, without a server or a database. */
-export async function inspectPlugins (config: Config, settings = settingsEnvironment()): Promise<PluginRecord[]> {
+export async function inspectPlugins (
+  config: Config, { settings = settingsEnvironment(), last }: InspectOptions = {}
+): Promise<PluginRecord[]> {
   linkSdk(config.data_dir)
-  const packages = listPluginPackages(config.data_dir)
+  const isLast = ({ name, origin }: PluginPackage) => name === last && origin === 'community'
+  const packages = listPluginPackages(config.data_dir).toSorted((a, b) => Number(isLast(a)) - Number(isLast(b)))
   return (await inspectInProcess({ runsPlugins: true, packages, settings })).records
 }
 
@@ -41,7 +50,7 @@ async function readRecords (config: Config): Promise<PluginRecord[] | null> {
 
 /** Finds every plugin: as the running server reports it, or else by inspection here. */
 export const findPlugins = async (config: Config, settings = settingsEnvironment()): Promise<PluginRecord[]> =>
-  await readRecords(config) ?? await inspectPlugins(config, settings)
+  await readRecords(config) ?? await inspectPlugins(config, { settings })
 
 /** Reads the reasons why hosts have other plugins than all hosts of an external database. */
 async function listHostProblems (config: Config): Promise<string[]> {

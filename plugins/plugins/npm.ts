@@ -46,26 +46,15 @@ function printRestartHint ({ data_dir: dataDir, database }: Config): void {
 
 const isUsable = ({ status }: PluginRecord): boolean => status === 'active' || status === 'disabled'
 
-/** Returns why an installed plugin cannot be used, with the remedy; null if it can. */
-function findRefusal (record: PluginRecord, records: readonly PluginRecord[]): string | null {
-  const { kind, key } = record
-  // Of two packages with one key, the first by name is loaded, so the new one may replace the other.
-  const twin = records.find((other) => other !== record && kind !== null && other.kind === kind && other.key === key)
-  if (twin !== undefined) {
-    const removal = twin.origin === 'community' ? `, or run svc plugins remove ${twin.package}` : ''
-    return `the ${kind} '${key}' is already installed, by ${twin.package}. Give it another key${removal}, then add it again`
-  }
-  return isUsable(record) ? null : `${describePlugin(record)}. Correct it, then add it again`
-}
-
 /** Returns the plugin that npm installed. @throws StartError if there is none, or it would fail at the next start */
 async function requireUsable (config: Config, given: string, name: string | undefined): Promise<PluginRecord> {
-  const records = await inspectPlugins(config)
+  // The plugin is loaded last, because of two plugins with one name the first works.
+  const records = await inspectPlugins(config, { last: name })
   const record = records.find((candidate) => candidate.package === name)
   if (record === undefined) throw new StartError(`'${given}' contains no plugin, so it was not installed; see svc plugins.`)
-  const refusal = findRefusal(record, records)
-  if (refusal === null) return record
-  throw new StartError(`${record.package} ${record.version ?? ''} was not installed, because it cannot be used: ${refusal}.`)
+  if (isUsable(record)) return record
+  throw new StartError(`${record.package} ${record.version ?? ''} was not installed, because it cannot be used: ` +
+    `${describePlugin(record)}. Correct it, then add it again.`)
 }
 
 const npmInstall = (folder: string, spec: string) => runNpm(folder, ['install', '--prefix', folder, ...NPM_FLAGS, '--', spec])

@@ -53,9 +53,12 @@ export interface ExporterDefinition<Config extends TProperties = TProperties>
   extends PluginDefinition<Config> {
   /** Schema of the section `scan.<key>` of the configuration, apart from its `export` switch. */
   config?: TObject<Config>
-  /** The name of the file in every platform folder. */
+  /** The name of the file in every platform folder. No other exporter may have it. */
   fileName: string
-  /** The last part of `POST /api/export/<route>`; default the key. */
+  /**
+   * The last part of `POST /api/export/<route>`: lower-case letters, digits and `-`; default the key. No other exporter
+   * may have it.
+   */
   route?: string
   /** The media to publish beside the ROMs: kind → folder in the platform folder. Exporters share equal folders. */
   media: Readonly<Partial<Record<MediaKind, string>>>

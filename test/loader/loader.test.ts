@@ -12,7 +12,7 @@ import { rebuildDefinition } from '../../core/loader/descriptor.ts'
 import { type Definition, type Loaded, createRegistry } from '../../core/loader/registry.ts'
 import { KNOWN_PROVIDERS } from '../../plugins/plugins/known-providers.ts'
 import { loadPlugins } from '../../core/loader/loader.ts'
-import { linkSdk } from '../../core/loader/packages/packages.ts'
+import { type PluginPackage, linkSdk } from '../../core/loader/packages/packages.ts'
 import { readManifest } from '../../core/loader/steps/import.ts'
 import { SERVER_DIR } from '../../core/server-dir.ts'
 import { describePlugin } from '../../plugins/plugins/cli.ts'
@@ -190,8 +190,34 @@ t.test('of two plugins with one key the first wins, and the error names it', asy
   const dataDir = installFixtures(t, ['good-provider', 'duplicate-key'])
   const { registry } = await load(t, dataDir, listInstalled(dataDir))
   t.same(registry.records.map(({ status }) => status), ['active', 'failed'])
-  t.equal(registry.records[1]?.reason, "the provider 'good-provider' is already installed, by svc-provider-good-provider")
+  t.equal(registry.records[1]?.reason, "its key 'good-provider' belongs to svc-provider-good-provider; its author has to choose another")
   t.equal(registry.definitions.length, 1)
+})
+
+t.test('of two exporters with one route or file the first wins, and the error names it', async (t) => {
+  const write = (name: string, parts: string): PluginPackage => {
+    const folder = join(t.testdirName, name)
+    mkdirSync(folder, { recursive: true })
+    const entry = join(folder, 'index.js')
+    writeFileSync(entry, `export default { kind: 'exporter', definition: { key: '${name}', name: 'Test', media: {}, render () {}, ${parts} } }`)
+    const manifest = { kind: 'exporter', key: name, sdk: '^2' }
+    return { folder, name: `svc-exporter-${name}`, version: '1.0.0', manifest, entry, origin: 'built-in', problem: null }
+  }
+  const dataDir = t.testdir({})
+  const packages = [
+    write('one', "fileName: 'games.xml'"), write('route', "fileName: 'a.xml', route: 'one'"), write('file', "fileName: 'Games.XML'"),
+    write('other', "fileName: 'b.xml', route: 'file'"), write('path', "fileName: 'c.xml', route: 'a/b'")
+  ]
+  const { registry } = await load(t, dataDir, packages)
+  const remedy = 'its author has to choose another'
+  t.match(registry.records.map(({ status, reason }) => [status, reason]), [
+    ['active', null],
+    ['failed', `its route 'one' belongs to svc-exporter-one; ${remedy}`],
+    ['failed', `its fileName 'Games.XML' belongs to svc-exporter-one; ${remedy}`],
+    ['active', null],
+    ['failed', /^its definition has the route "a\/b": /]
+  ])
+  t.same([...registry.exporters.keys()], ['one', 'other'])
 })
 
 t.test('a wrong setting fails the plugin with its key, value and allowed values', async (t) => {

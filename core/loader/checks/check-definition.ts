@@ -72,7 +72,7 @@ const DATA: Readonly<Record<PluginKind, Readonly<Record<string, TSchema>>>> = {
   },
   exporter: {
     fileName: Type.String(),
-    route: Type.String(),
+    route: Type.String({ pattern: '^[a-z0-9][a-z0-9-]*$' }),
     media: Type.Partial(Type.Record(Type.Union(MEDIA_KINDS.map((kind) => Type.Literal(kind))), Type.String()))
   }
 }

@@ -41,7 +41,8 @@ function startsWithName (words: readonly string[], name: string): boolean {
   return name !== '' && words.some((_word, last) => last < words.length - 1 && words.slice(0, last + 1).join('') === name)
 }
 
-interface Owner { key: string, package: string, origin: 'built-in' | 'community' }
+/** The plugin that a name or a variable belongs to. */
+export interface Owner { key: string, package: string, origin: 'built-in' | 'community' }
 
 /** The plugin that each variable belongs to: the first in load order that names it. */
 export function createVariableOwners () {

@@ -1,4 +1,4 @@
-import type { Limits, PluginKind, ProviderDefinition } from '@svc/plugin-sdk'
+import type { ExporterDefinition, Limits, PluginKind, ProviderDefinition } from '@svc/plugin-sdk'
 import type { Config } from '../../config/config.ts'
 import { createMask } from '../../http/mask.ts'
 import type { Candidate } from './candidate.ts'
@@ -8,7 +8,7 @@ import type { PluginExport } from './import.ts'
 import { LoadError } from '../load-error.ts'
 import type { PluginPackage } from '../packages/packages.ts'
 import { followSettings, listVariables, readPluginConfig } from '../settings/plugin-config.ts'
-import { createVariableOwners } from '../settings/plugin-variables.ts'
+import { type Owner, createVariableOwners } from '../settings/plugin-variables.ts'
 import { checkProviderFields } from '../checks/provider-fields.ts'
 import type { Description } from '../registry.ts'
 import type { ServiceOptions } from '../services.ts'
@@ -30,27 +30,44 @@ export interface ConfigureOptions {
 
 export type UsedNames = ReturnType<typeof createUsedNames>
 
-/** Creates the list of keys and variables that plugins use. The first of two plugins with one key or variable wins. */
+/** Names of which each belongs to one plugin, as an error shows them, by a text that is equal for equal names. */
+function listNames ({ kind, definition }: PluginExport): [string, string][] {
+  const key: [string, string] = [`${kind} '${definition.key}'`, `its key '${definition.key}'`]
+  if (kind !== 'exporter') return [key]
+  const { route = definition.key, fileName } = definition as ExporterDefinition
+  return [
+    key,
+    [`route ${route}`, `its route '${route}'`],
+    // Two names that differ in case only are one file on some disks.
+    [`file ${fileName.normalize().toLowerCase()}`, `its fileName '${fileName}'`]
+  ]
+}
+
+/**
+ * Creates the list of names and variables that plugins use. The first of two plugins with one name or variable wins.
+ */
 export function createUsedNames () {
-  /** The package of each key. */
-  const keys = new Map<string, string>()
+  const owners = new Map<string, Owner>()
   const variables = createVariableOwners()
-  const ownerOf = ({ definition }: PluginExport, pack: PluginPackage) =>
+  const ownerOf = ({ definition }: PluginExport, pack: PluginPackage): Owner =>
     ({ key: definition.key, package: pack.name, origin: pack.origin })
+  const refuse = (what: string, { package: name, origin }: Owner): LoadError =>
+    new LoadError('failed', `${what} belongs to ${name}; its author has to choose another` +
+      (origin === 'community' ? `, unless you run svc plugins remove ${name}` : ''))
   return {
-    /** @throws LoadError if another plugin has the key or a variable of this one */
+    /** @throws LoadError if another plugin has a name or a variable of this one */
     check (plugin: PluginExport, pack: PluginPackage): void {
-      const id = `${plugin.kind} '${plugin.definition.key}'`
-      const twin = keys.get(id)
-      if (twin !== undefined) throw new LoadError('failed', `the ${id} is already installed, by ${twin}`)
+      for (const [id, shown] of listNames(plugin)) {
+        const owner = owners.get(id)
+        if (owner !== undefined) throw refuse(shown, owner)
+      }
       const foreign = variables.findForeign(ownerOf(plugin, pack), listVariables(plugin.definition))
-      if (foreign === undefined) return
-      throw new LoadError('failed', `it names the variable ${foreign.variable}, which belongs to ${foreign.owner.package}; ` +
-        'its author has to choose another')
+      if (foreign !== undefined) throw refuse(`its variable ${foreign.variable}`, foreign.owner)
     },
     add (plugin: PluginExport, pack: PluginPackage): void {
-      keys.set(`${plugin.kind} '${plugin.definition.key}'`, pack.name)
-      variables.add(ownerOf(plugin, pack), listVariables(plugin.definition))
+      const owner = ownerOf(plugin, pack)
+      for (const [id] of listNames(plugin)) owners.set(id, owner)
+      variables.add(owner, listVariables(plugin.definition))
     }
   }
 }

@@ -6,15 +6,15 @@ import { createUsedDataDir, runSvc, settings } from '../../e2e/server.ts'
 const NAME = 'svc-exporter-note'
 
 /** A package of an exporter. @property code the key in its code; by default that of its manifest */
-interface Package { name?: string, version?: string, key?: string, code?: string }
+interface Package { name?: string, version?: string, key?: string, code?: string, file?: string, route?: string }
 
-function writePlugin (folder: string, { name = NAME, version = '1.0.0', key = 'note', code = key }: Package = {}): string {
+function writePlugin (folder: string, { name = NAME, version = '1.0.0', key = 'note', code = key, file = 'note.txt', route = key }: Package = {}): string {
   mkdirSync(folder, { recursive: true })
   writeFileSync(join(folder, 'package.json'), JSON.stringify({
     name, version, type: 'module', exports: './index.js', svc: { kind: 'exporter', key, sdk: '^2' }
   }))
   writeFileSync(join(folder, 'index.js'), `import { defineExporter } from '@svc/plugin-sdk'
-    export default defineExporter({ key: '${code}', name: 'Note', fileName: 'note.txt', media: {}, async render () { return '' } })`)
+    export default defineExporter({ key: '${code}', name: 'Note', fileName: '${file}', route: '${route}', media: {}, async render () {} })`)
   return folder
 }
 
@@ -57,20 +57,34 @@ t.test('a package that is no plugin is not installed', async (t) => {
   t.same(host.readNames(), [])
 })
 
-t.test('a plugin with the key of another is not installed in any order of names', async (t) => {
+t.test('a plugin with a name of another is not installed in any order of names', async (t) => {
   const folder = t.testdir({})
   const host = startHost(folder)
   t.match(await host.add(writePlugin(join(folder, 'plugin'))), { code: 0 })
+  const CLASHES: [Package, string][] = [
+    [{ file: 'a.txt' }, "its key 'note'"],
+    [{ key: 'a', file: 'a.txt', route: 'note' }, "its route 'note'"],
+    [{ key: 'a', file: 'Note.txt' }, "its fileName 'Note.txt'"]
+  ]
   for (const name of ['svc-exporter-a', 'svc-exporter-z']) {
-    t.match(await host.add(writePlugin(join(folder, name), { name })), {
-      code: 1,
-      output: `svc: ${name} 1.0.0 was not installed, because it cannot be used: the exporter 'note' is already installed, by ` +
-        'svc-exporter-note. Give it another key, or run svc plugins remove svc-exporter-note, then add it again.\n'
+    for (const [pack, clash] of CLASHES) {
+      t.match(await host.add(writePlugin(join(folder, name), { name, ...pack })), {
+        code: 1,
+        output: `svc: ${name} 1.0.0 was not installed, because it cannot be used: failed: ${clash} belongs to svc-exporter-note; its ` +
+          'author has to choose another, unless you run svc plugins remove svc-exporter-note. Correct it, then add it again.\n'
+      })
+    }
+  }
+  const BUILT_IN: [Package, string][] = [
+    [{ key: 'gamelist' }, "its key 'gamelist'"],
+    [{ key: 'a', file: 'gamelist.xml' }, "its fileName 'gamelist.xml'"],
+    [{ key: 'a', file: 'a.txt', route: 'gamelist-xml' }, "its route 'gamelist-xml'"]
+  ]
+  for (const [pack, clash] of BUILT_IN) {
+    t.match(await host.add(writePlugin(join(folder, 'built-in'), { name: 'svc-exporter-a', ...pack })), {
+      code: 1, output: new RegExp(`: failed: ${clash} belongs to @svc/exporter-gamelist; its author has to choose another\\. Correct it, `)
     })
   }
-  t.match(await host.add(writePlugin(join(folder, 'built-in'), { name: 'svc-exporter-a', key: 'gamelist' })), {
-    code: 1, output: /'gamelist' is already installed, by @svc\/exporter-gamelist\. Give it another key, then add it again\.\n$/
-  })
   t.same(host.readNames(), [NAME])
   t.match(await host.list(), /"svc-exporter-note","version":"1\.0\.0","status":"active"/)
 })
