@@ -1,4 +1,4 @@
-import { type LinkMatch, MatchSchema, type ProviderDefinition } from '@svc/plugin-sdk'
+import { type LinkMatch, MatchSchema, type Media, type ProviderDefinition } from '@svc/plugin-sdk'
 import { type Static, Type } from '@sinclair/typebox'
 import { TypeCompiler } from '@sinclair/typebox/compiler'
 import { Value, type ValueError } from '@sinclair/typebox/value'
@@ -15,6 +15,10 @@ const SORT_NAME_LENGTH = 500
 const SUMMARY_LENGTH = 60_000
 /** Maximum number of characters of a match as JSON, because a list of ROMs holds many of them. */
 const MATCH_LENGTH = 2_000_000
+/** Maximum number of media besides badges; LaunchBox and ScreenScraper list up to about a hundred for a game. */
+const MEDIA_COUNT = 500
+/** Maximum number of badges: two for each of 1,000 achievements, more than any game of RetroAchievements has. */
+const BADGE_COUNT = 2_000
 /** Maximum number of characters of a wrong value in an error. */
 const VALUE_LENGTH = 100
 
@@ -53,7 +57,7 @@ export function checkMatch (answer: unknown, provider: Provider): ProviderMatch 
   }
   checkMetadata(match.metadata, provider)
   checkAddresses((match.media ?? []).map(({ url }) => url), provider)
-  const media = match.media?.filter(({ url }) => provider.allowsMedia(url))
+  const media = match.media && limitMedia(match.media.filter(({ url }) => provider.allowsMedia(url)))
   return { ...match, ...cutTexts(match), ...media === undefined ? {} : { media } } as ProviderMatch
 }
 
@@ -69,6 +73,12 @@ function wrongPart (key: string, base: string, problem: ValueError | undefined):
   const path = `${base}${problem?.path ?? ''}`
   return new PluginAnswerError(`Provider '${key}' returned a match whose ${path.slice(1) || 'shape'} is wrong: ` +
     `${problem?.message ?? 'it is not an object'}; it is ${JSON.stringify(problem?.value)?.slice(0, VALUE_LENGTH)}`)
+}
+
+/** Drops the media over the limits, because each is stored, and each that the operator prefers is downloaded. */
+function limitMedia (media: readonly Media[]): Media[] {
+  const remaining = { badges: BADGE_COUNT, others: MEDIA_COUNT }
+  return media.filter(({ kind }) => remaining[kind === 'badge' ? 'badges' : 'others']-- > 0)
 }
 
 function cutTexts ({ name, sort_name: sortName, summary }: Static<typeof MatchSchema>) {

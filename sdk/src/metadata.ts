@@ -81,6 +81,7 @@ export interface Match<Metadata = Record<string, unknown>, Id extends ProviderId
   score?: number | undefined
   /** Ids of the same game at other providers; each of them loads the game by its id. */
   ids?: LinkedIds
+  /** The host stores the first 2,000 badges and the first 500 other media. */
   media?: Media[]
   /** The provider's raw record under its own schema; stored and shown as `<key>_metadata`. */
   metadata?: Metadata
@@ -170,7 +171,7 @@ export const MatchSchema = Type.Intersect([
     ])),
     score: Type.Optional(Type.Number({ minimum: 0, maximum: 1 })),
     ids: Type.Optional(Type.Record(Type.String(), Type.Union([Type.Integer(), Type.String()]))),
-    media: Type.Optional(Type.Array(MediaSchema)),
+    media: Type.Optional(Type.Array(MediaSchema, { description: 'Cut to 2,000 badges and 500 other media' })),
     metadata: Type.Optional(Type.Unknown())
   })
 ])
