@@ -41,6 +41,7 @@ export function describeType (schema: TSchema): string {
   if (schema.const !== undefined) return String(schema.const)
   if (Array.isArray(schema.enum)) return `one of ${schema.enum.join(', ')}`
   if (Array.isArray(schema.anyOf)) return schema.anyOf.map((one: TSchema) => describeType(one)).join(' or ')
+  if (schema.type === 'null') return 'null'
   if (schema.type === 'boolean') return 'true or false'
   if (schema.type === 'integer' || schema.type === 'number') {
     const range = [schema.minimum === undefined ? '' : ` from ${schema.minimum}`,

@@ -1,5 +1,5 @@
 import type { ProviderId } from '@svc/plugin-sdk'
-import type { ErrorKind } from '../../core/errors.ts'
+import type { ApiError, ErrorKind } from '../../core/errors.ts'
 import type { ManualMetadata } from '../roms/entities.ts'
 
 /** The texts of a form that are stored unchanged. */
@@ -29,4 +29,4 @@ export interface EditCall {
 export interface UnmatchCall { kind: 'unmatch', rom_id: number }
 
 /** The answer of the scan worker; the refusal is null after success. */
-export interface EditResult { refusal: ErrorKind | null }
+export interface EditResult { refusal: ErrorKind & Pick<ApiError, 'violations'> | null }

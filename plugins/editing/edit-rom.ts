@@ -13,6 +13,7 @@ import type { MatchWrite } from '../matching/match-rows.ts'
 import type { EditResult, EditCall, UnmatchCall } from './edit-call.ts'
 import { type EditedMatches, explainChoices, readEditedMatches } from './edited-matches.ts'
 import { announceRoms } from './events.ts'
+import { createRecordCheck } from './check-record.ts'
 import { createGames } from './games.ts'
 import { createPictures } from './pictures.ts'
 import { applyEdit } from './apply-edit.ts'
@@ -69,7 +70,8 @@ function toWrite (
 
 async function edit (services: EditServices, rom: RomForLookup, call: EditCall, scope: CallScope): Promise<void> {
   const { app, config, games } = services
-  const edited = await readEditedMatches(rom, call, (key, id) => games.read(key, id, rom, scope))
+  const check = createRecordCheck(app.roms.providers)
+  const edited = await readEditedMatches(rom, call, (key, id) => games.read(key, id, rom, scope), check)
   const pictures = createPictures(app, config, { rom, matches: edited.matches, scope })
   try {
     const downloaded = await downloadPictures(call, rom.rom, pictures)
@@ -113,7 +115,8 @@ export function createEditor (app: FastifyInstance, config: Config, after: reado
     } catch (err) {
       const refusal = err instanceof ApiError ? err : explainDatabaseError(err)
       if (refusal === null) throw err
-      return { refusal: { code: refusal.code, status: refusal.statusCode, message: refusal.message } }
+      const { code, statusCode: status, message, violations } = refusal
+      return { refusal: { code, status, message, violations } }
     }
   }
 }

@@ -19,6 +19,9 @@ export interface EditedMatches {
   records: readonly string[]
 }
 
+/** Checks the record of a provider that a person wrote. @throws ApiError INVALID with the wrong part */
+export type CheckRecord = (key: string, record: Record<string, unknown>) => void
+
 /** Loads the game with an id at a provider. */
 export type FindGame = (key: string, id: ProviderId) => Promise<ProviderMatch>
 
@@ -44,9 +47,10 @@ async function readGames (rom: RomForLookup, ids: EditCall['ids'], findGame: Fin
  * Replaces the records of matches. A record applies if its provider has an id and did not just return a record itself.
  *
  * @returns the providers whose record was replaced
+ * @throws ApiError INVALID for a record that contradicts the schema of its provider
  */
 function applyRecords (
-  all: Map<string, ProviderMatch>, newMatches: Map<string, ProviderMatch>, records: EditCall['records']
+  all: Map<string, ProviderMatch>, newMatches: Map<string, ProviderMatch>, records: EditCall['records'], check: CheckRecord
 ): string[] {
   return Object.entries(records).flatMap(([key, record]) => {
     const before = all.get(key)
@@ -54,6 +58,7 @@ function applyRecords (
     const { metadata } = before as Match
     if (newMatches.has(key) && metadata !== undefined) return []
     if (isDeepStrictEqual(withoutPaths(metadata ?? {}), withoutPaths(record))) return []
+    check(key, withoutPaths(record))
     const match: Match = { ...before, ...readRecordFields(record), metadata: withoutPaths(record) }
     all.set(key, match)
     newMatches.set(key, match)
@@ -61,14 +66,14 @@ function applyRecords (
   })
 }
 
-/** Returns the matches of a ROM with the ids and records of an edit. */
+/** Returns the matches of a ROM with the ids and records of an edit. @throws ApiError INVALID for a wrong record */
 export async function readEditedMatches (
-  rom: RomForLookup, call: EditCall, findGame: FindGame
+  rom: RomForLookup, call: EditCall, findGame: FindGame, check: CheckRecord
 ): Promise<EditedMatches> {
   const { changed, found, dropped } = await readGames(rom, call.ids, findGame)
   const all = new Map([...rom.stored, ...found])
   for (const key of dropped) all.delete(key)
-  const records = applyRecords(all, found, call.records)
+  const records = applyRecords(all, found, call.records, check)
   return { matches: all, newMatches: found, dropped, ids: changed, records }
 }
 

@@ -1,9 +1,13 @@
 import type { ProviderId } from '@svc/plugin-sdk'
+import { invalid } from '../../core/errors.ts'
 import type { ManualMetadata } from '../roms/entities.ts'
 import { GAME_FIELDS, MANUAL_FIELDS } from '../roms/game-fields.ts'
 import type { RomProviders } from '../roms/providers.ts'
 import { type EditCall, TEXTS } from './edit-call.ts'
 import type { EditForm } from './schemas.ts'
+
+/** Maximum number of characters of a wrong value in an error. */
+const SHOWN_MAX = 100
 
 /** Converts a text to a provider's id. For a provider with integer ids, any other text means no id. */
 function toId (text: string, type: 'integer' | 'string'): ProviderId | null {
@@ -12,15 +16,23 @@ function toId (text: string, type: 'integer' | 'string'): ProviderId | null {
   return /^-?\d+$/.test(trimmed) && Number.isSafeInteger(Number(trimmed)) ? Number(trimmed) : null
 }
 
-/** Parses a JSON object; null for any other text. */
-function readRecord (text: string | undefined): Record<string, unknown> | null {
-  if (text === undefined) return null
+/**
+ * Parses a JSON object; null without one. Clients may send a text that is no JSON, and null for a record that does not
+ * exist.
+ *
+ * @throws ApiError INVALID for any other JSON
+ */
+function readRecord (form: EditForm, name: string): Record<string, unknown> | null {
+  let value: unknown
   try {
-    const value: unknown = JSON.parse(text)
-    return typeof value === 'object' && value !== null && !Array.isArray(value) ? value as Record<string, unknown> : null
+    value = JSON.parse(form[name] ?? '')
   } catch {
     return null
   }
+  if (typeof value !== 'object' || Array.isArray(value)) {
+    throw invalid(['body', name], `${String(form[name]).slice(0, SHOWN_MAX)} is not a JSON object; send one, such as {}`, form[name])
+  }
+  return value as Record<string, unknown> | null
 }
 
 const isText = (value: unknown): value is string => typeof value === 'string'
@@ -34,26 +46,26 @@ function readField (name: typeof MANUAL_FIELDS[number], value: unknown): unknown
   return typeof value === 'number' && Number.isSafeInteger(value) ? value : null
 }
 
-function readManual (text: string | undefined): ManualMetadata | null | undefined {
-  const record = readRecord(text)
+function readManual (form: EditForm): ManualMetadata | null | undefined {
+  const record = readRecord(form, 'raw_manual_metadata')
   if (record === null) return undefined
   const fields = MANUAL_FIELDS.map((name) => [name, readField(name, record[name])] as const)
   const hasValues = fields.some(([, value]) => value !== null && !(isList(value) && value.length === 0))
   return hasValues ? Object.fromEntries(fields) : null
 }
 
-/** Returns the fields that a form contains. */
+/** Returns the fields that a form contains. @throws ApiError INVALID for a record that is JSON, but no object */
 export function readForm (
   form: EditForm, { all }: RomProviders
 ): Pick<EditCall, 'ids' | 'texts' | 'records' | 'fs_name' | 'manual_metadata'> {
-  const manual = readManual(form.raw_manual_metadata)
+  const manual = readManual(form)
   return {
     ids: Object.fromEntries(all.flatMap(({ key, id: type }) => {
       const text = form[`${key}_id`]
       return text === undefined ? [] : [[key, toId(text, type)] as const]
     })),
     records: Object.fromEntries(all.flatMap(({ key }) => {
-      const record = readRecord(form[`raw_${key}_metadata`])
+      const record = readRecord(form, `raw_${key}_metadata`)
       return record === null ? [] : [[key, record] as const]
     })),
     texts: Object.fromEntries(TEXTS.flatMap((name) => form[name] === undefined ? [] : [[name, form[name]] as const])),

@@ -55,7 +55,7 @@ export type EditForm = Readonly<Partial<Record<keyof typeof FIELDS, string>> & R
 export function createEditForm ({ all }: RomProviders) {
   const fields = all.flatMap(({ key, id }): [string, TSchema][] => [
     [`${key}_id`, text(ID_MAX, `Id of the game at the provider ${key}${id === 'integer' ? ', a number' : ''}; empty for none`)],
-    [`raw_${key}_metadata`, text(TEXT_MAX, `JSON: the record of the provider ${key}, stored while its id is set`)]
+    [`raw_${key}_metadata`, text(TEXT_MAX, `JSON object: the record of the provider ${key} as \`${key}_metadata\` shows it, stored while its id is set`)]
   ])
   return Type.Unsafe<EditForm>(Type.Object({ ...FIELDS, ...Object.fromEntries(fields) }, { title: 'EditRom' }))
 }

@@ -31,6 +31,9 @@ export interface EditOptions {
 const isEmpty = ({ ids, texts, records, fs_name: name, unlock, ...rest }: EditCall) => name === '' && unlock.length === 0 &&
   [ids, texts, records].every((part) => Object.keys(part).length === 0) && !('cover' in rest) && !('manual_metadata' in rest)
 
+const toError = ({ violations, ...kind }: NonNullable<EditResult['refusal']>): ApiError =>
+  new ApiError(kind, undefined, violations === null ? {} : { violations })
+
 export function createEditing (app: FastifyInstance, config: Config) {
   const after: AfterEdit[] = []
   app.jobs.define<EditCall | UnmatchCall>(QUEUE, {
@@ -40,7 +43,7 @@ export function createEditing (app: FastifyInstance, config: Config) {
   /** Runs a job of a ROM after all earlier ones of it, because each reads what the former wrote. */
   async function request (call: EditCall | UnmatchCall): Promise<void> {
     const answer = await app.jobs.request(QUEUE, call, TIMEOUT_MS, { group: `rom:${call.rom_id}` }) as EditResult
-    if (answer.refusal !== null) throw new ApiError(answer.refusal)
+    if (answer.refusal !== null) throw toError(answer.refusal)
   }
 
   function toCall (id: number, form: EditForm, { unlock, removesCover, artwork }: EditOptions): EditCall {
@@ -78,7 +81,7 @@ export function createEditing (app: FastifyInstance, config: Config) {
      * Edits a ROM, or removes all its matches.
      *
      * @throws ApiError NOT_FOUND, also for a hidden ROM · BAD_REQUEST for media that cannot be downloaded or used ·
-     * CONFLICT for a name that is taken · UNAVAILABLE without a scan worker
+     * INVALID for a wrong record · CONFLICT for a name that is taken · UNAVAILABLE without a scan worker
      */
     async change (context: Context, id: number, form: EditForm, options: EditOptions) {
       const { caller } = context

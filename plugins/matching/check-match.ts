@@ -61,10 +61,16 @@ export function checkMatch (answer: unknown, provider: Provider): ProviderMatch 
   return { ...match, ...cutTexts(match), ...media === undefined ? {} : { media } } as ProviderMatch
 }
 
-/** Refuses metadata that contradicts the schema of `<key>_metadata` in the API. @throws PluginAnswerError */
+/**
+ * Finds the parts of metadata that contradict the schema of `<key>_metadata` in the API, in which no field is required.
+ */
+export const findMetadataProblems = (
+  metadata: unknown, schema: ProviderDefinition['metadata'] | null
+): Iterable<ValueError> => schema === undefined || schema === null ? [] : Value.Errors(Type.Partial(schema), metadata)
+
+/** @throws PluginAnswerError with the wrong part of the metadata */
 function checkMetadata (metadata: unknown, { key, definition }: Provider): void {
-  if (metadata === undefined || definition.metadata === undefined) return
-  const problem = Value.Errors(Type.Partial(definition.metadata), metadata).First()
+  const [problem] = metadata === undefined ? [] : findMetadataProblems(metadata, definition.metadata)
   if (problem !== undefined) throw wrongPart(key, '/metadata', problem)
 }
 

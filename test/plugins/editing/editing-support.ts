@@ -45,7 +45,7 @@ export async function startEditing (t: Test) {
   })
 
   const test = await buildScanTest(t, {
-    providers: ['shelf', 'vault'],
+    providers: ['shelf', 'vault', 'digest'],
     config: { scan: { media: ['manual'] }, plugins: { vault: { base_url: server.url } } }
   })
   const { app, admin, put, scan, rom, sql, libraryDir, dataDir } = test

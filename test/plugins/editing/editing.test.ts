@@ -11,11 +11,13 @@ import { temporaryNameOf } from '../../../plugins/renames/rename-rom.ts'
 import { awaitEarlierEvents } from '../../core/sockets-support.ts'
 import { until } from '../../until.ts'
 import { signIn } from '../auth/support.ts'
+import { scriptOf } from '../fixtures/script.ts'
 import { vault } from '../fixtures/vault.ts'
 import { BLUE, PDF, RED, startEditing } from './editing-support.ts'
 
 const { server, app, admin, put, scan, sql, dataDir, addRom, get, edit } = await startEditing(t)
 
+const digest = scriptOf('digest')
 const resources = join(dataDir, 'resources')
 const locked = async (id: number): Promise<string[]> =>
   (await app.inject({ url: `/api/roms/${id}/sources`, headers: admin })).json<{ locked: string[] }>().locked
@@ -75,6 +77,41 @@ t.test('a record written by hand applies while its id is set; invalid JSON is ig
   await edit(id, { raw_vault_metadata: '{broken' })
   await scan({ platform_fs_slugs: [folder], type: 'update' })
   t.same(await record(), { note: 'mine' })
+})
+
+t.test('a record that contradicts the schema of its provider is refused with the field', async (t) => {
+  const { id } = await addRom()
+  digest.getById = (wanted) => ({ id: wanted, name: 'Game', metadata: { pages: 7, author: 'A' } })
+  await edit(id, { digest_id: '7' })
+  const WRONG: [object, string[], string][] = [
+    [{ pages: 'many' }, ['pages'], 'raw_digest_metadata.pages is "many"; send a whole number'],
+    [{ pages: 1, author: null }, ['author'], 'raw_digest_metadata.author is null; send a text']
+  ]
+  for (const [record, path, msg] of WRONG) {
+    const answer = await edit(id, { name: 'Not stored', raw_digest_metadata: JSON.stringify(record) })
+    t.match({ status: answer.statusCode, ...answer.json() }, {
+      status: 422, detail: [{ loc: ['body', 'raw_digest_metadata', ...path], msg }]
+    })
+  }
+  for (const name of ['raw_digest_metadata', 'raw_manual_metadata']) {
+    for (const text of ['[]', '5', '"x"']) {
+      const answer = await edit(id, { [name]: text })
+      t.match({ status: answer.statusCode, ...answer.json() }, {
+        status: 422, detail: [{ loc: ['body', name], msg: `${text} is not a JSON object; send one, such as {}` }]
+      })
+    }
+  }
+  t.match(await get(id), { name: 'Game', digest_metadata: { pages: 7, author: 'A' } })
+  for (const record of [null, { author: 'B' }, { pages: 8, further: [1], image_path: 'x' }, {}]) {
+    t.equal((await edit(id, { raw_digest_metadata: JSON.stringify(record) })).statusCode, 200, JSON.stringify(record))
+  }
+})
+
+t.test('a stored record that its provider no longer allows may be sent back', async (t) => {
+  const { id } = await addRom()
+  await edit(id, { digest_id: '7' })
+  await sql('update rom_matches set match = match || \'{"metadata": {"pages": "many"}}\' where rom_id = $1', [id])
+  t.equal((await edit(id, { raw_digest_metadata: '{"pages": "many"}' })).statusCode, 200)
 })
 
 t.test('the fields of a record written by hand reach the game, also after scans', async (t) => {
