@@ -3,6 +3,7 @@ import type { Logger } from 'pino'
 import { callProvider } from '../../core/loader/calls/call-provider.ts'
 import type { CallScope } from '../../core/loader/calls/call-scope.ts'
 import type { Loaded } from '../../core/loader/registry.ts'
+import { messageOf } from '../../core/loader/process/errors.ts'
 import { ProviderSkippedError } from '../circuits/check-circuit.ts'
 import { checkMatch } from './check-match.ts'
 import type { LookupFailures } from './lookup-failures.ts'
@@ -85,7 +86,7 @@ async function callInQueue (
     failures.add(key, err)
     const isSkipped = err instanceof ProviderSkippedError
     if (!isSkipped) log.warn({ err, provider: key, rom: lookup.subject.rom.fs_name }, 'provider failed')
-    return { result: { kind: 'failed' }, problem: isSkipped ? err.describe() : err instanceof Error ? err.message : String(err) }
+    return { result: { kind: 'failed' }, problem: isSkipped ? err.describe() : messageOf(err) }
   }
 }
 

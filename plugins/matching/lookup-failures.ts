@@ -1,3 +1,4 @@
+import { messageOf } from '../../core/loader/process/errors.ts'
 import { ProviderSkippedError } from '../circuits/check-circuit.ts'
 
 interface ProviderFailures {
@@ -28,7 +29,7 @@ export function createFailures () {
         failures.skipped++
         failures.last = err
       } else {
-        if (failures.failed === 0) failures.first = err instanceof Error ? err.message : String(err)
+        if (failures.failed === 0) failures.first = messageOf(err)
         failures.failed++
       }
     },

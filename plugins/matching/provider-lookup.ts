@@ -3,6 +3,7 @@ import { CredentialsRefusedError, type ProviderDefinition, RateLimitedError } fr
 import { nameCredentials } from '../../core/loader/settings/plugin-config.ts'
 import type { Loaded } from '../../core/loader/registry.ts'
 import { createSemaphore } from '../../core/semaphore.ts'
+import { messageOf } from '../../core/loader/process/errors.ts'
 import type { Breaker, CallOutcome, CallPermit } from '../circuits/breaker.ts'
 import { ProviderSkippedError, checkAllowances, checkCircuit } from '../circuits/check-circuit.ts'
 import type { ProviderMatch } from './matches.ts'
@@ -30,7 +31,7 @@ export interface ProviderQueue {
 
 /** Classifies an error of a call for the circuit of its provider. */
 function classifyError (err: unknown, { key, definition }: Provider): CallOutcome {
-  const message = err instanceof Error ? err.message : String(err)
+  const message = messageOf(err)
   if (err instanceof RateLimitedError) return { kind: 'paused', message, ms: err.retryAfterMs ?? DEFAULT_PAUSE_MS }
   if (!(err instanceof CredentialsRefusedError)) return { kind: 'failed', message }
   // The remedy includes a restart, because a plugin gets its settings once, when the server starts.

@@ -1,3 +1,4 @@
+import { inspect } from 'node:util'
 import { type Static, type TSchema, Type } from '@sinclair/typebox'
 import {
   CredentialsRefusedError, DeliveryRefusedError, HttpStatusError, InvalidSettingsError, RateLimitedError,
@@ -40,6 +41,16 @@ const REBUILD: Readonly<Record<string, (fields: ErrorFields) => Error>> = {
 export const toPrintable = (text: string, max: number): string =>
   text.slice(0, max).toWellFormed().replaceAll(/(?![\n\t])\p{Cc}/gu, '')
 
+/** The most characters shown of a thrown value that is no error. */
+const SHOWN_MAX = 100
+
+/** Returns the text of a value that a plugin threw, which may be of any type. */
+export function messageOf (thrown: unknown): string {
+  if (thrown instanceof Error) return String(thrown.message) || `${String(thrown.name)} without a message`
+  if (typeof thrown === 'string' && thrown !== '') return thrown
+  return `it threw ${inspect(thrown, { customInspect: false, depth: 0 }).slice(0, SHOWN_MAX)}, which is no error`
+}
+
 function rebuild (given: ErrorFields): Error {
   const fields = { ...given, message: toPrintable(given.message, MESSAGE_MAX) }
   if (Object.hasOwn(REBUILD, fields.name)) return REBUILD[fields.name]?.(fields) ?? new Error(fields.message)
@@ -52,7 +63,7 @@ const textOf = (value: unknown) => typeof value === 'string' ? value : undefined
 const numberOf = (value: unknown) => typeof value === 'number' && Number.isFinite(value) ? value : undefined
 
 function describe (thrown: unknown): Omit<ErrorFields, 'ref'> {
-  if (!(thrown instanceof Error)) return { name: 'Error', message: String(thrown) }
+  if (!(thrown instanceof Error)) return { name: 'Error', message: messageOf(thrown) }
   const { retryAfterMs, status, body, code } = thrown as Partial<Record<keyof ErrorFields, unknown>>
   return {
     name: String(thrown.name), message: String(thrown.message), retryAfterMs: numberOf(retryAfterMs),

@@ -10,6 +10,7 @@ import { attributeCalls, runAs } from '../calls/fault.ts'
 import { LoadError, limitLoading } from '../load-error.ts'
 import type { PluginPackage } from '../packages/packages.ts'
 import { type Descriptor, type UncheckedPlugin, readExport, rebuildDefinition } from '../descriptor.ts'
+import { messageOf } from '../process/errors.ts'
 import type { PluginProcess } from '../process/plugin-process.ts'
 import type { Definition } from '../registry.ts'
 
@@ -17,9 +18,6 @@ export interface PluginExport { kind: PluginKind, definition: Definition }
 
 const NO_PLUGIN = 'its default export is not the result of defineProvider, defineChannel or defineExporter of SDK ' +
   `${SDK_VERSION}; export this result, and do not bundle @svc/plugin-sdk`
-
-/** Returns the text of any thrown value. */
-export const messageOf = (thrown: unknown) => thrown instanceof Error ? thrown.message : String(thrown)
 
 /** Describes a wrong value of the manifest, with the values that fit. */
 function describeProblem ({ type, path, value, schema }: ValueError): string {

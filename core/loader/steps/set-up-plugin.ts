@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify'
 import type { Config } from '../../config/config.ts'
 import type { Candidate } from './candidate.ts'
 import { type PluginServices, createContext, readPreferences } from '../context.ts'
-import { messageOf } from './import.ts'
+import { messageOf } from '../process/errors.ts'
 import { LoadError, limitLoading } from '../load-error.ts'
 import { createMemo } from '../calls/memo.ts'
 

@@ -1,4 +1,5 @@
 import { errorCode } from '../../../core/files/fs-error.ts'
+import { messageOf } from '../../../core/loader/process/errors.ts'
 
 const LONGEST_REASON = 1_000
 
@@ -27,6 +28,6 @@ export function describeWriteError (err: unknown, folder: string): string {
 
 /** Returns an error's message in a form that the database and all readers accept. */
 export function toReason (err: unknown): string {
-  const message = err instanceof Error ? err.message : String(err)
+  const message = messageOf(err)
   return message.replaceAll('\0', '').slice(0, LONGEST_REASON).toWellFormed()
 }

@@ -13,7 +13,7 @@ import { describeReadOnly } from '../../library/read-only.ts'
 import type { LibraryRoot } from '../../library/roots.ts'
 import { type Structure, platformRoot, romsPath } from '../../library/structure.ts'
 import { readPreferences } from '../../../core/loader/context.ts'
-import { limitTime } from '../../../core/limit-time.ts'
+import { TimeLimitError, limitTime } from '../../../core/limit-time.ts'
 import { createMemo } from '../../../core/loader/calls/memo.ts'
 import type { Loaded } from '../../../core/loader/registry.ts'
 import { exportFailed } from '../errors.ts'
@@ -218,7 +218,15 @@ async function readExisting (root: string, name: string): Promise<TextFile> {
   }
 }
 
-/** @throws any error of the exporter, TimeLimitError, and ApiError EXPORT_FAILED if the result is invalid. */
+/** Names the exporter of an error that it threw, with the remedy. @param existing the text that the exporter got */
+function toExportError ({ key, definition }: LoadedExporter, existing: string | null, err: unknown): ApiError {
+  const reason = toReason(err)
+  const condition = existing === null ? 'U' : `If ${definition.fileName} is correct, u`
+  return exportFailed(`The exporter '${key}' failed: ${reason}${/[.!?]$/.test(reason) ? '' : '.'} ` +
+    `${condition}pdate the plugin, or remove it.`, { cause: err })
+}
+
+/** @throws TimeLimitError, and ApiError EXPORT_FAILED if the exporter throws or its result is invalid. */
 async function render (
   { platform: { slug, fs_slug: fsSlug, name }, config, signal }: PlatformExport, exporter: LoadedExporter,
   games: readonly ExportGame[], existing: string | null
@@ -228,7 +236,7 @@ async function render (
     const scope = { signal: limited, memo: createMemo(), preferences: readPreferences(config) }
     const context = exporter.context(scope) as Parameters<typeof definition.render>[3]
     return await definition.render({ slug, fs_slug: fsSlug, name }, games, existing, context)
-  })
+  }).catch((err: unknown) => { throw err instanceof TimeLimitError ? err : toExportError(exporter, existing, err) })
   if (Value.Check(ExportResultSchema, result)) return result
   throw exportFailed(`The exporter '${key}' did not return { text, skipped }; report this to its author`)
 }

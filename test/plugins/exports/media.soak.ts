@@ -249,6 +249,7 @@ const COMMUNITY = {
       text: games.map(({ path, media }) => [path, media.cover, media.manual, ctx.preferences.languages[0]].join()).join(),
       skipped: [{ rom_id: 1, reason: 'just so' }]
     })`,
+  nothing: "fileName: 'e.txt', media: {}, render: async () => { throw undefined }",
   thrower: "fileName: 'a.txt', media: {}, render: async () => { throw new Error('not today') }",
   liar: "fileName: 'b.txt', media: {}, render: async () => 'text'",
   escaper: "fileName: '../c.txt', media: {}, render: async () => ({ text: '', skipped: [] })",
@@ -287,7 +288,12 @@ t.test('exporters of the community', async (t) => {
       platformIds: [id], signal: new AbortController().signal
     })
     t.same(files.map(({ exporter }) => exporter), ['csv'])
-    t.match(errors, [{ exporter: 'thrower', reason: 'not today' }, { exporter: 'liar', reason: /did not return/ }])
+    const failure = (key: string, reason: string) =>
+      ({ exporter: key, reason: `The exporter '${key}' failed: ${reason}. Update the plugin, or remove it.` })
+    t.match(errors, [
+      failure('nothing', 'it threw undefined, which is no error'), failure('thrower', 'not today'),
+      { exporter: 'liar', reason: /did not return/ }
+    ])
     for (const refused of ['escaper', 'copycat']) t.equal((await call(refused)).status, 404)
     t.same((await readdir(snes())).sort(), ['art', 'games.csv'])
   })
