@@ -109,6 +109,9 @@ t.test('a definition with a part that the server cannot use names the part', (t)
     [{ metadata: Type.Object(JSON.parse('{ "__proto__": { "type": "string" } }') as Record<string, TSchema>) }, /^its metadata has a 'properties'/]
   ]
   for (const [parts, problem] of WRONG) t.match(problemOf(parts), problem)
+  t.equal(problemOf({ config: Type.Object({ a: Type.Integer({ default: 'x' }) }) }),
+    'its config.a has the default "x", which is not a whole number; its author has to correct it')
+  t.equal(problemOf({ config: Type.Object({ a: Type.Optional(Type.String({ default: 'x', maxLength: 1 })) }) }), undefined)
   t.match(problemOf({ settings: Type.Object({ a: Type.Unsafe({ $ref: 'x' }) }) }, 'channel'), /^its settings\.a has a '\$ref'/)
   t.match(problemOf({ fileName: 5, media: {} }, 'exporter'), /the fileName 5/)
   for (const fileName of ['Doom.wad', 'Game (Disc 1).m3u', 'game.cue', 'games', '.xml']) {

@@ -1,7 +1,8 @@
 import { extname } from 'node:path'
 import { type Limits, MEDIA_KINDS, type PluginKind } from '@svc/plugin-sdk'
-import { type TSchema, Type, TypeGuard } from '@sinclair/typebox'
+import { type TObject, type TSchema, Type, TypeGuard } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
+import { describeType } from '../../config/config.ts'
 import { findSchemaProblem } from './check-schema.ts'
 import { LoadError } from '../load-error.ts'
 import { pack } from '../descriptor.ts'
@@ -172,8 +173,20 @@ function findSchemasProblem (parts: DefinitionParts): string | undefined {
     const problem = findSchemaProblem(schema, name)
     if (problem !== undefined) return problem
     if (!TypeGuard.IsObject(schema)) return `its ${name} is not a schema made with Type.Object of @svc/plugin-sdk`
+    const wrongDefault = findWrongDefault(name, schema)
+    if (wrongDefault !== undefined) return wrongDefault
   }
   return undefined
+}
+
+/** Refuses a default that contradicts its own schema, because no setting of the operator would be at fault. */
+function findWrongDefault (name: string, { properties }: TObject): string | undefined {
+  const wrong = Object.entries(properties)
+    .find(([, schema]) => 'default' in schema && !Value.Check(schema, Value.Default(schema, undefined)))
+  if (wrong === undefined) return undefined
+  const [property, schema] = wrong
+  return `its ${name}.${property} has the default ${JSON.stringify(schema.default)?.slice(0, SHOWN_MAX)}, which is not ` +
+    `${describeType(schema)}; its author has to correct it`
 }
 
 /** Returns the problem of a definition that does not fit the contract of its kind, or undefined. */
