@@ -15,6 +15,15 @@ type ChannelCall<Value> = (
   definition: ChannelDefinition, ctx: ChannelContext, loaded: Loaded<ChannelDefinition>
 ) => Promise<Value>
 
+/** Describes why a channel plugin cannot be called, with the remedy. */
+function describeInactive ({ registry }: Pick<FastifyInstance, 'registry'>, type: string): string {
+  const isInstalled = registry.records.some(({ kind, key }) => kind === 'channel' && key === type)
+  return isInstalled
+    ? `The channel plugin '${type}' is not active; ask an administrator, for whom svc plugins shows the reason`
+    : `The channel plugin '${type}' is not installed; ask an administrator to run svc plugins add with its package and to ` +
+      'restart the server, or delete the channel'
+}
+
 /**
  * Calls the code of channel plugins, which runs in the scan worker only. An error of a plugin becomes a failed result.
  */
@@ -34,7 +43,7 @@ export function createHost (app: FastifyInstance, config: Config) {
   ): Promise<CallResult<Value>> {
     const loaded = app.registry.channels.get(subject.type)
     if (loaded === undefined) {
-      const message = `The channel plugin '${subject.type}' is not active; ask an administrator, for whom svc plugins shows the reason`
+      const message = describeInactive(app, subject.type)
       return { ok: false, failure: { message, is_invalid: false, is_refused: true, retry_after_ms: 0 } }
     }
     const { definition } = loaded
