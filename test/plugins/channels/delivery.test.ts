@@ -189,6 +189,19 @@ t.test('a change of settings starts the waiting deliveries of a channel at once'
   t.same(receiver.arrivals.map(({ path }) => path), ['/wrong', '/right', '/right'])
 })
 
+t.test('a delivery by a plugin that is not installed fails with the remedy', async (t) => {
+  t.teardown(removeAll)
+  const receiver = await startReceiver(t)
+  const { id } = await create({ type: 'unpaced', url: receiver.url })
+  await app.pg.query("update notification_channels set type = 'gone' where id = $1", [id])
+  await send('admin', [{}])
+  await until(async () => (await nextOf(id))?.attempts === 1, 'a failed try')
+  await lastTry(id)
+  const row = await waitFor(id, 'a failure', ({ last_error: error }) => error !== null)
+  t.match(row.last_error, /^The channel plugin 'gone' is not installed; .* svc plugins add .*, or delete the channel$/)
+  t.same(receiver.arrivals, [])
+})
+
 t.test('a delivery whose result cannot be stored blocks only its own channel', async (t) => {
   t.teardown(removeAll)
   const receiver = await startReceiver(t)
