@@ -221,9 +221,10 @@ async function readExisting (root: string, name: string): Promise<TextFile> {
 /** Names the exporter of an error that it threw, with the remedy. @param existing the text that the exporter got */
 function toExportError ({ key, definition }: LoadedExporter, existing: string | null, err: unknown): ApiError {
   const reason = toReason(err)
-  const condition = existing === null ? 'U' : `If ${definition.fileName} is correct, u`
-  return exportFailed(`The exporter '${key}' failed: ${reason}${/[.!?]$/.test(reason) ? '' : '.'} ` +
-    `${condition}pdate the plugin, or remove it.`, { cause: err })
+  const remedy = existing === null
+    ? 'Update the plugin, or remove it.'
+    : `If ${definition.fileName} is correct, update the plugin, or remove it.`
+  return exportFailed(`The exporter '${key}' failed: ${reason}${/[.!?]$/.test(reason) ? '' : '.'} ${remedy}`, { cause: err })
 }
 
 /** @throws TimeLimitError, and ApiError EXPORT_FAILED if the exporter throws or its result is invalid. */
