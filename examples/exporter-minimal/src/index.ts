@@ -3,8 +3,8 @@ import { HEADER, readPath, renderLine } from './render.ts'
 
 export default defineExporter({
   key: 'minimal',
-  name: 'games.csv',
-  fileName: 'games.csv',
+  name: 'minimal.csv',
+  fileName: 'minimal.csv',
   media: { cover: 'covers' },
 
   async render (_platform, games, existing) {
