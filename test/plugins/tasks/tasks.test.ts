@@ -105,7 +105,7 @@ t.test('V8: the database has only the schedules that are switched on', async (t)
     config: loadConfig({
       SVC_DATA_DIR: dataDir, SVC_AUTH_SECRET_KEY: 'a key for tests only', SCHEDULED_RESCAN_CRON: '0 1 * * *',
       AUDIT_LOG_RETENTION_DAYS: '0', ENABLE_SCHEDULED_CLEANUP_SYNC_SESSIONS: 'false',
-      ENABLE_SCHEDULED_CLEANUP_ORPHANED_RESOURCES: 'true', SCHEDULED_CLEANUP_ORPHANED_RESOURCES_CRON: '0 0 31 2 *'
+      ENABLE_SCHEDULED_CLEANUP_ORPHANED_RESOURCES: 'true', SCHEDULED_CLEANUP_ORPHANED_RESOURCES_CRON: '0 0 31 H(2-2) *'
     }).config
   }, ['pictures'])
   t.same(await schedules(), [
