@@ -207,7 +207,7 @@ t.test('a server without plugins of its own', async (t) => {
     t.same(await ask(`notification-channels/${id}/test`, {}), { ok: true, error: null })
     t.ok(asked.some((line) => line.startsWith('POST /told Test notification')))
 
-    for (const [format, file] of [['minimal', 'games.csv'], ['gamelist', 'gamelist.xml']] as const) {
+    for (const [format, file] of [['minimal', 'minimal.csv'], ['gamelist', 'gamelist.xml']] as const) {
       const { code, output } = await svc('export', format).ended
       t.equal(code, 0, output)
       t.match(readFileSync(join(folder, file), 'utf8'), 'Chrono Harbor')

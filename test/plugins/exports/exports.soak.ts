@@ -67,7 +67,7 @@ t.test('scans skip the files and media folders of every exporter, and so do expo
     return items.map((rom) => rom.fs_name)
   }
   t.same(await names(), ['Alpha.sfc'])
-  t.match(await call('minimal'), { status: 200, body: { files: [{ path: snes('games.csv'), games: 1 }] } })
+  t.match(await call('minimal'), { status: 200, body: { files: [{ path: snes('minimal.csv'), games: 1 }] } })
   await writeFile(snes('whole.txt'), 'written by the other exporter')
   await mkdir(snes('papers'))
   await writeFile(snes('papers', 'Alpha.pdf'), 'manual')

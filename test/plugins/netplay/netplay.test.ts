@@ -268,6 +268,8 @@ t.test('a disabled account has no rights, and its sockets are closed', async (t)
   await owner.ask('open-room', roomData(id, 'd', game))
   await peer.ask('join-room', roomData(id, 'b', game))
   await untilTold(peer, ['d', 'b'])
+  // The answer proves that the server knows whose socket it is; else nothing would close it.
+  t.same(await guest.ask('open-room', roomData(newRoom(), 'd', game)), [], 'no error')
   await app.pg.query("update users set enabled = false where username = 'dora'")
   // The identity of a socket may be cached for a moment, and a periodic check of all sockets may close this one.
   const isRefused = async () =>
