@@ -7,6 +7,7 @@ import { countRoom } from '../../core/files/free-space.ts'
 import { createStore } from '../../core/store/create-store.ts'
 import type { Store } from '../../core/store/store.ts'
 import { listOwnFiles } from './files.ts'
+import { mebibytes } from './progress.ts'
 import { measureTables } from './rows.ts'
 
 /**
@@ -23,9 +24,8 @@ export interface SpaceNeed {
   hasFiles: boolean
 }
 
-const MIB = 1024 ** 2
-const sizeOf = (bytes: number) =>
-  bytes < 1024 * MIB ? `${(bytes / MIB).toFixed(1)} MiB` : `${(bytes / (1024 * MIB)).toFixed(1)} GiB`
+const GIB = 1024 ** 3
+const sizeOf = (bytes: number) => bytes < GIB ? mebibytes(bytes) : `${(bytes / GIB).toFixed(1)} GiB`
 
 async function measureFiles ({ data_dir: dataDir }: Config, store: Store): Promise<number> {
   let bytes = 0
