@@ -3,10 +3,11 @@ import type { ArchiveMember } from '../../core/archives/types.ts'
 import { type RawBuilder, sql } from 'kysely'
 import type { Context } from '../../core/access/context.ts'
 import { selectMilliseconds } from '../../core/database/columns.ts'
+import type { CompiledStatements } from '../../core/database/compiled-statements.ts'
 import type { Condition } from '../../core/database/conditions.ts'
 import type { Db } from '../../core/database/db.ts'
 import { isReadable } from '../notes/rows.ts'
-import type { AnyCaller } from '../platforms/visibility.ts'
+import { type AnyCaller, callerKey } from '../platforms/visibility.ts'
 import { type VersionRow, versionsOf } from '../library-versions/version-rows.ts'
 import { type MembershipRow, selectMembershipsOf } from './filters/membership-rows.ts'
 import type { DumpStatus, RomFile, RomUser, RomValues, StoredMedia, TrackMeta } from './entities.ts'
@@ -175,15 +176,22 @@ const listOf = (rows: RawBuilder<unknown> | null) => rows === null
   : sql`(select coalesce(json_agg(x), '[]') from (${rows}) x)`
 
 /** Selects a complete ROM `r`, unless its stamp equals the known one. */
-const selectRomJson = (files: boolean, knownStamps: Readonly<Record<number, string>>) => sql`
-  case when s.stamp is distinct from (${JSON.stringify(knownStamps)}::jsonb ->> r.id::text) then (select to_json(whole) from (
+const selectRomJson = (files: boolean, knownStamps: unknown) => sql`
+  case when s.stamp is distinct from (${knownStamps}::jsonb ->> r.id::text) then (select to_json(whole) from (
     select ${ROM_ROW}, ${listOf(MATCHES)} as matches, ${listOf(files ? FILES : null)} as files) whole) end`
 
-/** `offset 0` stops the database from computing the stamp at each of its uses. */
+type RomParts = Omit<RomSelection, 'knownStamps'>
+
+const stampsOf = ({ knownStamps = {} }: RomSelection) => knownStamps === null ? null : JSON.stringify(knownStamps)
+
+/**
+ * `offset 0` stops the database from computing the stamp at each of its uses.
+ *
+ * @param knownStamps the value whose text is JSON of the known stamps; null reads no ROM
+ */
 const selectCallerRoms = (
-  caller: AnyCaller, condition: Condition, {
-    files, siblings_by: keys, collections = false, knownStamps = {}
-  }: RomSelection
+  caller: AnyCaller, condition: Condition, { files, siblings_by: keys, collections = false }: RomParts,
+  knownStamps: unknown
 ) => sql<CallerRomRow>`
     select i.id, s.stamp, ${selectMilliseconds('r.created_at')} as created_at, ${selectMilliseconds('r.updated_at')} as updated_at,
       ${knownStamps === null ? sql`null` : selectRomJson(files, knownStamps)} as rom,
@@ -200,14 +208,29 @@ const selectCallerRoms = (
 export async function selectRoms (
   { db, caller }: Context<AnyCaller>, condition: Condition, selection: RomSelection
 ): Promise<CallerRomRow[]> {
-  return (await selectCallerRoms(caller, condition, selection).execute(db)).rows
+  return (await selectCallerRoms(caller, condition, selection, stampsOf(selection)).execute(db)).rows
+}
+
+export type RomStatements = CompiledStatements<CallerRomRow, 'id' | 'stamps'>
+
+/** Loads the ROM with an id if the caller sees it. */
+export async function selectRom (
+  { db, caller }: Context<AnyCaller>, id: number, selection: RomSelection, statements: RomStatements
+): Promise<CallerRomRow[]> {
+  const { files, siblings_by: keys, collections } = selection
+  const stamps = stampsOf(selection)
+  const key = `${callerKey(caller)} ${JSON.stringify([files, keys, collections, stamps === null])}`
+  return statements.run(db, key, { id, stamps }, (placeOf) => {
+    const condition = sql<boolean>`r.id = ${placeOf('id')} and ${isRomVisible(caller)}`
+    return selectCallerRoms(caller, condition, selection, stamps === null ? null : placeOf('stamps'))
+  })
 }
 
 /** Loads the first ROM that meets a condition, or none. */
 export async function selectFirstRom (
   { db, caller }: Context<AnyCaller>, condition: Condition, selection: RomSelection
 ): Promise<CallerRomRow[]> {
-  return (await sql<CallerRomRow>`${selectCallerRoms(caller, condition, selection)} order by r.id limit 1`.execute(db)).rows
+  return (await sql<CallerRomRow>`${selectCallerRoms(caller, condition, selection, stampsOf(selection))} order by r.id limit 1`.execute(db)).rows
 }
 
 /** Loads a user's progress in these games, by provider and id. */

@@ -8,11 +8,11 @@ import { toNoteView } from '../../notes/views.ts'
 import type { AnyCaller } from '../../platforms/visibility.ts'
 import type { RomExtensions } from '../extensions.ts'
 import { selectMemberships } from '../filters/collection-rows.ts'
-import { hasId, hasProviderId } from '../filters/list-conditions.ts'
+import { hasProviderId } from '../filters/list-conditions.ts'
 import { type HashQuery, hasHash } from '../filters/search-conditions.ts'
 import { readFilter } from '../lists/query-conditions.ts'
 import type { SmartMembers } from './smart-members.ts'
-import { type RomBuilder, romNotFound } from '../items/rom-builder.ts'
+import { type LoadedRom, type RomBuilder, romNotFound } from '../items/rom-builder.ts'
 import type { CallerRomRow } from '../rows.ts'
 import type { BuiltDetailedRom, UserCollectionView } from '../schemas.ts'
 
@@ -53,14 +53,14 @@ export function createRomDetails (app: FastifyInstance, { extensions, builder, s
       .map(({ id, name, filter_criteria: criteria }) => ({ id, name, is_smart: criteria !== null }))
   }
 
-  /** Returns the first ROM that meets a condition, with all details; null if there is none. */
-  async function find (
-    context: Context<AnyCaller>, condition: Condition, id?: number
-  ): Promise<BuiltDetailedRom | null> {
-    const at = performance.now()
-    const found = await builder.buildFirst(context, condition, { id, collections: true })
-    if (found === null) return null
-    const { row, rom: { shared, more } } = found
+  /**
+   * Adds assets, collections and notes to a ROM.
+   *
+   * @param at a time before the ROM's row was read
+   */
+  async function addDetails (
+    context: Context<AnyCaller>, { row, rom: { shared, more } }: LoadedRom, at: number
+  ): Promise<BuiltDetailedRom> {
     const [assets, collections, notes] = await Promise.all([
       row.has_assets ? userFiles.select(context, row.id) : userFiles.emptyDetails,
       findCollections(context, row, at),
@@ -70,11 +70,19 @@ export function createRomDetails (app: FastifyInstance, { extensions, builder, s
     return { shared, more: { ...more, ...assets, ...own } }
   }
 
+  /** Returns the first ROM that meets a condition, with all details; null if there is none. */
+  async function find (context: Context<AnyCaller>, condition: Condition): Promise<BuiltDetailedRom | null> {
+    const at = performance.now()
+    const found = await builder.buildFirst(context, condition)
+    return found === null ? null : addDetails(context, found, at)
+  }
+
   return {
     async getDetailed (context: Context<AnyCaller>, id: number): Promise<BuiltDetailedRom> {
-      const rom = await find(context, hasId(id), id)
-      if (rom === null) throw romNotFound(id)
-      return rom
+      const at = performance.now()
+      const found = await builder.buildById(context, id, { collections: true })
+      if (found === null) throw romNotFound(id)
+      return addDetails(context, found, at)
     },
 
     /** @param ids by provider key */

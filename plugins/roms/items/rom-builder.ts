@@ -1,20 +1,24 @@
 import type { Context } from '../../../core/access/context.ts'
 import { ADMIN_ACCESS } from '../../../core/access/grants.ts'
+import { CompiledStatements } from '../../../core/database/compiled-statements.ts'
 import { type Condition, allOf } from '../../../core/database/conditions.ts'
 import type { Db } from '../../../core/database/db.ts'
 import { notFound } from '../../../core/errors.ts'
 import type { AnyCaller } from '../../platforms/visibility.ts'
 import type { Addresses } from '../../resources/addresses.ts'
-import { hasId, isOneOf } from '../filters/list-conditions.ts'
+import { isOneOf } from '../filters/list-conditions.ts'
 import { type CachedRom, createRomCache } from './rom-cache.ts'
 import type { RomProviders } from '../providers.ts'
 import {
-  type CallerRomRow, type Game, type ProgressRow, type RomRow, type RomSelection, selectFirstRom, selectProgress,
-  selectRoms
+  type CallerRomRow, type Game, type ProgressRow, type RomRow, type RomSelection, type RomStatements, selectFirstRom,
+  selectProgress, selectRom, selectRoms
 } from '../rows.ts'
 import type { BuiltRom, BuiltSimpleRom, SimpleRomView } from '../schemas.ts'
 import { stillOf, toCallerView, toSharedView } from '../views.ts'
 import { isRomVisible } from '../visibility.ts'
+
+/** Each statement is a text of some 6 kB; a caller has up to four. */
+const STATEMENTS_MAX = 200
 
 /** Requested ROMs: their ids if known, and the statement that finds them. */
 interface RomRequest extends Pick<RomSelection, 'files' | 'collections'> {
@@ -36,6 +40,7 @@ export const toSimple = ({ shared, more }: BuiltRom): BuiltSimpleRom =>
 /** Builds ROMs as callers see them. The part of a ROM that is the same for every caller is cached. */
 export class RomBuilder {
   readonly #cache = createRomCache()
+  readonly #statements: RomStatements = new CompiledStatements(STATEMENTS_MAX)
   readonly #providers: RomProviders
   readonly #addresses: PictureAddresses
 
@@ -81,25 +86,28 @@ export class RomBuilder {
     return ids.flatMap((id) => byId.get(id) ?? [])
   }
 
-  /**
-   * Builds the first ROM that meets a condition, with its files; returns null if there is none.
-   *
-   * @param options the ROM's id if known, and whether its collections are loaded
-   */
-  async buildFirst (
-    context: Context<AnyCaller>, condition: Condition, { id, collections }: { id?: number, collections: boolean }
-  ): Promise<LoadedRom | null> {
+  /** Builds the first ROM that meets a condition, with its files and collections; returns null if there is none. */
+  async buildFirst (context: Context<AnyCaller>, condition: Condition): Promise<LoadedRom | null> {
     const visible = allOf([isRomVisible(context.caller), condition])
-    const ids = id === undefined ? [] : [id]
     const [found] = await this.#build(context, {
-      ids, files: true, collections, select: (selection) => selectFirstRom(context, visible, selection)
+      ids: [], files: true, collections: true, select: (selection) => selectFirstRom(context, visible, selection)
+    })
+    return found ?? null
+  }
+
+  /** Builds the ROM with an id, with its files; returns null unless the caller sees it. */
+  async buildById (
+    context: Context<AnyCaller>, id: number, { collections }: { collections: boolean }
+  ): Promise<LoadedRom | null> {
+    const [found] = await this.#build(context, {
+      ids: [id], files: true, collections, select: (selection) => selectRom(context, id, selection, this.#statements)
     })
     return found ?? null
   }
 
   /** @throws ApiError NOT_FOUND unless the caller sees the ROM */
   async get (context: Context<AnyCaller>, id: number): Promise<BuiltRom> {
-    const found = await this.buildFirst(context, hasId(id), { id, collections: false })
+    const found = await this.buildById(context, id, { collections: false })
     if (found === null) throw romNotFound(id)
     return found.rom
   }
