@@ -7,7 +7,7 @@ const CHECK_INTERVAL_MS = 30_000
 
 export type BoundSockets = ReturnType<typeof createBoundSockets>
 
-/** Disconnects a socket whose credential has ended. */
+/** Disconnects a socket whose credential has ended, or may no longer open it. */
 async function checkSocket (socket: Socket, identify: Identify): Promise<void> {
   const caller = await identify(socket)
   if (caller === null) socket.disconnect(true)
@@ -15,18 +15,26 @@ async function checkSocket (socket: Socket, identify: Identify): Promise<void> {
 }
 
 /**
- * Creates the set of this process's sockets with a credential. It disconnects them when their credential expires, which
- * is not announced.
+ * Creates the set of this process's sockets with a credential. It disconnects them within 30 seconds after their
+ * credential expires, which is not announced.
  */
 export function createBoundSockets (guests: GuestCount, log: FastifyBaseLogger) {
   const bound = new Map<Socket, Identify>()
   let checking: Promise<void> | null = null
-  const sweep = setInterval(() => {
+  let isStale = false
+  const sweep = setInterval(check, CHECK_INTERVAL_MS)
+
+  /** Checks all sockets, once more if it is called meanwhile. */
+  function check (): void {
+    isStale = true
     checking ??= checkAll().finally(() => { checking = null })
-  }, CHECK_INTERVAL_MS)
+  }
 
   async function checkAll (): Promise<void> {
-    for (const [socket, identify] of bound) await checkSocket(socket, identify).catch(logFailure)
+    while (isStale) {
+      isStale = false
+      for (const [socket, identify] of bound) await checkSocket(socket, identify).catch(logFailure)
+    }
   }
 
   function logFailure (err: unknown): void {
@@ -35,6 +43,7 @@ export function createBoundSockets (guests: GuestCount, log: FastifyBaseLogger) 
 
   return {
     logFailure,
+    check,
     /**
      * Closes the connection of a socket that could not be identified. Its client then reconnects, which it would not do
      * after a disconnect packet.

@@ -4,6 +4,7 @@ import type { FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
 import type { Namespace, Server, Socket } from 'socket.io'
 import type { Caller } from '../access/auth.ts'
+import { CALLERS_CHANNEL } from '../access/caller-cache.ts'
 import type { Config } from '../config/config.ts'
 import { type BoundSockets, createBoundSockets } from './bound-sockets.ts'
 import { END_CHANNEL, type SocketOwner, announceSocketEnd, readEnd } from './end-sockets.ts'
@@ -133,6 +134,7 @@ export default fp<SocketsOptions>(async (app, { config, accepts, owner }) => {
   app.addHook('onReady', async () => {
     if (!accepts) return
     await followEnds(app, namespaces)
+    await app.workers.listen(CALLERS_CHANNEL, bound.check)
     attachEndpoints(app, endpoints)
   })
   app.addHook('preClose', async () => {
