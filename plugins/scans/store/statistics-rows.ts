@@ -4,6 +4,8 @@ import type { Db } from '../../../core/database/db.ts'
 /** The number of new rows before the first ANALYZE; each further one comes after four times as many. */
 const FIRST_ROWS = 2_000
 const GROWTH = 4
+/** A tenth of the default sample takes a tenth of the time. PostgreSQL itself soon takes a complete one. */
+const SMALL_SAMPLE = 'set local default_statistics_target = 10'
 /** Covers only the columns by which a scan looks rows up: all columns with their indexes take eight times as long. */
 const ANALYZE = 'analyze roms (id, platform_id, library_id, fs_name, sha1_hash), rom_files (rom_id, file_path, file_name)'
 const SIZE = "select reltuples as rows from pg_class where oid = 'roms'::regclass"
@@ -27,7 +29,11 @@ export function createTableStatistics (db: Db, log: Pick<Logger, 'warn'>): Table
 
   async function updateStatistics (rows: number): Promise<void> {
     const { rows: [known] } = await db.query<{ rows: number }>(SIZE)
-    if (known !== undefined && known.rows < rows) await db.query(ANALYZE)
+    if (known === undefined || known.rows >= rows) return
+    await db.transact(async (tx) => {
+      await tx.query(SMALL_SAMPLE)
+      await tx.query(ANALYZE)
+    })
   }
 
   return {
