@@ -2,13 +2,13 @@ import type { FastifyInstance } from 'fastify'
 import type { Db } from '../../../core/database/db.ts'
 import { ApiError } from '../../../core/errors.ts'
 import { networkOf } from '../../../core/config/networks.ts'
+import { createKeyedQueue } from '../../../core/keyed-queue.ts'
 import { User } from '../../users/entities.ts'
 import { hashPassword, BCRYPT_BYTES, isImportedHash, verifyPassword } from '../password-hash.ts'
 import { toLoginName } from '../login-name.ts'
 import { replaceHash, selectImportedCosts } from '../rows.ts'
 import { HOUR_SECONDS, type SignInKeys, signInKeys, signInLimits } from '../throttle/limits.ts'
 import { createThrottle, tooManyRequests } from '../throttle-rows.ts'
-import { createKeyedQueue } from '../keyed-queue.ts'
 
 /** Most sign-ins that wait at one address: more than a household needs, and few enough for the memory. */
 const WAITING_MAX = 32
