@@ -4,7 +4,7 @@ import { CompiledStatements, type PlaceOf } from '../../core/database/compiled-s
 import { createTestDatabase } from '../support.ts'
 import { openDb } from '../open-db.ts'
 
-t.test('the text of a statement is built once for each key, and each run has its own values', async (t) => {
+t.test('the text of a statement is built once, and each run has its own values', async (t) => {
   const { db, close } = await openDb(await createTestDatabase(t), 1)
   t.teardown(close)
   const statements = new CompiledStatements<{ answer: string }, 'left' | 'right'>(2)
