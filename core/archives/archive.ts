@@ -1,3 +1,4 @@
+import { crc32 } from 'node:zlib'
 import { Digest } from './digest.ts'
 import { ArchiveError } from './limits.ts'
 import type { ArchiveMember, Exclusions } from './types.ts'
@@ -146,12 +147,28 @@ async function digestEntry (entry: Entry, digests: readonly Digest[]): Promise<v
   for await (const piece of entry.content()) {
     for (const digest of digests) digest.update(piece)
   }
-  if (first.size - before !== entry.size) {
-    throw new ArchiveError(`member '${entry.name}' has ${first.size - before} bytes instead of ${entry.size}`)
+  requireDescribed(entry, first.size - before, before === 0 ? first.crc : null)
+}
+
+/** @throws ArchiveError if a member has another size or checksum than the archive says. @param crc null if unknown */
+function requireDescribed ({ name, size: stated, crc: statedCrc }: Entry, size: number, crc: number | null): void {
+  if (size !== stated) throw new ArchiveError(`member '${name}' has ${size} bytes instead of ${stated}`)
+  if (crc !== null && statedCrc !== null && statedCrc !== crc) throw new ArchiveError(`member '${name}' has a wrong checksum`)
+}
+
+/**
+ * Yields the content of a member, and then checks it.
+ *
+ * @throws ArchiveError after the last piece if the content differs from its description in the archive
+ */
+export async function * readVerified (entry: Entry): AsyncGenerator<Uint8Array> {
+  let [size, crc] = [0, 0]
+  for await (const piece of entry.content()) {
+    size += piece.length
+    crc = crc32(piece, crc)
+    yield piece
   }
-  if (before === 0 && entry.crc !== null && entry.crc !== first.crc) {
-    throw new ArchiveError(`member '${entry.name}' has a wrong checksum`)
-  }
+  requireDescribed(entry, size, crc)
 }
 
 /** Compares by code point, as sorting the UTF-8 bytes does. */

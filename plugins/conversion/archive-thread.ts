@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { parentPort } from 'node:worker_threads'
 import yazl from 'yazl'
-import type { Archive, Entry } from '../../core/archives/archive.ts'
+import { type Archive, type Entry, readVerified } from '../../core/archives/archive.ts'
 import { formatOf } from '../../core/archives/formats.ts'
 import { ArchiveError, Budget, DEFAULT_LIMITS } from '../../core/archives/limits.ts'
 import { withSource } from '../../core/archives/source.ts'
@@ -41,25 +41,26 @@ async function list (archive: Archive): Promise<Member[]> {
 
 async function digestAll (archive: Archive): Promise<Member[]> {
   const members: Member[] = []
-  for await (const { name, content } of archive.entries()) {
+  for await (const entry of archive.entries()) {
     const hash = createHash('sha1')
     let size = 0
-    for await (const piece of content()) {
+    for await (const piece of readVerified(entry)) {
       hash.update(piece)
       size += piece.length
     }
-    members.push({ name: safeRelativePath(name), size, sha1: hash.digest('hex') })
+    members.push({ name: safeRelativePath(entry.name), size, sha1: hash.digest('hex') })
   }
   return members
 }
 
-async function unpackEntry ({ name, size, content }: Entry, folder: string): Promise<Member> {
+async function unpackEntry (entry: Entry, folder: string): Promise<Member> {
+  const { name, size } = entry
   const place = safeRelativePath(name)
   await mkdir(dirname(join(folder, place)), { recursive: true })
   const handle = await open(join(folder, place), 'wx')
   try {
     let written = 0
-    for await (const piece of content()) {
+    for await (const piece of readVerified(entry)) {
       written += piece.length
       if (written > size) throw new ArchiveError(`member '${name}' is longer than ${size} bytes`)
       await handle.writeFile(piece)

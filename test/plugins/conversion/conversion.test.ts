@@ -116,6 +116,15 @@ t.test('a ROM is not converted to a name that scans skip', async (t) => {
   t.same(await list('gb'), ['Game.zip', 'videos.zip'])
 })
 
+t.test('an archive whose content has another checksum keeps its file', async (t) => {
+  const damaged = await makeZip([{ name: 'Game.gb', bytes: GAME }])
+  damaged.writeUInt32LE(1, damaged.lastIndexOf('PK\x01\x02') + 16)
+  const id = await addPlatform('gbc', { 'Game.zip': damaged })
+  const { meta } = await convert({ to: 'plain', platform_ids: [id] })
+  t.match(meta, { converted: [], problems: [{ fs_name: 'Game.zip', problem: /member 'Game\.gb' has a wrong checksum/ }] })
+  t.same(await list('gbc'), ['Game.zip'])
+})
+
 t.test('an interrupted conversion waits while the disk is away', async (t) => {
   const left = await leaveBegun('away', 'Game')
   await rename(at('away'), at('elsewhere'))
