@@ -6,7 +6,7 @@ import { openTar } from './tar.ts'
 import { readAll, unpack, type Compression } from './unpack.ts'
 import { openZip, UnusualZipError } from './zip.ts'
 
-type OpenArchive = (source: Source, budget: Budget) => Archive | Promise<Archive>
+export type OpenArchive = (source: Source, budget: Budget) => Archive | Promise<Archive>
 
 /** The format of a file by its name: an archive, one compressed file, or a plain file. */
 export type Format =

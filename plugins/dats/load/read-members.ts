@@ -1,8 +1,10 @@
 import { createReadStream } from 'node:fs'
 import type { ArchiveLimits } from '../../../core/archives/types.ts'
-import { formatOf } from '../../../core/archives/formats.ts'
+import { type Entry, readVerified } from '../../../core/archives/archive.ts'
+import { type OpenArchive, formatOf } from '../../../core/archives/formats.ts'
 import { ArchiveError, Budget, type Watch } from '../../../core/archives/limits.ts'
-import { withSource } from '../../../core/archives/source.ts'
+import { type Source, withSource } from '../../../core/archives/source.ts'
+import { asArchiveError } from '../../../core/archives/unpack.ts'
 import { DAT_BYTES_MAX } from '../parse/dat-limits.ts'
 
 /** A DAT on disk: a file, or a file in an archive. */
@@ -38,18 +40,31 @@ export async function readMembers (
   const format = ARCHIVE_NAME.test(name) ? formatOf(name) : null
   if (format?.kind !== 'archive') return await use({ name, chunks: createReadStream(path) })
   await withSource(path, async (source) => {
-    const archive = await format.open(source, new Budget(source.size, LIMITS, createWatch(signal)))
-    for await (const entry of archive.entries()) {
+    const budget = new Budget(source.size, LIMITS, createWatch(signal))
+    for await (const entry of convertErrors(readEntries(source, format.open, budget))) {
       signal.throwIfAborted()
       if (!DAT_NAME.test(entry.name)) continue
       hasDat = true
-      await use({ name: `${name}/${entry.name}`, chunks: copyPieces(entry.content()) })
+      await use({ name: `${name}/${entry.name}`, chunks: copyPieces(convertErrors(readVerified(entry))) })
     }
   })
   if (!hasDat) throw new ArchiveError('the archive has no .dat or .xml file; archives within archives are not read')
 }
 
+async function * readEntries (source: Source, open: OpenArchive, budget: Budget): AsyncGenerator<Entry> {
+  yield * (await open(source, budget)).entries()
+}
+
+/** Yields the same items. Errors of a library about broken data become errors of the archive. @throws ArchiveError */
+async function * convertErrors<T> (items: AsyncIterable<T>): AsyncGenerator<T> {
+  try {
+    yield * items
+  } catch (err) {
+    throw asArchiveError(err)
+  }
+}
+
 /** Copies pieces, because an archive may overwrite a piece when the next one is read. */
-async function * copyPieces (pieces: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+async function * copyPieces (pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   for await (const piece of pieces) yield Buffer.from(piece)
 }

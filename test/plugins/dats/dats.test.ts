@@ -195,6 +195,26 @@ t.test('a scan follows the folder of DATs', async (t) => {
   t.same(await statuses('gba'), { 'Kirby.gba': null, 'Metroid.gba': null })
 })
 
+t.test('a broken archive in the folder of DATs is a problem, and the rest is loaded', async (t) => {
+  const dir = join(dataDir, 'dats')
+  t.teardown(() => rm(dir, { recursive: true }))
+  await mkdir(dir, { recursive: true })
+  const games = Array.from({ length: 500 }, (_none, index) => toGame(`${index}`, [file(`${index}.tg`)]))
+  const whole = await makeZip([{ name: 'a.dat', bytes: Buffer.from(toDat('Tiger - Game.com', games)) }])
+  const [data, checksum] = [Buffer.from(whole).fill(0xff, 1_000, 1_100), Buffer.from(whole)]
+  checksum.writeUInt32LE(1, checksum.lastIndexOf('PK\x01\x02') + 16)
+  const broken = { 'cut.zip': whole.subarray(0, -40), 'data.zip': data, 'sum.zip': checksum }
+  for (const [name, bytes] of Object.entries(broken)) await writeFile(join(dir, name), bytes)
+  await writeFile(join(dir, 'whole.dat'), toDat('Watara - Supervision', [toGame('W', [file('w.sv')])]))
+  const { status, meta } = await runTask('update_dats')
+  t.match([status, meta.loaded], ['finished', [{ name: 'Watara - Supervision' }]])
+  t.match(meta.problems.toSorted((a, b) => a.file < b.file ? -1 : 1), [
+    { file: 'cut.zip', problem: /truncated/ },
+    { file: 'data.zip/a.dat', problem: /./ },
+    { file: 'sum.zip/a.dat', problem: /wrong checksum/ }
+  ])
+})
+
 t.test('an empty folder of DATs may be a disk that is not mounted, so its DATs stay', async (t) => {
   const dir = join(dataDir, 'dats')
   await rm(dir, { recursive: true, force: true })
