@@ -29,7 +29,23 @@ function readQuoted (line: string, start: number): { text: string, end: number }
   return null
 }
 
-function * readTokens (line: string, refuse: (problem: string, remedy: string) => never): Generator<Token> {
+/** Returns the end of a word without quotes. Parentheses within a value belong to the value: `name game(usa).bin`. */
+function findWordEnd (line: string, start: number, isValue: boolean): number {
+  let depth = 0
+  for (let at = start; at < line.length; at++) {
+    const char = line[at] ?? ''
+    if (isBlank(char)) return at
+    if (char === '(') depth++
+    if (char === ')') depth--
+    if (depth < 0 || (depth > 0 && !isValue)) return at
+  }
+  return line.length
+}
+
+/** @property isValue true if the next word is the value of a key */
+interface TokenContext { refuse: (problem: string, remedy: string) => never, isValue: () => boolean }
+
+function * readTokens (line: string, { refuse, isValue }: TokenContext): Generator<Token> {
   for (let at = 0; at < line.length;) {
     const char = line[at] ?? ''
     if (isBlank(char)) {
@@ -42,8 +58,7 @@ function * readTokens (line: string, refuse: (problem: string, remedy: string) =
       yield { kind: 'word', text: quoted.text }
       at = quoted.end
     } else {
-      let end = at
-      while (end < line.length && !isBlank(line[end] ?? '') && line[end] !== '(' && line[end] !== ')') end++
+      const end = findWordEnd(line, at, isValue())
       yield { kind: 'word', text: line.slice(at, end) }
       at = end
     }
@@ -99,7 +114,7 @@ export function createClrMameProParser (): DatParser {
   }
 
   function readLine (text: string): void {
-    for (const token of readTokens(text, refuse)) {
+    for (const token of readTokens(text, { refuse, isValue: () => key !== null })) {
       if (token.kind === 'open') openBlock()
       else if (token.kind === 'close') closeBlock()
       else addWord(token.text)

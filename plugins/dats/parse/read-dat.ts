@@ -1,6 +1,7 @@
 import { createClrMameProParser } from './clrmamepro.ts'
 import { DAT_BYTES_MAX } from './dat-limits.ts'
 import { DatError, type DatGame, type DatHeader, type DatParser, type DatRecord, EMPTY_HEADER } from './dat-types.ts'
+import { createDecoder } from './decode-dat.ts'
 import { createLogiqxParser } from './logiqx.ts'
 
 /** An open DAT: its header, and its games while they are read. */
@@ -11,18 +12,6 @@ export interface OpenDat {
 
 /** Bytes at the start of a DAT that tell its encoding and format. */
 const HEAD_BYTES = 1_024
-const ENCODING = /^\s*<\?xml[^>]*?\sencoding\s*=\s*["']([\w.:-]+)["']/
-
-/** Creates the decoder of the encoding that an XML declaration names; UTF-8 without one. */
-function createDecoder (head: Uint8Array) {
-  if ((head[0] === 0xFF && head[1] === 0xFE) || (head[0] === 0x3C && head[1] === 0)) return new TextDecoder('utf-16le')
-  const encoding = ENCODING.exec(Buffer.from(head).toString('latin1').replace(/^ï»¿/, ''))?.[1] ?? 'utf-8'
-  try {
-    return new TextDecoder(encoding)
-  } catch (err) {
-    throw new DatError(1, `the encoding '${encoding}' is unknown`, 'save the DAT as UTF-8', { cause: err })
-  }
-}
 
 function createParser (text: string): DatParser {
   const start = text.trimStart()
@@ -48,7 +37,7 @@ async function * readRecords (chunks: AsyncIterable<Uint8Array>): AsyncGenerator
   try {
     const head = await readHead(source)
     const decoder = createDecoder(head)
-    const text = decoder.decode(head, { stream: true })
+    const text = decoder.write(head)
     const parser = createParser(text)
     parser.write(text)
     yield * parser.records.splice(0)
@@ -58,10 +47,10 @@ async function * readRecords (chunks: AsyncIterable<Uint8Array>): AsyncGenerator
       const { value } = next
       bytes += value.length
       if (bytes > DAT_BYTES_MAX) throw new DatError(1, `the DAT has more than ${DAT_BYTES_MAX} bytes`, 'split it')
-      parser.write(decoder.decode(value, { stream: true }))
+      parser.write(decoder.write(value))
       yield * parser.records.splice(0)
     }
-    parser.write(decoder.decode())
+    parser.write(decoder.close())
     parser.close()
     yield * parser.records.splice(0)
   } finally {

@@ -130,6 +130,30 @@ t.test('a declared encoding is followed', async (t) => {
   t.match(await read(Buffer.from(xml, 'latin1')), { games: [{ name: 'Pokémon', files: [{ name: 'é' }] }] })
 })
 
+t.test('a text that is not UTF-8 keeps its letters, wherever its pieces end', async (t) => {
+  const lines = ['clrmamepro (', ' name "Café"', ` author "${'x'.repeat(1_100)}" )`, 'game (', ' name "Pokémon – Größe"', ' rom ( name "é" size 1 crc 1 )', ')', '']
+  const western = (line: string) => Buffer.from(line.replace('–', '\x96'), 'latin1')
+  const mixed = Buffer.concat(lines.map((line, index) => Buffer.concat([index < 3 ? Buffer.from(line) : western(line), Buffer.from('\n')])))
+  for (const bytes of [western(lines.join('\n')), Buffer.from(lines.join('\n')), mixed]) {
+    for (let size = 1; size < 9; size++) {
+      t.match(await read(bytes, size), { header: { name: 'Café' }, games: [{ name: 'Pokémon – Größe', files: [{ name: 'é' }] }] })
+    }
+  }
+})
+
+t.test('UTF-16 is read in both byte orders, and a wrong declaration of UTF-16 is ignored', async (t) => {
+  const xml = '<?xml version="1.0" encoding="utf-16"?><datafile><game name="Pokémon"><rom name="é"/></game></datafile>'
+  const little = Buffer.from(`\uFEFF${xml}`, 'utf16le')
+  for (const bytes of [little, Buffer.from(little).swap16(), Buffer.from(xml)]) {
+    t.match(await read(bytes), { games: [{ name: 'Pokémon', files: [{ name: 'é' }] }] })
+  }
+})
+
+t.test('parentheses in a value without quotes belong to the value', async (t) => {
+  const text = 'game (\n name game(usa)\n rom (name game(usa)(b).bin size 3 crc 01020304)\n rom( name b size 1 crc 1 )\n)'
+  t.match(await read(text), { games: [{ name: 'game(usa)', files: [{ name: 'game(usa)(b).bin', crc: '01020304' }, { name: 'b', crc: '00000001' }] }] })
+})
+
 const REFUSED: readonly (readonly [title: string, text: string | Uint8Array, line: number, problem: RegExp])[] = [
   ['no DAT', 'hello', 1, /neither XML nor/],
   ['an empty file', '', 1, /neither XML nor/],
