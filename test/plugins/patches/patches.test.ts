@@ -72,6 +72,18 @@ t.test('every format with a check of the base detects a wrong base', async (t) =
   t.throws(() => applyIn(t.testdir({}), base.subarray(0, 5), ENCODERS.bps?.(base, result) ?? Buffer.alloc(0)), /not the one/)
 })
 
+t.test('a patch for a file in an archive is refused; a patch for the archive is applied', async (t) => {
+  const [base, result] = [Buffer.from('PK\x03\x04 one archive'), Buffer.from('PK\x03\x04 the other archive')]
+  for (const format of ['ips', 'ips32', 'ppf', 'pmsr', 'ups']) {
+    const ofContent = ENCODERS[format]?.(Buffer.from('the same game'), Buffer.from('The other game')) ?? Buffer.alloc(0)
+    t.throws(() => applyIn(t.testdir({}), base, ofContent), /The file is an archive.*unpack/, format)
+  }
+  for (const format of ['bps', 'ups', 'rup', 'xdelta']) {
+    const { result: made } = applyIn(t.testdir({}), base, ENCODERS[format]?.(base, result) ?? Buffer.alloc(0))
+    t.ok(made.equals(result), format)
+  }
+})
+
 t.test('absurd sizes and positions are refused', async (t) => {
   const base = Buffer.from('base')
   const hostile = {
