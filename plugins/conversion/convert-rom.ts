@@ -162,7 +162,7 @@ async function apply (services: ConvertServices, rom: ConvertibleRom, planned: P
     await requireFreeNames(services, rom, planned, staging)
     await swapFiles(services, rom, planned, staging)
     return {
-      to: steps.length === 1 ? staging.staged[0]?.file.file_name ?? '' : staging.fs_name,
+      to: entry.kind === 'folder' && steps.length === 1 ? staging.staged[0]?.file.file_name ?? '' : staging.fs_name,
       bytes_before: bytesOf(staging.deletedFiles),
       bytes_after: bytesOf(staging.staged.filter(({ replaces }) => !replaces).map(({ file }) => file))
     }

@@ -56,13 +56,13 @@ const inOrder = (files: readonly StagedFile[]) => files.toSorted(({ file: a }, {
   Number(b.is_top_level) - Number(a.is_top_level) || Buffer.compare(Buffer.from(a.file_name), Buffer.from(b.file_name)))
 
 /**
- * Stages the result of a single file. One file keeps the ROM's name, whatever its name in the archive; several need a
+ * Stages the result of a single file. One file keeps the ROM's name, whatever its path in the archive; several need a
  * folder.
  */
 async function stageFile (step: Step, names: readonly string[], folder: string, fsPath: string): Promise<Staging> {
   const stem = stemOf(step.main.file_name)
   const [only, ...others] = names
-  if (only !== undefined && others.length === 0 && !only.includes('/')) {
+  if (only !== undefined && others.length === 0) {
     const name = `${stem}${posix.extname(only)}`
     const file = await stageOne(join(folder, only), { ...step.main, file_name: name })
     return { fs_name: name, kind: 'file', staged: [file], deletedFiles: step.sources }

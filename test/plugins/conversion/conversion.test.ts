@@ -125,6 +125,17 @@ t.test('an archive whose content has another checksum keeps its file', async (t)
   t.same(await list('gbc'), ['Game.zip'])
 })
 
+t.test('a single file in a folder of an archive stays a file; several become a folder', async (t) => {
+  const several = await makeZip([{ name: 'a.bin', bytes: GAME }, { name: 'b/c.bin', bytes: GAME }])
+  const id = await addPlatform('gg', { 'One.zip': await makeZip([{ name: 'Some/Game.gg', bytes: GAME }]), 'Two.zip': several })
+  const { sha1_hash: sha1 } = await rom('gg', 'One.zip')
+  const { meta } = await convert({ to: 'plain', platform_ids: [id] })
+  t.match(meta.converted, [{ fs_name: 'One.zip', to: 'One.gg' }, { fs_name: 'Two.zip', to: 'Two' }])
+  t.same(await list('gg'), ['One.gg', 'Two', 'Two/a.bin', 'Two/b', 'Two/b/c.bin'])
+  await scan({ platform_fs_slugs: ['gg'], type: 'hashes' })
+  t.match(await rom('gg', 'One.gg'), { sha1_hash: sha1 })
+})
+
 t.test('an interrupted conversion waits while the disk is away', async (t) => {
   const left = await leaveBegun('away', 'Game')
   await rename(at('away'), at('elsewhere'))
