@@ -44,6 +44,8 @@ export interface RomContext {
   to: Target
   /** Returns the file that names another one in the same folder, such as a playlist; null for none. */
   findNaming (file: EntryFile): string | null
+  /** Returns the playlist outside of the ROM's folder that names a file in it; null for none. */
+  findOutside (file: EntryFile): string | null
   /** Returns the tracks that a sheet names, or the reason against its conversion. */
   readTracks (sheet: EntryFile): Promise<{ files: EntryFile[] } | { left: string }>
 }
@@ -89,6 +91,8 @@ async function toChd (file: EntryFile, isInFolder: boolean, context: RomContext)
 }
 
 async function decideFile (file: EntryFile, isInFolder: boolean, context: RomContext): Promise<FileDecision> {
+  const outside = isInFolder ? context.findOutside(file) : null
+  if (outside !== null) return skip(`'${outside}', which is outside of its folder, refers to it; move that into the folder`)
   const naming = isInFolder && isSheet(file.file_name) ? null : context.findNaming(file)
   if (naming !== null && !(isInFolder && isPlaylist(naming))) return skip(`'${naming}' refers to it`)
   switch (context.to) {

@@ -1,22 +1,27 @@
 import { lstat, realpath } from 'node:fs/promises'
-import { join } from 'node:path'
+import { join, posix } from 'node:path'
 import { listEntries, type Entry, type EntryFile } from '../entries/entries.ts'
 import { readLibraryDirectory } from '../library/directory.ts'
 import type { ExclusionRules } from '../library/exclusions.ts'
 import { errorCode } from '../../core/files/fs-error.ts'
 import { isInside } from '../../core/files/safe-path.ts'
+import { pathOf } from '../hashing/hash-entry.ts'
 import { type RomContext, isPlaylist, isSheet } from './formats.ts'
-import { findLoss, listNames, readText, toBytes } from './sheets.ts'
+import { findLoss, listNames, listPaths, readText, toBytes } from './sheets.ts'
 
 export interface Library { dir: string, rules: ExclusionRules }
 
 const isNaming = (name: string) => isPlaylist(name) || isSheet(name)
 
-/** Maps the names in the sheets and playlists of one folder to the file that contains them. */
-async function readNaming (files: readonly { name: string, path: string }[]): Promise<Map<string, string>> {
-  const naming = new Map<string, string>()
+/** The sheets and playlists of one folder, by the names in them, and its playlists by the paths in them. */
+interface Naming { names: Map<string, string>, paths: Map<string, string> }
+
+async function readNaming (files: readonly { name: string, path: string }[]): Promise<Naming> {
+  const naming: Naming = { names: new Map(), paths: new Map() }
   for (const { name, path } of files.filter((file) => isNaming(file.name))) {
-    for (const named of listNames(name, await readText(path) ?? '')) naming.set(named, name)
+    const text = await readText(path) ?? ''
+    for (const named of listNames(name, text)) naming.names.set(named, name)
+    for (const named of isPlaylist(name) ? listPaths(text) : []) naming.paths.set(named, name)
   }
   return naming
 }
@@ -39,33 +44,33 @@ function checkEntry (entry: Entry, real: string): string | null {
   return linked === undefined ? null : `'${linked.file_name}' is a symbolic link`
 }
 
+async function readTracks (sheet: EntryFile, files: readonly EntryFile[]): ReturnType<RomContext['readTracks']> {
+  const text = await readText(sheet.absolute_path)
+  if (text === null) return { left: `'${sheet.file_name}' is too large to be a sheet` }
+  const loss = sheet.file_name.toLowerCase().endsWith('.cue') ? findLoss(text) : null
+  if (loss !== null) return { left: loss }
+  const filesByName = new Map(files.filter((file) => file.file_path === sheet.file_path)
+    .map((file) => [toBytes(file.file_name), file]))
+  const names = listNames(sheet.file_name, text)
+  const tracks = names.flatMap((name) => filesByName.get(name) ?? [])
+  if (names.length > 0 && tracks.length === names.length) return { files: tracks }
+  return { left: `a track that '${sheet.file_name}' names is not in the same folder` }
+}
+
 /** Reads the neighbours of ROM files; reads the folder of a platform once. */
 export function createNeighbourFiles (library: Library) {
-  const folders = new Map<string, Promise<Map<string, string>>>()
+  const folders = new Map<string, Promise<Naming>>()
 
-  async function readPlatformNaming (folder: string): Promise<Map<string, string>> {
+  async function readPlatformNaming (folder: string): Promise<Naming> {
     const path = join(library.dir, folder)
     const items = (await readLibraryDirectory(path)).filter(({ kind }) => kind === 'file')
     return await readNaming(items.map(({ name }) => ({ name, path: join(path, name) })))
   }
 
-  function namingOf (folder: string): Promise<Map<string, string>> {
+  function namingOf (folder: string): Promise<Naming> {
     const naming = folders.get(folder) ?? readPlatformNaming(folder)
     folders.set(folder, naming)
     return naming
-  }
-
-  async function readTracks (sheet: EntryFile, files: readonly EntryFile[]): ReturnType<RomContext['readTracks']> {
-    const text = await readText(sheet.absolute_path)
-    if (text === null) return { left: `'${sheet.file_name}' is too large to be a sheet` }
-    const loss = sheet.file_name.toLowerCase().endsWith('.cue') ? findLoss(text) : null
-    if (loss !== null) return { left: loss }
-    const filesByName = new Map(files.filter((file) => file.file_path === sheet.file_path)
-      .map((file) => [toBytes(file.file_name), file]))
-    const names = listNames(sheet.file_name, text)
-    const tracks = names.flatMap((name) => filesByName.get(name) ?? [])
-    if (names.length > 0 && tracks.length === names.length) return { files: tracks }
-    return { left: `a track that '${sheet.file_name}' names is not in the same folder` }
   }
 
   return {
@@ -83,17 +88,19 @@ export function createNeighbourFiles (library: Library) {
     },
 
     async readContext (entry: Entry, folder: string, slug: string, to: RomContext['to']): Promise<RomContext> {
-      const namings = new Map<string, Map<string, string>>()
+      const namings = new Map<string, Naming>()
+      const beside = await namingOf(folder)
       for (const [path, files] of Map.groupBy(entry.files, (file) => file.file_path)) {
         const named = entry.kind === 'file'
-          ? await namingOf(folder)
+          ? beside
           : await readNaming(files.map((file) => ({ name: file.file_name, path: file.absolute_path })))
         namings.set(path, named)
       }
       return {
         slug,
         to,
-        findNaming: (file) => namings.get(file.file_path)?.get(toBytes(file.file_name)) ?? null,
+        findNaming: (file) => namings.get(file.file_path)?.names.get(toBytes(file.file_name)) ?? null,
+        findOutside: (file) => beside.paths.get(toBytes(posix.relative(folder, pathOf(file)))) ?? null,
         readTracks: (sheet) => readTracks(sheet, entry.files)
       }
     }

@@ -1,7 +1,7 @@
 import { open } from 'node:fs/promises'
 import { posix } from 'node:path'
 import { parseCue, parseGdi, type Sheet } from '../hashing/disc-sheets.ts'
-import { extensionOf } from './formats.ts'
+import { extensionOf, isPlaylist } from './formats.ts'
 
 /** The largest sheet; one of 99 tracks has some 10 kB. */
 const TEXT_BYTES_MAX = 1024 ** 2
@@ -26,17 +26,28 @@ export async function readText (path: string): Promise<string | null> {
 }
 
 const linesOf = (text: string) => text.split(/\r?\n|\r/).map((line) => line.trim()).filter((line) => line !== '')
-const parse = (name: string, text: string): Sheet => extensionOf(name) === 'gdi' ? parseGdi(text) : parseCue(text)
+/** Removes the byte order mark, which some editors write. */
+const withoutMark = (text: string) => text.replace(/^\u00ef\u00bb\u00bf/, '')
+
+function parse (name: string, text: string): Sheet {
+  return extensionOf(name) === 'gdi' ? parseGdi(text) : parseCue(withoutMark(text))
+}
+
+/** Lists the paths in a playlist, as bytes. */
+export function listPaths (text: string): string[] {
+  const lines = linesOf(withoutMark(text)).filter((line) => !line.startsWith('#'))
+  return lines.map((line) => posix.normalize(line.replaceAll('\\', '/')))
+}
 
 /** Lists the names in a playlist or sheet, as bytes, without folders. */
 export function listNames (name: string, text: string): string[] {
-  if (!['m3u', 'm3u8'].includes(extensionOf(name))) return [...new Set(parse(name, text).map((track) => track.file))]
-  return linesOf(text.replace(/^\u00ef\u00bb\u00bf/, '')).filter((line) => !line.startsWith('#')).map((line) => posix.basename(line))
+  if (isPlaylist(name)) return listPaths(text).map((path) => posix.basename(path))
+  return [...new Set(parse(name, text).map((track) => track.file))]
 }
 
 /** Returns the part of a cue sheet that a conversion and back would lose; null if there is none. */
 export function findLoss (text: string): string | null {
-  for (const line of linesOf(text.replace(/^\u00ef\u00bb\u00bf/, ''))) {
+  for (const line of linesOf(withoutMark(text))) {
     const [command = ''] = line.split(/\s+/)
     if (!STORED_COMMANDS.has(command.toUpperCase())) return `a CHD cannot store ${command.toUpperCase()}`
     if (LATER_INDEX.test(line)) return 'a CHD cannot store an index after the first'

@@ -66,6 +66,16 @@ t.test('sheets are compared by the layout of the disc, not by their text', (t) =
   t.end()
 })
 
+t.test('a disc is not converted while a playlist outside of its folder names it', async (t) => {
+  const cue = (name: string) => `\uFEFFFILE "${name}.bin" BINARY\n  TRACK 01 MODE1/2352\n    INDEX 01 00:00:00\n`
+  const files = Object.fromEntries(['Two', 'One'].flatMap((name) =>
+    [[`${name}/Disc.cue`, cue('Disc')], [`${name}/Disc.bin`, Buffer.alloc(2352)]]))
+  const id = await addPlatform('saturn', { ...files, 'Two.m3u': './Two\\Disc.cue\r\n' })
+  const { meta } = await convert({ to: 'chd', platform_ids: [id], dry_run: true })
+  t.match(meta.converted, [{ fs_name: 'One' }], 'a sheet with a byte order mark names its tracks')
+  t.match(meta.left.find(({ fs_name: name }) => name === 'Two'), { left: /^'Two\.m3u', which is outside of its folder, refers to it/ })
+})
+
 t.test('a playlist gets the new names of files and no other change', (t) => {
   const line = fc.string().filter((text) => !/[\r\n]/.test(text) && text.trim() !== 'old.cue' && !text.trim().endsWith('/old.cue'))
   fc.assert(fc.property(fc.array(line), fc.array(line), fc.constantFrom('\n', '\r\n'), (before, after, end) => {
