@@ -17,6 +17,7 @@ import { type PatchForm, type UploadedPatch, readPatchForm } from './form.ts'
 import type { OpenFile } from './protocol.ts'
 import { selectStoredFiles } from './rows.ts'
 import { openNameless } from './temporary.ts'
+import { findOpener } from './unpack-base.ts'
 
 /** A patched file, open and without a name on disk. */
 export interface PatchedFile { handle: FileHandle, fileName: string, isValid: boolean }
@@ -26,11 +27,11 @@ const WAITING_MAX = 4
 
 const stemOf = (name: string) => name.slice(0, name.length - extname(name).length)
 
-/** Returns the requested name, or one that names base and patch; the extension is the base's. */
-function nameOutput (base: string, patch: string, requestedName: string): string {
+/** Returns the requested name, or one that names base and patch. @param extension the one of the patched file */
+function nameOutput (base: string, extension: string, patch: string, requestedName: string): string {
   const last = requestedName.slice(Math.max(requestedName.lastIndexOf('/'), requestedName.lastIndexOf('\\')) + 1).trim()
   const stem = last === '' ? `${stemOf(base)} (patched-${stemOf(patch)})` : stemOf(last)
-  return `${stem}${extname(base)}`
+  return `${stem}${extension}`
 }
 
 function checkFormat (name: string): void {
@@ -58,7 +59,7 @@ async function toOpenFile (maxBytes: number, { handle, name }: UploadedPatch): P
 /** The folder of patched files, and the limits of each patch. */
 interface PatchLimits { folder: string, maxBytes: number, timeout: number }
 
-/** Applies a patch to a base; both are open files with a name. */
+/** Applies a patch to a base, or to the only file in it if it is an archive; both are open files with a name. */
 async function apply (
   { folder, maxBytes, timeout }: PatchLimits, base: UploadedPatch, patch: UploadedPatch, requestedName: string
 ): Promise<PatchedFile> {
@@ -66,14 +67,18 @@ async function apply (
     base: await toOpenFile(maxBytes, base), patch: await toOpenFile(maxBytes, patch)
   }
   if (files.patch.size === 0) throw badRequest(`The patch '${patch.name}' is empty; send a patch with content`)
+  const unpacked = findOpener(base.name) === null ? null : await openNameless(folder)
   const handle = await openNameless(folder)
   try {
-    const roomBytes = await countRoom(folder)
-    const isValid = await applyInThread({ ...files, output: handle.fd, maxBytes, roomBytes }, timeout)
-    return { handle, fileName: nameOutput(base.name, patch.name, requestedName), isValid }
+    const [roomBytes, baseName] = [await countRoom(folder), base.name]
+    const job = { ...files, baseName, unpacked: unpacked?.fd ?? null, output: handle.fd, maxBytes, roomBytes }
+    const { isValid, baseName: patchedName } = await applyInThread(job, timeout)
+    return { handle, fileName: nameOutput(baseName, extname(patchedName), patch.name, requestedName), isValid }
   } catch (err) {
     await handle.close()
     throw err
+  } finally {
+    await unpacked?.close()
   }
 }
 

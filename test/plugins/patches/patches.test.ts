@@ -1,11 +1,13 @@
 import { readFileSync, readdirSync } from 'node:fs'
 import { rename } from 'node:fs/promises'
 import { join } from 'node:path'
+import { crc32 } from 'node:zlib'
 import fc from 'fast-check'
 import t from 'tap'
 import { PatchError } from '../../../plugins/patches/apply/files.ts'
 import { shareTestApp } from '../../support.ts'
 import type { Part } from '../assets/support.ts'
+import { makeZip } from '../hashing/fixtures.ts'
 import { addRom } from '../roms/support.ts'
 import { BASE, LIBRARY, PATCH, RESULT, fileIdsOf, fill, patch, sent } from './patches-support.ts'
 import { ENCODERS, NEVER_SHORTER, applyIn } from './support.ts'
@@ -72,18 +74,6 @@ t.test('every format with a check of the base detects a wrong base', async (t) =
   t.throws(() => applyIn(t.testdir({}), base.subarray(0, 5), ENCODERS.bps?.(base, result) ?? Buffer.alloc(0)), /not the one/)
 })
 
-t.test('a patch for a file in an archive is refused; a patch for the archive is applied', async (t) => {
-  const [base, result] = [Buffer.from('PK\x03\x04 one archive'), Buffer.from('PK\x03\x04 the other archive')]
-  for (const format of ['ips', 'ips32', 'ppf', 'pmsr', 'ups']) {
-    const ofContent = ENCODERS[format]?.(Buffer.from('the same game'), Buffer.from('The other game')) ?? Buffer.alloc(0)
-    t.throws(() => applyIn(t.testdir({}), base, ofContent), /The file is an archive.*unpack/, format)
-  }
-  for (const format of ['bps', 'ups', 'rup', 'xdelta']) {
-    const { result: made } = applyIn(t.testdir({}), base, ENCODERS[format]?.(base, result) ?? Buffer.alloc(0))
-    t.ok(made.equals(result), format)
-  }
-})
-
 t.test('absurd sizes and positions are refused', async (t) => {
   const base = Buffer.from('base')
   const hostile = {
@@ -124,6 +114,43 @@ t.test('a file is sent patched by an uploaded or stored patch, and stays unchang
   t.match(stored.headers['content-disposition'], /filename="Mine\.sfc"/)
   t.same(readFileSync(join(test.libraryDir, 'roms/snes/Game (USA).sfc')), BASE)
   t.same(readdirSync(join(test.config.data_dir, 'patching')), [], 'nothing is left behind')
+})
+
+t.test('a game in an archive is patched, and the result has its extension', async (t) => {
+  const zip = await makeZip([{ name: 'inner/A Game.smc', bytes: BASE }])
+  const test = await fresh(t, { library: { roms: { snes: { 'Game (USA).zip': zip } } } })
+  await addRom(test, { fs_name: 'Game (USA).zip' })
+  const id = (await fileIdsOf(test))['Game (USA).zip']
+  const reply = await patch(test, id, [sent()])
+  t.equal(reply.statusCode, 200, reply.body)
+  t.equal(reply.body, String(RESULT))
+  t.match(reply.headers, {
+    'x-patch-validated': 'true',
+    'content-disposition': /^attachment; .*filename="Game \(USA\) \(patched-Translation\)\.smc"/
+  })
+  t.same(readFileSync(join(test.libraryDir, 'roms/snes/Game (USA).zip')), zip)
+  t.same(readdirSync(join(test.config.data_dir, 'patching')), [], 'nothing is left behind')
+})
+
+t.test('an archive of several files, or a broken one, is not patched', async (t) => {
+  const zip = await makeZip([{ name: 'a.smc', bytes: BASE }, { name: 'b.smc', bytes: BASE }])
+  const single = await makeZip([{ name: 'a.smc', bytes: BASE }])
+  const wrong = Buffer.from(single)
+  const crc = Buffer.alloc(4)
+  crc.writeUInt32LE(crc32(BASE))
+  wrong.fill('crc!', wrong.lastIndexOf(crc), wrong.lastIndexOf(crc) + crc.length)
+  const files = { 'Two.zip': zip, 'Broken.zip': single.subarray(0, 40), 'Wrong.zip': wrong, 'None.7z': Buffer.from('no archive') }
+  const test = await fresh(t, { library: { roms: { snes: files } } })
+  for (const name of Object.keys(files)) await addRom(test, { fs_name: name })
+  const ids = await fileIdsOf(test)
+  const messages = {
+    'Two.zip': /contains 2 files.*Unpack it/, 'Broken.zip': /cannot be read/, 'Wrong.zip': /wrong checksum/, 'None.7z': /not a zip, 7z or rar/
+  }
+  for (const [name, message] of Object.entries(messages)) {
+    const reply = await patch(test, ids[name], [sent()])
+    t.equal(reply.statusCode, 400, reply.body)
+    t.match(reply.json<{ detail: string }>().detail, message)
+  }
 })
 
 t.test('a patch for another file is applied, and a header says so', async (t) => {
