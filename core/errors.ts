@@ -16,7 +16,7 @@ const TABLE = {
   RANGE_NOT_SATISFIABLE: [416, 'No such range'],
   INVALID: [422, 'Invalid value'],
   TOO_MANY_REQUESTS: [429, 'Too many requests; try again later'],
-  NO_FREE_SPACE: [507, 'Less than 1 GiB is free on the server'],
+  NO_FREE_SPACE: [507, 'Less than 1 GiB is free on the server; free some space there and try again'],
   UNAVAILABLE: [503, 'Service unavailable']
 } as const satisfies Record<string, readonly [number, string]>
 

@@ -16,12 +16,13 @@ async function requireWritableParent (path: string): Promise<void> {
 /**
  * Creates a folder and its parents unless they exist.
  *
+ * @param mode the file mode of new folders, before the umask
  * @returns the first folder that was created, if any
  * @throws the error of the file system: EROFS on a read-only one, for which Node reports ENOENT
  */
-export async function createFolder (path: string): Promise<string | undefined> {
+export async function createFolder (path: string, mode?: number): Promise<string | undefined> {
   try {
-    return await mkdir(path, { recursive: true })
+    return await mkdir(path, { recursive: true, mode })
   } catch (err) {
     if (isNotFoundError(err)) await requireWritableParent(path)
     throw err

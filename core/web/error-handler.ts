@@ -2,6 +2,7 @@ import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from
 import fp from 'fastify-plugin'
 import { explainDatabaseError } from '../database/errors.ts'
 import { ApiError } from '../errors.ts'
+import { explainDiskError } from '../files/disk-errors.ts'
 import '../jobs/watch-schema.ts'
 import { trackMethods } from './not-found.ts'
 import { type SchemaProblem, toViolation } from './violations.ts'
@@ -39,9 +40,11 @@ function explainOldRelease (app: FastifyInstance): ApiError | null {
 }
 
 function sendUnexpected (error: FastifyError, request: FastifyRequest, reply: FastifyReply): void {
-  const explained = explainDatabaseError(error) ?? explainOldRelease(request.server)
+  const diskError = explainDiskError(error)
+  const explained = diskError ?? explainDatabaseError(error) ?? explainOldRelease(request.server)
   if (explained !== null) {
-    request.log.warn({ err: error }, 'the database refused or could not finish the work of a request')
+    const subject = diskError === null ? 'database' : 'disk'
+    request.log.warn({ err: error }, `the ${subject} refused or could not finish the work of a request`)
     sendApiError(explained, reply)
     return
   }

@@ -1,6 +1,7 @@
-import { mkdir, readdir, rm, stat } from 'node:fs/promises'
+import { readdir, rm, stat } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import type { Db } from '../../core/database/db.ts'
+import { createFolder } from '../../core/files/create-folder.ts'
 import { requireFreeSpace } from '../../core/files/free-space.ts'
 import { errorCode } from '../../core/files/fs-error.ts'
 import { UNFINISHED } from '../resources/resource-key.ts'
@@ -67,7 +68,7 @@ export function createStaging (db: Db, resourcesDir: string, taskId: string, hel
      */
     async next (): Promise<string> {
       await requireFreeSpace(taskFolder, ARTWORK_MAX_BYTES)
-      await mkdir(taskFolder, { recursive: true })
+      await createFolder(taskFolder)
       return join(taskFolder, `${++count}.part`)
     },
 

@@ -1,12 +1,13 @@
 import { randomUUID } from 'node:crypto'
 import { createReadStream, createWriteStream } from 'node:fs'
-import { mkdir, readdir, rm, stat } from 'node:fs/promises'
+import { readdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import type { Config } from '../../core/config/config.ts'
 import { outsideRequestTime } from '../../core/database/request-time.ts'
 import { ApiError, badRequest } from '../../core/errors.ts'
+import { createFolder } from '../../core/files/create-folder.ts'
 import { errorCode } from '../../core/files/fs-error.ts'
 import { requireFreeSpace } from '../../core/files/free-space.ts'
 import { type DownloadingClient, FileWriteError } from '../../core/http/client.ts'
@@ -90,7 +91,7 @@ export function createCovers (config: Config, store: Store, http: DownloadingCli
   async function stage (name: string, write: (path: string) => Promise<unknown>): Promise<StagedCover> {
     const part = join(incoming, `${randomUUID()}.part`)
     await requireFreeSpace(incoming, COVER_MAX_BYTES)
-    await mkdir(incoming, { recursive: true })
+    await createFolder(incoming)
     try {
       await write(part)
       const extension = await readExtension(part, name)

@@ -77,7 +77,7 @@ export function createArtworkForms (app: FastifyInstance, config: Config) {
           else throw badRequest(`The file '${part.fieldname}' is not expected; send one picture as '${PART}'`)
         }
       } catch (err) {
-        if (err instanceof Error && 'statusCode' in err) throw err
+        if (err instanceof Error && ('statusCode' in err || 'syscall' in err)) throw err
         throw badRequest(`The form cannot be read: ${err instanceof Error ? err.message : String(err)}`)
       }
       request.body = Object.fromEntries(entries)

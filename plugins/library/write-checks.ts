@@ -2,6 +2,7 @@ import { realpath } from 'node:fs/promises'
 import { join } from 'node:path'
 import { ApiError, badRequest, conflict } from '../../core/errors.ts'
 import { createFolder } from '../../core/files/create-folder.ts'
+import { explainDiskError } from '../../core/files/disk-errors.ts'
 import { errorCode } from '../../core/files/fs-error.ts'
 import { PathRefusedError, resolveInside, safeName } from '../../core/files/safe-path.ts'
 import { LibraryUnreadableError, isFolder, reasonOf } from './directory.ts'
@@ -19,12 +20,10 @@ export function toRefusal (err: unknown, path: string): unknown {
     case 'ELOOP':
     case 'ENOTEMPTY': return conflict(`Another file or folder has the name of '${path}'; rename that one`)
     case 'ENAMETOOLONG': return badRequest(`The name of '${path}' is too long for its disk; send a shorter one`)
-    case 'ENOSPC':
-    case 'EDQUOT': return new ApiError('NO_FREE_SPACE')
     default: break
   }
   if (err instanceof PathRefusedError) return badRequest(err.message)
-  if (!(err instanceof LibraryUnreadableError)) return err
+  if (!(err instanceof LibraryUnreadableError)) return explainDiskError(err) ?? err
   return new ApiError('UNAVAILABLE', `The library cannot be read: ${reasonOf(err.cause)}. Check SVC_LIBRARY_DIR and its ` +
     'permissions', { cause: err })
 }

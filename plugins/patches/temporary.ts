@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto'
-import { type FileHandle, mkdir, open, rm } from 'node:fs/promises'
+import { type FileHandle, open, rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import { createFolder } from '../../core/files/create-folder.ts'
 
 /** Opens an empty file without a name, which disappears with its handle, however the process ends. */
 export async function openNameless (folder: string): Promise<FileHandle> {
-  await mkdir(folder, { recursive: true })
+  await createFolder(folder)
   const path = join(folder, `${randomUUID()}.tmp`)
   const handle = await open(path, 'wx+', 0o600)
   try {

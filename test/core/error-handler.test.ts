@@ -70,6 +70,23 @@ t.test('every 503 has a Retry-After header', async (t) => {
   t.same(waits, [[503, '10'], [503, '2'], [503, '10'], [503, '10']])
 })
 
+t.test('a failure of the disk is answered with its reason and remedy, without a path', async (t) => {
+  const app = await build(t)
+  app.get('/:code', async (request) => {
+    const { code } = request.params as { code: string }
+    throw Object.assign(new Error(`${code}: open '/srv/secret'`), { code, syscall: 'open', path: '/srv/secret' })
+  })
+  const expected: [string, number, RegExp][] = [
+    ['ENOSPC', 507, /is full; free some space/], ['EDQUOT', 507, /quota .* raise the quota/], ['EROFS', 503, /read-only; mount it writable/],
+    ['EIO', 503, /check the disk/], ['EMFILE', 503, /too many open files .* raise the limit/], ['EISDIR', 500, /^Internal Server Error/]
+  ]
+  for (const [code, status, detail] of expected) {
+    const reply = await app.inject({ url: `/${code}` })
+    t.match([reply.statusCode, reply.json()], [status, { detail }])
+    t.notMatch(reply.body, 'secret')
+  }
+})
+
 t.test('an unexpected failure tells the client only its request id', async (t) => {
   const app = await build(t)
   app.get('/bug', async () => { throw new Error('password of the database: hunter2') })

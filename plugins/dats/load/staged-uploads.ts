@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto'
-import { lstat, mkdir, open, readdir, rm } from 'node:fs/promises'
+import { lstat, open, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type Static, Type } from '@sinclair/typebox'
 import type { FastifyRequest } from 'fastify'
 import { ApiError, badRequest, invalid } from '../../../core/errors.ts'
+import { createFolder } from '../../../core/files/create-folder.ts'
 import { isNotFoundError } from '../../../core/files/fs-error.ts'
 import { writeUpload } from '../../../core/files/write-upload.ts'
 import { toFormError } from '../../assets/upload-form.ts'
@@ -27,7 +28,7 @@ export async function stageDat (
 ): Promise<StagedDat> {
   const shown = name.replace(/^.*[\\/]/, '').slice(0, 200)
   if (!isDatName(shown)) throw badRequest(`'${shown}' is not the name of a DAT; upload a .dat or .xml file, or a .zip or .7z of them`)
-  await mkdir(folder, { recursive: true, mode: 0o700 })
+  await createFolder(folder, 0o700)
   const file = randomUUID()
   const handle = await open(join(folder, file), 'wx', 0o600)
   try {

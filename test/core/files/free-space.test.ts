@@ -63,6 +63,28 @@ t.test('saves and pictures of accounts are refused with 507 on a full disk', asy
   t.equal((await alice.send('PUT', `/api/users/${id}`, {}, [{ name: 'avatar', ...part }])).statusCode, 507)
 })
 
+t.test('a disk that takes no more files answers 507, although it has free bytes', async (t) => {
+  const test = await buildTestApp(t)
+  const rom = await addRom(test, { fs_name: 'Game.sfc' })
+  const client = createClient(test, test.admin)
+  const { id } = await client.get('/api/users/me')
+  const { mkdir, open } = fs
+  t.teardown(() => {
+    Object.assign(fs, { mkdir, open })
+    syncBuiltinESMExports()
+  })
+  const refuse = async () => { throw Object.assign(new Error('ENOSPC: no space left on device'), { code: 'ENOSPC', syscall: 'open' }) }
+  Object.assign(fs, { mkdir: refuse, open: refuse })
+  syncBuiltinESMExports()
+  const part = { fileName: 'Game.png', content: PNG }
+  const send = async (method: 'POST' | 'PUT', url: string, query: Record<string, number>, name: string) =>
+    (await client.send(method, url, query, [{ name, ...part }])).statusCode
+  t.equal(await send('POST', '/api/saves', { rom_id: rom }, 'saveFile'), 507)
+  t.equal(await send('PUT', `/api/users/${id}`, {}, 'avatar'), 507)
+  t.equal(await send('PUT', `/api/roms/${rom}`, {}, 'artwork'), 507)
+  t.equal(await send('POST', '/api/collections', {}, 'artwork'), 507)
+})
+
 t.test('artwork and exports keep the reserve and report the remedy', async (t) => {
   const test = await buildTestApp(t)
   const err: unknown = await onDisk(createStaging(test.app.db, FULL, 'a task').next).catch((reason: unknown) => reason)
@@ -82,7 +104,7 @@ t.test('stripped code, plugins and recovered files keep the reserve', async (t) 
 
   const folder = t.testdir({ plugins: t.fixture('symlink', FULL) })
   const { code, output } = await runCommand(t, ['plugins', 'add', 'svc-provider-none'], settings(folder))
-  t.match({ code, output }, { code: 1, output: 'svc: Less than 1 GiB is free on the server\n' })
+  t.match({ code, output }, { code: 1, output: 'svc: Less than 1 GiB is free on the server; free some space there and try again\n' })
 
   const root = t.testdir({ assets: { lost: { 'Game.srm': 'content' } } })
   const content = { file_size_bytes: 7, sha1: createHash('sha1').update('content').digest('hex') }
