@@ -15,15 +15,21 @@ export const OUT_OF_TIME = 'OUT_OF_TIME'
  * request may.
  */
 const TOO_LONG = new Set([LOCK_TIMEOUT, '57014', '25P03', '25P04', OUT_OF_TIME])
+/** disk_full. */
+const DISK_FULL = '53100'
 /**
- * too_many_connections; the codes of a shutdown, a crash, and the recovery after it; read_only_sql_transaction of a
- * standby that is not promoted yet.
+ * The codes of a shutdown, a crash, and the recovery after it; errors of its disk; read_only_sql_transaction of a
+ * standby that is not promoted yet; the codes of a broken connection, and of an address that nobody answers at, such as
+ * the name of a stopped container.
  */
-const UNAVAILABLE = new Set(['53300', '57P01', '57P02', '57P03', '25006', 'ECONNREFUSED', 'ECONNRESET', 'EPIPE'])
-/** connection_exception, the class of the codes that begin with it. */
-const CONNECTION_CLASS = '08'
-/** Messages of the driver without a code: a connection broke, or none was available in time. */
-const UNAVAILABLE_TEXT = /^(?:Connection terminated|Client (?:has encountered a connection error|was closed)|Query read timeout|timeout exceeded when trying to connect|timeout expired$)/
+const UNAVAILABLE = new Set(['57P01', '57P02', '57P03', '58000', '58030', '25006', 'ECONNREFUSED', 'ECONNRESET',
+  'EPIPE', 'ENOTFOUND', 'EAI_AGAIN', 'ETIMEDOUT', 'EHOSTUNREACH', 'ENETUNREACH'])
+/** Classes of SQLSTATE that blame the connection, the sign-in or the resources of the server, and not the statement. */
+const UNAVAILABLE_CLASSES = new Set(['08', '28', '53'])
+/** Severities at which the server ends or refuses a session, whatever the code, such as for a missing database. */
+const SESSION_ENDS = new Set<unknown>(['FATAL', 'PANIC'])
+/** Messages of the driver without a code: a connection broke, or none was available in time, or the sign-in failed. */
+const UNAVAILABLE_TEXT = /^(?:Connection terminated|Client (?:has encountered a connection error|was closed)|Query read timeout|timeout exceeded when trying to connect|timeout expired$|SASL: )/
 const RETRY_AFTER_SECONDS = 2
 
 function codeOf (err: unknown): string {
@@ -40,11 +46,14 @@ export const isLockTimeout = (err: unknown) => codeOf(err) === LOCK_TIMEOUT
 /** True if a row that the statement refers to was deleted by another request meanwhile. */
 export const isForeignKeyViolation = (err: unknown) => codeOf(err) === FOREIGN_KEY
 
-/** True if the database is unreachable, or this connection is broken. */
+/** True if the database is unreachable or cannot work, or this connection is broken. */
 export function isUnavailable (err: unknown): boolean {
+  if (!(err instanceof Error)) return false
   const code = codeOf(err)
-  return UNAVAILABLE.has(code) || (code.startsWith(CONNECTION_CLASS) && code.length === 5) ||
-    (err instanceof Error && UNAVAILABLE_TEXT.test(err.message))
+  // A missing socket file of a local database.
+  const isSocketMissing = code === 'ENOENT' && Reflect.get(err, 'syscall') === 'connect'
+  return UNAVAILABLE.has(code) || isSocketMissing || UNAVAILABLE_TEXT.test(err.message) ||
+    (code.length === 5 && UNAVAILABLE_CLASSES.has(code.slice(0, 2))) || SESSION_ENDS.has(Reflect.get(err, 'severity'))
 }
 
 /** Returns the error that a client gets for a failure of the database that is not a bug; null for any other error. */
@@ -54,6 +63,7 @@ export function explainDatabaseError (err: unknown): ApiError | null {
   if (codeOf(err) === UNIQUE) return conflict('Another request stored the same object at the same moment; fetch the current state and try again')
   if (isSerializationFailure(err)) return new ApiError('UNAVAILABLE', 'The database cancelled this request because of a conflict with other requests; try again', extra)
   if (TOO_LONG.has(codeOf(err))) return new ApiError('UNAVAILABLE', 'The database took too long to answer; try again', extra)
+  if (codeOf(err) === DISK_FULL) return new ApiError('UNAVAILABLE', 'The disk of the database is full; free some space there and try again', extra)
   if (isUnavailable(err)) return new ApiError('UNAVAILABLE', 'The database is not ready; try again', extra)
   return null
 }

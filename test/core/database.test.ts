@@ -83,6 +83,41 @@ t.test('a database that can only be read is refused, and requests end in 503', a
   t.match([answer.statusCode, answer.headers['retry-after']], [503, '2'])
 })
 
+t.test('requests end in 503 if the database refuses the sign-in or has no address', async (t) => {
+  const url = await createTestDatabase(t)
+  const change = (edit: (changed: URL) => void) => {
+    const changed = new URL(url)
+    edit(changed)
+    return changed.href
+  }
+  const wrong = [
+    change((changed) => { changed.username = 'nobody_at_all' }),
+    change((changed) => { changed.pathname = '/no_such_database' }),
+    'postgres://svc@database.invalid/svc',
+    'postgres://svc@localhost/svc?host=/nonexistent'
+  ]
+  for (const address of wrong) {
+    const app = fastify()
+    await app.register(errorHandler)
+    t.teardown(() => app.close())
+    app.get('/', async () => { await new pg.Client({ connectionString: address }).connect() })
+    const answer = await app.inject('/')
+    t.match([answer.statusCode, answer.headers['retry-after']], [503, '2'], address)
+  }
+})
+
+t.test('a full disk of the database makes requests end in 503 with the remedy', async (t) => {
+  const app = fastify()
+  await app.register(errorHandler)
+  await app.register(database, optionsOf(await createTestDatabase(t)))
+  t.teardown(() => app.close())
+  app.get('/', async (request) => {
+    await request.db.query("do $$ begin raise 'could not extend file' using errcode = 'disk_full'; end $$")
+  })
+  const answer = await app.inject('/')
+  t.match([answer.statusCode, answer.json()], [503, { detail: /disk of the database is full; free some space/ }])
+})
+
 t.test('every request has its own unit of work', async (t) => {
   const app = fastify()
   await app.register(database, optionsOf(await createTestDatabase(t)))
