@@ -33,7 +33,7 @@ export async function backup (features: Features, file: string | undefined, opti
   print(`${path}: ${mebibytes(result.archive_bytes)}, ${rows} rows of ${Object.keys(result.rows).length} tables, ${result.files} files ` +
     `(${mebibytes(result.bytes)}).`)
   if (isIncremental) print(`The contents of files are in ${partsFolder(path)}: keep that folder together with the backup.`)
-  if (result.gone > 0) print(`${result.gone} files were deleted meanwhile: ${result.gone_files.join(', ')}.`)
+  if (result.gone > 0) print(`${result.gone} files are missing in the backup, because they were deleted meanwhile or are not on the disk: ${result.gone_files.join(', ')}.`)
   print(result.tables_tried
     ? 'The backup was read again: every hash is right, and its tables were restored into a temporary database.'
     : 'The backup was read again: every hash is right. Its tables were not restored as a test, because the role of SVC_DATABASE_URL may not create databases.')

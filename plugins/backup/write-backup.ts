@@ -12,6 +12,8 @@ import { openIfPresent } from '../../core/store/open-object.ts'
 import { createStore } from '../../core/store/create-store.ts'
 import type { Store } from '../../core/store/store.ts'
 import { VERSION } from '../../core/version.ts'
+import { ASSETS, contentKey } from '../assets/asset-files.ts'
+import { loadNamed } from '../assets/stored-files.ts'
 import { migrations } from '../migrations.ts'
 import {
   ENDING, type ArchiveEnd, FILES, MANIFEST, type Manifest, PARTS, SECRETS, TABLES, type TableDescription, newManifest
@@ -154,14 +156,18 @@ async function addOpened (run: BackupRun, path: string, handle: FileHandle): Pro
   run.ending.files++
 }
 
+function countGone ({ ending }: BackupRun, path: string): void {
+  ending.gone++
+  if (ending.gone <= MISSING_NAMED_MAX) ending.gone_files.push(path)
+}
+
 /** A file that was deleted since it was listed is skipped, because its owner wanted that. */
 async function addFile (run: BackupRun, path: string): Promise<void> {
   const handle = isRemote(run.store, path)
     ? await openCopy(run, path)
     : await openFile(join(run.job.config.data_dir, path))
   if (handle === null) {
-    run.ending.gone++
-    if (run.ending.gone <= MISSING_NAMED_MAX) run.ending.gone_files.push(path)
+    countGone(run, path)
     return
   }
   try {
@@ -174,11 +180,33 @@ async function addFile (run: BackupRun, path: string): Promise<void> {
   run.job.report(run.progress)
 }
 
+/**
+ * Adds all files, and counts the uploads that rows name and the store lacks.
+ *
+ * @param named the keys of these uploads in the snapshot of the rows
+ * @throws ApiError UNAVAILABLE if the store has none of them, because the newest backups would replace those that do
+ */
+async function addFiles (run: BackupRun, named: Set<string>): Promise<void> {
+  const { config, signal } = run.job
+  const { size: count } = named
+  for await (const { path } of listOwnFiles(config.data_dir, run.store)) {
+    signal.throwIfAborted()
+    named.delete(path)
+    await addFile(run, path)
+  }
+  if (count > 0 && named.size === count) {
+    throw new ApiError('UNAVAILABLE', `None of the ${count} saves, states and screenshots of the database is in ` +
+      `${run.store.folder === null ? 'the store' : join(config.data_dir, ASSETS)}, as if its disk were not mounted. ` +
+      'Mount the disk and back up again. If the files are lost, restore an earlier backup or upload a save first')
+  }
+  for (const path of named) countGone(run, path)
+}
+
 /** Writes the content of an archive, and reports progress. */
 async function writeContent (job: BackupJob, writer: ArchiveWriter, client: pg.Client): Promise<ArchiveEnd> {
   const progress: Progress = { phase: 'tables', rows: 0, files: 0, bytes: 0 }
   const ending: ArchiveEnd = { entries: 0, rows: {}, files: 0, bytes: 0, gone: 0, gone_files: [] }
-  const { config, holds, signal } = job
+  const { config, holds } = job
   const store = createStore(config)
   const run: BackupRun = { job, writer, progress, ending, store }
   await beginSnapshot(client)
@@ -187,13 +215,11 @@ async function writeContent (job: BackupJob, writer: ArchiveWriter, client: pg.C
   await writer.buffer(MANIFEST, Buffer.from(JSON.stringify(createManifest(job, facts), null, 2)))
   if (holds === 'everything') await addSecrets(job, writer)
   for (const table of facts.tables) await addTable(run, client, table)
+  const named = holds === 'everything' ? await loadNamed(client) : new Map<string, unknown>()
   await endSnapshot(client)
   // Files follow the rows, so that every file that a row names is included unless it was deleted since.
   progress.phase = 'files'
-  for await (const { path } of holds === 'everything' ? listOwnFiles(config.data_dir, store) : []) {
-    signal.throwIfAborted()
-    await addFile(run, path)
-  }
+  if (holds === 'everything') await addFiles(run, new Set([...named.keys()].map(contentKey)))
   await writer.closeLists()
   ending.entries = writer.count()
   await writer.buffer(ENDING, Buffer.from(JSON.stringify(ending, null, 2)))
@@ -205,7 +231,7 @@ async function writeContent (job: BackupJob, writer: ArchiveWriter, client: pg.C
  * Writes all data that cannot be recreated into one file, reads it again, and loads its tables into a test database.
  * The server keeps running meanwhile. The file gets its final name after all of that succeeded.
  *
- * @throws StartError, ApiError (NO_FREE_SPACE, CONFLICT) if it cannot be made; then no file of it remains.
+ * @throws StartError, ApiError (NO_FREE_SPACE, CONFLICT, UNAVAILABLE) if it cannot be made; then no file of it remains.
  */
 export async function createBackup (job: BackupJob): Promise<BackupResult> {
   const part = `${job.path}.part`

@@ -44,7 +44,7 @@ const EndingSchema = Type.Object({
   rows: Type.Record(Type.String(), Type.Integer()),
   files: Type.Integer(),
   bytes: Type.Integer(),
-  /** Number of files that were deleted during the backup, and the first of them by name. */
+  /** Number of files that were deleted during the backup or are not in the store, and the first of them by name. */
   gone: Type.Integer(),
   gone_files: Type.Array(Type.String())
 })

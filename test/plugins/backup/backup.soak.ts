@@ -1,4 +1,4 @@
-import { readdirSync, rmSync } from 'node:fs'
+import { cpSync, readdirSync, rmSync } from 'node:fs'
 import { mkdir, readFile, readdir, rm, stat, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
@@ -19,15 +19,18 @@ import { KEY, PASSPHRASE, holds, query, readAll, restore, saves, startBackup } f
 const { test, app, config, back, archive } = await startBackup(t)
 
 t.test('a backup reports files that were deleted meanwhile, and contains the rest', async (t) => {
-  const folder = makeFolder(t, { data: { assets: { users: { x: { saves: { a: '1', b: '2', c: '3' } } } } } })
-  const saved = join(folder, 'data', 'assets', 'users', 'x', 'saves')
+  const folder = makeFolder(t)
+  const assets = join(folder, 'data', 'assets')
+  cpSync(join(config.data_dir, 'assets'), assets, { recursive: true })
   let isFirst = true
   const result = await back(join(folder, 'b.tar.gz'), {
     config: { ...config, data_dir: join(folder, 'data') },
     report ({ phase, files }) {
       if (phase !== 'files' || files === 0 || !isFirst) return
       isFirst = false
-      for (const name of readdirSync(saved)) rmSync(join(saved, name))
+      for (const entry of readdirSync(assets, { recursive: true, withFileTypes: true })) {
+        if (entry.isFile()) rmSync(join(entry.parentPath, entry.name))
+      }
     }
   })
   t.match(result, { files: 1, gone: 2 })
@@ -45,15 +48,17 @@ async function listParts (folder: string): Promise<Map<string, number>> {
 t.test('an incremental backup writes no content twice, and needs the folder beside it', async (t) => {
   const folder = makeFolder(t, { data: { assets: { a: 'one', b: 'two', c: 'two', large: 'x'.repeat(3_000_000) }, 'config.yml': '' }, places: {} })
   const [dataDir, own] = [join(folder, 'data'), join(folder, 'places')]
+  // The three saves of the database.
+  cpSync(join(config.data_dir, 'assets'), join(dataDir, 'assets'), { recursive: true })
   const incremental = (name: string) =>
     back(join(own, name), { config: { ...config, data_dir: dataDir }, isIncremental: true })
-  t.match(await incremental('first.tar.gz'), { files: 4, bytes: 3_000_009, tables_tried: true })
+  t.match(await incremental('first.tar.gz'), { files: 7, bytes: 3_270_009, tables_tried: true })
   const first = await listParts(own)
-  t.equal(first.size, 3)
+  t.equal(first.size, 6)
   await writeFile(join(dataDir, 'assets', 'a'), 'three')
-  t.match(await incremental('second.tar.gz'), { files: 4 })
+  t.match(await incremental('second.tar.gz'), { files: 7 })
   const second = await listParts(own)
-  t.equal(second.size, 4)
+  t.equal(second.size, 7)
   t.same([...first].filter(([name, inode]) => second.get(name) !== inode), [])
 
   const url = await createTestDatabase(t, 'template0')
@@ -75,7 +80,7 @@ t.test('an incremental backup writes no content twice, and needs the folder besi
   await rm(join(own, 'first.tar.gz'))
   t.equal(await dropUnusedParts(own), null)
   t.equal((await listParts(own)).size, partsBefore - 1)
-  t.match(await readArchive(join(own, 'second.tar.gz'), {}), { ending: { files: 4 } })
+  t.match(await readArchive(join(own, 'second.tar.gz'), {}), { ending: { files: 7 } })
   const [any = ''] = [...(await listParts(own)).keys()]
   await writeFile(join(own, 'svc-parts', any.slice(0, 2), any), gzipSync('another content'))
   await t.rejects(readArchive(join(own, 'second.tar.gz'), {}), { constructor: StartError, message: /not a complete backup: the content of .* is damaged/ })

@@ -1,4 +1,4 @@
-import { mkdir, readFile, readdir, rename, truncate, writeFile } from 'node:fs/promises'
+import { cp, mkdir, readFile, readdir, rename, rm, truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import t from 'tap'
@@ -43,6 +43,24 @@ t.test('a backup without room is refused before it begins, with the needed space
   await t.rejects(back(join(folder, 'b.tar.gz'), { config: { ...config, data_dir: join(folder, 'data') } }),
     { constructor: ApiError, code: 'NO_FREE_SPACE', message: /^The backup needs about 8192\.\d GiB in .* SVC_BACKUP_DIR / })
   t.same(await readdir(folder), ['data'])
+})
+
+t.test('a backup fails while none of the uploads is on the disk, and older ones stay', async (t) => {
+  const folder = makeFolder(t, { data: { assets: {} }, 'older.tar.gz': '' })
+  await t.rejects(back(join(folder, 'b.tar.gz'), { config: { ...config, data_dir: join(folder, 'data') } }), {
+    constructor: ApiError, code: 'UNAVAILABLE', message: /^None of the 3 saves, .* is in .*assets, as if its disk were not mounted\. Mount the disk/
+  })
+  t.same((await readdir(folder)).sort(), ['data', 'older.tar.gz'])
+})
+
+t.test('a backup names the uploads of the database that are not on the disk', async (t) => {
+  const folder = makeFolder(t)
+  await cp(join(config.data_dir, 'assets'), join(folder, 'data', 'assets'), { recursive: true })
+  const [row] = await query<{ disk_path: string }>(test.databaseUrl, "select disk_path from assets where file_name like 'b%'")
+  const path = `assets/${row?.disk_path ?? ''}`
+  await rm(join(folder, 'data', path))
+  const result = await back(join(folder, 'b.tar.gz'), { config: { ...config, data_dir: join(folder, 'data') } })
+  t.match(result, { files: 2, gone: 1, gone_files: [path] })
 })
 
 t.test('a stopped backup leaves no file', async (t) => {
