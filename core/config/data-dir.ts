@@ -32,10 +32,10 @@ export function explainDataDir (dataDir: string, err: unknown): StartError {
 const isFolder = (path: string) => statSync(path, { throwIfNoEntry: false })?.isDirectory() === true
 
 /**
- * Creates a folder and its missing parents, one by one: the recursive `mkdir` of Node loops forever below /proc, and
- * reports ENOENT on a read-only disk.
+ * Creates a folder and its missing parents, closed to other users, one by one: the recursive `mkdir` of Node loops
+ * forever below /proc, and reports ENOENT on a read-only disk.
  */
-function createFolder (path: string): void {
+export function createFolder (path: string): void {
   if (isFolder(path)) return
   const parent = dirname(path)
   if (parent !== path) createFolder(parent)

@@ -1,4 +1,6 @@
 import { statSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { explainDataDir } from './data-dir.ts'
 import type { Config, ConfigFile } from './schema.ts'
 
 /** Returns a value that changes when a file changes; empty if there is no file. */
@@ -52,6 +54,15 @@ function follow (first: Config, live: readonly string[], stamp: string, readAnew
 /** The stamp of a file that was not read yet. */
 const UNREAD = 'unread'
 
+/** @throws StartError if this user may not look into the folder of the file, which is the data directory */
+function stampAtStart (file: string): string {
+  try {
+    return stampOf(file)
+  } catch (err) {
+    throw explainDataDir(dirname(file), err)
+  }
+}
+
 /**
  * Reads a configuration and follows the changes of its file in the live sections.
  *
@@ -60,7 +71,7 @@ const UNREAD = 'unread'
 export function followConfig<T extends { config: Config }> (
   path: string, live: readonly string[], read: (text: string | null) => T, startText: string | null
 ): T {
-  const stamp = startText === null ? stampOf(path) : UNREAD
+  const stamp = startText === null ? stampAtStart(path) : UNREAD
   const loaded = read(startText)
   return { ...loaded, config: follow(loaded.config, live, stamp, () => read(null).config) }
 }

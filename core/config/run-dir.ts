@@ -1,6 +1,5 @@
-import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { createDataDir, explainDataDir } from './data-dir.ts'
+import { createDataDir, createFolder, explainDataDir } from './data-dir.ts'
 
 /**
  * Returns the folder for files that live as long as a server runs: the lock, its address, its workers' sockets, its
@@ -18,7 +17,7 @@ export function createRunDir (dataDir: string): string {
   const folder = runDir(dataDir)
   createDataDir(dataDir)
   try {
-    mkdirSync(folder, { recursive: true, mode: 0o700 })
+    createFolder(folder)
     return folder
   } catch (err) {
     throw explainDataDir(dataDir, err)

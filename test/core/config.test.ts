@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, statSync, unlinkSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, readFileSync, statSync, unlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type TSchema, Type } from '@sinclair/typebox'
 import { CronExpressionParser } from 'cron-parser'
@@ -196,6 +196,29 @@ t.test('an unwritable data directory or unreadable file is named with the remedy
   fails('file', /^The data directory .* cannot be used: .* move the file away, or set SVC_DATA_DIR to another folder\.$/)
   fails('data', /config\.yml cannot be read: .*Give this user the right to read it, or move it away\.$/)
   fails('keyed', /secret\.key cannot be read: /)
+})
+
+const NOBODY = 65_534
+
+/** Runs work with the rights of a user who is not root. */
+function runAsNobody (work: () => void): void {
+  const isRoot = process.geteuid?.() === 0
+  if (isRoot) process.seteuid?.(NOBODY)
+  try {
+    work()
+  } finally {
+    if (isRoot) process.seteuid?.(0)
+  }
+}
+
+t.test('a data directory that is closed to this user is named', { skip: process.platform === 'win32' }, async (t) => {
+  const dataDir = join(t.testdir({ closed: {} }), 'closed')
+  chmodSync(dataDir, 0)
+  runAsNobody(() => {
+    t.throws(() => loadConfig({ SVC_DATA_DIR: dataDir }),
+      { exitCode: 1, message: /^The data directory .*closed cannot be used: EACCES.* Give this user the right to write there, or set SVC_DATA_DIR/ })
+  })
+  chmodSync(dataDir, 0o700)
 })
 
 t.test('a wrong secret is not shown', async (t) => {
