@@ -34,7 +34,11 @@ export const LIMIT_MAX = 10_000
 export const Limit = Type.Integer({ default: 50, minimum: 1, maximum: LIMIT_MAX, description: 'The most rows in the response' })
 export const Offset = Type.Integer({ default: 0, minimum: 0, maximum: ID_MAX, description: 'Rows to skip at the beginning' })
 /** The content of a file: of a response, or of a part of a form. */
-export const Bytes = Type.Unsafe<unknown>({ type: 'string', format: 'binary', contentMediaType: 'application/octet-stream' })
+export const Bytes = bytesOf('application/octet-stream')
+/** The content of a file that is sent with one of some media types, or of a range such as `image/*`. */
+export function bytesOf (...types: [string, ...string[]]) {
+  return Type.Unsafe<unknown>({ type: 'string', format: 'binary', contentMediaType: types.join(', ') })
+}
 /** Returns a body schema as a form with an additional file, for the API document. */
 export const withFile = (body: TSchema, part: string): TSchema =>
   ({ ...body, title: `${body.title}Form`, properties: { ...body.properties as TProperties, [part]: Bytes } })
@@ -54,6 +58,10 @@ export const ValidationErrorSchema = Type.Object({
     input: Type.Optional(Type.Unknown())
   }))
 }, { $id: 'ValidationError' })
+/** A 422 of an operation that also refuses some values with a text. */
+export const InvalidSchema = Type.Object({
+  detail: Type.Union([Type.String(), ValidationErrorSchema.properties.detail])
+}, { title: 'InvalidValue' })
 
 export type { Static }
 

@@ -1,12 +1,37 @@
 import { Readable } from 'node:stream'
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyReply } from 'fastify'
 import { defineFeature } from '../core/feature.ts'
+import { ErrorSchema, ValidationErrorSchema } from '../core/typebox.ts'
 import { type OperationSchema, listResponses } from '../core/web/openapi.ts'
 
 /** A bug of the server has this status, which no document lists. */
 const UNEXPECTED = 500
 
-/** Replaces each response with an undocumented status by an error, so that the test that caused it fails. */
+interface Documented { $id?: string, $ref?: string, format?: string, contentMediaType?: string }
+
+const typeOf = (reply: FastifyReply) => String(reply.getHeader('content-type')).split(';')[0] ?? ''
+
+/** Returns the reason why the JSON of an error contradicts its documented schema, or null. */
+function findWrongDetail (documented: Documented, payload: unknown, reply: FastifyReply): string | null {
+  const name = documented.$id ?? documented.$ref?.slice(0, -1)
+  if (name !== ErrorSchema.$id && name !== ValidationErrorSchema.$id) return null
+  // RomM's pages expect the refusal of a CSRF token as plain text.
+  if (typeof payload !== 'string' || typeOf(reply) !== 'application/json') return null
+  const { detail } = JSON.parse(payload) as { detail: unknown }
+  const isRight = name === ErrorSchema.$id ? typeof detail === 'string' : Array.isArray(detail)
+  return isRight ? null : `with a detail that is not that of ${name}`
+}
+
+const isWithin = (type: string) => (range: string) =>
+  range.endsWith('/*') ? type.startsWith(range.slice(0, -1)) : range === type
+
+/** Returns the reason why a file has none of the documented media types, or null. */
+function findWrongType ({ format, contentMediaType = '' }: Documented, reply: FastifyReply): string | null {
+  const type = typeOf(reply)
+  return format !== 'binary' || contentMediaType.split(', ').some(isWithin(type)) ? null : `with ${type}`
+}
+
+/** Replaces each response that contradicts the document by an error, so that the test that caused it fails. */
 export async function checkStatuses (app: FastifyInstance): Promise<void> {
   app.addHook('onSend', (request, reply, payload, done) => {
     const { method, routeOptions: { url, config, schema } } = request
@@ -18,11 +43,15 @@ export async function checkStatuses (app: FastifyInstance): Promise<void> {
       operation?.operationId !== undefined && operation.hide !== true
     if (!isOperation || status === UNEXPECTED) return done(null, payload)
     const documented = listResponses(operation, config, method)
-    if (String(status) in documented || 'default' in documented) return done(null, payload)
+    const response = documented[status] as Documented | undefined
+    const wrong = response === undefined
+      ? 'default' in documented ? null : ''
+      : findWrongDetail(response, payload, reply) ?? findWrongType(response, reply)
+    if (wrong === null) return done(null, payload)
     if (payload instanceof Readable) payload.resume()
     reply.code(UNEXPECTED).removeHeader('content-length').type('application/json')
     done(null, JSON.stringify({
-      detail: `${method} ${url} answered ${status}, which the document does not name; add it to schema.response`
+      detail: `${method} ${url} answered ${status} ${wrong}, which the document does not name; add it to schema.response`
     }))
   })
 }

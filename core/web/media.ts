@@ -29,12 +29,14 @@ export function copyForm ({ form, consumes = [] }: { form?: TSchema, consumes?: 
 
 const contentOf = (response: Json) => response.content as Content | undefined
 
-/** Sets the media type of files to the one in their schema. */
-function setMediaType (response: Json): Json {
+/** Sets the media types of files to those in their schema. */
+function setMediaTypes (response: Json): Json {
   const content = contentOf(response)
   if (content === undefined) return response
   const typed = Object.values(content).find(({ schema }) => schema.contentMediaType !== undefined)
-  return typed === undefined ? response : { ...response, content: { [String(typed.schema.contentMediaType)]: typed } }
+  if (typed === undefined) return response
+  const { contentMediaType, ...schema } = typed.schema
+  return { ...response, content: Object.fromEntries(String(contentMediaType).split(', ').map((type) => [type, { schema }])) }
 }
 
 /** Adds the parts of a form that are files, which the body's schema does not contain. */
@@ -46,7 +48,7 @@ function describeForm ({ [KEY]: files, ...operation }: Operation): Operation {
 
 function describeOperation (operation: Operation): Operation {
   const responses = Object.entries(operation.responses ?? {})
-    .map(([status, response]) => [status, setMediaType(response)])
+    .map(([status, response]) => [status, setMediaTypes(response)])
   const described = Object.fromEntries(responses) as Record<string, Json>
   return describeRanges({ ...describeForm(operation), responses: described })
 }

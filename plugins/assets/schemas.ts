@@ -1,5 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox'
-import { Bytes, DateTime, ID_MAX, Id, NameText, Nullable, StoredText, StringEnum, idOf } from '../../core/typebox.ts'
+import { Bytes, DateTime, ID_MAX, Id, NameText, Nullable, StoredText, StringEnum, bytesOf, idOf } from '../../core/typebox.ts'
 import { DeviceReference } from '../devices/schemas.ts'
 
 const SHA1 = { pattern: '^[0-9A-Fa-f]{40}$' }
@@ -84,6 +84,29 @@ export const VersionSchema = Type.Object({
   created_at: DateTime,
   download_path: Type.String()
 }, { title: 'Version' })
+
+const Shown = bytesOf('application/octet-stream', 'image/*')
+/** The file of an asset. Browsers show a picture, unless its kind is save. */
+export const CONTENT = { save: Bytes, state: Shown, screenshot: Shown } as const
+
+/** The conflicts of an upload with other content on the server, and those of any change. */
+export const UploadConflictSchema = Type.Object({
+  detail: Type.Union([
+    Type.String(),
+    Type.Object({
+      error: Type.Literal('conflict'),
+      save_id: Type.Integer(),
+      current_save_time: DateTime,
+      device_sync_time: Nullable(DateTime),
+      message: Type.String()
+    }, { title: 'OutdatedUpload' }),
+    Type.Object({
+      error: Type.Literal('changed'),
+      sha1: Nullable(Type.String({ description: 'SHA-1 of the current content; null if there is none' })),
+      message: Type.String()
+    }, { title: 'ChangedContent' })
+  ])
+}, { title: 'UploadConflict' })
 
 export const ResolveBody = Type.Object({
   keep: StringEnum(['both', 'original', 'copy'], {

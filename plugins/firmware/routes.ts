@@ -2,7 +2,8 @@ import { Type } from '@sinclair/typebox'
 import type { RouteAccess } from '../../core/access/auth.ts'
 import { contextOf } from '../../core/access/context.ts'
 import type { FeatureRoutes } from '../../core/feature.ts'
-import { Bytes, ErrorSchema } from '../../core/typebox.ts'
+import { ErrorSchema, bytesOf } from '../../core/typebox.ts'
+import { SHOWN_TYPES } from '../resources/media-types.ts'
 import { deleteFromList } from './delete-firmware.ts'
 import { findFirmware, listFirmware, openFirmware } from './read-firmware.ts'
 import { selectFirmwareIds } from './rows.ts'
@@ -18,6 +19,7 @@ const tags = ['firmware']
 const reads = { scopes: ['firmware.read'] as const }
 const open: RouteAccess = { ...reads, download: true }
 const writes = { scopes: ['firmware.write'] as const }
+const FILE = bytesOf('application/octet-stream', ...SHOWN_TYPES)
 
 const routes: FeatureRoutes<FirmwareServices> = async (app, _options, services) => {
   app.post('/api/firmware', {
@@ -77,7 +79,7 @@ const routes: FeatureRoutes<FirmwareServices> = async (app, _options, services) 
         tags,
         summary: 'Download a firmware file, or a range of it',
         params: FirmwareContentParams,
-        response: { 200: Bytes, 206: Bytes, 404: ErrorSchema }
+        response: { 200: FILE, 206: FILE, 404: ErrorSchema }
       },
       config: open,
       handler: async (request, reply) => {

@@ -29,6 +29,9 @@ const MEDIA_TYPES: ReadonlyMap<string, string> = new Map([
   ['md', 'text/markdown; charset=utf-8']
 ])
 
+/** The ranges of all types with which files are shown, for the API document. */
+export const SHOWN_TYPES = ['image/*', 'video/*', 'audio/*', 'application/pdf', 'text/markdown'] as const
+
 /** Returns the type with which a file is shown; null if the file may only be saved. */
 export function mediaTypeOf (fileName: string): string | null {
   const dot = fileName.lastIndexOf('.')

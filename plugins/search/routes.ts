@@ -2,7 +2,7 @@ import { Type } from '@sinclair/typebox'
 import type { FastifyReply } from 'fastify'
 import { callerOf, type RouteAccess } from '../../core/access/auth.ts'
 import { contextOf } from '../../core/access/context.ts'
-import { Bytes, ErrorSchema, type Routes } from '../../core/typebox.ts'
+import { ErrorSchema, type Routes, bytesOf } from '../../core/typebox.ts'
 import { CoverGroupSchema, PictureQuery, SearchCoversQuery, SearchRomsQuery, createSearchedGameSchema } from './schemas.ts'
 import type { Results } from './service.ts'
 
@@ -48,7 +48,7 @@ const routes: Routes = async (app) => {
     schema: {
       operationId: 'getSearchPicture', tags, summary: 'Show a picture of a search, small',
       description: 'The server downloads the picture and answers with a small WebP, because pages load nothing from other servers.',
-      querystring: PictureQuery, response: { 200: Bytes, 400: ErrorSchema }
+      querystring: PictureQuery, response: { 200: bytesOf('image/webp'), 400: ErrorSchema }
     },
     config: { scopes: ['roms.write'] }
   }, async (request, reply) => {

@@ -5,6 +5,7 @@ import { Ajv } from 'ajv'
 import fastify, { type InjectOptions } from 'fastify'
 import t, { type Test } from 'tap'
 import { nameSchemas } from '../../core/web/components.ts'
+import { ErrorSchema, bytesOf } from '../../core/typebox.ts'
 import { checkStatuses } from '../documented-statuses.ts'
 import { type TestApp, buildTestApp, shareTestApp } from '../support.ts'
 
@@ -204,6 +205,21 @@ t.test('uploads and downloads are described as files, with form parts and HEAD',
   t.notMatch(JSON.stringify(head?.responses?.['200']), 'content')
 })
 
+t.test('files are described with the media types that they are sent with', async (t) => {
+  const { paths } = await readDocument(await fresh(t))
+  const typesOf = (path: string, status = '200') => {
+    const { content = {} } = paths[path]?.get?.responses?.[status] as { content?: object }
+    return Object.keys(content)
+  }
+  t.same(typesOf('/api/roms/download', '206'), ['application/zip'])
+  t.same(typesOf('/api/roms/{id}/content/{file_name}'), ['application/octet-stream', 'application/zip'])
+  t.same(typesOf('/api/roms/{file_id}/files/content/{file_name}'),
+    ['application/octet-stream', 'image/*', 'video/*', 'audio/*', 'application/pdf', 'text/markdown'])
+  t.same(typesOf('/api/saves/{id}/content'), ['application/octet-stream'])
+  t.same(typesOf('/api/screenshots/{id}/content'), ['application/octet-stream', 'image/*'])
+  t.same(typesOf('/api/search/picture'), ['image/webp'])
+})
+
 t.test('client generators get wide integers, optional properties and unique names', async (t) => {
   const { components: { schemas } } = await readDocument(await fresh(t))
   const fieldsOf = (name: string) => (schemas[name] as { properties: Record<string, object> }).properties
@@ -226,13 +242,28 @@ t.test('a status that the document does not name fails its test', async (t) => {
   await checkStatuses(app)
   const schema: object = { operationId: 'addThing', response: { 200: Type.Null() } }
   app.post('/things', { schema, config: { public: true, csrfExempt: true } },
-    async ({ headers }, reply) => reply.code(Number(headers.wanted)).send({ detail: 'x' }))
+    async ({ headers }, reply) => reply.code(Number(headers.wanted)).send({ detail: headers.wanted === '422' ? [] : 'x' }))
   const post = async (wanted: string) => await app.inject({ method: 'POST', url: '/things', headers: { wanted } })
   for (const status of [400, 409, 413, 415, 422, 429, 503]) t.equal((await post(String(status))).statusCode, status)
   const undocumented = await post('410')
   t.equal(undocumented.statusCode, 500)
   t.match(undocumented.json(), { detail: /POST \/things answered 410.*add it to schema\.response/ })
   t.equal((await post('403')).statusCode, 500, 'nobody is refused here')
+})
+
+t.test('a media type or a detail that the document does not name fails its test', async (t) => {
+  const app = fastify()
+  await checkStatuses(app)
+  const picture: object = { operationId: 'getPicture', response: { 200: bytesOf('image/*', 'text/plain') } }
+  app.get('/picture', { schema: picture, config: { public: true } },
+    async ({ headers }, reply) => reply.type(String(headers.wanted)).send(Buffer.from('x')))
+  const refusal: object = { operationId: 'getThing', response: { 200: Type.Null(), 400: ErrorSchema } }
+  app.get('/thing', { schema: refusal, config: { public: true } }, async ({ headers }, reply) =>
+    reply.code(400).type('application/json').serializer(JSON.stringify)
+      .send({ detail: headers.wanted === 'text' ? 'x' : { error: 'x' } }))
+  const read = (url: string) => async (wanted: string) => (await app.inject({ url, headers: { wanted } })).statusCode
+  t.same(await Promise.all(['image/png', 'text/plain; charset=utf-8', 'video/mp4'].map(read('/picture'))), [200, 200, 500])
+  t.same(await Promise.all(['text', 'object'].map(read('/thing'))), [400, 500])
 })
 
 t.test('a property with a default is optional', async (t) => {

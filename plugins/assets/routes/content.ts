@@ -1,6 +1,6 @@
 import { contextOf } from '../../../core/access/context.ts'
-import { Bytes, ErrorSchema, IdParams, type Routes } from '../../../core/typebox.ts'
-import { ContentQuery } from '../schemas.ts'
+import { ErrorSchema, IdParams, type Routes } from '../../../core/typebox.ts'
+import { CONTENT, ContentQuery } from '../schemas.ts'
 
 const KINDS = [
   { kind: 'save', Name: 'Save', prefix: '/api/saves' },
@@ -22,7 +22,7 @@ const routes: Routes = async (app) => {
           summary: `Download the file of a ${kind} of your own or of a public one`,
           params: IdParams,
           querystring: ContentQuery,
-          response: { 200: Bytes, 206: Bytes, 404: ErrorSchema, 409: ErrorSchema }
+          response: { 200: CONTENT[kind], 206: CONTENT[kind], 404: ErrorSchema, 409: ErrorSchema }
         },
         config: { scopes: ['assets.read'] },
         handler: async (request, reply) => {
@@ -43,7 +43,7 @@ const routes: Routes = async (app) => {
           tags: [`${kind}s`],
           summary: `Download the file of a ${kind} that you deleted and can restore`,
           params: IdParams,
-          response: { 200: Bytes, 206: Bytes, 404: ErrorSchema }
+          response: { 200: CONTENT[kind], 206: CONTENT[kind], 404: ErrorSchema }
         },
         config: { scopes: ['assets.read'] },
         handler: async (request, reply) => await app.files.sendObject(request, reply,

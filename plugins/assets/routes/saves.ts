@@ -4,7 +4,7 @@ import { ErrorSchema, IdParams, type Routes } from '../../../core/typebox.ts'
 import { type Forms, formOf, requireFile } from '../upload-form.ts'
 import {
   DeleteSavesBody, DeviceBody, DownloadedBody, ListSavesQuery, ReplaceQuery, SaveChangeForm, SaveForm, SaveQuery,
-  SaveSchema, SaveSummarySchema, SaveUploadQuery, SummaryQuery, VisibilityBody
+  SaveSchema, SaveSummarySchema, SaveUploadQuery, SummaryQuery, UploadConflictSchema, VisibilityBody
 } from '../schemas.ts'
 
 const tags = ['saves']
@@ -12,7 +12,7 @@ const reads = { scopes: ['assets.read'] as const }
 const writes = { scopes: ['assets.write'] as const }
 const syncs = { scopes: ['devices.write'] as const }
 const forms = ['multipart/form-data']
-const REFUSALS = { 400: ErrorSchema, 404: ErrorSchema, 413: ErrorSchema, 507: ErrorSchema }
+const REFUSALS = { 400: ErrorSchema, 404: ErrorSchema, 409: UploadConflictSchema, 413: ErrorSchema, 507: ErrorSchema }
 
 /** The saves of the caller. */
 const createSaveRoutes = ({ read }: Forms): Routes => async (app) => {

@@ -4,14 +4,14 @@ import { ErrorSchema, IdParams, type Routes } from '../../../core/typebox.ts'
 import { type Forms, formOf, requireFile } from '../upload-form.ts'
 import {
   DeleteStatesBody, DownloadedBody, ListStatesQuery, ReplaceQuery, StateChangeForm, StateForm, StateSchema,
-  StateUploadQuery, VisibilityBody
+  StateUploadQuery, UploadConflictSchema, VisibilityBody
 } from '../schemas.ts'
 
 const tags = ['states']
 const reads = { scopes: ['assets.read'] as const }
 const writes = { scopes: ['assets.write'] as const }
 const forms = ['multipart/form-data']
-const REFUSALS = { 400: ErrorSchema, 404: ErrorSchema, 413: ErrorSchema, 507: ErrorSchema }
+const REFUSALS = { 400: ErrorSchema, 404: ErrorSchema, 409: UploadConflictSchema, 413: ErrorSchema, 507: ErrorSchema }
 
 /** The states of the caller. */
 const createStateRoutes = ({ read }: Forms): Routes => async (app) => {

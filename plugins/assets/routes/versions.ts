@@ -1,9 +1,9 @@
 import { Type } from '@sinclair/typebox'
 import { contextOf } from '../../../core/access/context.ts'
-import { Bytes, ErrorSchema, IdParams, type Routes } from '../../../core/typebox.ts'
+import { ErrorSchema, IdParams, type Routes } from '../../../core/typebox.ts'
 import { type Forms, formOf } from '../upload-form.ts'
 import {
-  ResolveBody, SaveSchema, SaveVersionForm, StateSchema, StateVersionForm, VersionParams, VersionSchema,
+  CONTENT, ResolveBody, SaveSchema, SaveVersionForm, StateSchema, StateVersionForm, VersionParams, VersionSchema,
   VersionUploadQuery
 } from '../schemas.ts'
 
@@ -60,7 +60,7 @@ const createVersionRoutes = ({ read }: Forms): Routes => async (app) => {
         exposeHeadRoute: false,
         schema: {
           operationId: `${method.toLowerCase()}${Name}VersionContent`, tags, summary: `Download a former content of a ${kind}`,
-          params: VersionParams, response: { 200: Bytes, 206: Bytes }
+          params: VersionParams, response: { 200: CONTENT[kind], 206: CONTENT[kind] }
         },
         config: reads,
         handler: async (request, reply) => {

@@ -1,7 +1,7 @@
 import formbody from '@fastify/formbody'
 import { Type } from '@sinclair/typebox'
 import { contextOf } from '../../../core/access/context.ts'
-import { ErrorSchema, IdParams, type Routes, withFile } from '../../../core/typebox.ts'
+import { ErrorSchema, IdParams, InvalidSchema, type Routes, withFile } from '../../../core/typebox.ts'
 import type { Forms } from '../form.ts'
 import {
   CollectionSchema, CreateCollectionForm, CreateCollectionQuery, ListCollectionsQuery, RomIdsSchema,
@@ -75,7 +75,7 @@ const createPlainRoutes = (collections: Collections, forms: Forms): Routes => as
       querystring: UpdateCollectionQuery,
       body: UpdateCollectionForm,
       form: withFile(UpdateCollectionForm, 'artwork'),
-      response: { 200: CollectionSchema, ...errors, ...formErrors }
+      response: { 200: CollectionSchema, ...errors, ...formErrors, 422: InvalidSchema }
     },
     preValidation: forms.read,
     config: writes

@@ -3,12 +3,16 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { RouteAccess } from '../../../core/access/auth.ts'
 import { contextOf } from '../../../core/access/context.ts'
 import { badRequest } from '../../../core/errors.ts'
-import { Bytes, ErrorSchema, type Routes, idOf } from '../../../core/typebox.ts'
+import { ErrorSchema, type Routes, bytesOf, idOf } from '../../../core/typebox.ts'
+import { SHOWN_TYPES } from '../../resources/media-types.ts'
 import { ScopeQuery } from '../filters/list-query.ts'
 import { type Download, readIdList } from '../downloads/downloads.ts'
 
 const tags = ['roms']
 const open: RouteAccess = { scopes: ['roms.read'], download: true }
+const ZIP = bytesOf('application/zip')
+const FILE_OR_ZIP = bytesOf('application/octet-stream', 'application/zip')
+const FILE = bytesOf('application/octet-stream', ...SHOWN_TYPES)
 const CACHE_CONTROL = 'private, no-cache'
 const TRUE_WORDS = new Set(['true', '1', 'yes', 'on'])
 
@@ -71,7 +75,7 @@ const routes: Routes = async (app) => {
         tags,
         summary: 'Download a zip of several ROMs',
         querystring: ManyQuery,
-        response: { 200: Bytes, 206: Bytes, 400: ErrorSchema }
+        response: { 200: ZIP, 206: ZIP, 400: ErrorSchema }
       },
       config: { scopes: ['roms.read'] },
       handler: async (request, reply) => {
@@ -91,7 +95,7 @@ const routes: Routes = async (app) => {
         summary: 'Download the file of a ROM, or a zip of its files',
         params: ContentParams,
         querystring: ContentQuery,
-        response: { 200: Bytes, 206: Bytes, 400: ErrorSchema }
+        response: { 200: FILE_OR_ZIP, 206: FILE_OR_ZIP, 400: ErrorSchema }
       },
       config: open,
       handler: async (request, reply) => {
@@ -113,7 +117,7 @@ const routes: Routes = async (app) => {
         tags,
         summary: 'Download a file of a ROM by its id',
         params: FileContentParams,
-        response: { 200: Bytes, 206: Bytes }
+        response: { 200: FILE, 206: FILE }
       },
       config: open,
       handler: async (request, reply) => {

@@ -2,7 +2,7 @@ import { Readable } from 'node:stream'
 import type { FastifyRequest } from 'fastify'
 import { type RouteAccess, callerOf } from '../../../core/access/auth.ts'
 import { contextOf } from '../../../core/access/context.ts'
-import { ErrorSchema, type Routes } from '../../../core/typebox.ts'
+import { ErrorSchema, InvalidSchema, type Routes } from '../../../core/typebox.ts'
 import {
   BusySchema, ClaimSchema, DiscSwappedSchema, FrameKeptSchema, JoinQuery, JoinableQuery, JoinableSessionsSchema,
   JoinedSessionSchema, LaunchingSessionSchema, MemoryCardPromptSchema, MuteSchema, MuteSetSchema,
@@ -15,6 +15,7 @@ const reads: RouteAccess = { scopes: ['roms.read'] }
 const plays: RouteAccess = { scopes: ['roms.user.write'] }
 const OWNER = { 403: ErrorSchema, 404: ErrorSchema }
 const CONTROL = { ...OWNER, 502: ErrorSchema }
+const SLOT = { 422: InvalidSchema }
 
 const routes: Routes = async (app) => {
   const { streaming } = app
@@ -67,7 +68,7 @@ const routes: Routes = async (app) => {
       summary: 'Save the game and release the machine, even if saving fails',
       params: PlatformParams,
       body: SaveAndExitSchema,
-      response: { 200: SavedSchema, ...OWNER }
+      response: { 200: SavedSchema, ...OWNER, ...SLOT }
     },
     config: plays
   }, async (request) => {
@@ -103,7 +104,7 @@ const routes: Routes = async (app) => {
   app.post('/api/streaming/sessions/:platform/save-state', {
     schema: {
       operationId: 'saveStreamingState', tags, summary: 'Save a state to a slot', params: PlatformParams, body: SlotSchema,
-      response: { 200: StateSavedSchema, ...CONTROL }
+      response: { 200: StateSavedSchema, ...CONTROL, ...SLOT }
     },
     config: plays
   }, async (request) => {
@@ -115,7 +116,7 @@ const routes: Routes = async (app) => {
   app.post('/api/streaming/sessions/:platform/load-state', {
     schema: {
       operationId: 'loadStreamingState', tags, summary: 'Load the state of a slot', params: PlatformParams, body: SlotSchema,
-      response: { 200: StateLoadedSchema, ...CONTROL }
+      response: { 200: StateLoadedSchema, ...CONTROL, ...SLOT }
     },
     config: plays
   }, async (request) => {

@@ -2,7 +2,7 @@ import formbody from '@fastify/formbody'
 import { Type } from '@sinclair/typebox'
 import { contextOf } from '../../../core/access/context.ts'
 import type { Config } from '../../../core/config/config.ts'
-import { Bytes, ErrorSchema, IdParams, type Routes, withFile } from '../../../core/typebox.ts'
+import { ErrorSchema, IdParams, type Routes, bytesOf, withFile } from '../../../core/typebox.ts'
 import { clearSessionCookie } from '../../auth/cookie.ts'
 import type { ProviderAccounts } from '../progress/provider-accounts.ts'
 import type { Achievements } from '../progress/achievements.ts'
@@ -28,7 +28,10 @@ const createProfileRoutes = ({ config, avatars, changes, accounts, achievements 
   await app.register(formbody)
 
   app.get('/api/users/:id/avatar', {
-    schema: { operationId: 'getUserAvatar', tags, summary: "Get a user's avatar", params: IdParams, response: { 200: Bytes, 404: ErrorSchema } },
+    schema: {
+      operationId: 'getUserAvatar', tags, summary: "Get a user's avatar", params: IdParams,
+      response: { 200: bytesOf('image/*', 'application/octet-stream'), 404: ErrorSchema }
+    },
     config: { scopes: ['assets.read'] }
   }, async (request, reply) => {
     const { avatar_path: path } = await app.users.get(request.db, request.params.id)
