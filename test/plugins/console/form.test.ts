@@ -1,6 +1,7 @@
 import { Type } from '@sinclair/typebox'
 import t from 'tap'
-import { readFailure } from '../../../plugins/console/web/api/failure.ts'
+import { describeStatus, readFailure } from '../../../plugins/console/web/api/failure.ts'
+import { errors } from '../../../plugins/console/web/i18n/en/errors.ts'
 import { labelOf, readNode } from '../../../plugins/console/web/ui/form/node.ts'
 import { createValue, findProblems, isWithin, problemAt, toPayload } from '../../../plugins/console/web/ui/form/values.ts'
 import { SettingsSchema as WebhookSchema } from '../../../channels/webhook/src/settings.ts'
@@ -92,4 +93,10 @@ t.test('a refusal always has a message', async (t) => {
   t.match(readFailure(409, { detail: 'Taken' }, 'It failed'), { message: 'Taken', fields: [] })
   t.match(readFailure(409, { detail: { message: 'Taken', device_id: 7 } }, 'It failed'), { message: 'Taken', fields: [] })
   for (const other of [undefined, '<html>', {}, { detail: [] }]) t.equal(readFailure(500, other, 'It failed').message, 'It failed')
+})
+
+t.test('an error of a proxy names its cause', async (t) => {
+  t.match(describeStatus(413, errors), /proxy.*client_max_body_size/)
+  for (const status of [502, 503, 504]) t.equal(describeStatus(status, errors), 'The server does not answer')
+  t.match(describeStatus(400, errors), /status 400/)
 })

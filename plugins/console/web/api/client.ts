@@ -1,8 +1,8 @@
 import createClient, { type Middleware } from 'openapi-fetch'
 import { BASE_PATH } from '../base.ts'
-import { isProxyFailure, probe, reportReached, reportSignedOut } from './connection.ts'
+import { probe, reportReached, reportSignedOut } from './connection.ts'
 import { texts } from '../i18n/language.ts'
-import { Failure, isCancelled, readFailure } from './failure.ts'
+import { Failure, describeStatus, isCancelled, isProxyFailure, readFailure } from './failure.ts'
 import type { paths } from './schema.d.ts'
 
 /** Returns the CSRF token, which pages of other sites cannot read and therefore cannot send. */
@@ -41,7 +41,7 @@ export async function receive<Data> (request: Promise<Answer<Data>>): Promise<{ 
   else reportReached(true)
   if (response.ok) return { data: answer.data as Data, response }
   if (response.status === 401) reportSignedOut()
-  throw readFailure(response.status, answer.error, texts().errors.failed.title)
+  throw readFailure(response.status, answer.error, describeStatus(response.status, texts().errors))
 }
 
 /** Returns the data of a response. @throws Failure as `receive` does */

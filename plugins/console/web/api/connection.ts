@@ -1,5 +1,6 @@
 import { signal } from '@preact/signals'
 import { addressOf } from '../base.ts'
+import { isProxyFailure } from './failure.ts'
 
 /** True while the server answers. The shell shows a banner otherwise. */
 export const isReachable = signal(true)
@@ -25,9 +26,6 @@ export async function probe (): Promise<void> {
     reportReached(false)
   }
 }
-
-/** True for the statuses with which proxies answer while the server restarts. */
-export const isProxyFailure = (status: number): boolean => status >= 502 && status <= 504
 
 /** Records if the server answered the last request. */
 export function reportReached (reached: boolean): void {

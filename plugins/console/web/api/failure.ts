@@ -1,3 +1,11 @@
+import type { Messages } from '../i18n/en.ts'
+
+/** The server names the reason of its own 413, so one without it is a proxy's. */
+const TOO_LARGE = 413
+
+/** True for the statuses with which proxies answer while the server restarts. */
+export const isProxyFailure = (status: number): boolean => status >= 502 && status <= 504
+
 /** A problem with one field of a request. */
 export interface FieldProblem {
   /** The names that lead to the field, such as `['body', 'username']`. */
@@ -36,6 +44,14 @@ export function readFailure (status: number, body: unknown, fallback: string): F
   if (isRecord(detail) && typeof detail.message === 'string') return new Failure(status, detail.message)
   const fields = Array.isArray(detail) ? detail.flatMap(readField) : []
   return new Failure(status, fields.map(({ message }) => message).join('. ') || fallback, fields)
+}
+
+type Texts = Messages['errors']
+
+/** Returns the message of a response without a reason: that of a proxy, or of the server's worker as it ends. */
+export function describeStatus (status: number, { unreachable, tooLarge, status: other }: Texts): string {
+  if (isProxyFailure(status)) return unreachable.title
+  return status === TOO_LARGE ? tooLarge : other(status)
 }
 
 /** Returns any thrown value as a failure. */

@@ -1,6 +1,6 @@
 import { addressOf } from '../../base.ts'
 import { useResource } from '../../api/resource.ts'
-import { readFailure } from '../../api/failure.ts'
+import { describeStatus, readFailure } from '../../api/failure.ts'
 import { texts } from '../../i18n/language.ts'
 
 type Schemas = Readonly<Record<string, unknown>>
@@ -10,7 +10,7 @@ const isRecord = (value: unknown): value is Schemas => typeof value === 'object'
 async function loadSchemas (signal: AbortSignal): Promise<Schemas> {
   const reply = await fetch(addressOf('openapi.json'), { signal })
   const document: unknown = await reply.json()
-  if (!reply.ok) throw readFailure(reply.status, document, texts().errors.failed.title)
+  if (!reply.ok) throw readFailure(reply.status, document, describeStatus(reply.status, texts().errors))
   const components = isRecord(document) ? document.components : undefined
   const schemas = isRecord(components) ? components.schemas : undefined
   return isRecord(schemas) ? schemas : {}

@@ -1,6 +1,6 @@
 import { api, call } from '../../api/client.ts'
-import { isProxyFailure, isReachable, probe } from '../../api/connection.ts'
-import { Failure } from '../../api/failure.ts'
+import { isReachable, probe } from '../../api/connection.ts'
+import { Failure, isProxyFailure } from '../../api/failure.ts'
 import { texts } from '../../i18n/language.ts'
 import { countChunks, listMissing, toHeader } from './chunks.ts'
 import { type UploadedFile, findUpload, storeUpload } from './upload-memory.ts'
