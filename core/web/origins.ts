@@ -11,8 +11,8 @@ const ANY_ORIGIN = '*'
 const PREFLIGHT_SECONDS = 600
 /** Response headers that scripts of other sites may read, beside those that are always readable. */
 const EXPOSED_HEADERS = [
-  'Accept-Ranges', 'Content-Disposition', 'Content-Range', 'ETag', 'Retry-After', 'WWW-Authenticate', 'X-Left-Out',
-  'X-Request-Id'
+  'Accept-Ranges', 'Content-Disposition', 'Content-Range', 'Date', 'ETag', 'Retry-After', 'WWW-Authenticate', 'X-Left-Out',
+  'X-Patch-Validated', 'X-Request-Id'
 ]
 
 /**
