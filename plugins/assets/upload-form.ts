@@ -2,6 +2,7 @@ import type { FastifyRequest } from 'fastify'
 import type { Config } from '../../core/config/config.ts'
 import { callerOf } from '../../core/access/auth.ts'
 import { ApiError, badRequest } from '../../core/errors.ts'
+import { toFormError } from '../../core/web/form-error.ts'
 import { confirmCaller } from '../auth/confirm-caller.ts'
 import { assetsConfig } from './config.ts'
 import { findUserFolder } from '../users/user-folder.ts'
@@ -33,12 +34,6 @@ function createForm (staged: ReadonlyMap<string, StagedFile>): UploadForm {
     main: (partName) => staged.get(partName) ?? other(),
     async discard () { for (const file of staged.values()) await file.discard() }
   }
-}
-
-/** Keeps errors of the parser that have a status, which are limits; turns the rest into a bad request. */
-export function toFormError (err: unknown): unknown {
-  if (err instanceof Error && ('statusCode' in err || 'syscall' in err)) return err
-  return badRequest(`The form cannot be read: ${err instanceof Error ? err.message : String(err)}`)
 }
 
 /** Checks the announced length. @throws ApiError unless the length is a number, is allowed and fits on the disk */

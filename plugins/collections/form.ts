@@ -1,5 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import { ApiError, badRequest } from '../../core/errors.ts'
+import { toFormError } from '../../core/web/form-error.ts'
 import { COVER_MAX_BYTES, type Covers, type StagedCover } from './covers.ts'
 
 /** Maximum size of a field, because the JSON list of members may be as long as a JSON body. */
@@ -46,9 +47,7 @@ export function createForms (covers: Covers) {
       try {
         request.body = await readParts(request)
       } catch (err) {
-        // Errors of the parser have a status if they are limits. All others mean that the form is malformed.
-        if (err instanceof Error && ('statusCode' in err || 'syscall' in err)) throw err
-        throw badRequest(`The form cannot be read: ${err instanceof Error ? err.message : String(err)}`)
+        throw toFormError(err)
       }
     },
 

@@ -4,6 +4,7 @@ import type { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Config } from '../../core/config/config.ts'
 import { ApiError, badRequest } from '../../core/errors.ts'
+import { toFormError } from '../../core/web/form-error.ts'
 import { readPicture } from '../assets/check-picture.ts'
 import { ARTWORK_MAX_BYTES, EDIT_PREFIX, createStaging } from '../artwork/staging.ts'
 import { resourcesDirOf } from '../resources/resource-key.ts'
@@ -77,8 +78,7 @@ export function createArtworkForms (app: FastifyInstance, config: Config) {
           else throw badRequest(`The file '${part.fieldname}' is not expected; send one picture as '${PART}'`)
         }
       } catch (err) {
-        if (err instanceof Error && ('statusCode' in err || 'syscall' in err)) throw err
-        throw badRequest(`The form cannot be read: ${err instanceof Error ? err.message : String(err)}`)
+        throw toFormError(err)
       }
       request.body = Object.fromEntries(entries)
     },

@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import { invalid } from '../../core/errors.ts'
-import { toFormError } from '../assets/upload-form.ts'
+import { toFormError } from '../../core/web/form-error.ts'
 import type { FirmwareFolder, FirmwareFolders, StagedFirmware } from './folder.ts'
 
 const PART = 'files'

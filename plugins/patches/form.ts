@@ -3,7 +3,7 @@ import type { FastifyRequest } from 'fastify'
 import { badRequest } from '../../core/errors.ts'
 import { writeUpload } from '../../core/files/write-upload.ts'
 import { ID_MAX } from '../../core/typebox.ts'
-import { toFormError } from '../assets/upload-form.ts'
+import { toFormError } from '../../core/web/form-error.ts'
 import { openNameless } from './temporary.ts'
 
 const LIMITS = { files: 2, fields: 20, parts: 22, fieldSize: 64 * 1024, fileSize: Infinity }

@@ -11,6 +11,7 @@ import { errorCode } from '../../core/files/fs-error.ts'
 import { PathRefusedError, safeName } from '../../core/files/safe-path.ts'
 import { type UploadLimits, writeUpload } from '../../core/files/write-upload.ts'
 import { readPieces } from '../../core/web/unread-bodies.ts'
+import { toFormError } from '../../core/web/form-error.ts'
 import { confirmCaller } from '../auth/confirm-caller.ts'
 import type { FileKind } from './kinds.ts'
 
@@ -98,8 +99,7 @@ async function readParts (
     }
   } catch (err) {
     if (arrived !== null) await rm(arrived.path, { force: true })
-    if (err instanceof Error && ('statusCode' in err || 'syscall' in err)) throw err
-    throw badRequest(`The form cannot be read: ${err instanceof Error ? err.message : String(err)}`)
+    throw toFormError(err)
   }
   if (arrived === null) throw badRequest(`The form has no part '${name}'; give the part the name in ${NAME_HEADER}`)
   return arrived

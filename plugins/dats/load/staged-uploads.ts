@@ -7,7 +7,7 @@ import { ApiError, badRequest, invalid } from '../../../core/errors.ts'
 import { createFolder } from '../../../core/files/create-folder.ts'
 import { isNotFoundError } from '../../../core/files/fs-error.ts'
 import { writeUpload } from '../../../core/files/write-upload.ts'
-import { toFormError } from '../../assets/upload-form.ts'
+import { toFormError } from '../../../core/web/form-error.ts'
 import { isDatName } from './read-members.ts'
 
 const PART = 'files'

@@ -1,5 +1,6 @@
 import type { FastifyRequest } from 'fastify'
-import { ApiError, badRequest } from '../../../core/errors.ts'
+import { ApiError } from '../../../core/errors.ts'
+import { toFormError } from '../../../core/web/form-error.ts'
 
 const AVATAR_MAX_BYTES = 10 * 1024 * 1024
 const FIELD_MAX_BYTES = 64 * 1024
@@ -48,9 +49,7 @@ async function readMultipart (request: FastifyRequest): Promise<Record<string, u
   try {
     return toBody(await readParts(request))
   } catch (err) {
-    // The parser's own errors have a status if a limit is exceeded. All other errors mean that the form is malformed.
-    if (err instanceof Error && 'statusCode' in err) throw err
-    throw badRequest(`The form cannot be read: ${err instanceof Error ? err.message : String(err)}`)
+    throw toFormError(err)
   }
 }
 
