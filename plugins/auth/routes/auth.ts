@@ -6,6 +6,7 @@ import type { SignInMethods } from '../plugin.ts'
 import {
   ForgotPasswordSchema, LogoutSchema, ResetPasswordSchema, SignInFormSchema, TokenFormSchema, TokenSchema
 } from '../schemas.ts'
+import { readMultipartForm } from './multipart-form.ts'
 
 const tags = ['auth']
 const FORM = ['application/x-www-form-urlencoded']
@@ -32,10 +33,12 @@ const createRoutes = ({ signIn, oauth, resets }: SignInMethods): Routes => async
       operationId: 'loginWithForm',
       tags,
       summary: 'Open a browser session with a form',
+      description: 'A multipart form is read, too.',
       consumes: FORM,
       body: SignInFormSchema,
-      response: { 200: Type.Null(), 401: ErrorSchema, 429: ErrorSchema }
+      response: { 200: Type.Null(), 400: ErrorSchema, 401: ErrorSchema, 413: ErrorSchema, 429: ErrorSchema }
     },
+    preValidation: readMultipartForm,
     config: { public: true, readsAuthorization: true }
   }, async (request, reply) => {
     const user = await signIn.checkOrRefuse({ ...request.body, address: request.ip })
@@ -55,10 +58,14 @@ const createRoutes = ({ signIn, oauth, resets }: SignInMethods): Routes => async
       operationId: 'createToken',
       tags,
       summary: 'Get OAuth2 tokens for a password or a refresh token',
+      description: 'A multipart form is read, too.',
       consumes: FORM,
       body: TokenFormSchema,
-      response: { 200: TokenSchema, 400: ErrorSchema, 401: ErrorSchema, 403: ErrorSchema, 429: ErrorSchema }
+      response: {
+        200: TokenSchema, 400: ErrorSchema, 401: ErrorSchema, 403: ErrorSchema, 413: ErrorSchema, 429: ErrorSchema
+      }
     },
+    preValidation: readMultipartForm,
     // Programs send their own name and secret by Basic, which are not those of a user.
     config: { public: true, csrfExempt: true, readsAuthorization: true }
   }, async (request, reply) => {

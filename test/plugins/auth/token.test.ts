@@ -2,6 +2,7 @@ import { decodeJwt, decodeProtectedHeader } from 'jose'
 import t from 'tap'
 import { type Claims, createJwts } from '../../../plugins/auth/jwt.ts'
 import { buildTestApp } from '../../support.ts'
+import { createForm } from '../assets/support.ts'
 import { basicHeaders, browserHeaders, readCookies } from './support.ts'
 import { until } from '../../until.ts'
 
@@ -42,6 +43,20 @@ t.test('the OAuth2 token endpoint', async (t) => {
     t.equal((await call(tokens.access_token)).json<{ username: string }>().username, 'alice')
     const rows = JSON.stringify((await db.query('select * from one_time_tokens')).rows)
     t.notMatch(rows, String(decodeJwt(tokens.refresh_token).jti), 'only the hash is kept')
+  })
+
+  await t.test('a multipart form is read like a urlencoded one', async (t) => {
+    const send = (parts: Parameters<typeof createForm>[0], url = '/api/token') => {
+      const form = createForm(parts)
+      return app.inject({ method: 'POST', url, headers: form.headers, payload: form.payload })
+    }
+    const user = [{ name: 'username', content: 'alice' }, { name: 'password', content: 'a password' }]
+    const reply = await send([{ name: 'grant_type', content: 'password' }, ...user, { name: 'scope', content: 'me.read' }])
+    t.equal(reply.statusCode, 200, reply.body)
+    t.equal(await status(reply.json<Tokens>().access_token), 200)
+    t.equal((await send(user, '/api/auth/login')).statusCode, 200)
+    t.equal((await send([{ name: 'username', content: 'alice' }, { name: 'password', content: 'x'.repeat(20_000) }])).statusCode, 413)
+    t.match((await send([...user, { name: 'avatar', content: 'x', fileName: 'a.png' }])).json(), { detail: /'avatar' is a file/ })
   })
 
   await t.test('a refused grant says why', async (t) => {
