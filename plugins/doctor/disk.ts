@@ -3,6 +3,8 @@ import { access, mkdtemp, rmdir, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { errorCode } from '../../core/files/fs-error.ts'
 import { countFree } from '../../core/files/free-space.ts'
+import { ASSETS } from '../assets/asset-files.ts'
+import { RESOURCES } from '../resources/resource-key.ts'
 import { type DoctorCheck, type Finding, fail, ok, reasonOf, warn } from './finding.ts'
 
 const GIB = 1024 ** 3
@@ -62,6 +64,16 @@ async function examineDataDir (dataDir: string): Promise<Finding[]> {
   return [ok(subject, `${dataDir} can be written`)]
 }
 
+/** Checks a folder of the data directory that may be a disk of its own, or belong to another user. */
+async function examineFolder (dataDir: string, name: string): Promise<Finding[]> {
+  const folder = join(dataDir, name)
+  if (!existsSync(folder)) return []
+  const problem = await findWriteProblem(folder)
+  if (problem !== null) return [fail(name, `${folder} cannot be written: ${problem.reason}`, problem.remedy)]
+  const isOtherDisk = (await stat(folder)).dev !== (await stat(dataDir)).dev
+  return isOtherDisk ? [await examineSpace(name, folder)] : []
+}
+
 /** Checks files that hold secrets: nobody else may read them. */
 async function examineSecret (dataDir: string, name: string, rights: number): Promise<Finding[]> {
   const file = join(dataDir, name)
@@ -81,6 +93,8 @@ async function examineSecret (dataDir: string, name: string, rights: number): Pr
 export const examineDisk: DoctorCheck = async ({ config: { data_dir: dataDir } }) => [
   ...await examineDataDir(dataDir),
   await examineSpace('disk space', dataDir),
+  ...await examineFolder(dataDir, ASSETS),
+  ...await examineFolder(dataDir, RESOURCES),
   ...await examineSecret(dataDir, 'secret.key', GROUP_AND_OTHERS),
   ...await examineSecret(dataDir, 'config.yml', OTHER_USERS)
 ]

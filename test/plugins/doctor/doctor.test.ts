@@ -150,6 +150,17 @@ t.test('an unmounted library is an error, one that is still empty is not', async
   await mkdir(test.libraryDir)
 })
 
+t.test('a folder of the data directory that cannot be written is reported', async (t) => {
+  const test = await fresh(t)
+  const folder = join(test.config.data_dir, 'assets')
+  await mkdir(folder, { recursive: true })
+  t.same(listIlls(await examineDisk(patientOf(test))), [])
+  await rm(folder, { recursive: true })
+  await writeFile(folder, 'a file in the place of the folder')
+  t.same(listIlls(await examineDisk(patientOf(test))), ['fail assets'])
+  await rm(folder)
+})
+
 t.test('secrets that other users can read are reported', { skip: process.platform === 'win32' }, async (t) => {
   const test = await fresh(t)
   const file = join(test.config.data_dir, 'secret.key')
