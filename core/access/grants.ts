@@ -6,6 +6,9 @@ export const GRANT_ACTIONS = ['read', 'write', 'delete'] as const
 export type GrantEntity = typeof GRANT_ENTITIES[number]
 export type GrantAction = typeof GRANT_ACTIONS[number]
 
+/** Entities that have an owner. Nobody owns the others, so a grant for own ones of them allows nothing. */
+const OWNED: ReadonlySet<GrantEntity> = new Set<GrantEntity>(['collections', 'playlists', 'assets', 'devices'])
+
 /** Permission for one action on one kind of entity; `own_only` limits it to the user's own ones. */
 export interface Grant { entity: GrantEntity, action: GrantAction, own_only: boolean }
 
@@ -39,11 +42,12 @@ function scopeOf ({ entity, action }: Grant): string | null {
 
 /**
  * Returns the scopes of an account, in canonical order. A grant to delete gives no scope: routes check that grant
- * directly.
+ * directly. Neither does a grant for own platforms, ROMs, firmware, users, tasks or logs, because those have no owner.
  */
 export function scopesOf (access: Access): Scope[] {
   if (access.is_admin) return [...SCOPES]
-  const granted = new Set(access.grants.map(scopeOf))
+  const effective = access.grants.filter(({ entity, own_only: ownOnly }) => !ownOnly || OWNED.has(entity))
+  const granted = new Set(effective.map(scopeOf))
   return SCOPES.filter((scope) => PERSONAL_SCOPES.has(scope) || granted.has(scope))
 }
 

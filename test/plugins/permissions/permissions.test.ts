@@ -120,6 +120,22 @@ t.test('V8: a grant for own objects gives the scope, but no access to those of o
   t.equal(await remove(), 200)
 })
 
+t.test('V8: a grant for own objects of a kind without owners gives no scope', async (t) => {
+  const victim = await createUser('victim')
+  const romId = await addRom(test, { fs_name: 'Quay.sfc' })
+  const own = ['platforms', 'roms', 'firmware', 'users', 'tasks', 'logs'].flatMap((entity) =>
+    ['read', 'write', 'delete'].map((action) => ({ entity, action, granted: true, own_only: true })))
+  await call('PUT', `users/${aliceId}`, { overrides: own })
+  const send = async (method: 'GET' | 'PUT' | 'DELETE', path: string) =>
+    (await app.inject({ method, url: `/api/${path}`, headers: alice, ...method === 'PUT' ? { payload: {} } : {} })).statusCode
+  for (const path of ['platforms', 'roms', 'firmware', 'users', 'tasks', 'logs']) t.equal(await send('GET', path), 403, path)
+  t.equal(await send('PUT', `roms/${romId}`), 403, 'nobody owns a ROM')
+  t.equal(await send('DELETE', `users/${await idOf('victim')}`), 403, 'nobody owns an account')
+  t.equal(await statusOf('users/me', victim), 200, 'the other account is still there')
+  await call('PUT', `users/${aliceId}`, { overrides: own.map((one) => ({ ...one, own_only: false })) })
+  t.equal(await send('DELETE', `users/${await idOf('victim')}`), 200, 'a grant for all objects gives the scope')
+})
+
 t.test('everybody sees their own permissions; only administrators see what is hidden', async (t) => {
   const actions = async (headers: Headers) =>
     (await call('GET', 'me', undefined, headers)).json<{ grants: { action: string, scope: object }[] }>().grants
