@@ -1,5 +1,9 @@
+import { type RawBuilder, sql } from 'kysely'
+import type { Context } from '../../core/access/context.ts'
 import type { Db } from '../../core/database/db.ts'
 import { toDatabaseJson } from '../../core/database/json.ts'
+import type { AnyCaller } from '../platforms/visibility.ts'
+import { isRomVisible } from '../roms/visibility.ts'
 import type { Swap } from './entities.ts'
 
 /** A ROM that may be converted. */
@@ -20,23 +24,26 @@ export interface ConvertibleRom {
 /** The selected ROMs; all of them without platforms and ROMs. */
 export interface Selection { platform_ids: readonly number[] | null, rom_ids: readonly number[] | null }
 
-const SELECTED = `not r.missing_from_fs and ($1::int[] is null or r.platform_id = any($1::int[]))
-  and ($2::int[] is null or r.id = any($2::int[]))`
+/** The condition for a ROM `r` to be selected. ROMs that are hidden from the caller are not. */
+const isSelected = (caller: AnyCaller, { platform_ids: platforms, rom_ids: roms }: Selection): RawBuilder<boolean> =>
+  sql<boolean>`(not r.missing_from_fs and ${isRomVisible(caller)}
+    and (${platforms}::int[] is null or r.platform_id = any(${platforms}::int[]))
+    and (${roms}::int[] is null or r.id = any(${roms}::int[])))`
 
-export async function countConvertible (db: Db, selection: Selection): Promise<number> {
-  const { rows } = await db.query<{ count: number }>(`select count(*)::int as count from roms r where ${SELECTED}`,
-    [selection.platform_ids, selection.rom_ids])
+export async function countConvertible ({ db, caller }: Context<AnyCaller>, selection: Selection): Promise<number> {
+  const { rows } = await sql<{ count: number }>`select count(*)::int as count from roms r
+    where ${isSelected(caller, selection)}`.execute(db)
   return rows[0]?.count ?? 0
 }
 
 /** Returns the next ROMs after an id, by id. */
 export async function selectConvertible (
-  db: Db, { platform_ids: platforms, rom_ids: roms }: Selection, after: number, limit: number
+  { db, caller }: Context<AnyCaller>, selection: Selection, after: number, limit: number
 ): Promise<ConvertibleRom[]> {
-  const { rows } = await db.query<ConvertibleRom>(`select r.id, r.library_id, r.platform_id, p.slug, r.fs_path, r.fs_name,
+  const { rows } = await sql<ConvertibleRom>`select r.id, r.library_id, r.platform_id, p.slug, r.fs_path, r.fs_name,
       r.fs_size_bytes::float8 as size, r.crc_hash, r.md5_hash, r.sha1_hash, r.ra_hash
-    from roms r join platforms p on p.id = r.platform_id where ${SELECTED} and r.id > $3 order by r.id limit $4`,
-  [platforms, roms, after, limit])
+    from roms r join platforms p on p.id = r.platform_id
+    where ${isSelected(caller, selection)} and r.id > ${after} order by r.id limit ${limit}`.execute(db)
   return rows
 }
 

@@ -1,10 +1,11 @@
 import type { FastifyInstance } from 'fastify'
+import type { Context } from '../../core/access/context.ts'
 import type { Config } from '../../core/config/config.ts'
-import type { Db } from '../../core/database/db.ts'
 import { ApiError } from '../../core/errors.ts'
 import { countEdit } from '../library-versions/version-rows.ts'
 import { type EntryHasher, createEntryHasher } from '../hashing/entry-hasher.ts'
 import type { createSharedHasher } from '../hashing/shared-hasher.ts'
+import type { AnyCaller } from '../platforms/visibility.ts'
 import type { TaskRun } from '../tasks/definitions.ts'
 import { type Archives, createArchives } from './archive-in-thread.ts'
 import { type NeighbourFiles, createNeighbourFiles } from './neighbour-files.ts'
@@ -24,9 +25,9 @@ function explain (err: unknown): string {
   return err instanceof Error ? err.message : String(err)
 }
 
-async function * readAll (db: Db, selection: Selection): AsyncGenerator<ConvertibleRom> {
+async function * readAll (context: Context<AnyCaller>, selection: Selection): AsyncGenerator<ConvertibleRom> {
   for (let after = 0; ;) {
-    const page = await selectConvertible(db, selection, after, PAGE)
+    const page = await selectConvertible(context, selection, after, PAGE)
     yield * page
     const last = page.at(-1)
     if (last === undefined) return
@@ -88,16 +89,17 @@ async function convertOne (
   }
 }
 
-/** Converts the chosen ROMs, one after the other. */
+/** Converts the chosen ROMs that the person sees who started the run, one after the other. */
 export async function runConversion ({ app, config, hashers }: ConversionServices, run: TaskRun): Promise<void> {
   const { signal } = run
   const args = run.payload as ConversionArguments
   const { to, dry_run: isDry = false } = args
+  const context = await app.permissions.contextOf(run.user_id)
   if (to === 'chd' && !isDry) await requireChdman()
   const swaps = { db: app.db, library: app.library }
   for (const err of await recoverConversions(swaps, true)) app.log.warn({ err }, 'an interrupted conversion could not be finished')
   const selection = { platform_ids: args.platform_ids ?? null, rom_ids: args.rom_ids ?? null }
-  const report = createReport(run.report, { isDryRun: isDry, total: await countConvertible(app.db, selection) })
+  const report = createReport(run.report, { isDryRun: isDry, total: await countConvertible(context, selection) })
   // The settings stay as they are when a run begins.
   const settings = { ...config }
   const lease = await hashers.acquire(settings)
@@ -113,7 +115,7 @@ export async function runConversion ({ app, config, hashers }: ConversionService
   }
 
   try {
-    for await (const rom of readAll(app.db, selection)) {
+    for await (const rom of readAll(context, selection)) {
       signal.throwIfAborted()
       await report.add(await convertOne(app, rom, { to, convert, signal }))
     }

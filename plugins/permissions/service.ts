@@ -5,6 +5,7 @@ import type { Context } from '../../core/access/context.ts'
 import { ADMIN_ACCESS, type Access, scopesOf } from '../../core/access/grants.ts'
 import { passwordMarkOf } from '../../core/access/secrets.ts'
 import type { Db } from '../../core/database/db.ts'
+import { notFound } from '../../core/errors.ts'
 import type { EventDescriptions, ServerEvents } from '../../core/sockets/sockets.ts'
 import type { User } from '../users/entities.ts'
 import { NO_ACCESS, loadAccess, loadGuestAccess } from './access-rows.ts'
@@ -93,6 +94,19 @@ export function createPermissions (app: FastifyInstance) {
     async listViewers (userIds: readonly number[]): Promise<Map<number, Pick<Caller, 'id' | 'access'>>> {
       if (userIds.length === 0) return new Map()
       return new Map([...await loadAccess(app.db, [...new Set(userIds)])].map(([id, access]) => [id, { id, access }]))
+    },
+
+    /**
+     * Loads the context of work that an account started. Null stands for the operator and the server, who see
+     * everything.
+     *
+     * @throws ApiError NOT_FOUND if the account was deleted
+     */
+    async contextOf (userId: number | null): Promise<Context<Pick<Caller, 'id' | 'access'> | null>> {
+      if (userId === null) return { db: app.db, caller: null }
+      const access = (await loadAccess(app.db, [userId])).get(userId)
+      if (access === undefined) throw notFound('The account that started the task is deleted; start the task again')
+      return { db: app.db, caller: { id: userId, access } }
     },
 
     /** Returns the context of a public route. Its caller may be a guest, with the access of the default group. */

@@ -8,6 +8,7 @@ import type { TaskDefinition } from '../tasks/definitions.ts'
 import { defineCleanupMissing } from './disk/cleanup-missing.ts'
 import { defineCleanupResources } from '../artwork/cleanup-resources.ts'
 import { describeScans, listenForScans } from './events.ts'
+import { hideFromReports } from './hide-from-reports.ts'
 import type { ScanPayload } from './schemas.ts'
 import { createScans } from './service.ts'
 
@@ -45,6 +46,7 @@ const plugin: FeaturePlugin = async (app, { config, role }) => {
   app.decorate('scans', createScans(app, config))
   describeScans(app)
   listenForScans(app)
+  app.tasks.filterReports(hideFromReports)
   const definitions = [defineRescan(app, config), defineCleanupResources(app, config), defineCleanupMissing(app)]
   for (const definition of definitions) app.tasks.define(definition)
   if (role !== 'worker') return

@@ -1,5 +1,6 @@
 import type { TObject } from '@sinclair/typebox'
 import type { Caller } from '../../core/access/auth.ts'
+import type { Context } from '../../core/access/context.ts'
 import type { GrantAction, GrantEntity } from '../../core/access/grants.ts'
 import type { Scope } from '../../core/access/scopes.ts'
 import type { Task } from './entities.ts'
@@ -89,4 +90,7 @@ export interface StartOptions {
 }
 
 /** Called for every task that finished, failed or was stopped, after its row is updated. */
+/** Removes from reports of tasks whatever is hidden from the caller. */
+export type ReportFilter = (context: Context, reports: readonly Task['meta'][]) => Promise<Task['meta'][]>
+
 export type EndListener = (task: Task) => Promise<void> | void

@@ -1,5 +1,6 @@
 import { Type } from '@sinclair/typebox'
 import { type Caller, callerOf } from '../../core/access/auth.ts'
+import { type Context, contextOf } from '../../core/access/context.ts'
 import { createPathMask } from '../../core/config/path-mask.ts'
 import type { FeatureRoutes } from '../../core/feature.ts'
 import { ErrorSchema } from '../../core/typebox.ts'
@@ -14,12 +15,23 @@ const routes: FeatureRoutes = async (app, { config }) => {
   const mask = createPathMask(config)
 
   /** Reports of tasks may contain paths of the machine, which only administrators may see. */
-  function viewFor ({ access }: Caller, task: Task): TaskStatus {
-    const status = toTaskStatus(task)
+  function toView (task: Task, { access }: Caller, report: Task['meta']): TaskStatus {
+    const status = toTaskStatus(task, report)
     if (access.is_admin) return status
     const meta = JSON.parse(JSON.stringify(status.meta), (_key, value: unknown) =>
       typeof value === 'string' ? mask(value) : value) as TaskStatus['meta']
     return { ...status, meta }
+  }
+
+  async function viewAll (context: Context, tasks: readonly Task[]): Promise<TaskStatus[]> {
+    const reports = await app.tasks.readReports(context, tasks)
+    return tasks.map((task, index) => toView(task, context.caller, reports[index] ?? {}))
+  }
+
+  async function viewOne (context: Context, id: string): Promise<TaskStatus> {
+    const task = await app.tasks.get(context.db, id)
+    const [report = {}] = await app.tasks.readReports(context, [task])
+    return toView(task, context.caller, report)
   }
 
   app.get('/api/tasks', {
@@ -34,8 +46,7 @@ const routes: FeatureRoutes = async (app, { config }) => {
     },
     config: { scopes }
   }, async (request) => {
-    const caller = callerOf(request)
-    return (await app.tasks.listRuns(request.db)).map((task) => viewFor(caller, task))
+    return await viewAll(contextOf(request), await app.tasks.listRuns(request.db))
   })
 
   app.get('/api/tasks/:task_id', {
@@ -44,7 +55,7 @@ const routes: FeatureRoutes = async (app, { config }) => {
       response: { 200: TaskStatusSchema }
     },
     config: { scopes }
-  }, async (request) => viewFor(callerOf(request), await app.tasks.get(request.db, request.params.task_id)))
+  }, async (request) => await viewOne(contextOf(request), request.params.task_id))
 
   app.post('/api/tasks/:task_id/stop', {
     schema: {
@@ -62,7 +73,7 @@ const routes: FeatureRoutes = async (app, { config }) => {
     const { task_id: id } = request.params
     await app.tasks.stopOne(id)
     await app.audit.record({ event: 'task.stopped', user: request.caller, address: request.ip, details: { task_id: id } })
-    return viewFor(callerOf(request), await app.tasks.get(request.db, id))
+    return await viewOne(contextOf(request), id)
   })
 
   app.post('/api/tasks/run/:task_name', {

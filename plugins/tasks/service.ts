@@ -2,13 +2,14 @@ import { randomUUID } from 'node:crypto'
 import { UniqueConstraintViolationException } from '@mikro-orm/core'
 import { Value } from '@sinclair/typebox/value'
 import type { FastifyInstance } from 'fastify'
+import type { Context } from '../../core/access/context.ts'
 import type { Config } from '../../core/config/config.ts'
 import { databaseNow } from '../../core/database/clock.ts'
 import type { Db } from '../../core/database/db.ts'
 import { conflict, notFound } from '../../core/errors.ts'
 import { tasksConfig } from './config.ts'
 import { createCatalogue } from './catalogue.ts'
-import { type EndListener, type Runner, type StartOptions, TASK_QUEUE } from './definitions.ts'
+import { type EndListener, type ReportFilter, type Runner, type StartOptions, TASK_QUEUE } from './definitions.ts'
 import { Task } from './entities.ts'
 import { TaskRuns } from './runs.ts'
 import { type TaskGroups, TaskGroupsSchema } from './schemas.ts'
@@ -66,6 +67,7 @@ async function listRuns (config: Config, db: Db): Promise<Task[]> {
 /** Creates the service of tasks: its catalogue, its queue and its runs. */
 export function createTasks (app: FastifyInstance, config: Config) {
   const runs = new TaskRuns(app)
+  let filterReports: ReportFilter = async (_context, reports) => [...reports]
 
   function addRunner (queue: string, runner: Runner): void {
     app.jobs.define<{ task_id: string }>(queue, {
@@ -114,6 +116,15 @@ export function createTasks (app: FastifyInstance, config: Config) {
     start: (options: StartOptions) => startTask(app, options),
     onEnd: (listener: EndListener) => { runs.onEnd(listener) },
     stopAll: () => { runs.close() },
+
+    /** Sets the filter for reports that members see. */
+    filterReports (filter: ReportFilter): void { filterReports = filter },
+
+    /** Returns the reports of tasks without what is hidden from a caller. */
+    readReports: async (context: Context, tasks: readonly Task[]): Promise<Task['meta'][]> => {
+      const reports = tasks.map(({ meta }) => meta)
+      return context.caller.access.is_admin ? reports : await filterReports(context, reports)
+    },
     define: catalogue.define,
     schedule: catalogue.schedule,
     list: catalogue.list,

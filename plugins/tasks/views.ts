@@ -18,13 +18,14 @@ export function toTaskExecution (task: Task): TaskExecution {
   }
 }
 
-export function toTaskStatus (task: Task): TaskStatus {
+/** @param report the report of the task, as its reader may see it */
+export function toTaskStatus (task: Task, report: Task['meta']): TaskStatus {
   const key = STATS_KEYS[task.type]
   return {
     ...toTaskExecution(task),
     started_at: formatDate(task.started_at ?? null),
     ended_at: formatDate(task.ended_at ?? null),
     task_type: task.type,
-    meta: { ...(key === undefined ? {} : { [key]: null }), ...task.meta }
+    meta: { ...(key === undefined ? {} : { [key]: null }), ...report }
   }
 }

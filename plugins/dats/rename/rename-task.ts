@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import type { Context } from '../../../core/access/context.ts'
-import { ApiError, notFound } from '../../../core/errors.ts'
+import { ApiError } from '../../../core/errors.ts'
 import { countEdit } from '../../library-versions/version-rows.ts'
 import type { AnyCaller } from '../../platforms/visibility.ts'
 import { recoverRenames, renameRom } from '../../renames/rename-rom.ts'
@@ -81,13 +81,6 @@ async function undoTemporary (app: FastifyInstance, rom: MisnamedRom, name: stri
 
 /** Defines the task that gives ROMs the names of their games in a DAT. It sees what the person sees who started it. */
 export function defineRename (app: FastifyInstance, requireDat: RequireDat): TaskDefinition {
-  async function loadContext (userId: number | null): Promise<Context<AnyCaller>> {
-    if (userId === null) return { db: app.db, caller: null }
-    const caller = (await app.permissions.listViewers([userId])).get(userId)
-    if (caller === undefined) throw notFound('The account that started the task is deleted; start the task again')
-    return { db: app.db, caller }
-  }
-
   async function attempt (chain: RenameChain, isDry: boolean): Promise<DatRenameView[]> {
     const plan = planRename(chain, app.library.rules)
     return plan.refusal !== null || isDry ? [plan] : await renameChain(app, chain)
@@ -95,7 +88,7 @@ export function defineRename (app: FastifyInstance, requireDat: RequireDat): Tas
 
   async function run ({ payload, user_id: userId, report, signal }: TaskRun): Promise<void> {
     const { dat_id: datId, rom_ids: romIds = null, dry_run: isDry = false } = payload as RenameArguments
-    const context = await loadContext(userId)
+    const context = await app.permissions.contextOf(userId)
     await requireDat(context, datId)
     await recoverRenames(app)
     const selection = { datId, romIds }

@@ -97,7 +97,7 @@ export async function startConversion (t: Test) {
     return { id, work: join(libraryDir, work), from: join(libraryDir, work, '0', `${name}.zip`), to: at(folder, `${name}.zip`), old: at(folder, `${name}.v`) }
   }
   return {
-    app, admin, put, scan, rom, roms, sql, finished, libraryDir, at, list, run, start, convert, addPlatform,
+    test, app, admin, put, scan, rom, roms, sql, finished, libraryDir, at, list, run, start, convert, addPlatform,
     startHeld, leaveBegun
   }
 }

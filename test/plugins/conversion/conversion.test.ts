@@ -4,10 +4,10 @@ import t from 'tap'
 import { describeLayout, findLoss, renameInPlaylist } from '../../../plugins/conversion/sheets.ts'
 import { finishConversion, recoverConversions } from '../../../plugins/conversion/swap-files.ts'
 import { makeZip } from '../hashing/fixtures.ts'
-import { GAME, startConversion } from './conversion-support.ts'
+import { GAME, type Meta, startConversion } from './conversion-support.ts'
 
 const {
-  app, admin, put, scan, rom, roms, sql, finished, at, list, run, convert, addPlatform, leaveBegun
+  test, app, admin, put, scan, rom, roms, sql, finished, at, list, run, convert, addPlatform, leaveBegun
 } = await startConversion(t)
 
 t.test('a file is zipped and all data of its ROM stays', async (t) => {
@@ -45,6 +45,35 @@ t.test('a dry run reports changes and savings and changes nothing', async (t) =>
   t.match((await convert({ to: 'plain', platform_ids: [platform], dry_run: true })).meta.converted, [{ fs_name: 'Wet.zip', bytes_after: GAME.length }])
   t.same(await list('gba'), before)
   t.same(await sql('select * from rom_conversions'), [])
+})
+
+t.test('V9: a conversion and its report leave out ROMs hidden from their reader', async (t) => {
+  const platform = await addPlatform('lynx', { 'Seen.lnx': GAME, 'Veiled.lnx': GAME })
+  const veiledPlatform = await addPlatform('atari2600', { 'Other.a26': GAME })
+  const keeper = await test.createUser('keeper')
+  const [{ id: userId = 0 } = {}] = await sql<{ id: number }>("select id from users where username = 'keeper'")
+  await sql(`insert into permission_overrides (user_id, entity, action, own_only, granted)
+    select $1, entity, action, false, true from (values ('roms', 'read'), ('roms', 'write'), ('roms', 'delete'), ('tasks', 'write'))
+      as given (entity, action)`, [userId])
+  const veiled = await rom('lynx', 'Veiled.lnx')
+  await sql("insert into hidden_entities (entity, entity_id, user_id) values ('roms', $2, $1), ('platforms', $3, $1)",
+    [userId, veiled.id, veiledPlatform])
+  const ask = async (path: string) => (await app.inject({ url: `/api/tasks/${path}`, headers: keeper })).body
+  const convertAs = async (payload: object) => {
+    const reply = await app.inject({ method: 'POST', url: '/api/tasks/run/convert_library', headers: keeper, payload })
+    return (await finished(reply.json<{ task_id: string }>().task_id)).meta as unknown as Meta
+  }
+
+  t.match(await convertAs({ to: 'zip', rom_ids: [veiled.id] }), { conversion_stats: { processed: 0, total: 0 }, converted: [] })
+  t.match(await convertAs({ to: 'zip', platform_ids: [platform, veiledPlatform] }), {
+    conversion_stats: { processed: 1, total: 1 }, converted: [{ fs_name: 'Seen.lnx' }]
+  })
+  t.same([await list('lynx'), await list('atari2600')], [['Seen.zip', 'Veiled.lnx'], ['Other.a26']])
+
+  const { id, meta } = await convert({ to: 'zip', platform_ids: [platform, veiledPlatform], dry_run: true })
+  t.equal(meta.converted.length, 2, 'an administrator reads the whole report')
+  for (const path of [id, 'status']) t.notMatch(await ask(path), /Veiled|Other/, path)
+  t.match(await ask(id), /Seen/)
 })
 
 t.test('sheets are compared by the layout of the disc, not by their text', (t) => {

@@ -174,6 +174,28 @@ t.test('a destructive task needs the scope and the grant for the deleted objects
   await sql("delete from permission_grants where entity in ('tasks', 'roms') and action = 'write'")
 })
 
+t.test('V9: a report does not name platforms that are hidden from its reader', async (t) => {
+  const watcher = await test.createUser('watcher')
+  await sql(`insert into permission_overrides (user_id, entity, action, own_only, granted)
+    select id, 'tasks', 'write', false, true from users where username = 'watcher'`)
+  await sql(`with added as (insert into platforms (slug, fs_slug, name) values ('open', 'open', 'Open'), ('veiled', 'veiled', 'Veil')
+      returning id, slug)
+    insert into hidden_entities (entity, entity_id, user_id)
+    select 'platforms', added.id, users.id from added, users where slug = 'veiled' and username = 'watcher'`)
+  const id = crypto.randomUUID()
+  const problems = ['open', 'veiled'].map((platform) => ({ platform, path: `roms/${platform}/x`, reason: 'it is empty' }))
+  const meta = { scan_stats: { scanned_roms: 3 }, platform: 'Veil', problems, deleted: ['bios/open/x', 'bios/veiled/x'] }
+  await sql(`insert into tasks (id, title, type, status, meta, ended_at)
+    values ('${id}', 'Scan', 'scan', 'finished', '${JSON.stringify(meta)}', now())`)
+  const read = async (headers: Record<string, string>) =>
+    (await app.inject({ url: `/api/tasks/${id}`, headers })).json<{ meta: object }>().meta
+  t.same(await read(admin), meta)
+  t.same(await read(watcher), {
+    scan_stats: { scanned_roms: 3 }, platform: null, problems: problems.slice(0, 1), deleted: ['bios/open/x']
+  })
+  await sql("delete from platforms where slug in ('open', 'veiled')")
+})
+
 t.test('an unknown task id is not found, whatever its form', async (t) => {
   for (const id of [crypto.randomUUID(), 'x', '------------------------------------', '1', "'; drop table tasks"]) {
     const answer = await get(`/api/tasks/${encodeURIComponent(id)}`)
