@@ -3,7 +3,7 @@ import { type RawBuilder, sql } from 'kysely'
 import type { Context } from '../../core/access/context.ts'
 import { selectMilliseconds } from '../../core/database/columns.ts'
 import type { Db } from '../../core/database/db.ts'
-import type { AnyCaller } from '../platforms/visibility.ts'
+import { type AnyCaller, readsPublic } from '../platforms/visibility.ts'
 import { isRomVisible } from '../roms/visibility.ts'
 import type { Asset, AssetKind } from './entities.ts'
 
@@ -58,8 +58,10 @@ export const isAt = (path: string): AssetCondition => sql<boolean>`(a.user_id in
   and a.file_name = ${basename(path)} and regexp_replace(a.disk_path, '/[^/]*$', '') = ${dirname(path)})`
 export const isLive = sql<boolean>`a.deleted_at is null`
 export const isDeleted = sql<boolean>`a.deleted_at is not null`
-/** Matches assets of the caller and public assets. */
-export const isShared = (caller: AnyCaller): AssetCondition => sql<boolean>`(${isOwn(caller)} or a.is_public)`
+/** Matches assets of the caller, and public ones unless the caller may read only its own. */
+export const isShared = (caller: AnyCaller): AssetCondition => readsPublic(caller, 'assets')
+  ? sql<boolean>`(${isOwn(caller)} or a.is_public)`
+  : isOwn(caller)
 
 /** Matches assets whose ROM is visible to the caller. If the ROM is gone, only the owner matches. */
 export const isReachable = (caller: AnyCaller): AssetCondition => sql<boolean>`case when a.rom_id is null

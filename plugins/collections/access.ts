@@ -1,16 +1,19 @@
 import { UniqueConstraintViolationException } from '@mikro-orm/core'
 import type { Context } from '../../core/access/context.ts'
 import { conflict, forbidden, invalid, notFound } from '../../core/errors.ts'
-import type { AnyCaller } from '../platforms/visibility.ts'
+import { type AnyCaller, readsPublic } from '../platforms/visibility.ts'
 import { type Kind, findOwner } from './rows.ts'
 
 export const unknownCollection = (id: number | string) => notFound(`Collection with id '${id}' not found`)
 const refused = (id: number) => forbidden(`Permission denied for collection with id '${id}'`)
 
+const isOpenTo = (caller: AnyCaller, { is_public: isPublic }: { is_public: boolean }): boolean =>
+  isPublic && readsPublic(caller, 'collections')
+
 /** @throws ApiError NOT_FOUND, also for a private collection of another user */
 export async function requireReadable ({ db, caller }: Context<AnyCaller>, kind: Kind, id: number): Promise<void> {
   const owner = await findOwner(db, kind, id)
-  if (owner === null || (owner.user_id !== caller?.id && !owner.is_public)) throw unknownCollection(id)
+  if (owner === null || (owner.user_id !== caller?.id && !isOpenTo(caller, owner))) throw unknownCollection(id)
 }
 
 /** @throws ApiError NOT_FOUND, or FORBIDDEN for a public one of another user, for administrators too */
@@ -19,7 +22,7 @@ export async function requireOwn (
 ): Promise<{ is_public: boolean }> {
   const owner = await findOwner(db, kind, id)
   if (owner?.user_id === caller.id) return owner
-  throw owner?.is_public === true ? refused(id) : unknownCollection(id)
+  throw owner !== null && isOpenTo(caller, owner) ? refused(id) : unknownCollection(id)
 }
 
 /** @throws ApiError INVALID for a blank name */

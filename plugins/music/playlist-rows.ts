@@ -25,7 +25,7 @@ export async function selectPlaylists ({ db, caller }: Context<AnyCaller>, id?: 
       (select count(*)::int from music_playlist_tracks l join rom_files f on f.id = l.file_id join roms r on r.id = f.rom_id
         where l.playlist_id = c.id and f.track_meta is not null and ${isRomVisible(caller)}) as track_count
     from music_playlists c join users u on u.id = c.user_id
-    where ${isCollectionVisible(caller)} and ${id === undefined ? sql<boolean>`true` : sql<boolean>`c.id = ${id}`}
+    where ${isCollectionVisible(caller, 'playlists')} and ${id === undefined ? sql<boolean>`true` : sql<boolean>`c.id = ${id}`}
     order by lower(c.name), c.name, c.id`.execute(db)
   return rows
 }

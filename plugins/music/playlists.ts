@@ -5,7 +5,7 @@ import { databaseDate } from '../../core/database/clock.ts'
 import type { Db } from '../../core/database/db.ts'
 import { inTransaction } from '../../core/database/transaction.ts'
 import { badRequest, forbidden, notFound } from '../../core/errors.ts'
-import type { AnyCaller } from '../platforms/visibility.ts'
+import { type AnyCaller, readsPublic } from '../platforms/visibility.ts'
 import { User } from '../users/entities.ts'
 import { MusicPlaylist } from './entities.ts'
 import { possibleIds, requireTracks, withoutRepeats } from './check-tracks.ts'
@@ -30,10 +30,13 @@ async function withName<T> (name: string | null | undefined, work: () => Promise
   }
 }
 
+const isOpenTo = (caller: AnyCaller, playlist: MusicPlaylist): boolean =>
+  playlist.is_public && readsPublic(caller, 'playlists')
+
 /** @throws ApiError NOT_FOUND, also for a private playlist of another user */
 export async function requireReadable ({ db, caller }: Context<AnyCaller>, id: number): Promise<void> {
   const playlist = await db.em.findOne(MusicPlaylist, { id })
-  if (playlist === null || (playlist.user.id !== caller?.id && !playlist.is_public)) throw unknownPlaylist(id)
+  if (playlist === null || (playlist.user.id !== caller?.id && !isOpenTo(caller, playlist))) throw unknownPlaylist(id)
 }
 
 async function get (context: Context<AnyCaller>, id: number): Promise<MusicPlaylistView> {
@@ -53,7 +56,7 @@ async function change<T> (
   return await inTransaction(db, async (tx) => {
     const playlist = await tx.em.findOne(MusicPlaylist, { id }, { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true })
     if (playlist === null) throw unknownPlaylist(id)
-    if (playlist.user.id !== caller.id) throw playlist.is_public ? refused(id) : unknownPlaylist(id)
+    if (playlist.user.id !== caller.id) throw isOpenTo(caller, playlist) ? refused(id) : unknownPlaylist(id)
     const done = await work(tx, playlist)
     await tx.em.flush()
     return done

@@ -1,14 +1,20 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { Caller } from '../../core/access/auth.ts'
+import { isGranted } from '../../core/access/grants.ts'
 
 /** The user or guest of a query with its access, or null for the server itself, which sees everything. */
 export type AnyCaller = Pick<Caller, 'id' | 'access'> | null
+
+/** True if a caller may read what other users made public. A grant for own objects only does not allow that. */
+export const readsPublic = (caller: AnyCaller, entity: 'collections' | 'playlists' | 'assets'): boolean =>
+  caller === null || isGranted(caller.access, entity, 'read', false)
 
 /** Returns a cache key. Callers with equal keys see the same, except for what each hid personally. */
 export function callerKey (caller: AnyCaller): string {
   if (caller === null) return 'server'
   const { is_admin: isAdmin, group_id: group, age_limit: limit, hide_unrated_roms: hidesUnrated } = caller.access
-  return JSON.stringify([caller.id, isAdmin, group, limit, hidesUnrated])
+  const grants = [readsPublic(caller, 'collections'), readsPublic(caller, 'assets')]
+  return JSON.stringify([caller.id, isAdmin, group, limit, hidesUnrated, ...grants])
 }
 
 /** The condition that a platform or ROM is not hidden from a caller. */

@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from 'kysely'
-import { type AnyCaller, hiddenIds, isNotHidden, isPlatformVisible } from '../platforms/visibility.ts'
+import { type AnyCaller, hiddenIds, isNotHidden, isPlatformVisible, readsPublic } from '../platforms/visibility.ts'
 
 /** True if a ROM passes the caller's age limit. An unrated ROM passes unless unrated ROMs are hidden. */
 function isOfAge ({ access }: NonNullable<AnyCaller>): RawBuilder<boolean> {
@@ -43,8 +43,13 @@ export function isRomVisible (caller: AnyCaller): RawBuilder<boolean> {
 }
 
 /**
- * The condition for a caller to see a collection, aliased `c`: its own collections and public ones. Administrators are
- * no exception.
+ * The condition for a caller to see a collection or playlist, aliased `c`: its own ones, and public ones unless it may
+ * read only its own. Administrators are no exception.
  */
-export const isCollectionVisible = (caller: AnyCaller): RawBuilder<boolean> =>
-  caller === null ? sql<boolean>`true` : sql<boolean>`(c.user_id = ${caller.id} or c.is_public)`
+export function isCollectionVisible (
+  caller: AnyCaller, entity: 'collections' | 'playlists' = 'collections'
+): RawBuilder<boolean> {
+  if (caller === null) return sql<boolean>`true`
+  const isPublic = readsPublic(caller, entity) ? sql<boolean>`c.is_public` : sql<boolean>`false`
+  return sql<boolean>`(c.user_id = ${caller.id} or ${isPublic})`
+}

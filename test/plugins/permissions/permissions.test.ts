@@ -136,6 +136,39 @@ t.test('V8: a grant for own objects of a kind without owners gives no scope', as
   t.equal(await send('DELETE', `users/${await idOf('victim')}`), 200, 'a grant for all objects gives the scope')
 })
 
+t.test('V3: a grant to read own collections, playlists and assets hides public ones', async (t) => {
+  const romId = await addRom(test, { fs_name: 'Pier.sfc' })
+  const add = async (sql: string) => (await app.pg.query<{ id: number }>(`${sql} returning id`)).rows[0]?.id ?? 0
+  const addAll = async (name: string, userId: number) => ({
+    collections: await add(`insert into collections (user_id, name, is_public) values (${userId}, '${name}', true)`),
+    'collections/smart': await add(`insert into smart_collections (user_id, name, is_public, filter_criteria)
+      values (${userId}, '${name}', true, '{}')`),
+    'music/playlists': await add(`insert into music_playlists (user_id, name, is_public) values (${userId}, '${name}', true)`)
+  })
+  const [hers, his] = [await addAll('Alice’s', aliceId), await addAll('Bob’s', bobId)]
+  await app.pg.query('insert into collection_roms (collection_id, rom_id) select id, $1 from collections', [romId])
+  await app.pg.query(`insert into assets (kind, user_id, rom_id, platform_fs_slug, rom_fs_name, file_name, sha1, disk_path, is_public)
+    select 'save', id, $1, 'x', 'Pier.sfc', username || '.srm', 'x', 'x', true from users where username in ('alice', 'bob')`, [romId])
+  const read = async (path: string) => await app.inject({ url: `/api/${path}`, headers: alice })
+  const statuses = async (ids: Record<string, number>) =>
+    await Promise.all(Object.entries(ids).map(async ([path, id]) => (await read(`${path}/${id}`)).statusCode))
+  t.same([await statuses(hers), await statuses(his)], [[200, 200, 200], [200, 200, 200]])
+  t.match((await read(`roms/${romId}`)).json(), { user_collections: { length: 4 } })
+  t.match((await read('stats')).json(), { SAVES: 2 })
+  await call('PUT', `users/${aliceId}`, {
+    overrides: ['collections', 'playlists', 'assets'].map((entity) => ({ entity, action: 'read', granted: true, own_only: true }))
+  })
+  t.same([await statuses(hers), await statuses(his)], [[200, 200, 200], [404, 404, 404]])
+  t.match((await read(`roms/${romId}`)).json(), { user_collections: { length: 2 } })
+  t.match((await read('stats')).json(), { SAVES: 1 })
+  for (const path of ['collections', 'collections/smart', 'music/playlists']) {
+    const { body } = await read(path)
+    t.same([body.includes('Alice’s'), body.includes('Bob’s')], [true, false], path)
+  }
+  t.match((await read(`roms?collection_id=${his.collections}`)).json(), { total: 0 })
+  t.equal((await app.inject({ method: 'DELETE', url: `/api/collections/${his.collections}`, headers: alice })).statusCode, 404)
+})
+
 t.test('everybody sees their own permissions; only administrators see what is hidden', async (t) => {
   const actions = async (headers: Headers) =>
     (await call('GET', 'me', undefined, headers)).json<{ grants: { action: string, scope: object }[] }>().grants
