@@ -89,8 +89,8 @@ export interface StartOptions {
   user_id?: number | null
 }
 
-/** Called for every task that finished, failed or was stopped, after its row is updated. */
 /** Removes from reports of tasks whatever is hidden from the caller. */
 export type ReportFilter = (context: Context, reports: readonly Task['meta'][]) => Promise<Task['meta'][]>
 
+/** Called for every task that finished, failed or was stopped, after its row is updated. */
 export type EndListener = (task: Task) => Promise<void> | void
