@@ -26,7 +26,7 @@ const plugin: FeaturePlugin<Console | null> = async (app, { config, role }) => {
   }
 
   async function sendPage (reply: FastifyReply): Promise<FastifyReply> {
-    const page = createPage(base, await service.loadExisting())
+    const page = createPage(base, await service.load())
     reply.header('content-security-policy', POLICY).header('cache-control', 'no-cache')
     return reply.type('text/html; charset=utf-8').send(page)
   }

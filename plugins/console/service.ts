@@ -23,28 +23,37 @@ async function loadBundle ({ log }: Pick<FastifyInstance, 'log'>, folder: string
   })
 }
 
+/**
+ * True if the files that each page names exist. Another process may have replaced the bundle of a checkout. Each
+ * changed source changes one of these names, because they contain hashes.
+ */
+const isComplete = ({ folder, entry, styles, icon }: Bundle) =>
+  [entry, styles, icon].every((name) => existsSync(join(folder, name)))
+
 /** Creates the service that serves the pages. @param folder where the bundle of a checkout lies */
 export function createConsole (app: Pick<FastifyInstance, 'log'>, folder = CACHE_DIR) {
   let loading: Promise<Bundle> | null = null
 
-  async function load (): Promise<Bundle> {
+  function loadOnce (): Promise<Bundle> {
     loading ??= loadBundle(app, folder).catch((err: unknown) => {
       loading = null
       throw err
     })
-    return await loading
+    return loading
   }
 
   return {
-    /** Returns the bundle; the first call may make it. A failed attempt is repeated at the next call. */
-    load,
-
-    /** Returns a bundle whose files exist, because another server of the checkout may have replaced them. */
-    async loadExisting (): Promise<Bundle> {
-      const bundle = await load()
-      if (existsSync(join(bundle.folder, bundle.entry))) return bundle
-      loading = null
-      return await load()
+    /**
+     * Returns the bundle; the first call may make it. A failed attempt is repeated at the next call. A bundle that
+     * another process replaced is read again, for files too: another web worker may have sent the page that names them.
+     */
+    async load (): Promise<Bundle> {
+      const attempt = loadOnce()
+      const bundle = await attempt
+      if (isComplete(bundle)) return bundle
+      // The first of several requests drops the incomplete bundle, and the others wait for the same new one.
+      if (loading === attempt) loading = null
+      return await loadOnce()
     }
   }
 }

@@ -32,8 +32,12 @@ t.test('one process of all servers makes the bundle, again after a source change
   t.not((await stat(manifest)).mtimeMs, 1_000, 'it was made again')
 
   const service = createConsole(app, folder)
-  await service.load()
-  await rename(join(folder, entry), join(folder, 'main-REPLACED.js'))
-  await writeFile(manifest, JSON.stringify({ ...await service.load(), entry: 'main-REPLACED.js' }))
-  t.equal((await service.loadExisting()).entry, 'main-REPLACED.js', 'a bundle that another server replaced is read again')
+  let current = await service.load()
+  for (const part of ['entry', 'styles'] as const) {
+    const name = current[part].replace(/-\w+/, '-REPLACED')
+    await rename(join(folder, current[part]), join(folder, name))
+    current = { ...current, [part]: name }
+    await writeFile(manifest, JSON.stringify(current))
+    t.equal((await service.load())[part], name, `a bundle whose ${part} another process replaced is read again`)
+  }
 })
