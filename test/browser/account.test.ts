@@ -243,7 +243,7 @@ async function pairDevice (t: Test, { app }: TestApp, journey: Journey): Promise
     method: 'POST',
     url: '/api/auth/device/init',
     payload: { client_device_identifier: 'one', name: 'Pocket <i>', client: 'player', requested_scopes: ['roms.read', 'assets.write'] }
-  })).json<{ device_code: string, verification_path_complete: string }>()
+  })).json<{ device_code: string, user_code: string, verification_path_complete: string }>()
   const { device_code: code, verification_path_complete: path } = await begin()
   await open(path.slice(1))
   await see('Pocket <i>', 'h2')
@@ -263,6 +263,17 @@ async function pairDevice (t: Test, { app }: TestApp, journey: Journey): Promise
   await see('The server does not answer', '.toast')
   await page.setOfflineMode(false)
   await page.waitForSelector('.button-danger[aria-busy=false]')
+  await press('Deny')
+  await see('Denied')
+
+  // A second Enter after the code approves nothing.
+  await open('pair/device')
+  await page.waitForFunction(() => document.activeElement?.getAttribute('name') === 'user_code')
+  await page.keyboard.type((await begin()).user_code)
+  await page.keyboard.press('Enter')
+  await see('Pocket <i>', 'h2')
+  await page.keyboard.press('Enter')
+  t.equal(await page.evaluate(() => document.activeElement?.className), 'pair-device', 'the focus is at the device')
   await press('Deny')
   await see('Denied')
 }

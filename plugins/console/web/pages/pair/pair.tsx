@@ -1,7 +1,7 @@
 import smartphone from 'lucide/dist/esm/icons/smartphone.mjs'
 import check from 'lucide/dist/esm/icons/circle-check.mjs'
 import ban from 'lucide/dist/esm/icons/ban.mjs'
-import { useEffect, useState } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { api, call } from '../../api/client.ts'
 import { type Failure, toFailure } from '../../api/failure.ts'
 import type { components } from '../../api/schema.d.ts'
@@ -49,6 +49,9 @@ interface AnswerProps { waiting: Waiting, onAnswered: (isApproved: boolean) => v
 function AnswerForm ({ waiting: { code, device }, onAnswered }: AnswerProps) {
   const { pair, account } = texts()
   const [isDenying, setDenying] = useState(false)
+  const box = useRef<HTMLDivElement>(null)
+  // Otherwise the button that approves gets the focus of the one before, and a second Enter approves unread rights.
+  useLayoutEffect(() => { box.current?.focus() }, [])
   const initial: { name: string, scopes: string[], lifetime: Lifetime } = { name: device.name, scopes: device.allowed_scopes, lifetime: 'never' }
   const { values, set, isBusy, failure, errorOf, onSubmit } = useForm(initial, async ({ name, scopes, lifetime }) => {
     await call(api.POST('/api/auth/device/approve', {
@@ -70,7 +73,7 @@ function AnswerForm ({ waiting: { code, device }, onAnswered }: AnswerProps) {
   return (
     <form class='stack' onSubmit={onSubmit}>
       {failure !== null && <Notice kind='failure'>{failure.message}</Notice>}
-      <div class='pair-device'>
+      <div class='pair-device' tabIndex={-1} ref={box}>
         <Icon node={smartphone} />
         <div>
           <h2>{[device.name, device.platform].filter(Boolean).join(', ')}</h2>
