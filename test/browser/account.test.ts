@@ -9,7 +9,7 @@ import { type Journey, runJourney, seePicture } from './browser.ts'
 import { listPluginPackages } from '../../core/loader/packages/packages.ts'
 import { LIST_PROVIDER, makeLibrary } from './library.ts'
 
-const OWN = new Set(['@svc/provider-hasheous', '@svc/exporter-gamelist'])
+const OWN = new Set(['@svc/provider-hasheous', '@svc/exporter-gamelist', '@svc/channel-webhook'])
 const PACKAGES = [...LIST_PROVIDER, ...listPluginPackages('').filter(({ name }) => OWN.has(name))]
 const PASSWORD = 'seven green lanterns'
 const PROVIDER_PASSWORD = 'hunter2'
@@ -23,6 +23,7 @@ t.test('a person starts the server, signs in elsewhere and connects apps', async
     await dropFile(t, test, journey)
     await createToken(t, test, journey)
     await pairDevice(t, test, journey)
+    await changeChannel(t, test, journey)
     await signOutElsewhere(journey)
     await inviteViewer(t, test, journey)
   })
@@ -276,6 +277,28 @@ async function pairDevice (t: Test, { app }: TestApp, journey: Journey): Promise
   t.equal(await page.evaluate(() => document.activeElement?.className), 'pair-device', 'the focus is at the device')
   await press('Deny')
   await see('Denied')
+}
+
+/** Changes a channel without its address and secret, which the server never tells. */
+async function changeChannel (t: Test, { app }: TestApp, journey: Journey): Promise<void> {
+  const { open, see, press, fill, checkAccessibility } = journey
+  const authorization = `Basic ${Buffer.from(`ana:${PASSWORD}`).toString('base64')}`
+  await open('account/channels')
+  await press('Add a channel')
+  await see('Signature header', 'dialog')
+  await fill('Name', 'House')
+  await fill('Url', 'http://192.0.2.1/hook')
+  await fill('Secret', 'open sesame')
+  await press('Save')
+  await see('House', '.row-title')
+  await press('Edit House')
+  await see('Signature header', 'dialog')
+  await checkAccessibility('change of a channel')
+  await fill('Name', 'Home')
+  await press('Save')
+  await see('Home', '.row-title')
+  const { json } = await app.inject({ url: '/api/notification-channels', headers: { authorization } })
+  t.match(json(), [{ name: 'Home', target: /^http:\/\/192\.0\.2\.1.*hook$/, has_secret: true }], 'address and secret stay')
 }
 
 async function signOutElsewhere (journey: Journey): Promise<void> {

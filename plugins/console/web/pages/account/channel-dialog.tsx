@@ -1,4 +1,4 @@
-import { useMemo, useState } from 'preact/hooks'
+import { useState } from 'preact/hooks'
 import { api, call } from '../../api/client.ts'
 import { useResource } from '../../api/resource.ts'
 import type { components } from '../../api/schema.d.ts'
@@ -7,6 +7,7 @@ import { texts } from '../../i18n/language.ts'
 import { Combobox } from '../../ui/combobox.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import { Check, Select, TextField } from '../../ui/field.tsx'
+import { readNode } from '../../ui/form/node.ts'
 import { SchemaForm } from '../../ui/form/schema-form.tsx'
 import { Loaded, Skeleton } from '../../ui/state.tsx'
 import { createServiceSchema } from './apprise-form.ts'
@@ -69,6 +70,19 @@ function CommonFields ({ value, onChange }: CommonFieldsProps) {
   )
 }
 
+/**
+ * Returns the names of the settings that the server has: it tells none of a channel without services. Settings that the
+ * server cannot decrypt any more have no target, and must be entered again.
+ */
+function listStored (schema: unknown, channel: Channel | null): string[] {
+  const node = readNode(schema)
+  if (channel === null || channel.target === '' || node.kind !== 'object') return []
+  const { has_secret: hasSecret } = channel
+  return node.fields
+    .filter(({ isRequired, node: inner }) => inner.kind === 'text' && inner.isSecret ? hasSecret : isRequired)
+    .map(({ name }) => name)
+}
+
 interface AppriseProps { channel: Channel | null, onSubmit: (settings: Settings) => Promise<void> }
 
 /** The service and its fields of an Apprise channel. */
@@ -116,7 +130,6 @@ export function ChannelDialog ({ channel, onClose, onSaved }: ChannelDialogProps
     const name = shared.name.trim() === '' ? channels.typeOf(type) : shared.name
     onSaved(await save(channel, type, { ...shared, name }, settings))
   }
-  const values = useMemo(() => channel?.fields ?? {}, [channel])
   return (
     <Dialog title={channel === null ? channels.add : channel.name} isOpen onClose={onClose}>
       <Loaded resource={schemas} skeleton={<Skeleton height='20rem' />}>
@@ -135,8 +148,8 @@ export function ChannelDialog ({ channel, onClose, onSaved }: ChannelDialogProps
                 ? <AppriseForm channel={channel} onSubmit={submit} />
                 : (
                   <SchemaForm
-                    key={type} schema={all[`channel_${type}_settings`]} values={values} stored={channel?.stored_secrets ?? []}
-                    submit={common.save} onSubmit={submit}
+                    key={type} schema={all[`channel_${type}_settings`]} stored={listStored(all[`channel_${type}_settings`], channel)}
+                    isUpdate={channel !== null && channel.target !== ''} submit={common.save} onSubmit={submit}
                   />
                   )}
             </div>

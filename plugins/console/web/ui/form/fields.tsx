@@ -18,7 +18,7 @@ interface FieldProps<Node = FormNode> {
   value: unknown
   onChange: (value: unknown) => void
   problems: readonly FieldProblem[]
-  /** Names of the secrets that the server has. It never tells their values. */
+  /** Names of values that the server has and does not tell, such as secrets. */
   stored: readonly string[]
 }
 type Of<Kind extends FormNode['kind']> = FieldProps<Extract<FormNode, { kind: Kind }>>
@@ -26,25 +26,20 @@ type Of<Kind extends FormNode['kind']> = FieldProps<Extract<FormNode, { kind: Ki
 const textOf = (value: unknown): string => typeof value === 'string' ? value : value == null ? '' : JSON.stringify(value)
 
 function TextNode ({ node, label, path, isRequired, value, onChange, problems, stored }: Of<'text'>) {
+  const isStored = stored.includes(String(path.at(-1)))
   const shared = {
     label,
     hint: node.description,
     error: problemAt(problems, path),
     value: textOf(value),
     maxLength: node.maxLength,
-    onInput: onChange
+    onInput: onChange,
+    required: isRequired && !isStored,
+    placeholder: isStored ? texts().common.secretStored : undefined
   }
-  if (node.isSecret) {
-    const isStored = stored.includes(String(path.at(-1)))
-    return (
-      <PasswordField
-        {...shared} required={isRequired && !isStored} autocomplete='off'
-        placeholder={isStored ? texts().common.secretStored : undefined}
-      />
-    )
-  }
-  if (node.isLong) return <TextArea {...shared} required={isRequired} />
-  return <TextField {...shared} required={isRequired} type={node.format === 'uri' ? 'url' : node.format ?? 'text'} />
+  if (node.isSecret) return <PasswordField {...shared} autocomplete='off' />
+  if (node.isLong) return <TextArea {...shared} />
+  return <TextField {...shared} type={node.format === 'uri' ? 'url' : node.format ?? 'text'} />
 }
 
 const NumberNode = ({ node, label, path, isRequired, value, onChange, problems }: Of<'number'>) => (

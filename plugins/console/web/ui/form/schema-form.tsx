@@ -14,8 +14,10 @@ interface SchemaFormProps {
   schema: unknown
   /** The stored values; without one, the defaults of the schema. */
   values?: Readonly<Record<string, unknown>>
-  /** Names of the secrets that the server has; left empty, they stay. */
+  /** Names of values that the server has and does not tell, such as secrets; left empty, they stay. */
   stored?: readonly string[]
+  /** True to send changed values only, because the server has others that it does not tell. */
+  isUpdate?: boolean
   submit: string
   /** Sends the values; a `Failure` shows at its fields. */
   onSubmit: (values: Readonly<Record<string, unknown>>) => Promise<void>
@@ -23,16 +25,23 @@ interface SchemaFormProps {
   children?: ComponentChildren
 }
 
+/** Returns the members that differ from those of another value. */
+function pickChanges (value: unknown, former: unknown): Readonly<Record<string, unknown>> {
+  const before = membersOf(former)
+  const isChanged = ([name, one]: [string, unknown]) => JSON.stringify(one) !== JSON.stringify(before[name])
+  return Object.fromEntries(Object.entries(membersOf(value)).filter(isChanged))
+}
+
 /** A form for any schema of a plugin or channel. */
 export function SchemaForm (props: SchemaFormProps) {
-  const { schema, values: current = {}, stored = [], submit, onSubmit, children } = props
+  const { schema, values: current = {}, stored = [], isUpdate = false, submit, onSubmit, children } = props
   const { common } = texts()
   const node = useMemo(() => readNode(schema), [schema])
   const initial: unknown = { ...membersOf(createValue(node)), ...current }
   const { values, set, isBusy, failure, onSubmit: handleSubmit } = useForm({ all: initial }, async ({ all }) => {
     const problems = findProblems(node, all, common, stored)
     if (problems.length > 0) throw new Failure(0, '', problems)
-    await onSubmit(membersOf(toPayload(node, all)))
+    await onSubmit(pickChanges(toPayload(node, all), isUpdate ? toPayload(node, initial) : {}))
   })
   const problems = failure?.fields ?? []
   const above = failure !== null && problems.length === 0 ? failure.message : problems.filter((problem) => !isWithin(node, problem)).map(({ message }) => message).join(' ')
