@@ -55,8 +55,8 @@ export function createArtworkForms (app: FastifyInstance, config: Config) {
     request.artwork = { path, discard: staging.remove }
     const { size, head } = await writeTo(path, content)
     if (content.truncated === true) throw new ApiError('TOO_LARGE', 'The artwork is larger than 64 MiB; send a smaller picture')
-    if (size === 0) {
-      // An empty part comes from a form without a chosen file.
+    if (size === 0 && name === '') {
+      // An empty part without a file name comes from a form without a chosen file.
       await staging.remove()
       request.artwork = null
     } else if (!KINDS.includes(await readPicture({ path, head, name }))) {

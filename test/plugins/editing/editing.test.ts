@@ -57,6 +57,13 @@ t.test('locked values survive a complete scan and are unlocked on request', asyn
   t.same(await locked(id), [])
 })
 
+t.test('an empty file as cover is refused, a form without a chosen file is not', async (t) => {
+  const { id } = await addRom()
+  const answer = await editForm(id, Buffer.alloc(0), 'empty.png')
+  t.match(answer, { statusCode: 400, body: /'empty\.png' is not a picture/ })
+  t.equal((await editForm(id, Buffer.alloc(0), '')).statusCode, 200)
+})
+
 t.test('a sort key set by hand stays beside a new name until it is emptied', async (t) => {
   const { id } = await addRom()
   t.match((await edit(id, { name_sort_key: 'The Zebra 2' })).json(), { name: 'Chrono', name_sort_key: 'zebra 000000000002' })

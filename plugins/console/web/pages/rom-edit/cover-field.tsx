@@ -38,7 +38,8 @@ export function CoverField ({ rom, cover, isLocked, onChoose }: CoverFieldProps)
   const { cover: words } = texts().rom
   const [isOpen, setOpen] = useState(false)
   const [broken, setBroken] = useState<CoverChoice | null>(null)
-  const chosen = broken === cover ? words.broken : words.chosen
+  const problem = cover.kind === 'file' ? words.notPicture : words.broken
+  const chosen = broken === cover ? problem : words.chosen
   const note =
     cover.kind === 'remove' ? words.removed : cover.kind === 'none' || cover.kind === 'unlock' ? '' : chosen
   return (
