@@ -37,6 +37,7 @@ export async function startGame (t: Test) {
       name: string
       path_cover_large: string
       vault_id: number | null
+      rom_user: { rating: number }
       user_saves: { id: number; file_name: string; sha1: string; conflict_of: number | null }[]
     }>()
 

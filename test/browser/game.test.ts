@@ -57,6 +57,36 @@ t.test('an edit with a lock stays after a scan until somebody unlocks it', async
   await page.waitForFunction(() => document.querySelector('h1')?.textContent === 'Chrono Harbor')
 })
 
+t.test('the last step of a rating stays, also if requests overtake each other', async (t) => {
+  await page.goto(`${url}/roms/${harbor}`)
+  await page.waitForSelector('input[name=rating]')
+  const held: HTTPRequest[] = []
+  let isHolding = true
+  const hold = (request: HTTPRequest) => {
+    if (isHolding && request.url().endsWith('/props')) held.push(request)
+    else void request.continue()
+  }
+  await page.setRequestInterception(true)
+  page.on('request', hold)
+  await page.focus('input[name=rating]')
+  await page.keyboard.press('Space')
+  for (const step of [2, 3]) {
+    await page.keyboard.press('ArrowRight')
+    await see(page, String(step), '.rom-scale .number')
+  }
+  await until(() => held.length > 0, 'the first request')
+  isHolding = false
+  for (const request of held.toReversed()) {
+    const ended = page.waitForResponse((response) => response.request() === request)
+    await request.continue()
+    await ended
+  }
+  await until(async () => (await read(harbor)).rom_user.rating === 3, 'the last step is stored')
+  page.off('request', hold)
+  await page.setRequestInterception(false)
+  t.ok(await page.$('input[name=rating][value="3"]:checked'))
+})
+
 t.test('a game without a match is found by a search, and refused again', async (t) => {
   await page.goto(`${url}/roms/${tales}`)
   await see(page, 'Not identified yet')

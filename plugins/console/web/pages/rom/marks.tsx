@@ -12,11 +12,30 @@ import { type DetailedRom, reloadRom } from './rom-data.ts'
 type RomProps = components['schemas']['RomProps']
 type RomUser = components['schemas']['RomUser']
 
-/** Stores marks of a person, and shows them at once. */
+/** The last change of marks of each ROM that has not ended. */
+const changes = new Map<number, Promise<RomUser>>()
+
+async function sendMarks (romId: number, marks: RomProps, former: Promise<RomUser> | undefined): Promise<RomUser> {
+  // Its failure was told by its own sender.
+  await former?.catch(() => {})
+  return await call(api.PUT('/api/roms/{id}/props', { params: { path: { id: romId } }, body: marks }))
+}
+
+/**
+ * Stores marks of a person, and shows the marks that the server stored. Changes of one ROM are sent one after the
+ * other, because requests overtake each other: of a rating that the arrows move, an earlier step could stay.
+ */
 export async function storeMarks (romId: number, marks: RomProps): Promise<void> {
-  const stored = await call(api.PUT('/api/roms/{id}/props', { params: { path: { id: romId } }, body: marks }))
-  cache.set<DetailedRom>(`rom ${romId}`, (rom) => rom && { ...rom, rom_user: stored })
-  cache.invalidateAll('list ')
+  const change = sendMarks(romId, marks, changes.get(romId))
+  changes.set(romId, change)
+  const isLast = () => changes.get(romId) === change
+  try {
+    const stored = await change
+    if (isLast()) cache.set<DetailedRom>(`rom ${romId}`, (rom) => rom && { ...rom, rom_user: stored })
+    cache.invalidateAll('list ')
+  } finally {
+    if (isLast()) changes.delete(romId)
+  }
 }
 
 interface ScaleProps {
