@@ -176,6 +176,13 @@ async function takeSteps (t: Test, test: TestApp, journey: Journey): Promise<voi
   const third = await page.$eval('[data-active] .game-row-title', ({ textContent }) => textContent)
   await type('Enter')
   await see(third, 'h1')
+  await page.waitForSelector('main:focus')
+  // A gamepad moves from a page that was just opened to its first control.
+  await page.evaluate('pad.buttons = []; navigator.getGamepads = () => [pad]; dispatchEvent(new Event("gamepadconnected"))')
+  await page.evaluate('pad.buttons[13] = { pressed: true }')
+  await page.waitForFunction('!document.activeElement.matches("main")')
+  await page.evaluate('navigator.getGamepads = () => []')
+  t.ok(await page.$('.rom-line a:focus'), 'the first control is the platform')
   await page.goBack()
   await page.waitForSelector('.grid:focus [data-active] .game-row-title')
   t.equal(await page.$eval('[data-active] .game-row-title', ({ textContent }) => textContent), third, 'the way back leads to the same game')

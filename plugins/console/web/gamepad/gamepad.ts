@@ -17,7 +17,10 @@ function moveFocus (direction: Direction): void {
   const others = listFocusable().filter((element) => element !== active)
   const from = active === null || active === document.body ? null : active.getBoundingClientRect()
   const boxes = others.map((element) => element.getBoundingClientRect())
-  const index = from === null ? 0 : findNearest(from, boxes, direction)
+  // A page that was just opened has the focus itself. The way into it leads to its first control.
+  const isInto = direction === 'ArrowDown' && active?.matches('main') === true
+  const inner = isInto ? others.findIndex((element) => active.contains(element)) : -1
+  const index = inner >= 0 ? inner : from === null ? 0 : findNearest(from, boxes, direction)
   const target = index === null ? undefined : others[index]
   target?.focus()
   target?.scrollIntoView({ block: 'nearest', inline: 'nearest' })
