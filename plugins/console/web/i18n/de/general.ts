@@ -47,5 +47,5 @@ export const common: Messages['common'] = {
   newName: 'Neuer Name',
   showChoices: 'Auswahl anzeigen',
   noChoices: 'Nichts passt dazu.',
-  secretStored: 'Gespeichert. Tippe, um ihn zu ersetzen.'
+  secretStored: 'Gespeichert. Zum Ersetzen neu eingeben.'
 }
