@@ -55,6 +55,9 @@ export function safeRelativePath (path: string): string {
 export const resolveInside = async (base: string, relativePath: string): Promise<string> =>
   await resolveBelow(await realpath(base), relativePath)
 
+/** Runs work on a path that is relative to a folder, with the folder that links on the path must not leave. */
+export type WithinFolder = <T>(path: string, work: (base: string, path: string) => Promise<T>) => Promise<T>
+
 /** @param root absolute, without symbolic links */
 async function resolveBelow (root: string, relativePath: string): Promise<string> {
   const target = resolve(root, safeRelativePath(relativePath))

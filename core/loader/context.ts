@@ -6,7 +6,7 @@ import type { Db } from '../database/db.ts'
 import type { Config } from '../config/config.ts'
 import type { OutgoingClient } from '../http/client.ts'
 import { isNotFoundError } from '../files/fs-error.ts'
-import { isInside, resolveInside } from '../files/safe-path.ts'
+import { type WithinFolder, isInside, resolveInside } from '../files/safe-path.ts'
 import type { CallScope } from './calls/call-scope.ts'
 import type { HostIndex } from './search-index/plugin-index.ts'
 import type { ReportedLimits } from './plugin-limits.ts'
@@ -50,13 +50,21 @@ async function readBounded (path: string, maxBytes: number): Promise<string> {
   return Buffer.concat(chunks).toString('utf8')
 }
 
-/** Creates read-only access for plugins to a folder such as the library, and to nothing outside. */
-export function createFiles (rootDir: string): Files {
-  /** Returns the real path and whether it is a folder; null if nothing exists there. */
-  async function find (path: string): Promise<{ real: string, isFolder: boolean } | null> {
-    const real = await resolveInside(rootDir, path)
+/** A file or folder with its real path, and the real path of the folder that links in it must not leave. */
+interface FoundFile { real: string, root: string, isFolder: boolean }
+
+/**
+ * Creates read-only access for plugins to a folder such as the library, and to nothing outside.
+ *
+ * @param within chooses the folder that links must not leave; `rootDir` by default
+ */
+export function createFiles (rootDir: string, within: WithinFolder = (path, work) => work(rootDir, path)): Files {
+  /** Returns null if nothing exists at a path. */
+  async function find (path: string): Promise<FoundFile | null> {
+    const { real, root } = await within(path, async (base, inner) =>
+      ({ real: await resolveInside(base, inner), root: await realpath(base) }))
     try {
-      return { real, isFolder: (await stat(real)).isDirectory() }
+      return { real, root, isFolder: (await stat(real)).isDirectory() }
     } catch (err) {
       if (isNotFoundError(err)) return null
       throw err
@@ -88,9 +96,8 @@ export function createFiles (rootDir: string): Files {
     async list (path) {
       const found = await find(path)
       if (found === null || !found.isFolder) return []
-      const root = await realpath(rootDir)
       const entries = (await readdir(found.real, { withFileTypes: true })).sort((a, b) => a.name < b.name ? -1 : 1)
-      return (await Promise.all(entries.map((entry) => toEntry(found.real, entry, root)))).flat()
+      return (await Promise.all(entries.map((entry) => toEntry(found.real, entry, found.root)))).flat()
     },
     exists: async (path) => await find(path) !== null
   }

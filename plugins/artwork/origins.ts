@@ -13,6 +13,7 @@ import type { Loaded } from '../../core/loader/registry.ts'
 import type { Breaker } from '../circuits/breaker.ts'
 import { ProviderSkippedError, checkCircuit } from '../circuits/check-circuit.ts'
 import { ArtworkError, onDisk, toStoreError } from './failures.ts'
+import { type LinkableLibrary, createWithinLibrary } from '../library/linked-folders.ts'
 import type { ProviderMatches } from '../matching/matches.ts'
 
 type Provider = Loaded<ProviderDefinition>
@@ -33,7 +34,7 @@ export class PlaceholderError extends Error {
 interface Services {
   http: DownloadingClient
   /** Returns undefined for a library that cannot be read. */
-  findLibraryDir: (libraryId: number) => string | undefined
+  findLibrary: (libraryId: number) => LinkableLibrary | undefined
   providers: Providers
   breakerOf: (key: string) => Breaker
   /** The scope that calls to providers share. */
@@ -87,10 +88,9 @@ async function copy (from: FileHandle, target: string, signal: AbortSignal): Pro
   }
 }
 
-async function copyFrom (
-  { folder, path }: { folder: string, path: string }, target: string, signal: AbortSignal
-): Promise<void> {
-  const from = await openInside(folder, path)
+/** Copies an open file and closes it. */
+async function copyFrom (opening: Promise<FileHandle>, target: string, signal: AbortSignal): Promise<void> {
+  const from = await opening
   try {
     await copy(from, target, signal)
   } finally {
@@ -106,10 +106,10 @@ function folderOf (provider: Provider | undefined, property: string): string {
   return folder
 }
 
-function libraryOf ({ findLibraryDir }: Services, { library_id: id }: ArtworkFile): string {
-  const dir = findLibraryDir(id)
-  if (dir === undefined) throw new ArtworkError(`The library with ID '${id}' cannot be read; mount its disk`)
-  return dir
+function libraryOf ({ findLibrary }: Services, { library_id: id }: ArtworkFile): LinkableLibrary {
+  const library = findLibrary(id)
+  if (library === undefined) throw new ArtworkError(`The library with ID '${id}' cannot be read; mount its disk`)
+  return library
 }
 
 /** The file on disk that a download writes, and the media types that it accepts. */
@@ -170,11 +170,11 @@ export function createOrigins (services: Services) {
       const provider = key === null ? undefined : providers.get(key)
       const inLibrary = LIBRARY.exec(url)?.groups?.path
       if (inLibrary !== undefined) {
-        return await copyFrom({ folder: libraryOf(services, piece), path: inLibrary }, target, signal)
+        return await copyFrom(createWithinLibrary(libraryOf(services, piece))(inLibrary, openInside), target, signal)
       }
       const { property, path } = FOLDER.exec(url)?.groups ?? {}
       if (property !== undefined && path !== undefined) {
-        return await copyFrom({ folder: folderOf(provider, property), path }, target, signal)
+        return await copyFrom(openInside(folderOf(provider, property), path), target, signal)
       }
       if (placeholders.has(url)) throw placeholder(key ?? '')
       await checkAccepted(provider, piece, await download(services, piece, provider, { toFile: target, acceptType }))

@@ -67,7 +67,7 @@ export function createPictures (app: FastifyInstance, config: Config, subject: P
   const http = createArtworkClient(app, config, log)
   const origins = createOrigins({
     http: http.withSignal(scope.signal),
-    findLibraryDir: () => rom.libraryDir,
+    findLibrary: () => rom.library,
     breakerOf: app.circuits.of,
     providers,
     scope

@@ -2,6 +2,8 @@ import type { Files, Preferences, ProviderDefinition, Rom as SdkRom } from '@svc
 import type { FastifyInstance } from 'fastify'
 import type { Config } from '../../core/config/config.ts'
 import { createFiles } from '../../core/loader/context.ts'
+import { createWithinLibrary } from '../library/linked-folders.ts'
+import type { LibraryRoot } from '../library/roots.ts'
 import { systemConfig } from '../platforms/config.ts'
 import { Rom } from '../roms/entities.ts'
 import { knowsPlatform } from './lookup-plan.ts'
@@ -14,8 +16,8 @@ export interface RomForLookup extends StoredRom {
   /** True if a provider can know games of the ROM's platform. */
   isSupportedBy (definition: ProviderDefinition): boolean
   preferences: Preferences
-  /** The folder of the ROM's library; undefined if the library is not configured any more. */
-  libraryDir: string | undefined
+  /** The ROM's library; undefined if the library is not configured any more. */
+  library: LibraryRoot | undefined
   libraryFiles: Files | undefined
   /** Returns the ROM in the form for a provider. */
   toSdk (definition: ProviderDefinition): SdkRom
@@ -38,8 +40,8 @@ export async function loadRomForLookup (
     platform,
     isSupportedBy: (definition) => knowsPlatform(definition, platform.slug),
     preferences: readPreferencesFor(storedRom, config),
-    libraryDir: library?.dir,
-    libraryFiles: library && createFiles(library.dir),
+    library,
+    libraryFiles: library && createFiles(library.dir, createWithinLibrary(library)),
     toSdk: toSdkRom(storedRom, [], platform, config)
   }
 }

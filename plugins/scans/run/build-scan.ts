@@ -31,7 +31,7 @@ export function createScanArtwork (shared: ScanContext) {
   const http = createArtworkClient(app, config, log)
   const artwork = createArtwork({
     origins: createOrigins({
-      http: http.withSignal(signal), findLibraryDir: libraries.findLibraryDir, providers: app.registry.providers,
+      http: http.withSignal(signal), findLibrary: libraries.findLibrary, providers: app.registry.providers,
       breakerOf: app.circuits.of, scope
     }),
     db: app.db,

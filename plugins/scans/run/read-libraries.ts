@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import { createMemo } from '../../../core/loader/calls/memo.ts'
 import { createFiles } from '../../../core/loader/context.ts'
+import { createWithinLibrary } from '../../library/linked-folders.ts'
 import type { LibraryRoot } from '../../library/roots.ts'
 import { type Library, isOutOfReach, readLibrary } from '../disk/read-library.ts'
 import { storeScanEnd, selectKnownPlatforms } from '../platform-rows.ts'
@@ -80,13 +81,17 @@ export function createLibraries (
       }
     },
 
+    /** Returns a library; undefined if the library cannot be read. */
+    findLibrary: (id: number): LibraryRoot | undefined => readable.get(id)?.root,
+
     /** Returns the folder of a library; undefined if the library cannot be read. */
     findLibraryDir: (id: number): string | undefined => readable.get(id)?.root.dir,
 
     /** Returns the objects that lookups of the ROMs of one library share. */
     scopeOf (id: number): LibraryScope {
-      const dir = readable.get(id)?.root.dir
-      const scope = shared.get(id) ?? { memo: createMemo(), ...(dir === undefined ? {} : { files: createFiles(dir) }) }
+      const root = readable.get(id)?.root
+      const files = root && createFiles(root.dir, createWithinLibrary(root))
+      const scope = shared.get(id) ?? { memo: createMemo(), ...(files === undefined ? {} : { files }) }
       shared.set(id, scope)
       return scope
     }

@@ -1,5 +1,7 @@
-import { mkdir, readdir, rename, symlink, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readdir, rename, rm, symlink, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import sharp from 'sharp'
 import t, { type Test } from 'tap'
 import { makeZip } from '../hashing/fixtures.ts'
 import { asOtherUser, canOtherUserStartNode, makeReachableFolder } from '../library/other-user.ts'
@@ -128,6 +130,25 @@ t.test('looping, dangling and outward links are reported and not followed', asyn
   t.equal(problems(status).length, 5, problems(status).join('\n'))
   const stored = await sql<{ file_path: string }>("select distinct file_path from rom_files where file_path like 'roms/psx%'")
   t.same(stored, [{ file_path: 'roms/psx/Game' }])
+})
+
+t.test('gamelist.xml and media are read if a platform folder is a link', async (t) => {
+  const disk = await mkdtemp(join(tmpdir(), 'svc-linked-'))
+  t.teardown(() => Promise.all([rm(disk, { recursive: true }), rm(at('roms/vectrex'))]))
+  await mkdir(join(disk, 'images'))
+  const png = await sharp({ create: { width: 60, height: 80, channels: 3, background: '#336699' } }).png().toBuffer()
+  const games = ['A', 'B'].map((name) =>
+    `<game><path>./${name}.bin</path><name>Listed ${name}</name><desc>A game.</desc><image>./images/${name}.png</image></game>`)
+  const files = { 'gamelist.xml': `<gameList>${games.join('')}</gameList>`, 'A.bin': 'a', 'B.bin': 'b', 'images/A.png': png }
+  for (const [name, content] of Object.entries(files)) await writeFile(join(disk, name), content)
+  await symlink(at('roms/gb/outside.png'), join(disk, 'images/B.png'))
+  await put({ 'roms/gb/outside.png': png.toString('latin1') })
+  await symlink(disk, at('roms/vectrex'))
+  await scan({ platform_fs_slugs: ['vectrex'], apis: ['gamelist'] })
+  t.match(await roms('vectrex'), [
+    { name: 'Listed A', path_cover_large: /^roms\// },
+    { name: 'Listed B', path_cover_large: null }
+  ], 'a link in the folder must not leave it')
 })
 
 t.test('a firmware link that leads out of the library is not read', async (t) => {
