@@ -10,6 +10,8 @@ import { type SchemaProblem, toViolation } from './violations.ts'
 /** The time that the supervisor needs to replace an ended process. */
 const RETRY_AFTER_SECONDS = 10
 
+const BAD_REQUEST = 400
+
 const REQUEST_PARTS: Record<string, string> = { querystring: 'query', params: 'path', headers: 'header', body: 'body' }
 
 function inputOf (request: FastifyRequest, context: string): unknown {
@@ -40,6 +42,12 @@ function explainOldRelease (app: FastifyInstance): ApiError | null {
 }
 
 function sendUnexpected (error: FastifyError, request: FastifyRequest, reply: FastifyReply): void {
+  // A broken connection to the database has the same code. A body also carries the error of what it is piped to.
+  if (request.raw.errored === error && error.code === 'ECONNRESET') {
+    request.log.debug({ err: error }, 'the client disconnected before its body was complete')
+    send(reply, BAD_REQUEST, 'The request was interrupted; send it again')
+    return
+  }
   const diskError = explainDiskError(error)
   const explained = diskError ?? explainDatabaseError(error) ?? explainOldRelease(request.server)
   if (explained !== null) {

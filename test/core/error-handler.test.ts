@@ -57,6 +57,24 @@ t.test('a stream that fails before its first byte is answered like other failure
   t.equal((await app.inject({ url: '/range' })).headers['content-range'], 'bytes */5')
 })
 
+t.test('a client that disconnects is not logged as a failure of the database', async (t) => {
+  const lines: string[] = []
+  const app = fastify({ logger: { level: 'warn', stream: { write: (line) => { lines.push(line) } } } })
+  t.teardown(() => app.close())
+  await app.register(errorHandler)
+  const reset = () => Object.assign(new Error('aborted'), { code: 'ECONNRESET' })
+  app.put('/file', async ({ raw }) => {
+    const err = reset()
+    Object.defineProperty(raw, 'errored', { value: err })
+    throw err
+  })
+  app.put('/database', async () => { throw reset() })
+  t.equal((await app.inject({ method: 'PUT', url: '/file' })).statusCode, 400)
+  t.same(lines, [])
+  t.equal((await app.inject({ method: 'PUT', url: '/database' })).statusCode, 503)
+  t.equal(lines.length, 1)
+})
+
 t.test('every 503 has a Retry-After header', async (t) => {
   const app = await build(t)
   app.get('/away', async () => { throw new ApiError('UNAVAILABLE') })
