@@ -3,7 +3,7 @@ import type { FastifyReply, FastifyRequest, RouteShorthandOptions } from 'fastif
 import { type RouteAccess, isGuest, requireScope } from '../../../core/access/auth.ts'
 import { type Context, contextOf } from '../../../core/access/context.ts'
 import type { Config } from '../../../core/config/config.ts'
-import { ApiError } from '../../../core/errors.ts'
+import { ApiError, badRequest } from '../../../core/errors.ts'
 import type { Routes } from '../../../core/typebox.ts'
 import { confirmCaller } from '../../auth/confirm-caller.ts'
 import type { Webdav } from '../service.ts'
@@ -38,6 +38,11 @@ function refuseGuest (request: FastifyRequest, root: string): void {
   const { caller, method } = request
   if (!isGuest(caller) || method === 'OPTIONS' || (method === 'PROPFIND' && pathBelow(request, root) === '')) return
   throw new ApiError('NOT_AUTHENTICATED')
+}
+
+/** @throws ApiError BAD_REQUEST for a part of a file, which would replace the whole file. See RFC 9110, 14.5 */
+function refusePart ({ headers }: FastifyRequest): void {
+  if (headers['content-range'] !== undefined) throw badRequest('Files are not written in parts; send the whole file without Content-Range')
 }
 
 const bodyOf = ({ body }: FastifyRequest): Readable => body instanceof Readable ? body : Readable.from([])
@@ -134,6 +139,7 @@ export default (config: Config, webdav: Webdav, root: string): Routes => async (
     url: `${root}/*`,
     ...hidden(WRITES),
     handler: async (request, reply) => {
+      refusePart(request)
       const path = pathBelow(request, root)
       const body = bodyOf(request)
       // Each list is made from the database, so the list of a client is read and dropped.

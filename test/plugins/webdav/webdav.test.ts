@@ -293,6 +293,18 @@ t.test('an empty file is accepted and replaces nothing', async (t) => {
   t.equal((await listSaves(client)).length, 1)
 })
 
+t.test('a part of a file is refused and replaces nothing', async (t) => {
+  const { test, deck, phone } = await startWithSave(t)
+  const { authorization } = await createToken(test, test.admin, 'Computer')
+  const put = await fetch(`${await baseOf(test)}${SAVE}`, {
+    method: 'PUT', headers: { authorization, 'content-range': 'bytes 0-1/3' }, body: 'tw'
+  })
+  t.same([put.status, await put.text()], [400, ''])
+  await phone.sync()
+  await deck.sync()
+  t.same([deck.files.get(SAVE), phone.files.get(SAVE)], [ONE, ONE])
+})
+
 t.test('a zip is listed with the hash of its bytes', async (t) => {
   const { test, deck } = await start(t)
   await addGame(test, 'Dos', 'dos', 'zip')
