@@ -30,6 +30,7 @@ import { createPluginServices } from './loader/services.ts'
 import refuseClosing from './web/refuse-closing.ts'
 import refuseCompressed from './web/refuse-compressed.ts'
 import unreadBodies from './web/unread-bodies.ts'
+import limitConnections from './web/limit-connections.ts'
 import unusedConnections from './web/unused-connections.ts'
 import refuseNul from './web/refuse-nul.ts'
 import { REQUEST_ID_FIELD, readRequestId, traceRequests } from './request-id.ts'
@@ -171,6 +172,7 @@ export async function buildApp (options: AppOptions): Promise<App> {
   await app.register(unreadBodies)
   await app.register(refuseCompressed)
   await app.register(unusedConnections)
+  await app.register(limitConnections)
   await app.register(securityHeaders, {
     contentSecurityPolicy: { directives: { defaultSrc: ["'self'"], frameAncestors: ["'none'"], upgradeInsecureRequests: null } },
     referrerPolicy: { policy: 'same-origin' },
