@@ -1,14 +1,22 @@
+import { readFileSync } from 'node:fs'
 import fp from 'fastify-plugin'
 
 /** The share of a process's open files that connections may take; files and the database need the rest. */
 const CONNECTIONS_SHARE = 0.75
 
-/** Returns the most files that this process may have open; Infinity without a limit. */
-export function readOpenFilesLimit (report: object = process.report.getReport()): number {
-  const limits: unknown = Reflect.get(report, 'userLimits')
-  const files: unknown = typeof limits === 'object' && limits !== null ? Reflect.get(limits, 'open_files') : null
-  const soft: unknown = typeof files === 'object' && files !== null ? Reflect.get(files, 'soft') : null
-  return typeof soft === 'number' ? soft : Infinity
+/** The process's own limits on Linux. See proc_pid_limits(5) */
+const LIMITS_FILE = '/proc/self/limits'
+
+/** Returns the most files that a process may have open, by the text of its limits; Infinity if there is no limit. */
+export const parseOpenFilesLimit = (limits: string): number =>
+  Number(/^Max open files +(\d+) /m.exec(limits)?.[1] ?? Infinity)
+
+function readOpenFilesLimit (): number {
+  try {
+    return parseOpenFilesLimit(readFileSync(LIMITS_FILE, 'utf8'))
+  } catch {
+    return Infinity
+  }
 }
 
 /**

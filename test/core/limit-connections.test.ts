@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { type AddressInfo, connect } from 'node:net'
 import fastify from 'fastify'
 import t from 'tap'
-import limitConnections, { readOpenFilesLimit } from '../../core/web/limit-connections.ts'
+import limitConnections, { parseOpenFilesLimit } from '../../core/web/limit-connections.ts'
 
 t.test('connections beyond three quarters of the open files are closed', async (t) => {
   const lines: string[] = []
@@ -28,9 +28,10 @@ t.test('connections beyond three quarters of the open files are closed', async (
   t.equal(await served(), 'served')
 })
 
-t.test('the limit of open files is that of the process', (t) => {
-  t.ok(readOpenFilesLimit() > 100)
-  t.equal(readOpenFilesLimit({ userLimits: { open_files: { soft: 1024, hard: 4096 } } }), 1024)
-  for (const report of [{}, { userLimits: { open_files: { soft: 'unlimited', hard: 'unlimited' } } }]) t.equal(readOpenFilesLimit(report), Infinity)
+t.test('the limit of open files is read from the limits of a process', (t) => {
+  const limitsOf = (soft: string) => 'Limit                     Soft Limit           Hard Limit           Units     \n' +
+    `Max processes             96240                96240                processes \nMax open files            ${soft.padEnd(20)} 4096                 files     \n`
+  t.equal(parseOpenFilesLimit(limitsOf('1024')), 1024)
+  for (const limits of [limitsOf('unlimited'), '']) t.equal(parseOpenFilesLimit(limits), Infinity)
   t.end()
 })
