@@ -31,7 +31,7 @@ for (const [format, encode] of Object.entries(ENCODERS)) {
       const { isValid, result: found } = applyIn(folder, base, encode(base, result))
       t.ok(found.equals(result), `${found.length} bytes for ${result.length}`)
       t.equal(isValid, true)
-    }), { numRuns: 60 })
+    }), { numRuns: 30 })
   })
 
   t.test(`${format}: a damaged patch is refused or stays within the size limit`, async (t) => {
@@ -47,7 +47,7 @@ for (const [format, encode] of Object.entries(ENCODERS)) {
       } catch (err) {
         t.ok(err instanceof PatchError, String(err))
       }
-    }), { numRuns: 150 })
+    }), { numRuns: 50 })
   })
 }
 
