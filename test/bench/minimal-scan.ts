@@ -83,7 +83,7 @@ answer<MinimalScanInput, MinimalScans>(async ({ dir, databaseUrl }) => {
   await client.query(TABLES)
   const first = await time(() => scan(dir, client))
   const again = await time(() => scanAgain(dir, client))
-  await client.query('drop table minimal_names, minimal_files, minimal_roms')
+  await client.query('drop table minimal_values, minimal_names, minimal_files, minimal_roms')
   await client.end()
   return { first, again }
 })
