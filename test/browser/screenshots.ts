@@ -1,16 +1,20 @@
 import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
+import { Command } from 'commander'
 import type { Page } from 'puppeteer-core'
 import { runSvc, settings, waitUntilListening } from '../e2e/server.ts'
 import { until } from '../until.ts'
 import { DESKTOP, PHONE, signIn, startBrowser } from './browser.ts'
 import { makeLibrary } from './library.ts'
 
-/** Writes pictures of the main pages: npm run screenshots -- [folder] [view …], such as `roms platforms/snes` */
-const [folder = 'screenshots', ...chosen] = process.argv.slice(2)
 const VIEWS = ['', 'platforms', 'platforms/snes', 'roms', 'roms/1', 'collections', 'account', 'notifications', 'nowhere']
-const views = chosen.length > 0 ? chosen : VIEWS
+const command = new Command('screenshots')
+  .description('writes pictures of pages: light and dark, desktop and phone')
+  .argument('[folder]', 'the folder of the pictures', 'screenshots')
+  .argument('[view...]', 'paths of pages, such as platforms/snes', VIEWS)
+  .parse()
+const [folder, views] = command.processedArgs as [string, string[]]
 const GAMES = 60
 const ACCOUNT = { SVC_ADMIN_USERNAME: 'robin', SVC_ADMIN_PASSWORD: 'for pictures only' }
 const LOOKS = [
