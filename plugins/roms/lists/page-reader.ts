@@ -108,15 +108,22 @@ export function createPageReader ({ config, extensions, cache, estimates }: Page
   return {
     read,
 
-    /** Reads the lists that apps show first, and the ids of filters, so that no caller waits for them. */
+    /**
+     * Reads the lists that apps show first, and the ids of filters, so that no caller waits for them. The lists of
+     * matched ROMs are picked from the others, which also compiles the code that picks all such lists.
+     */
     async prepare (db: Db): Promise<void> {
-      estimates.refresh()
-      for (const isGrouped of [false, true]) {
-        const query = { ...Value.Create(ListRomsQuery), group_by_meta_id: isGrouped }
-        await read({ db, caller: null }, query, ORDER_BY_NAME, () => selectVersions(db, null))
+      const readBoth = async (query: Partial<ListRomsQuery>) => {
+        for (const isGrouped of [false, true]) {
+          const whole = { ...Value.Create(ListRomsQuery), ...query, group_by_meta_id: isGrouped }
+          await read({ db, caller: null }, whole, ORDER_BY_NAME, () => selectVersions(db, null))
+        }
       }
+      estimates.refresh()
+      await readBoth({})
       const queries = listNamedQueries(extensions.providers, await selectLibraries(db))
       await cache.prepare(await selectVersions(db, null), queries)
+      await readBoth({ matched: true })
     }
   }
 }
