@@ -62,6 +62,14 @@ function findOnlyPlatform ({ platform_ids: ids, platform_id: id }: ListRomsQuery
   return first === undefined || others.length > 0 ? null : first
 }
 
+/** Reads a list of the server by name: of all ROMs, and of one ROM of each group. */
+async function readFirst (db: Db, read: PageReader['read'], query: Partial<ListRomsQuery>): Promise<void> {
+  for (const isGrouped of [false, true]) {
+    const whole = { ...Value.Create(ListRomsQuery), ...query, group_by_meta_id: isGrouped }
+    await read({ db, caller: null }, whole, ORDER_BY_NAME, () => selectVersions(db, null))
+  }
+}
+
 /** Creates the reader of pages: it finds the ids of a page by the shortest of several ways. */
 export function createPageReader ({ config, extensions, cache, estimates }: PageReaderParts) {
   /** Returns the ids of a page if few ROMs are read for them, else null. */
@@ -113,17 +121,11 @@ export function createPageReader ({ config, extensions, cache, estimates }: Page
      * matched ROMs are picked from the others, which also compiles the code that picks all such lists.
      */
     async prepare (db: Db): Promise<void> {
-      const readBoth = async (query: Partial<ListRomsQuery>) => {
-        for (const isGrouped of [false, true]) {
-          const whole = { ...Value.Create(ListRomsQuery), ...query, group_by_meta_id: isGrouped }
-          await read({ db, caller: null }, whole, ORDER_BY_NAME, () => selectVersions(db, null))
-        }
-      }
       estimates.refresh()
-      await readBoth({})
+      await readFirst(db, read, {})
       const queries = listNamedQueries(extensions.providers, await selectLibraries(db))
       await cache.prepare(await selectVersions(db, null), queries)
-      await readBoth({ matched: true })
+      await readFirst(db, read, { matched: true })
     }
   }
 }
