@@ -89,9 +89,11 @@ export function createLibraries (
 
     /** Returns the objects that lookups of the ROMs of one library share. */
     scopeOf (id: number): LibraryScope {
+      const known = shared.get(id)
+      if (known !== undefined) return known
       const root = readable.get(id)?.root
       const files = root && createFiles(root.dir, createWithinLibrary(root))
-      const scope = shared.get(id) ?? { memo: createMemo(), ...(files === undefined ? {} : { files }) }
+      const scope = { memo: createMemo(), ...(files === undefined ? {} : { files }) }
       shared.set(id, scope)
       return scope
     }
