@@ -1,10 +1,9 @@
 import type { FileHandle } from 'node:fs/promises'
-import { basename, dirname, join } from 'node:path'
+import { basename, dirname } from 'node:path'
 import type { FastifyInstance } from 'fastify'
 import { ApiError, notFound } from '../../core/errors.ts'
-import {
-  PathRefusedError, isNothingThere, openInside, resolveInside, safeRelativePath
-} from '../../core/files/safe-path.ts'
+import { isNothingThere, openInside, resolveInside, safeRelativePath } from '../../core/files/safe-path.ts'
+import { withinLibrary } from '../library/linked-folders.ts'
 import { findRootProblem } from '../library/root-problem.ts'
 
 /** A file of the library as the database describes it. */
@@ -27,22 +26,10 @@ function isPlatformFolder (path: string, fsSlug: string): boolean {
   return parts.length === 2 && parts.includes(fsSlug)
 }
 
-/**
- * Runs work on a path. Links on the path must stay in the library, or in the target of the platform folder if that is a
- * link.
- */
-async function withinLibrary<T> (
-  libraryDir: string, file: Pick<StoredFile, 'fs_path' | 'platform_fs_slug'>, path: string,
-  work: (base: string, path: string) => Promise<T>
-): Promise<T> {
-  try {
-    return await work(libraryDir, path)
-  } catch (err) {
-    const folder = safeRelativePath(file.fs_path)
-    const isBelow = isPlatformFolder(folder, file.platform_fs_slug) && `${path}/`.startsWith(`${folder}/`)
-    if (!(err instanceof PathRefusedError) || !isBelow) throw err
-    return await work(join(libraryDir, folder), path.slice(folder.length + 1))
-  }
+/** Returns a function that finds the platform folder of a file for the paths in it. */
+const findFolderOf = ({ fs_path: fsPath, platform_fs_slug: slug }: StoredFile) => (path: string): string | null => {
+  const folder = safeRelativePath(fsPath)
+  return isPlatformFolder(folder, slug) && `${path}/`.startsWith(`${folder}/`) ? folder : null
 }
 
 /**
@@ -54,7 +41,8 @@ export async function resolveStoredFile (
   libraryDir: string, file: StoredFile
 ): Promise<{ folder: string, name: string }> {
   const path = safeRelativePath(`${file.file_path}/${file.file_name}`)
-  return { folder: await withinLibrary(libraryDir, file, dirname(path), resolveInside), name: basename(path) }
+  const folder = await withinLibrary(libraryDir, dirname(path), findFolderOf(file), resolveInside)
+  return { folder, name: basename(path) }
 }
 
 /**
@@ -70,7 +58,8 @@ export async function openStoredFile (
 ): Promise<FileHandle> {
   const root = await library.get(file.library_id)
   try {
-    return await withinLibrary(root.dir, file, safeRelativePath(`${file.file_path}/${file.file_name}`), openInside)
+    const path = safeRelativePath(`${file.file_path}/${file.file_name}`)
+    return await withinLibrary(root.dir, path, findFolderOf(file), openInside)
   } catch (err) {
     if (!isNothingThere(err)) throw err
     if (await findRootProblem(root.dir) === null) throw notFound(missing)
