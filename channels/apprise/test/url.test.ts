@@ -25,6 +25,8 @@ const READ: [string, string, Record<string, unknown>][] = [
   ['https://canary.discordapp.com/api/v10/webhooks/1234/tok-en/', 'discord', { webhook_id: '1234', webhook_token: 'tok-en' }],
   ['slack://bot@T1/B1/x1/#general/@ada?footer=no', 'slack', { botname: 'bot', token_a: 'T1', token_b: 'B1', token_c: 'x1', targets: ['#general', '@ada'] }],
   ['slack://xoxb-1-2/', 'slack', { access_token: 'xoxb-1-2' }],
+  ['slack://xoxp-0/a/a', 'slack', { access_token: 'xoxp-0', targets: ['a', 'a'] }],
+  ['slack://xoxp0/a/a', 'slack', { token_a: 'xoxp0', token_b: 'a', token_c: 'a' }],
   ['https://hooks.slack.com/services/T1/B1/x1', 'slack', { token_a: 'T1', token_b: 'B1', token_c: 'x1' }],
   ['tgram://bot123:a-b_c/42/@chan', 'tgram', { bot_token: 'bot123:a-b_c', targets: ['42', '@chan'] }],
   ['tgram://123:abc/?to=42&thread=7', 'tgram', { bot_token: '123:abc', targets: ['42'], topic: 7 }],

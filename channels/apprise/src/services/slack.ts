@@ -24,7 +24,8 @@ export const slack = defineService({
     token_a: { label: 'Webhook token A', ...PART },
     token_b: { label: 'Webhook token B', ...PART },
     token_c: { label: 'Webhook token C', ...PART },
-    access_token: { label: 'OAuth access token', type: 'string', private: true, pattern: /^(?:xoxe\.)?xox[abp]-?[a-z0-9-]+$/i },
+    // Its hyphen tells an access token with two targets from the three parts of a webhook.
+    access_token: { label: 'OAuth access token', type: 'string', private: true, pattern: /^(?:xoxe\.)?xox[abp]-[a-z0-9-]+$/i },
     botname: { label: 'Bot name', type: 'string' },
     targets: { label: 'Channels (#), users (@), e-mail addresses or IDs (+)', type: 'list', pattern: /^(?:[+#@]?[\w-]{1,80}|[^\s@/]+@[^\s@/]+\.[^\s@/]+)$/ }
   },
