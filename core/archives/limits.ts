@@ -30,6 +30,9 @@ export interface Watch {
   reserveMemory (): void
 }
 
+/** A watch for a reader that no pool started: nothing cancels it but its own deadline. */
+export const UNWATCHED: Watch = { isCancelled: () => false, setDeadline () {}, reserveMemory () {} }
+
 /** Counts what one archive has cost so far and stops it at its limits. */
 export class Budget {
   readonly limits: ArchiveLimits

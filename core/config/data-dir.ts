@@ -35,10 +35,10 @@ const isFolder = (path: string) => statSync(path, { throwIfNoEntry: false })?.is
  * Creates a folder and its missing parents, closed to other users, one by one: the recursive `mkdir` of Node loops
  * forever below /proc, and reports ENOENT on a read-only disk.
  */
-export function createFolder (path: string): void {
+export function createPrivateFolder (path: string): void {
   if (isFolder(path)) return
   const parent = dirname(path)
-  if (parent !== path) createFolder(parent)
+  if (parent !== path) createPrivateFolder(parent)
   try {
     mkdirSync(path, { mode: 0o700 })
   } catch (err) {
@@ -54,7 +54,7 @@ export function createFolder (path: string): void {
  */
 export function createDataDir (dataDir: string): void {
   try {
-    createFolder(dataDir)
+    createPrivateFolder(dataDir)
   } catch (err) {
     throw explainDataDir(dataDir, err)
   }

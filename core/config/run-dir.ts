@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { createDataDir, createFolder, explainDataDir } from './data-dir.ts'
+import { createDataDir, createPrivateFolder, explainDataDir } from './data-dir.ts'
 
 /**
  * Returns the folder for files that live as long as a server runs: the lock, its address, its workers' sockets, its
@@ -17,7 +17,7 @@ export function createRunDir (dataDir: string): string {
   const folder = runDir(dataDir)
   createDataDir(dataDir)
   try {
-    createFolder(folder)
+    createPrivateFolder(folder)
     return folder
   } catch (err) {
     throw explainDataDir(dataDir, err)

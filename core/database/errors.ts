@@ -18,14 +18,14 @@ const TOO_LONG = new Set([LOCK_TIMEOUT, '57014', '25P03', '25P04', OUT_OF_TIME])
 /** disk_full. */
 const DISK_FULL = '53100'
 /**
- * The codes of a shutdown, a crash, and the recovery after it; errors of its disk; read_only_sql_transaction of a
- * standby that is not promoted yet; the codes of a broken connection, and of an address that nobody answers at, such as
- * the name of a stopped container.
+ * The codes of a shutdown, a crash, and the recovery after it; read_only_sql_transaction of a standby that is not
+ * promoted yet; the codes of a broken connection, and of an address that nobody answers at, such as the name of a
+ * stopped container.
  */
-const UNAVAILABLE = new Set(['57P01', '57P02', '57P03', '58000', '58030', '25006', 'ECONNREFUSED', 'ECONNRESET',
+const UNAVAILABLE = new Set(['57P01', '57P02', '57P03', '25006', 'ECONNREFUSED', 'ECONNRESET',
   'EPIPE', 'ENOTFOUND', 'EAI_AGAIN', 'ETIMEDOUT', 'EHOSTUNREACH', 'ENETUNREACH'])
-/** Classes of SQLSTATE that blame the connection, the sign-in or the resources of the server, and not the statement. */
-const UNAVAILABLE_CLASSES = new Set(['08', '28', '53'])
+/** Classes of SQLSTATE that blame the connection, the sign-in, or the resources or the disk of the server. */
+const UNAVAILABLE_CLASSES = new Set(['08', '28', '53', '58'])
 /** Severities at which the server ends or refuses a session, whatever the code, such as for a missing database. */
 const SESSION_ENDS = new Set<unknown>(['FATAL', 'PANIC'])
 /** Messages of the driver without a code: a connection broke, or none was available in time, or the sign-in failed. */
@@ -42,6 +42,9 @@ export const isSerializationFailure = (err: unknown) => RETRYABLE.has(codeOf(err
 
 /** True if a statement failed because it waited too long for a lock. */
 export const isLockTimeout = (err: unknown) => codeOf(err) === LOCK_TIMEOUT
+
+/** True if the disk of the database is full. */
+export const isDiskFull = (err: unknown) => codeOf(err) === DISK_FULL
 
 /** True if a row that the statement refers to was deleted by another request meanwhile. */
 export const isForeignKeyViolation = (err: unknown) => codeOf(err) === FOREIGN_KEY
@@ -63,7 +66,7 @@ export function explainDatabaseError (err: unknown): ApiError | null {
   if (codeOf(err) === UNIQUE) return conflict('Another request stored the same object at the same moment; fetch the current state and try again')
   if (isSerializationFailure(err)) return new ApiError('UNAVAILABLE', 'The database cancelled this request because of a conflict with other requests; try again', extra)
   if (TOO_LONG.has(codeOf(err))) return new ApiError('UNAVAILABLE', 'The database took too long to answer; try again', extra)
-  if (codeOf(err) === DISK_FULL) return new ApiError('UNAVAILABLE', 'The disk of the database is full; free some space there and try again', extra)
+  if (isDiskFull(err)) return new ApiError('UNAVAILABLE', 'The disk of the database is full; free some space there and try again', extra)
   if (isUnavailable(err)) return new ApiError('UNAVAILABLE', 'The database is not ready; try again', extra)
   return null
 }

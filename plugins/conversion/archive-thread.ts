@@ -7,15 +7,13 @@ import { parentPort } from 'node:worker_threads'
 import yazl from 'yazl'
 import { type Archive, type Entry, readVerified } from '../../core/archives/archive.ts'
 import { formatOf } from '../../core/archives/formats.ts'
-import { ArchiveError, Budget, DEFAULT_LIMITS } from '../../core/archives/limits.ts'
+import { ArchiveError, Budget, DEFAULT_LIMITS, UNWATCHED } from '../../core/archives/limits.ts'
 import { withSource } from '../../core/archives/source.ts'
 import { asArchiveError } from '../../core/archives/unpack.ts'
 import { errorCode } from '../../core/files/fs-error.ts'
 import { PathRefusedError, safeRelativePath } from '../../core/files/safe-path.ts'
 import type { ArchiveJob, ArchiveResult, Member } from './protocol.ts'
 
-/** A watch without limits, because the owner of the thread ends it. */
-const UNWATCHED = { isCancelled: () => false, setDeadline () {}, reserveMemory () {} }
 /** Limits with a timeout of hours, because writes wait for the disk. */
 const LIMITS = { ...DEFAULT_LIMITS, timeoutMs: 6 * 3_600_000 }
 /** The date that TorrentZip uses, so that equal files make equal archives. */

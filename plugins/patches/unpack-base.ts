@@ -1,6 +1,6 @@
 import { type Archive, readVerified } from '../../core/archives/archive.ts'
 import { type OpenArchive, formatOf } from '../../core/archives/formats.ts'
-import { ArchiveError, Budget, DEFAULT_LIMITS } from '../../core/archives/limits.ts'
+import { ArchiveError, Budget, DEFAULT_LIMITS, UNWATCHED } from '../../core/archives/limits.ts'
 import { asArchiveError } from '../../core/archives/unpack.ts'
 import { NoRoomError, type Output, PatchError, type Source } from './apply/files.ts'
 
@@ -8,8 +8,7 @@ const UNPACK = 'Unpack it, then patch the file'
 
 /** The thread has a time limit of its own. Several patches may run at once, so none holds a large archive in memory. */
 const WATCH = {
-  isCancelled: () => false,
-  setDeadline () {},
+  ...UNWATCHED,
   reserveMemory () { throw new PatchError(`The archive is too large to be patched in this format. ${UNPACK}`) }
 }
 

@@ -13,7 +13,7 @@ import { type TargetRom, writeFolder } from './rows.ts'
 import { findTarget, openLibrary, withWriteErrors } from './target-rom.ts'
 
 /** Creates a folder and replaces an empty one, because an unfinished conversion leaves an empty folder. */
-async function createFolder (path: string, name: string): Promise<void> {
+async function createRomFolder (path: string, name: string): Promise<void> {
   try {
     await mkdir(path)
   } catch (err) {
@@ -31,7 +31,7 @@ async function moveIn (target: string, fsName: string, folder: string): Promise<
   const waiting = fsName === folder ? join(target, temporaryNameOf(fsName)) : from
   if (waiting !== from) await rename(from, waiting)
   try {
-    await createFolder(join(target, folder), folder)
+    await createRomFolder(join(target, folder), folder)
     await rename(waiting, join(target, folder, fsName))
   } catch (err) {
     await rmdir(join(target, folder)).catch(() => {})

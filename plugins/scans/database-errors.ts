@@ -1,4 +1,5 @@
 import pg from 'pg'
+import { isDiskFull, isUnavailable } from '../../core/database/errors.ts'
 import { errorCode } from '../../core/files/fs-error.ts'
 
 /** The database refuses every write for now, so that the scan cannot continue. */
@@ -6,19 +7,14 @@ export class DatabaseUnableError extends Error {
   override readonly name = 'DatabaseUnableError'
 }
 
-/**
- * Classes of SQLSTATE that blame the connection, resources, an operator or the system, and not the statement.
- * See https://www.postgresql.org/docs/current/errcodes-appendix.html
- */
-const UNABLE = ['08', '53', '57', '58']
-const DISK_FULL = '53100'
+/** query_canceled: an operator stopped the statement. */
+const QUERY_CANCELED = '57014'
 
 /** Returns a DatabaseUnableError with a readable message if the database cannot write at all, else the given error. */
-export function explainDatabaseError (err: unknown): unknown {
-  const code = errorCode(err)
-  if (code.length !== 5 || !UNABLE.includes(code.slice(0, 2))) return err
+export function explainWriteError (err: unknown): unknown {
+  if (!isUnavailable(err) && errorCode(err) !== QUERY_CANCELED) return err
   const { message } = err as Error
-  const sentence = code === DISK_FULL
+  const sentence = isDiskFull(err)
     ? `The disk of the database is full (${message}). Free space there, then scan again`
     : `The database cannot continue (${message}). See its log, then scan again`
   return new DatabaseUnableError(`${sentence}; results that are already stored stay.`, { cause: err })

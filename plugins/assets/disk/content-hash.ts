@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { compareNames, type Entry } from '../../../core/archives/archive.ts'
-import { Budget } from '../../../core/archives/limits.ts'
+import { Budget, UNWATCHED } from '../../../core/archives/limits.ts'
 import { withSource } from '../../../core/archives/source.ts'
 import { openZip } from '../../../core/archives/zip.ts'
 
@@ -9,7 +9,6 @@ const ZIP_MARK = 'PK\x03\x04'
 const LIMITS = {
   entries: 10_000, totalBytes: 1024 ** 3, ratio: 1000, ratioFreeBytes: 10 * 1024 ** 2, timeoutMs: 10_000
 }
-const UNWATCHED = { isCancelled: () => false, setDeadline () {}, reserveMemory () {} }
 
 async function hashEntry (entry: Entry): Promise<string> {
   const hash = createHash('md5')

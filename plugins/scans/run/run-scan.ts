@@ -6,7 +6,7 @@ import { conflict } from '../../../core/errors.ts'
 import { TaskHandedOver } from '../../tasks/definitions.ts'
 import type { SharedHasher } from '../../hashing/shared-hasher.ts'
 import type { ScanProblem } from '../../matching/scan-types.ts'
-import { explainDatabaseError } from '../database-errors.ts'
+import { explainWriteError } from '../database-errors.ts'
 import { scanEntries } from './scan-entries.ts'
 import { type LibraryPlan, createLibraryScan } from './scan-library.ts'
 import { createDiskScan, createScanArtwork, createScanIdentification } from './build-scan.ts'
@@ -117,7 +117,7 @@ export async function runScan (
     for (const step of after) (await step(platformIds, signal)).forEach(progress.problem)
   } catch (err) {
     failure = err
-    throw explainDatabaseError(err)
+    throw explainWriteError(err)
   } finally {
     scan.end(new Error('The scan is over'))
     await storeLast(scan)

@@ -6,7 +6,7 @@ import { createMemo } from '../../../core/loader/calls/memo.ts'
 import type { LibraryRoot } from '../../library/roots.ts'
 import type { TaskRun } from '../../tasks/definitions.ts'
 import type { ScanPayload } from '../schemas.ts'
-import { DatabaseUnableError, explainDatabaseError } from '../database-errors.ts'
+import { DatabaseUnableError, explainWriteError } from '../database-errors.ts'
 import { createAnnouncer } from '../progress/announcer.ts'
 import { createListeners } from '../progress/listeners.ts'
 import { type ScanRole, createPartLeases } from '../parts/part-leases.ts'
@@ -55,7 +55,7 @@ export function createScanContext (
      * Rethrows the error of a failed write, which costs one ROM. Aborts the scan if the database cannot write at all.
      */
     rethrowOrAbort (err: unknown): never {
-      const reason = explainDatabaseError(err)
+      const reason = explainWriteError(err)
       if (reason instanceof DatabaseUnableError) ending.abort(reason)
       throw reason
     }

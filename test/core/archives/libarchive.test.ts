@@ -2,11 +2,9 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { openWithLibarchive } from '../../../core/archives/libarchive.ts'
-import { Budget, DEFAULT_LIMITS } from '../../../core/archives/limits.ts'
+import { Budget, DEFAULT_LIMITS, UNWATCHED } from '../../../core/archives/limits.ts'
 import { withSource } from '../../../core/archives/source.ts'
 import { unpackFixture } from '../../plugins/hashing/fixtures.ts'
-
-const UNWATCHED = { isCancelled: () => false, setDeadline () {}, reserveMemory () {} }
 
 /** Counts how many WebAssembly instances some work creates. */
 async function countInstances (work: () => Promise<unknown>): Promise<number> {
