@@ -1,12 +1,15 @@
-import { readdir, rm } from 'node:fs/promises'
+import { readdir, rename, rm } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import type { Config } from '../../core/config/config.ts'
 import { StartError } from '../../core/errors.ts'
 import { errorCode } from '../../core/files/fs-error.ts'
 import { backupConfig } from './config.ts'
 
+const EXTENSION = '.tar.gz'
+/** The end of the name of a backup that lacks uploads which the database names. */
+const INCOMPLETE = `-incomplete${EXTENSION}`
 /** The default names of backups. */
-const DEFAULT_NAME = /^svc-\d{8}T\d{6}Z\.tar\.gz$/
+const DEFAULT_NAME = /^svc-\d{8}T\d{6}Z(?:-incomplete)?\.tar\.gz$/
 
 export const backupFolder = (config: Config): string => backupConfig.of(config).dir ?? join(config.data_dir, 'backups')
 
@@ -21,7 +24,14 @@ export const upgradeFolder = (config: Config): string => join(config.data_dir, '
 /** Returns the time in UTC, so that names sort by time. */
 export const stampOf = (time: Date): string => time.toISOString().replaceAll(/[-:]|\.\d+/g, '')
 
-export const nextPath = (folder: string, now = new Date()): string => join(folder, `svc-${stampOf(now)}.tar.gz`)
+export const nextPath = (folder: string, now = new Date()): string => join(folder, `svc-${stampOf(now)}${EXTENSION}`)
+
+/** Renames a backup that lacks uploads. @returns its new path */
+export async function markIncomplete (path: string): Promise<string> {
+  const marked = `${path.slice(0, -EXTENSION.length)}${INCOMPLETE}`
+  await rename(path, marked)
+  return marked
+}
 
 /** Lists the names of backups in a folder, newest last. */
 export async function listMade (folder: string): Promise<string[]> {
@@ -34,13 +44,15 @@ export async function listMade (folder: string): Promise<string[]> {
 
 /**
  * Deletes the oldest backups beside the one that was just made. A name with a later time comes from a wrong clock, so
- * that backup counts as older than all others.
+ * that backup counts as older than all others. An incomplete backup only replaces others that are incomplete, because
+ * older ones may have what it lacks.
  *
  * @returns the names of the deleted backups
  */
 export async function deleteOld (madePath: string, keep: number): Promise<string[]> {
   const [folder, made] = [dirname(madePath), basename(madePath)]
-  const others = (await listMade(folder)).filter((name) => name !== made)
+  const isReplaced = (name: string) => !made.endsWith(INCOMPLETE) || name.endsWith(INCOMPLETE)
+  const others = (await listMade(folder)).filter((name) => name !== made && isReplaced(name))
   const byAge = [...others.filter((name) => name > made), ...others.filter((name) => name < made)]
   const old = byAge.slice(0, Math.max(0, byAge.length + 1 - keep))
   for (const name of old) await rm(join(folder, name), { force: true })

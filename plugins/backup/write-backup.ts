@@ -49,7 +49,8 @@ export interface BackupJob {
   report (progress: Progress): void
 }
 
-export interface BackupResult extends ArchiveEnd, Checked { path: string, archive_bytes: number }
+/** @property lost the number of uploads of the database that were not on the disk */
+export interface BackupResult extends ArchiveEnd, Checked { path: string, archive_bytes: number, lost: number }
 
 /** Cuts a table's text into parts of whole rows, so that each part can be loaded alone. */
 async function * cutRows (content: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
@@ -183,10 +184,11 @@ async function addFile (run: BackupRun, path: string): Promise<void> {
 /**
  * Adds all files, and counts the uploads that rows name and the store lacks.
  *
- * @param named the keys of these uploads in the snapshot of the rows
+ * @param named the keys of the uploads in the snapshot of the rows
+ * @returns the number of those that the store lacks
  * @throws ApiError UNAVAILABLE if the store has none of them, because the newest backups would replace those that do
  */
-async function addFiles (run: BackupRun, named: Set<string>): Promise<void> {
+async function addFiles (run: BackupRun, named: Set<string>): Promise<number> {
   const { config, signal } = run.job
   const { size: count } = named
   for await (const { path } of listOwnFiles(config.data_dir, run.store)) {
@@ -200,10 +202,13 @@ async function addFiles (run: BackupRun, named: Set<string>): Promise<void> {
       'Mount the disk and back up again. If the files are lost, restore an earlier backup or upload a save first')
   }
   for (const path of named) countGone(run, path)
+  return named.size
 }
 
 /** Writes the content of an archive, and reports progress. */
-async function writeContent (job: BackupJob, writer: ArchiveWriter, client: pg.Client): Promise<ArchiveEnd> {
+async function writeContent (
+  job: BackupJob, writer: ArchiveWriter, client: pg.Client
+): Promise<ArchiveEnd & Pick<BackupResult, 'lost'>> {
   const progress: Progress = { phase: 'tables', rows: 0, files: 0, bytes: 0 }
   const ending: ArchiveEnd = { entries: 0, rows: {}, files: 0, bytes: 0, gone: 0, gone_files: [] }
   const { config, holds } = job
@@ -219,12 +224,12 @@ async function writeContent (job: BackupJob, writer: ArchiveWriter, client: pg.C
   await endSnapshot(client)
   // Files follow the rows, so that every file that a row names is included unless it was deleted since.
   progress.phase = 'files'
-  if (holds === 'everything') await addFiles(run, new Set([...named.keys()].map(contentKey)))
+  const lost = holds === 'everything' ? await addFiles(run, new Set([...named.keys()].map(contentKey))) : 0
   await writer.closeLists()
   ending.entries = writer.count()
   await writer.buffer(ENDING, Buffer.from(JSON.stringify(ending, null, 2)))
   await writer.end()
-  return ending
+  return { ...ending, lost }
 }
 
 /**

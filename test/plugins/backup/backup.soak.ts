@@ -1,5 +1,5 @@
 import { cpSync, readdirSync, rmSync } from 'node:fs'
-import { mkdir, readFile, readdir, rm, stat, utimes, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, readdir, rename, rm, stat, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import t from 'tap'
@@ -139,19 +139,32 @@ t.test('a backup of an older release is migrated to the schema of this one', asy
   await query(test.databaseUrl, `drop database ${keptDatabase ?? ''}`)
 })
 
+async function runTask (): Promise<{ status: string, meta: { backup: { file: string } } }> {
+  const asked = await app.inject({ method: 'POST', url: '/api/tasks/run/backup', headers: test.admin })
+  const { task_id: id } = asked.json<{ task_id: string }>()
+  return await until(async () => {
+    const found = (await app.inject({ url: `/api/tasks/${id}`, headers: test.admin })).json<{ status: string, meta: { backup: { file: string } } }>()
+    return ['finished', 'failed'].includes(found.status) && found
+  }, 'the end of the backup')
+}
+
 t.test('the task makes backups and keeps the newest few', async (t) => {
   const kept = join(config.data_dir, 'backups')
   await mkdir(kept, { recursive: true })
   for (const day of ['01', '02', '03']) await writeFile(join(kept, `svc-202601${day}T000000Z.tar.gz`), '')
   await writeFile(join(kept, 'mine.tar.gz'), '')
-  const asked = await app.inject({ method: 'POST', url: '/api/tasks/run/backup', headers: test.admin })
-  const { task_id: id } = asked.json<{ task_id: string }>()
-  const task = await until(async () => {
-    const found = (await app.inject({ url: `/api/tasks/${id}`, headers: test.admin })).json<{ status: string, meta: { backup: { file: string } } }>()
-    return ['finished', 'failed'].includes(found.status) && found
-  }, 'the end of the backup')
+  const task = await runTask()
   t.match(task, { status: 'finished', meta: { backup: { tables_tried: true, files: 4, deleted: ['svc-20260101T000000Z.tar.gz', 'svc-20260102T000000Z.tar.gz'] } } })
-  t.same((await readdir(kept)).sort(), ['mine.tar.gz', 'svc-20260103T000000Z.tar.gz', task.meta.backup.file])
+  const names = ['mine.tar.gz', 'svc-20260103T000000Z.tar.gz', task.meta.backup.file]
+  t.same((await readdir(kept)).sort(), names)
+
+  const [row] = await query<{ disk_path: string }>(test.databaseUrl, 'select disk_path from assets limit 1')
+  const path = join(config.data_dir, 'assets', row?.disk_path ?? '')
+  await rename(path, `${path}.away`)
+  const partial = await runTask()
+  await rename(`${path}.away`, path)
+  t.match(partial, { status: 'finished', meta: { backup: { file: /^svc-\d+T\d+Z-incomplete\.tar\.gz$/, lost: 1, deleted: [] } } })
+  t.same((await readdir(kept)).sort(), [...names, partial.meta.backup.file])
 })
 
 t.test('a backup restored into a new data directory is the same server', async (t) => {

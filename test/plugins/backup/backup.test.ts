@@ -85,6 +85,16 @@ t.test('the backup that was just made is kept, whatever the clock said before', 
   t.same(await deleteOthers(1), [[latest, old, newer], ['mine.tar.gz', made]])
 })
 
+t.test('a backup that lacks uploads replaces only others that lack some', async (t) => {
+  const [first, second, third] = ['20260101', '20260102', '20260103'].map((day) => `svc-${day}T000000Z`)
+  const names = [`${first}.tar.gz`, `${second}-incomplete.tar.gz`, `${third}-incomplete.tar.gz`]
+  const folder = makeFolder(t, Object.fromEntries(names.map((name) => [name, ''])))
+  t.same(await deleteOld(join(folder, `${third}-incomplete.tar.gz`), 1), [`${second}-incomplete.tar.gz`])
+  const complete = 'svc-20260104T000000Z.tar.gz'
+  await writeFile(join(folder, complete), '')
+  t.same(await deleteOld(join(folder, complete), 1), [`${first}.tar.gz`, `${third}-incomplete.tar.gz`])
+})
+
 t.test('an archive is refused if a byte is changed, or if it is cut anywhere', async (t) => {
   const whole = await readArchive(archive, {})
   const bytes = await readFile(archive)
