@@ -187,7 +187,7 @@ async function pairDevice (t: Test, { app }: TestApp, journey: Journey): Promise
 
 /** Changes a channel without its address and secret, which the server never tells. */
 async function changeChannel (t: Test, { app }: TestApp, journey: Journey): Promise<void> {
-  const { open, see, press, fill } = journey
+  const { page, open, see, press, fill } = journey
   const authorization = `Basic ${Buffer.from(`ana:${PASSWORD}`).toString('base64')}`
   await open('account/channels')
   await press('Add a channel')
@@ -202,8 +202,16 @@ async function changeChannel (t: Test, { app }: TestApp, journey: Journey): Prom
   await fill('Name', 'Home')
   await press('Save')
   await see('Home', '.row-title')
-  const { json } = await app.inject({ url: '/api/notification-channels', headers: { authorization } })
-  t.match(json(), [{ name: 'Home', target: /^http:\/\/192\.0\.2\.1.*hook$/, has_secret: true }], 'address and secret stay')
+  const channel = { name: 'Home', target: /^http:\/\/192\.0\.2\.1.*hook$/ }
+  const list = async () => (await app.inject({ url: '/api/notification-channels', headers: { authorization } })).json<unknown>()
+  t.match(await list(), [{ ...channel, has_secret: true }], 'address and secret stay')
+
+  await press('Edit Home')
+  await press('Remove the stored value: Secret', 'Space')
+  await page.waitForSelector('dialog input[type=password]:disabled')
+  await press('Save')
+  await page.waitForSelector('dialog', { hidden: true })
+  t.match(await list(), [{ ...channel, has_secret: false }], 'the address stays without the secret')
 }
 
 async function signOutElsewhere (journey: Journey): Promise<void> {

@@ -47,5 +47,6 @@ export const common: Messages['common'] = {
   newName: 'Neuer Name',
   showChoices: 'Auswahl anzeigen',
   noChoices: 'Nichts passt dazu.',
-  secretStored: 'Gespeichert. Zum Ersetzen neu eingeben.'
+  secretStored: 'Gespeichert. Zum Ersetzen neu eingeben.',
+  removeStored: 'Gespeicherten Wert entfernen'
 }

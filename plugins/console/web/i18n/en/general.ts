@@ -47,5 +47,6 @@ export const common = {
   newName: 'New name',
   showChoices: 'Show choices',
   noChoices: 'Nothing matches.',
-  secretStored: 'Stored. Type to replace it.'
+  secretStored: 'Stored. Type to replace it.',
+  removeStored: 'Remove the stored value'
 }

@@ -26,7 +26,9 @@ type Of<Kind extends FormNode['kind']> = FieldProps<Extract<FormNode, { kind: Ki
 const textOf = (value: unknown): string => typeof value === 'string' ? value : value == null ? '' : JSON.stringify(value)
 
 function TextNode ({ node, label, path, isRequired, value, onChange, problems, stored }: Of<'text'>) {
+  const { common } = texts()
   const isStored = stored.includes(String(path.at(-1)))
+  const isRemoved = value === null
   const shared = {
     label,
     hint: node.description,
@@ -35,9 +37,21 @@ function TextNode ({ node, label, path, isRequired, value, onChange, problems, s
     maxLength: node.maxLength,
     onInput: onChange,
     required: isRequired && !isStored,
-    placeholder: isStored ? texts().common.secretStored : undefined
+    placeholder: isStored && !isRemoved ? common.secretStored : undefined
   }
-  if (node.isSecret) return <PasswordField {...shared} autocomplete='off' />
+  if (node.isSecret) {
+    return (
+      <>
+        <PasswordField {...shared} autocomplete='off' disabled={isRemoved} />
+        {isStored && isRequired !== true && (
+          <Check
+            label={`${common.removeStored}: ${label}`} isChecked={isRemoved}
+            onChange={(isChecked) => { onChange(isChecked ? null : '') }}
+          />
+        )}
+      </>
+    )
+  }
   if (node.isLong) return <TextArea {...shared} />
   return <TextField {...shared} type={node.format === 'uri' ? 'url' : node.format ?? 'text'} />
 }

@@ -50,7 +50,7 @@ function parse (node: FormNode, text: string): unknown {
 const mapMembers = (value: unknown, change: (inner: unknown) => unknown): Readonly<Record<string, unknown>> =>
   Object.fromEntries(Object.entries(membersOf(value)).map(([name, inner]) => [name, change(inner)]))
 
-/** Returns the value to send, without empty fields. An empty secret keeps the stored one. */
+/** Returns the value to send, without empty fields. An empty secret keeps the stored one, and null removes it. */
 export function toPayload (node: FormNode, value: unknown): unknown {
   if (value === '') return undefined
   if (typeof value === 'string') return parse(node, value)
