@@ -17,6 +17,11 @@ export const mailConfig = defineSection('mail', Section({
   password: Type.Optional(Type.String({
     writeOnly: true, env: 'SMTP_PASSWORD', description: 'Password of that account'
   })),
+  tls_ca: Type.Optional(Type.String({
+    minLength: 1,
+    env: 'SMTP_TLS_CA',
+    description: 'Certificate in PEM form that is trusted for that server instead of the public authorities'
+  })),
   from: Type.Optional(Type.String({
     minLength: 3, env: 'SMTP_FROM', description: 'Sender of the mail, such as svc@example.org; default: the account'
   }))

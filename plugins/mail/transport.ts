@@ -10,7 +10,7 @@ export const ADDRESS = /^[^\s@,;:<>()[\]\\"]{1,64}@[^\s@,;:<>()[\]\\"]{1,255}$/
 
 /** Creates a transporter to the configured mail server. */
 export async function createTransporter (
-  { host, port, security, username, password }: SectionOf<typeof mailConfig>
+  { host, port, security, username, password, tls_ca: authority }: SectionOf<typeof mailConfig>
 ): Promise<Transporter> {
   // Loaded with the first mail, because most servers send none.
   const { createTransport } = await import('nodemailer')
@@ -20,6 +20,8 @@ export async function createTransporter (
     secure: security === 'tls',
     requireTLS: security === 'starttls',
     ignoreTLS: security === 'none',
+    // Environment variables often cannot hold line breaks.
+    ...(authority === undefined ? {} : { tls: { ca: authority.replaceAll('\\n', '\n') } }),
     ...(username === undefined ? {} : { auth: { user: username, pass: password ?? '' } }),
     connectionTimeout: TIMEOUT_MS,
     greetingTimeout: TIMEOUT_MS,

@@ -100,3 +100,11 @@ t.test('STARTTLS and TLS are used only with a certificate that is trusted', asyn
   await send()
   t.match([starttls.received, tlsOnly.received], [[{ isSecure: true }], [{ isSecure: true }]])
 })
+
+t.test('a self-made certificate is trusted if SMTP_TLS_CA has it', async (t) => {
+  const { received, env } = await startServer(t, { key: CERTIFICATE_KEY, cert: CERTIFICATE })
+  for (const authority of [CERTIFICATE, CERTIFICATE.replaceAll('\n', '\\n')]) {
+    await mailOf(t, { ...env, SMTP_TLS_CA: authority }).send(MAIL)
+  }
+  t.match(received, [{ isSecure: true }, { isSecure: true }])
+})
