@@ -19,6 +19,16 @@ export function isPreconditionFailed (headers: IncomingHttpHeaders, current: Val
   return !Number.isNaN(since) && modifiedAt(current) > since
 }
 
+/**
+ * True if a write must not happen, because its client expects another state of the file. See RFC 9110, section 13.
+ *
+ * @param current null if there is no file
+ */
+export function isWriteRefused (headers: IncomingHttpHeaders, current: Validators | null): boolean {
+  if (current === null) return headers['if-match'] !== undefined
+  return isPreconditionFailed(headers, current) || (headers['if-none-match'] !== undefined && isFresh(headers, current))
+}
+
 /** True if the client's copy is still current. If the client sends a tag, only the tag counts. */
 export function isFresh (headers: IncomingHttpHeaders, current: Validators): boolean {
   const match = headers['if-none-match']

@@ -44,6 +44,9 @@ export type Owner = Context<AnyCaller>
 export const isLive = ({ asset, disk_path: diskPath, is_deleted: isDeleted }: FileRow): boolean =>
   asset === null ? diskPath !== null && !isDeleted : asset.deleted_by === null
 
+/** Returns the SHA-1 of the content of a path that is not deleted; null for none. */
+export const currentSha1 = (row: FileRow): string | null => isLive(row) ? row.asset?.sha1 ?? row.sha1 : null
+
 const ownerId = (caller: AnyCaller) => caller?.id ?? -1
 
 /** Matches assets `c` that hold the same file as asset `a`: others of its slot for the same emulator, or itself. */

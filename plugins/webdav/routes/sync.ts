@@ -7,6 +7,7 @@ import { ApiError, badRequest } from '../../../core/errors.ts'
 import type { Routes } from '../../../core/typebox.ts'
 import { confirmCaller } from '../../auth/confirm-caller.ts'
 import type { Webdav } from '../service.ts'
+import { createPrecondition } from '../sync/precondition.ts'
 import { readKey } from '../sync/read-key.ts'
 import { type Resource, toHref, yieldAll } from '../tree/multistatus.ts'
 import { listSynced } from '../tree/sync-tree.ts'
@@ -74,7 +75,7 @@ export default (config: Config, webdav: Webdav, root: string): Routes => async (
   async function deleteFile (request: FastifyRequest): Promise<void> {
     const path = pathBelow(request, root)
     if (path === MANIFEST) return
-    await webdav.delete(await deviceOf(request), readKey(path))
+    await webdav.delete(await deviceOf(request), readKey(path), createPrecondition(request.headers))
   }
 
   for (const url of [root, `${root}/*`]) {
@@ -144,7 +145,10 @@ export default (config: Config, webdav: Webdav, root: string): Routes => async (
       const body = bodyOf(request)
       // Each list is made from the database, so the list of a client is read and dropped.
       if (path === MANIFEST) for await (const _chunk of body) continue
-      else await webdav.put(await deviceOf(request), readKey(path), body, () => confirmCaller(request))
+      else {
+        const checks = { check: createPrecondition(request.headers), confirm: () => confirmCaller(request) }
+        await webdav.put(await deviceOf(request), readKey(path), body, checks)
+      }
       return await reply.code(201).send()
     }
   })

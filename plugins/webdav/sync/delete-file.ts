@@ -3,14 +3,12 @@ import type { Context } from '../../../core/access/context.ts'
 import { ApiError } from '../../../core/errors.ts'
 import { type DeviceContext, requireSender } from '../acting-device.ts'
 import {
-  type FileRow, countLive, isLive, lockFiles, lockPath, selectByPath, selectDeleted, selectListings, selectSameFile,
-  storeDeletion, storeDeviceDeletion
+  type FileRow, countLive, currentSha1, lockFiles, lockPath, selectByPath, selectDeleted, selectListings,
+  selectSameFile, storeDeletion, storeDeviceDeletion
 } from '../rows.ts'
 import { BURST_SECONDS, isBurst } from './bursts.ts'
+import type { Precondition } from './precondition.ts'
 import type { Key } from './read-key.ts'
-
-/** The content of a path that is not deleted; null for none. */
-const currentSha1 = (row: FileRow): string | null => isLive(row) ? row.asset?.sha1 ?? row.sha1 : null
 
 /** Creates the deletion of files by devices. */
 export function createDeletions (app: FastifyInstance) {
@@ -54,11 +52,12 @@ export function createDeletions (app: FastifyInstance) {
   }
 
   /** @returns the number of files that were restored, because the device deleted too many */
-  async function deleteListed (context: DeviceContext, key: Key): Promise<number> {
+  async function deleteListed (context: DeviceContext, key: Key, check: Precondition): Promise<number> {
     const { db: tx, caller, device } = context
     const id = await lockPath(tx, caller.id, key, 0)
     const row = id === null ? null : await selectByPath(context, key.folded)
     const sha1 = row === null ? null : currentSha1(row)
+    check(row)
     if (row === null || sha1 === null) return 0
     const listed = (await selectListings(tx, device.id, row.id)).get(row.id)?.listed ?? null
     // The content changed after the device read the list: its user did not see the content that would be deleted.
@@ -75,12 +74,12 @@ export function createDeletions (app: FastifyInstance) {
      * Deletes a file for its owner, who can restore it. A path that changed since it was listed stays, and so do all
      * files of a device that deletes many at once.
      *
-     * @throws ApiError FORBIDDEN, INSUFFICIENT_PERMISSIONS
+     * @throws ApiError FORBIDDEN, INSUFFICIENT_PERMISSIONS, and that of `check`
      */
-    async delete (context: DeviceContext, key: Key): Promise<void> {
+    async delete (context: DeviceContext, key: Key, check: Precondition): Promise<void> {
       requireSender(context)
       const { db, caller, device } = context
-      const restored = await db.transact((tx) => deleteListed({ ...context, db: tx }, key))
+      const restored = await db.transact((tx) => deleteListed({ ...context, db: tx }, key, check))
       if (restored === 0) return
       app.log.warn({ user: caller.username, device: device.device_id, files: restored }, 'a device deleted many files at once; they were restored')
       await app.notifications.notify({

@@ -5,18 +5,22 @@ import type { StagedFile } from '../../assets/asset-files.ts'
 import { readPicture } from '../../assets/check-picture.ts'
 import { type DeviceContext, requireSender } from '../acting-device.ts'
 import {
-  type CurrentAsset, type FileRow, type UnclaimedAsset, isLive, lockPath, selectByPath, selectListings, storeHeld,
-  storeSeen
+  type CurrentAsset, type FileRow, type UnclaimedAsset, currentSha1, lockPath, selectByPath, selectListings,
+  storeHeld, storeSeen
 } from '../rows.ts'
 import { type AssetPlace, chooseSlot, findPlace, findTwin, storedName } from './asset-place.ts'
 import { ContentMoved, type GameUpload, createAssetWrites } from './asset-writes.ts'
 import { decidePut } from './decide-put.ts'
 import type { OwnFiles } from './own-files.ts'
+import type { Precondition } from './precondition.ts'
 import { type GameFile, type Key, readGameFile } from './read-key.ts'
 
 /** Far more files than an emulator has, and few enough to list them all at once. */
 const PATHS_MAX = 100_000
 const TRIES_MAX = 5
+
+/** The checks before a file is stored. */
+interface PutChecks { check: Precondition, confirm: () => Promise<void> }
 
 const tooMany = () => new ApiError('NO_FREE_SPACE',
   `You store ${PATHS_MAX} files already; delete some before you send others`)
@@ -42,8 +46,7 @@ async function findNextPlace (
 /** Stores that a device has the content that it sent. Programs that share a password do not know of each other's. */
 async function storeSent (context: DeviceContext, row: FileRow, { sha1 }: StagedFile): Promise<void> {
   const { db: tx, caller, device } = context
-  const isCurrent = isLive(row) && (row.asset?.sha1 ?? row.sha1) === sha1
-  if (isCurrent && caller.token_id !== null) {
+  if (currentSha1(row) === sha1 && caller.token_id !== null) {
     await storeSeen(tx, { deviceId: device.id, fileId: row.id, sha1, isSent: true })
   } else await storeHeld(tx, device.id, row.id, sha1)
 }
@@ -93,7 +96,7 @@ export function createPuts (app: FastifyInstance, ownFiles: OwnFiles) {
   }
 
   /** Stores a file in one transaction, which holds the lock of the user's files. */
-  async function store (context: DeviceContext, key: Key, file: StagedFile): Promise<void> {
+  async function store (context: DeviceContext, key: Key, file: StagedFile, check: Precondition): Promise<void> {
     const game = readGameFile(key)
     const isGame = game !== null && await isGameFile(game, file, key.file)
     await context.db.transact(async (tx) => {
@@ -101,6 +104,7 @@ export function createPuts (app: FastifyInstance, ownFiles: OwnFiles) {
       const id = await lockPath(tx, context.caller.id, key, PATHS_MAX)
       const row = id === null ? null : await selectByPath(within, key.folded)
       if (row === null) throw tooMany()
+      check(row)
       if (row.asset !== null && !row.asset.is_reachable) throw hiddenGame(key)
       if (isGame) await storeGameFile(within, { row, key, game, file })
       else {
@@ -113,10 +117,10 @@ export function createPuts (app: FastifyInstance, ownFiles: OwnFiles) {
   }
 
   /** Repeats the work while other writers change the content between the decision and the write. */
-  async function storeAgain (context: DeviceContext, key: Key, file: StagedFile): Promise<void> {
+  async function storeAgain (context: DeviceContext, key: Key, file: StagedFile, check: Precondition): Promise<void> {
     for (let tries = 1; ; tries++) {
       try {
-        await store(context, key, file)
+        await store(context, key, file, check)
         return
       } catch (err) {
         if (!(err instanceof ContentMoved) || tries === TRIES_MAX) throw err
@@ -130,16 +134,16 @@ export function createPuts (app: FastifyInstance, ownFiles: OwnFiles) {
    *
    * An empty file is accepted and not stored, because no client fetches one and an emulator that crashed leaves one.
    *
-   * @param confirm runs when all content has arrived; the file is not stored if it throws
-   * @throws ApiError FORBIDDEN, TOO_LARGE, NO_FREE_SPACE
+   * @param checks the file is not stored if one of them throws; `confirm` runs when all content has arrived
+   * @throws ApiError FORBIDDEN, TOO_LARGE, NO_FREE_SPACE, and those of `checks`
    */
   return async function put (
-    context: DeviceContext, key: Key, content: Readable, confirm: () => Promise<void>
+    context: DeviceContext, key: Key, content: Readable, { check, confirm }: PutChecks
   ): Promise<void> {
     const file = await app.assets.stage(context.db, context.caller.id, storedName(key), content)
     try {
       await confirm()
-      if (file.file_size_bytes > 0) await storeAgain(context, key, file)
+      if (file.file_size_bytes > 0) await storeAgain(context, key, file, check)
     } finally {
       await file.discard()
     }

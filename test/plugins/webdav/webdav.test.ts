@@ -305,6 +305,33 @@ t.test('a part of a file is refused and replaces nothing', async (t) => {
   t.same([deck.files.get(SAVE), phone.files.get(SAVE)], [ONE, ONE])
 })
 
+t.test('a write whose precondition fails changes nothing', async (t) => {
+  const { test } = await start(t)
+  await addGame(test)
+  const { authorization } = await createToken(test, test.admin, 'Computer')
+  const base = await baseOf(test)
+  const send = async (method: string, path: string, headers: Record<string, string>, body?: string) =>
+    (await fetch(`${base}${path}`, { method, headers: { authorization, ...headers }, ...(body === undefined ? {} : { body }) })).status
+  const destination = { destination: `${base}deleted/x` }
+  for (const path of [SAVE, 'config/retroarch.opt']) {
+    const read = async () => (await fetch(`${base}${path}`, { headers: { authorization } }))
+    t.equal(await send('PUT', path, { 'if-match': '*' }, 'zero'), 412, 'there is no file')
+    t.equal(await send('PUT', path, { 'if-none-match': '*' }, 'one'), 201)
+    t.equal(await send('PUT', path, { 'if-none-match': '*' }, 'two'), 412)
+    const { headers } = await read()
+    const [etag, at] = [headers.get('etag') ?? '', headers.get('last-modified') ?? '']
+    t.equal(await send('PUT', path, { 'if-match': etag }, 'two'), 201)
+    t.equal(await send('PUT', path, { 'if-match': etag }, 'three'), 412)
+    t.equal(await send('PUT', path, { 'if-unmodified-since': new Date(Date.parse(at) - 10_000).toUTCString() }, 'three'), 412)
+    t.equal(await send('DELETE', path, { 'if-match': etag }), 412)
+    t.equal(await send('MOVE', path, { 'if-match': etag, ...destination }), 412)
+    t.equal(await (await read()).text(), 'two')
+    t.equal(await send('DELETE', path, { 'if-match': (await read()).headers.get('etag') ?? '' }), 200)
+    t.equal((await read()).status, 410)
+    t.equal(await send('PUT', path, { 'if-none-match': '*' }, 'four'), 201, 'a deleted file does not exist')
+  }
+})
+
 t.test('a zip is listed with the hash of its bytes', async (t) => {
   const { test, deck } = await start(t)
   await addGame(test, 'Dos', 'dos', 'zip')
