@@ -87,6 +87,16 @@ async function answer (
 function createSocketRooms (app: FastifyInstance) {
   const roomsBySocket = new Map<Socket, string>()
 
+  async function leave (socket: Socket): Promise<void> {
+    const roomId = roomsBySocket.get(socket)
+    if (roomId === undefined) return
+    await socket.leave(roomNameOf(roomId))
+    await app.netplay.leave(roomId, socket.id)
+    // Only now, because a socket that cannot leave must be found again.
+    roomsBySocket.delete(socket)
+    await app.netplay.announce(roomId)
+  }
+
   return {
     find: (socket: Socket): string | undefined => roomsBySocket.get(socket),
     hasPlayers: (): boolean => roomsBySocket.size > 0,
@@ -97,13 +107,11 @@ function createSocketRooms (app: FastifyInstance) {
       await app.netplay.announce(roomId)
     },
 
-    async leave (socket: Socket): Promise<void> {
-      const roomId = roomsBySocket.get(socket)
-      if (roomId === undefined) return
-      roomsBySocket.delete(socket)
-      await socket.leave(roomNameOf(roomId))
-      await app.netplay.leave(roomId, socket.id)
-      await app.netplay.announce(roomId)
+    leave,
+
+    /** Removes closed sockets whose leaving failed, as without a database. Their players would stay in the room. */
+    async dropClosed (): Promise<void> {
+      for (const socket of roomsBySocket.keys()) if (!socket.connected) await leave(socket)
     }
   }
 }
@@ -183,6 +191,7 @@ export function openNetplayEndpoint (app: FastifyInstance) {
     /** Starts to publish the players of rooms to their sockets. */
     listen: () => app.workers.listen(ROOMS_CHANNEL, publishPlayers),
     hasPlayers: rooms.hasPlayers,
+    dropClosed: rooms.dropClosed,
     flush: queues.flush
   }
 }

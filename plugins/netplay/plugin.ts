@@ -25,7 +25,8 @@ const plugin: FeaturePlugin = async (app, { role }) => {
   app.addHook('onReady', endpoint.listen)
   const timer = setInterval(() => {
     if (!endpoint.hasPlayers()) return
-    app.netplay.dropLost().catch((err: unknown) => { app.log.warn({ err }, LOST) })
+    Promise.all([app.netplay.dropLost(), endpoint.dropClosed()])
+      .catch((err: unknown) => { app.log.warn({ err }, LOST) })
   }, LOOK_MS)
   app.addHook('onClose', async () => {
     clearInterval(timer)
