@@ -36,15 +36,19 @@ export async function listConfigured (db: Db, config: Config, platform: string):
   return await listSessionsOf(db, config, platform)
 }
 
-export const isOwn = (caller: Caller) => ({ session }: HeldSession) => session.user_id === caller.id && session.state !== 'draining'
+const isDraining = ({ session }: HeldSession) => session.state === 'draining'
+
+export const isOwn = (caller: Caller) => (held: HeldSession) => held.session.user_id === caller.id && !isDraining(held)
 
 /**
- * Returns the caller's own session among those of a platform; for an administrator without one, any session.
+ * Returns the caller's own session among those of a platform; for an administrator without one, any session, and one
+ * that is being ended only if there is no other.
  *
  * @throws ApiError NOT_FOUND, or FORBIDDEN if another user has the session
  */
 export function requireHeld (sessions: readonly HeldSession[], caller: Caller, platform: string): HeldSession {
-  const found = sessions.find(isOwn(caller)) ?? (isAdministrator(caller) ? sessions[0] : undefined)
+  const ofOthers = isAdministrator(caller) ? sessions.find((held) => !isDraining(held)) ?? sessions[0] : undefined
+  const found = sessions.find(isOwn(caller)) ?? ofOthers
   if (found !== undefined) return found
   throw sessions.length > 0
     ? claimedByOther()

@@ -290,6 +290,15 @@ t.test('save-and-exit saves, always releases the machine and stores the play tim
   await play(bob)
 })
 
+t.test('an administrator acts on a running game beside one that is being ended', async (t) => {
+  const { act, alice, bob, chief, play } = await setUp(t, [SNES, { ...SNES, broker_host: second.address }])
+  await play(alice)
+  await play(bob)
+  await act(alice, 'save-and-exit', { wait: false })
+  t.match(await act(chief, 'save-and-exit'), { status: 200, body: { saved: true } })
+  t.equal(second.askedFor('POST /save-and-exit').length, 1)
+})
+
 t.test('a machine that does not confirm a save is released after a timeout', async (t) => {
   const { act, alice, play, isFree } = await setUp(t, [SNES], { save_timeout_seconds: 1 })
   await play(alice)
