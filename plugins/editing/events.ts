@@ -19,6 +19,8 @@ export function describeEditing (app: FastifyInstance): void {
 
 /** Publishes the current data of ROMs to the users who may see them. */
 export async function announceRoms (app: FastifyInstance, config: Config, ids: readonly number[]): Promise<void> {
-  const [audiences, roms] = await Promise.all([app.permissions.listAudiences(app.db, ids), app.roms.views(ids, null)])
+  const [audiences, roms] = await Promise.all([
+    app.permissions.listAudiences(app.db, ids, true), app.roms.views(ids, null)
+  ])
   for (const rom of roms) app.sockets.publish(roomsOf(audiences.get(rom.id) ?? null, config), 'rom:updated', toEventRom(rom))
 }

@@ -77,7 +77,7 @@ export function createPermissions (app: FastifyInstance) {
     rules,
     listAudiences,
 
-    /** Lists the users who may see a platform; null for everybody. */
+    /** Lists the users who may read platforms and see this one; null for everybody. */
     findPlatformAudience: (platformId: number) => findPlatformAudience(app.db, platformId),
 
     /** Returns permissions without the ids of hidden objects, because the ids would reveal that the objects exist. */

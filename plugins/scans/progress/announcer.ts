@@ -43,7 +43,7 @@ export function createAnnouncer (app: FastifyInstance, config: Config, listeners
       await listeners.counted
       const chosen = choose(ids, flags.is_identifying)
       if (chosen.length === 0 || !listeners.hasAny()) return
-      const audiences = await app.permissions.listAudiences(app.db, chosen)
+      const audiences = await app.permissions.listAudiences(app.db, chosen, true)
       for (const rom of await app.roms.views(chosen, null)) {
         const rooms = roomsOf(audiences.get(rom.id) ?? null, config)
         app.sockets.publish(rooms, 'scan:scanning_rom', { ...toEventRom(rom), ...flags })

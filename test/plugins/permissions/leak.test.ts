@@ -2,6 +2,7 @@ import type { InjectOptions } from 'fastify'
 import { type Socket, io } from 'socket.io-client'
 import t from 'tap'
 import { listPluginPackages } from '../../../core/loader/packages/packages.ts'
+import { announceRoms } from '../../../plugins/editing/events.ts'
 import { createAnnouncer } from '../../../plugins/scans/progress/announcer.ts'
 import { createListeners } from '../../../plugins/scans/progress/listeners.ts'
 import { buildTestApp } from '../../support.ts'
@@ -261,6 +262,30 @@ t.test('events about hidden objects reach only callers who see them, and no gues
   t.same(Object.fromEntries(await Promise.all(heard)), {
     alice: ['Open', 'snes'], bob: ['Grown', 'Open', 'Secret', 'Unrated', 'Veiled', 'snes', 'veiledbox'], guest: ['Open', 'snes']
   })
+})
+
+t.test('events with data of the library reach only users whose grants allow to read it', async (t) => {
+  const refuse = (...entities: string[]) => permit(`users/${idOf('alice')}`,
+    { overrides: entities.map((entity) => ({ entity, action: 'read', granted: false })) })
+  await refuse('roms', 'platforms')
+  t.teardown(() => refuse())
+  t.equal((await call({ url: '/api/roms' }, alice)).statusCode, 403)
+  const sockets = { alice: await connect(alice), bob: await connect(bob) }
+  await until(() => ['alice', 'bob'].every((name) => app.sockets.main.sockets.adapter.rooms.has(`user:${idOf(name)}`)), 'both are known')
+  const events = ['rom:updated', 'scan:scanning_rom', 'scan:scanning_platform']
+  const heard = Object.entries(sockets).map(async ([name, socket]) => {
+    const names = new Set<string>()
+    socket.onAny((event: string) => { if (events.includes(event)) names.add(event) })
+    await new Promise((resolve) => { socket.once('scan:done', resolve) })
+    return [name, events.filter((event) => names.has(event))]
+  })
+  const listeners = createListeners(app, app.log)
+  t.teardown(() => { listeners.close() })
+  const announcer = createAnnouncer(app, test.config, listeners)
+  await announcer.roms([open.id], { is_new: false, is_identifying: false })
+  await announceRoms(app, test.config, [open.id])
+  await scan()
+  t.same(Object.fromEntries(await Promise.all(heard)), { alice: [], bob: events })
 })
 
 t.test('guests get no events about objects hidden from the default group', async (t) => {
