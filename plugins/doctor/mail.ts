@@ -10,7 +10,7 @@ export const examineMail: DoctorCheck = async ({ config, mailTo }): Promise<Find
   const mail = mailConfig.of(config)
   const { host, port, from = mail.username } = mail
   if (host === undefined) {
-    const message = 'No mail server is set: the server cannot send invites, password resets and notifications by mail'
+    const message = 'No mail server is set: the server cannot send reset links and notifications by mail'
     return [mailTo === null ? ok(SUBJECT, message) : fail(SUBJECT, message, 'Set SMTP_HOST and SMTP_FROM')]
   }
   if (from === undefined) return [fail(SUBJECT, 'SMTP_HOST is set, but no sender', 'Set SMTP_FROM to the sender of mails')]
