@@ -302,6 +302,13 @@ t.test('built-in kinds have English text and a link for channels, but not for cl
   t.match(render({ kind: 'device_install_failed', data: { ...install, reason: 'Disk full' } }), { body: 'Disk full', level: 'error' })
 })
 
+t.test('data with a number that is no id of a ROM is listed as it was sent', async (t) => {
+  const { headers } = await make('nora')
+  const sent = [-1, 0, 1.5, 2_147_483_648, -9_000_000_000].map((id) => ({ rom_id: id, rom_name: 'Mine' }))
+  for (const data of sent) await send(headers, { title: 'Own', data })
+  t.same((await inbox(headers)).map(({ data }) => data), sent.toReversed())
+})
+
 t.test('a notification names a ROM as it is called now, unless the ROM is gone or hidden', async (t) => {
   const rita = await make('rita')
   const [seen, hidden] = [await addRom(test, { fs_name: 'Seen.sfc' }), await addRom(test, { fs_name: 'Hidden.sfc' })]
