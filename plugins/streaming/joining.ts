@@ -1,4 +1,5 @@
 import type { FastifyInstance } from 'fastify'
+import type { Caller } from '../../core/access/auth.ts'
 import type { Context } from '../../core/access/context.ts'
 import type { Config } from '../../core/config/config.ts'
 import { ApiError, conflict, forbidden, notFound } from '../../core/errors.ts'
@@ -6,9 +7,13 @@ import { type Broker, toBrokerError } from './broker.ts'
 import { listUsable } from './containers.ts'
 import { brokerFailed } from './errors.ts'
 import { listConfigured } from './held-sessions.ts'
-import { selectJoinable, selectVisible } from './rows.ts'
+import { type SessionRow, selectJoinable, selectVisible } from './rows.ts'
 import type { JoinableSession, JoinedSession } from './schemas.ts'
 import { toJoinableView } from './views.ts'
+
+/** Returns the order in which a caller joins games: those open for joining first, and own ones last. */
+const rankFor = ({ id }: Pick<Caller, 'id'>, { multiplayer, user_id: userId }: SessionRow): number =>
+  (multiplayer ? 0 : 1) + (userId === id ? 2 : 0)
 
 /** Creates the list of other users' games, and the way into them. */
 export function createJoining (app: FastifyInstance, config: Config, broker: Broker) {
@@ -37,7 +42,8 @@ export function createJoining (app: FastifyInstance, config: Config, broker: Bro
         session.state === 'active' && (containerId === undefined || session.container === containerId))
       const visible = await selectVisible(context, active.flatMap(({ session }) => session.rom_id ?? []))
       const seen = active.filter(({ session }) => visible.has(session.rom_id ?? 0))
-      const held = seen.find(({ session }) => session.multiplayer) ?? seen[0]
+      // A game of the caller only if there is no other: the caller plays it already.
+      const [held] = seen.toSorted((a, b) => rankFor(caller, a.session) - rankFor(caller, b.session))
       if (held === undefined) throw notFound(`No active session for platform '${platform}'`)
       const { session, container } = held
       if (!session.multiplayer) throw forbidden('The session is not open for joining')

@@ -245,9 +245,9 @@ export interface JoinableRow {
   rom_updated_at: number
 }
 
-/** Selects joinable sessions on these machines whose ROM is visible to the caller, oldest first. */
+/** Selects joinable sessions of other users on these machines whose ROM is visible to the caller, oldest first. */
 export async function selectJoinable (
-  { db, caller }: Context<AnyCaller>, containers: readonly string[], romId: number | null
+  { db, caller }: Context, containers: readonly string[], romId: number | null
 ): Promise<JoinableRow[]> {
   const { rows } = await sql<JoinableRow>`select s.container, s.platform, r.id as rom_id,
       coalesce(nullif(r.name, ''), r.fs_name) as rom_name, u.username, ${selectMilliseconds('s.claimed_at')} as claimed_at,
@@ -255,7 +255,7 @@ export async function selectJoinable (
       ${selectMilliseconds('r.updated_at')} as rom_updated_at
     from ${sql.raw(FROM)} join roms r on r.id = s.rom_id join platforms p on p.id = r.platform_id
     where s.container = any(${containers}::text[]) and s.multiplayer and s.state = 'active' and not ${sql.raw(OVER)}
-      and (${romId}::int is null or r.id = ${romId}) and ${isRomVisible(caller)}
+      and s.user_id <> ${caller.id} and (${romId}::int is null or r.id = ${romId}) and ${isRomVisible(caller)}
     order by s.claimed_at, s.container`.execute(db)
   return rows
 }

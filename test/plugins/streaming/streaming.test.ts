@@ -472,6 +472,17 @@ t.test('users join a game that is open for joining', async (t) => {
   t.match(await join(), { status: 403 })
 })
 
+t.test('a player joins the games of others, not the own one', async (t) => {
+  const joinable = { ...SNES, joinable: true }
+  const { alice, bob, call, play } = await setUp(t, [joinable, { ...joinable, broker_host: second.address }])
+  for (const user of [alice, bob]) await play(user, { multiplayer: true })
+  for (const [user, host] of [[alice, 'bob'], [bob, 'alice']] as const) {
+    t.match((await call('GET', `${CLAIM}/joinable`, user)).body, { sessions: [{ host_username: host }] })
+    t.equal((await call('POST', `${CLAIM}/snes/join`, user)).status, 200)
+  }
+  t.match([broker, second].map((one) => one.askedFor('POST /join').map(({ body }) => body)), [[{ username: 'bob' }], [{ username: 'alice' }]])
+})
+
 t.test('a machine that is not joinable refuses to join', async (t) => {
   const { alice, bob, call, play } = await setUp(t)
   await play(alice, { multiplayer: true })
