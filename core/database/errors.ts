@@ -1,4 +1,5 @@
 import { ApiError, conflict } from '../errors.ts'
+import { errorCode } from '../files/fs-error.ts'
 
 /** SQLSTATE: https://www.postgresql.org/docs/current/errcodes-appendix.html */
 const FOREIGN_KEY = '23503'
@@ -32,27 +33,22 @@ const SESSION_ENDS = new Set<unknown>(['FATAL', 'PANIC'])
 const UNAVAILABLE_TEXT = /^(?:Connection terminated|Client (?:has encountered a connection error|was closed)|Query read timeout|timeout exceeded when trying to connect|timeout expired$|SASL: )/
 const RETRY_AFTER_SECONDS = 2
 
-function codeOf (err: unknown): string {
-  const code: unknown = err instanceof Error ? Reflect.get(err, 'code') : null
-  return typeof code === 'string' ? code : ''
-}
-
 /** True if a transaction was rolled back only because of another one, so that it may be retried. */
-export const isSerializationFailure = (err: unknown) => RETRYABLE.has(codeOf(err))
+export const isSerializationFailure = (err: unknown) => RETRYABLE.has(errorCode(err))
 
 /** True if a statement failed because it waited too long for a lock. */
-export const isLockTimeout = (err: unknown) => codeOf(err) === LOCK_TIMEOUT
+export const isLockTimeout = (err: unknown) => errorCode(err) === LOCK_TIMEOUT
 
 /** True if the disk of the database is full. */
-export const isDiskFull = (err: unknown) => codeOf(err) === DISK_FULL
+export const isDiskFull = (err: unknown) => errorCode(err) === DISK_FULL
 
 /** True if a row that the statement refers to was deleted by another request meanwhile. */
-export const isForeignKeyViolation = (err: unknown) => codeOf(err) === FOREIGN_KEY
+const isForeignKeyViolation = (err: unknown) => errorCode(err) === FOREIGN_KEY
 
 /** True if the database is unreachable or cannot work, or this connection is broken. */
 export function isUnavailable (err: unknown): boolean {
   if (!(err instanceof Error)) return false
-  const code = codeOf(err)
+  const code = errorCode(err)
   // A missing socket file of a local database.
   const isSocketMissing = code === 'ENOENT' && Reflect.get(err, 'syscall') === 'connect'
   return UNAVAILABLE.has(code) || isSocketMissing || UNAVAILABLE_TEXT.test(err.message) ||
@@ -63,9 +59,9 @@ export function isUnavailable (err: unknown): boolean {
 export function explainDatabaseError (err: unknown): ApiError | null {
   const extra = { retryAfterSeconds: RETRY_AFTER_SECONDS, cause: err }
   if (isForeignKeyViolation(err)) return conflict('An object that this request refers to was deleted at the same moment; fetch the current state and try again')
-  if (codeOf(err) === UNIQUE) return conflict('Another request stored the same object at the same moment; fetch the current state and try again')
+  if (errorCode(err) === UNIQUE) return conflict('Another request stored the same object at the same moment; fetch the current state and try again')
   if (isSerializationFailure(err)) return new ApiError('UNAVAILABLE', 'The database cancelled this request because of a conflict with other requests; try again', extra)
-  if (TOO_LONG.has(codeOf(err))) return new ApiError('UNAVAILABLE', 'The database took too long to answer; try again', extra)
+  if (TOO_LONG.has(errorCode(err))) return new ApiError('UNAVAILABLE', 'The database took too long to answer; try again', extra)
   if (isDiskFull(err)) return new ApiError('UNAVAILABLE', 'The disk of the database is full; free some space there and try again', extra)
   if (isUnavailable(err)) return new ApiError('UNAVAILABLE', 'The database is not ready; try again', extra)
   return null

@@ -1,6 +1,6 @@
 import { lstat } from 'node:fs/promises'
 
-/** Returns the code of a file system error, such as `ENOENT`; `''` for any other value. */
+/** Returns the code of an error, such as `ENOENT` or a SQLSTATE; `''` if it has none. */
 export function errorCode (err: unknown): string {
   return err instanceof Error && 'code' in err && typeof err.code === 'string' ? err.code : ''
 }

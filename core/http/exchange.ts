@@ -1,5 +1,6 @@
 import { HttpStatusError, RateLimitedError, ServiceDownError, type Logger } from '@svc/plugin-sdk'
 import type { Dispatcher } from 'undici'
+import { errorCode } from '../files/fs-error.ts'
 import { AddressRefusedError, checkUrl, type AddressRules } from './addresses.ts'
 import { BadBodyError, FileWriteError, readStart, type IncomingBody } from './body.ts'
 import type { Mask } from './mask.ts'
@@ -233,7 +234,7 @@ function describeFailure (err: unknown, request: PreparedRequest, wire: Wire): O
   if (err instanceof BadBodyError) {
     return fail(logFailure(new ServiceDownError(`${name} ${reason}`, { cause: err }), request, wire))
   }
-  if (findCode(err) === 'UND_ERR_INVALID_ARG') return fail(new TypeError(`${name} cannot be sent: ${reason}`))
+  if (errorCode(err) === 'UND_ERR_INVALID_ARG') return fail(new TypeError(`${name} cannot be sent: ${reason}`))
   const failure = new ServiceDownError(`${name} failed: ${reason}; check that the service can be reached`, { cause: err })
   return { failure: logFailure(failure, request, wire), mayRetry: true, retryAfterMs: null, isPauseRequested: false }
 }
@@ -254,9 +255,5 @@ function logFailure<Failure extends Error> (failure: Failure, { method, url }: P
  */
 function findReason (err: unknown): string {
   if (err instanceof AggregateError && err.errors.length > 0) return findReason(err.errors[0])
-  return err instanceof Error && err.message !== '' ? err.message : String(findCode(err) ?? err)
-}
-
-function findCode (err: unknown): string | null {
-  return err instanceof Error && 'code' in err && typeof err.code === 'string' ? err.code : null
+  return err instanceof Error && err.message !== '' ? err.message : errorCode(err) || String(err)
 }

@@ -3,6 +3,7 @@ import { access, chmod, copyFile, lstat, mkdir, readFile, readdir, realpath, ren
 import { createRequire } from 'node:module'
 import { basename, dirname, join, relative } from 'node:path'
 import { StartError } from '../errors.ts'
+import { errorCode } from '../files/fs-error.ts'
 
 /** The unprivileged account that runs the server when root starts it. */
 export interface Account { uid: number, gid: number }
@@ -180,7 +181,7 @@ function isLink (value: unknown): value is { source: string, target: string } {
  */
 export function undefinedIf (...codes: string[]): (err: unknown) => undefined {
   return (err) => {
-    if (err instanceof Error && 'code' in err && codes.includes(String(err.code))) return undefined
+    if (codes.includes(errorCode(err))) return undefined
     throw err
   }
 }

@@ -8,6 +8,7 @@ import { join, resolve } from 'node:path'
 import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { StartError } from '../errors.ts'
+import { errorCode } from '../files/fs-error.ts'
 import { locateBinaries, undefinedIf } from './binaries.ts'
 import type { Account, BinarySource, Binaries } from './binaries.ts'
 import { FAST_SHUTDOWN_MS, IMMEDIATE_SHUTDOWN_MS, SUPERUSER, chooseAccount, clearLeftovers, descriptorPath, prepareCluster, readLockFile, serverProcessOptions } from './cluster.ts'
@@ -243,7 +244,7 @@ async function waitUntilReady (server: Server, { dataDir, password }: Cluster, s
       await prepareDatabase(superuserUrl, derivePassword(password))
       return
     } catch (err) {
-      if (isNotYetReady(err)) continue
+      if (NOT_YET.includes(errorCode(err))) continue
       throw startFailure(dataDir, String(err), server.lines, err)
     }
   }
@@ -258,10 +259,6 @@ function startFailure (dataDir: string, reason: string, lines: string[], cause?:
 
 function isRunning ({ pid, exitCode, signalCode }: ChildProcess): boolean {
   return pid !== undefined && exitCode === null && signalCode === null
-}
-
-function isNotYetReady (err: unknown): boolean {
-  return err instanceof Error && 'code' in err && NOT_YET.includes(String(err.code))
 }
 
 /**

@@ -1,10 +1,11 @@
 import { type AddressInfo, createServer } from 'node:net'
 import type { Config } from '../config/config.ts'
 import { StartError } from '../errors.ts'
+import { errorCode } from '../files/fs-error.ts'
 
 /** Returns a StartError for an address on which nothing can listen; any other error unchanged. */
 export function explainListenError (err: unknown, host: string, port: number): unknown {
-  const { code } = err as NodeJS.ErrnoException
+  const code = errorCode(err)
   if (code === 'EADDRINUSE') {
     return new StartError(`Port ${port} on ${host} is in use by another program. Stop that program, or set SVC_PORT to ` +
       'a free port.', { cause: err })

@@ -9,6 +9,7 @@ import { explainDataDir } from '../../config/data-dir.ts'
 import { settingsEnvironment } from '../../config/environment.ts'
 import { createRunDir, runDir } from '../../config/run-dir.ts'
 import { requireFreeSpace } from '../../files/free-space.ts'
+import { errorCode } from '../../files/fs-error.ts'
 import { SERVER_DIR } from '../../server-dir.ts'
 import { toAscii } from './ascii-code.js'
 import { bundlePackages } from './bundle-packages.ts'
@@ -47,7 +48,7 @@ function readMark (dataDir: string): string | null {
   try {
     return readFileSync(markOf(dataDir), 'utf8')
   } catch (err) {
-    if ((err as NodeJS.ErrnoException).code === 'ENOENT') return null
+    if (errorCode(err) === 'ENOENT') return null
     throw err
   }
 }

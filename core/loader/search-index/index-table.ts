@@ -1,6 +1,7 @@
 import type { IndexEntry } from '@svc/plugin-sdk'
 import type { Db } from '../../database/db.ts'
 import { inTransaction } from '../../database/transaction.ts'
+import { errorCode } from '../../files/fs-error.ts'
 
 // Each build of an index has its own table, whose name contains the number of the build.
 
@@ -22,7 +23,7 @@ export const tableOf = (generation: number) => `"plugin_index_${generation}"`
 export const isUsable = (key: string) => key.length <= KEY_MAX_CHARACTERS && !key.includes(SEPARATOR) && !key.includes('\0')
 
 /** True if a query failed because a newer table replaced its own. */
-export const isReplaced = (err: unknown) => (err as { code?: unknown }).code === UNDEFINED_TABLE
+export const isReplaced = (err: unknown) => errorCode(err) === UNDEFINED_TABLE
 
 /** Returns the last complete build of a plugin's index; null if there is none. */
 export async function readCurrent (db: Db, plugin: string): Promise<{ generation: number, built_at: Date } | null> {

@@ -5,6 +5,7 @@ import { Value } from '@sinclair/typebox/value'
 import satisfies from 'semver/functions/satisfies.js'
 import validRange from 'semver/ranges/valid.js'
 import { describeType } from '../../config/config.ts'
+import { errorCode } from '../../files/fs-error.ts'
 import { findContractProblem, findDefinitionProblem, isPluginKind } from '../checks/check-definition.ts'
 import { attributeCalls, runAs } from '../calls/fault.ts'
 import { LoadError, limitLoading } from '../load-error.ts'
@@ -124,7 +125,7 @@ async function describeSdkImport (message: string): Promise<string | null> {
 
 async function describeImportError (err: unknown, pack: PluginPackage): Promise<string> {
   const message = messageOf(err)
-  const code = err instanceof Error && 'code' in err ? err.code : undefined
+  const code = errorCode(err)
   if (code === 'ERR_UNSUPPORTED_NODE_MODULES_TYPE_STRIPPING') {
     return 'it exports TypeScript, which Node does not run below node_modules; build it to JavaScript first'
   }
