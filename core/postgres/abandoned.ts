@@ -1,19 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isAlive } from '../process-alive.ts'
-import { undefinedIf } from './binaries.ts'
-import { isServerProcess } from './cluster.ts'
+import { isServerProcess, sendSignal } from './cluster.ts'
 
 /** The time that the server waits for other processes to close their connections. */
 const SMART_SHUTDOWN_MS = 3_000
 const POLL_MS = 50
-
-function signal (pid: number, name: NodeJS.Signals): void {
-  try {
-    process.kill(pid, name)
-  } catch (err) {
-    undefinedIf('ESRCH')(err)
-  }
-}
 
 /**
  * Stops an embedded server whose supervisor was killed. Every process of that supervisor calls this function after it
@@ -23,9 +14,9 @@ function signal (pid: number, name: NodeJS.Signals): void {
  */
 export async function endAbandonedServer (pid: number): Promise<void> {
   if (process.platform === 'win32' || !await isServerProcess(pid)) return
-  signal(pid, 'SIGTERM')
+  sendSignal(pid, 'SIGTERM')
   for (const deadline = performance.now() + SMART_SHUTDOWN_MS; performance.now() < deadline; await sleep(POLL_MS)) {
     if (!isAlive(pid)) return
   }
-  if (await isServerProcess(pid)) signal(pid, 'SIGINT')
+  if (await isServerProcess(pid)) sendSignal(pid, 'SIGINT')
 }

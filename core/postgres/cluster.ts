@@ -274,14 +274,17 @@ async function endOrphans (cluster: Cluster, orphans: Running[]): Promise<void> 
     'Its disk may hang: check it, then end the process or restart the machine.')
 }
 
-function signalAll (targets: Running[], signal: NodeJS.Signals): void {
-  for (const { pid } of targets) {
-    try {
-      process.kill(pid, signal)
-    } catch (err) {
-      undefinedIf('ESRCH')(err)
-    }
+/** Sends a signal to a process; one that has ended meanwhile is no error. */
+export function sendSignal (pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(pid, signal)
+  } catch (err) {
+    undefinedIf('ESRCH')(err)
   }
+}
+
+function signalAll (targets: Running[], signal: NodeJS.Signals): void {
+  for (const { pid } of targets) sendSignal(pid, signal)
 }
 
 async function waitForExit (cluster: Cluster, withinMs: number): Promise<boolean> {
