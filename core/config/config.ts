@@ -16,14 +16,12 @@ import { findWrongCrons } from './plugin-crons.ts'
 import { listRoots } from './path-mask.ts'
 import { requireUrls } from './database-urls.ts'
 import { createDataDir, dataDirOf, explainDataDir } from './data-dir.ts'
+import { readBoolean } from '../boolean-words.ts'
 import { errorCode } from '../files/fs-error.ts'
 import { StartError } from '../errors.ts'
 import { readStoreAddress } from '../store/s3/address.ts'
 
 export type { Config, ConfigFile, Setting } from './schema.ts'
-
-const TRUE_WORDS = new Set(['true', '1', 'yes', 'on'])
-const FALSE_WORDS = new Set(['false', '0', 'no', 'off'])
 
 FormatRegistry.Set('date-time', (value) => !Number.isNaN(Date.parse(value)))
 
@@ -70,7 +68,7 @@ function describeText ({ minLength, maxLength, pattern, format, description }: T
 /** Converts the text of an environment variable to the schema's type; returns text that does not fit unchanged. */
 export function coerceText (text: string, schema: TSchema): unknown {
   const word = text.trim().toLowerCase()
-  if (schema.type === 'boolean') return TRUE_WORDS.has(word) ? true : FALSE_WORDS.has(word) ? false : text
+  if (schema.type === 'boolean') return readBoolean(word) ?? text
   if (schema.type === 'integer' || schema.type === 'number') return /^-?\d+(\.\d+)?$/.test(word) ? Number(word) : text
   if (schema.type === 'array') return text.split(',').map((part) => part.trim()).filter(Boolean)
   return text

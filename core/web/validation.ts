@@ -3,6 +3,7 @@ import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
 import ajvFormats from 'ajv-formats'
 import type { FastifySchemaCompiler } from 'fastify'
 import type { TSchema } from '@sinclair/typebox'
+import { readBoolean } from '../boolean-words.ts'
 import type { Violation } from '../errors.ts'
 import { toViolation } from './violations.ts'
 
@@ -11,8 +12,6 @@ type Serializer = ReturnType<ReturnType<SerializerFactory>>
 const buildNow = SerializerSelector()
 /** The most characters shown of a refused value. */
 const SHOWN_MAX = 100
-const TRUE_WORDS = new Set(['true', '1', 'yes', 'on'])
-const FALSE_WORDS = new Set(['false', '0', 'no', 'off'])
 
 /**
  * One compiler of each kind for the whole process, because creating one takes longer than compiling most schemas. A
@@ -48,10 +47,8 @@ function readBooleanWords (schema: TSchema, input: unknown): void {
   if (typeof input !== 'object' || input === null) return
   const values = input as Record<string, unknown>
   for (const [name, property] of Object.entries((schema.properties ?? {}) as Record<string, TSchema>)) {
-    const word = typeof values[name] === 'string' ? values[name].toLowerCase() : null
-    if (property.type !== 'boolean' || word === null) continue
-    if (TRUE_WORDS.has(word)) values[name] = true
-    else if (FALSE_WORDS.has(word)) values[name] = false
+    const value = values[name]
+    if (property.type === 'boolean' && typeof value === 'string') values[name] = readBoolean(value) ?? value
   }
 }
 

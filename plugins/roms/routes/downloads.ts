@@ -2,6 +2,7 @@ import { type Static, Type } from '@sinclair/typebox'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { RouteAccess } from '../../../core/access/auth.ts'
 import { contextOf } from '../../../core/access/context.ts'
+import { readBoolean } from '../../../core/boolean-words.ts'
 import { badRequest } from '../../../core/errors.ts'
 import { ErrorSchema, type Routes, bytesOf, idOf } from '../../../core/typebox.ts'
 import { SHOWN_TYPES } from '../../resources/media-types.ts'
@@ -14,7 +15,6 @@ const ZIP = bytesOf('application/zip')
 const FILE_OR_ZIP = bytesOf('application/octet-stream', 'application/zip')
 const FILE = bytesOf('application/octet-stream', ...SHOWN_TYPES)
 const CACHE_CONTROL = 'private, no-cache'
-const TRUE_WORDS = new Set(['true', '1', 'yes', 'on'])
 
 const ContentParams = Type.Object({ id: idOf('a ROM'), file_name: Type.String({ description: 'Name of the zip; it selects no file' }) })
 const ContentQuery = Type.Object({
@@ -102,7 +102,7 @@ const routes: Routes = async (app) => {
         const { id, file_name: name } = request.params
         const download = await app.downloads.openRom(await app.permissions.publicContextOf(request), id, name, {
           fileIds: readIdList('file_ids', request.query.file_ids),
-          isHidden: TRUE_WORDS.has(request.query.hidden_folder.toLowerCase())
+          isHidden: readBoolean(request.query.hidden_folder) === true
         })
         return await sendDownload(request, reply, download)
       }
