@@ -1,12 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
+import { type Json, VALUE_KEYWORDS, isObject } from './keywords.ts'
 
-type Json = Readonly<Record<string, unknown>>
-
-/** Keywords that contain values, not schemas. */
-const VALUES = new Set(['default', 'enum', 'const', 'example', 'examples'])
 const SCHEMA_KEYWORDS = ['type', 'anyOf', 'allOf', 'oneOf']
-
-const isObject = (value: unknown): value is Json => typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** Returns the name that a schema gives itself. */
 const titleOf = (value: Json): string | null =>
@@ -58,7 +53,7 @@ export function nameSchemas (paths: Json, components: Json): { paths: Json, sche
     .map(([field, schema]) => [field, read(schema, owner === null ? null : join(owner, field))]))
 
   function readKeyword (keyword: string, value: unknown, owner: string | null): unknown {
-    if (VALUES.has(keyword)) return value
+    if (VALUE_KEYWORDS.has(keyword)) return value
     if (keyword === 'properties' && isObject(value)) return readFields(value, owner)
     return read(value, keyword === 'items' && owner !== null ? toSingular(owner) : owner)
   }

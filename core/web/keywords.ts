@@ -1,6 +1,6 @@
-type Json = Readonly<Record<string, unknown>>
+export type Json = Readonly<Record<string, unknown>>
 
-const isObject = (value: unknown): value is Json => typeof value === 'object' && value !== null && !Array.isArray(value)
+export const isObject = (value: unknown): value is Json => typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** Keywords of plugin settings beyond JSON Schema. */
 const OWN_KEYWORDS = new Set(['env', 'folder'])
@@ -64,14 +64,14 @@ function splitTypes (schema: Json): Json {
 }
 
 /** Keywords that contain values, not schemas. */
-const VALUES = new Set(['default', 'enum', 'const', 'example', 'examples'])
+export const VALUE_KEYWORDS = new Set(['default', 'enum', 'const', 'example', 'examples'])
 
 /** Marks integers of 64 bits, and splits schemas with several types. */
 export function describeTypes (schema: unknown, field = ''): unknown {
   if (Array.isArray(schema)) return schema.map((one) => describeTypes(one, field))
   if (!isObject(schema)) return schema
   const fields = Object.fromEntries(Object.entries(schema).map(([key, value]) => {
-    if (VALUES.has(key)) return [key, value]
+    if (VALUE_KEYWORDS.has(key)) return [key, value]
     if (key !== 'properties' || !isObject(value)) return [key, describeTypes(value, field)]
     return [key, Object.fromEntries(Object.entries(value).map(([name, one]) => [name, describeTypes(one, name)]))]
   }))
@@ -87,7 +87,7 @@ function explainDefaults (schema: unknown): unknown {
   if (!isObject(schema)) return schema
   const { default: value, ...rest } = schema
   const fields = Object.fromEntries(Object.entries(rest)
-    .map(([key, one]) => [key, VALUES.has(key) ? one : explainDefaults(one)]))
+    .map(([key, one]) => [key, VALUE_KEYWORDS.has(key) ? one : explainDefaults(one)]))
   if (value === undefined) return fields
   // A property may be named `default`.
   if (isObject(value)) return { ...fields, default: explainDefaults(value) }

@@ -1,10 +1,9 @@
 import type { TSchema } from '@sinclair/typebox'
 import { Bytes } from '../typebox.ts'
-import type { Operation } from './responses.ts'
+import type { Json } from './keywords.ts'
+import { type Operation, type Paths, mapOperations } from './responses.ts'
 
-type Json = Readonly<Record<string, unknown>>
 type Content = Readonly<Record<string, { schema: Json }>>
-type Paths = Readonly<Record<string, Record<string, Operation>>>
 
 const FORM = 'multipart/form-data'
 const OCTETS = 'application/octet-stream'
@@ -113,7 +112,6 @@ function withHead (operations: Record<string, Operation>): Record<string, Operat
 
 /** Describes content that is not JSON: forms with files, sent files, and their HEAD operations. */
 export function describeMedia (paths: Paths): Paths {
-  return Object.fromEntries(Object.entries(paths).map(([path, operations]) => [path, withHead(Object.fromEntries(
-    Object.entries(operations).map(([method, operation]) => [method, describeOperation(operation)])
-  ))]))
+  return Object.fromEntries(Object.entries(mapOperations(paths, describeOperation))
+    .map(([path, operations]) => [path, withHead(operations)]))
 }

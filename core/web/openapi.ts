@@ -9,7 +9,7 @@ import { nameSchemas } from './components.ts'
 import createDocsPages, { LOGO_PATH } from './docs-pages.ts'
 import { describeTypes, isId, markKeywords, withoutDefaults } from './keywords.ts'
 import { describeMedia, copyForm } from './media.ts'
-import { type Operation, describeResponses } from './responses.ts'
+import { type Paths, describeResponses } from './responses.ts'
 
 export interface OperationSchema {
   operationId?: string
@@ -172,7 +172,7 @@ function listPluginSchemas ({ registry }: FastifyInstance): Record<string, unkno
 /** Names the schemas of the document, and adds those of plugins and the events of sockets. */
 function transformDocument (app: FastifyInstance, document: Parameters<Transforms['transformObject']>[0]): never {
   const api = 'openapiObject' in document ? document.openapiObject : {}
-  const described = describeResponses((api.paths ?? {}) as Record<string, Record<string, Operation>>)
+  const described = describeResponses((api.paths ?? {}) as Paths)
   const { paths, schemas } = nameSchemas(describeTypes(describeMedia(described)) as Record<string, unknown>,
     describeTypes({ ...api.components?.schemas, ...listPluginSchemas(app) }) as Record<string, unknown>)
   return {

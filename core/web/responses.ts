@@ -1,6 +1,8 @@
-type Json = Readonly<Record<string, unknown>>
+import type { Json } from './keywords.ts'
 
 export interface Operation extends Json { summary?: string, responses?: Record<string, Json> }
+/** The operations of an API, by path and method. */
+export type Paths = Readonly<Record<string, Record<string, Operation>>>
 
 /** The description that @fastify/swagger writes for a schema without one. */
 const NO_DESCRIPTION = 'Default Response'
@@ -43,9 +45,12 @@ function describeOperation (operation: Operation): Operation {
   return { ...operation, responses: Object.fromEntries(responses) as Record<string, Json> }
 }
 
-/** Gives each response without a description that of its status. */
-export function describeResponses (paths: Readonly<Record<string, Record<string, Operation>>>) {
+/** Replaces each operation by the result of a function. */
+export function mapOperations (paths: Paths, change: (operation: Operation) => Operation): Paths {
   return Object.fromEntries(Object.entries(paths).map(([path, operations]) => [path, Object.fromEntries(
-    Object.entries(operations).map(([method, operation]) => [method, describeOperation(operation)])
+    Object.entries(operations).map(([method, operation]) => [method, change(operation)])
   )]))
 }
+
+/** Gives each response without a description that of its status. */
+export const describeResponses = (paths: Paths): Paths => mapOperations(paths, describeOperation)
