@@ -1,10 +1,9 @@
 import { promisify } from 'node:util'
 import { constants, crc32, deflateRaw } from 'node:zlib'
-import { negotiate } from '@fastify/accept-negotiator'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { createSemaphore } from '../semaphore.ts'
 import { type ByteSource, ByteStream } from './byte-stream.ts'
-import { vary } from './compression.ts'
+import { negotiateEncoding, vary } from './compression.ts'
 
 const deflate = promisify(deflateRaw)
 
@@ -103,12 +102,11 @@ function sendParts (reply: FastifyReply, parts: readonly Buffer[]): FastifyReply
 
 /** Sends JSON in pieces. Clients that accept gzip get the cached deflated pieces without another compression. */
 export async function sendPieces (
-  { headers }: FastifyRequest, reply: FastifyReply, pieces: JsonPieces
+  request: FastifyRequest, reply: FastifyReply, pieces: JsonPieces
 ): Promise<FastifyReply> {
   reply.type('application/json; charset=utf-8')
   vary(reply)
-  const accepted = headers['accept-encoding']
-  if (typeof accepted !== 'string' || negotiate(accepted, ['gzip']) === null) {
+  if (negotiateEncoding(request, ['gzip']) === null) {
     return sendParts(reply, pieces.map((piece) => typeof piece === 'string' ? Buffer.from(piece) : piece.bytes))
   }
   return sendParts(reply.header('content-encoding', 'gzip'), await gzipPieces(pieces))

@@ -31,11 +31,16 @@ export function vary (reply: FastifyReply): void {
   reply.header('vary', others === undefined ? 'Accept-Encoding' : `${String(others)}, Accept-Encoding`)
 }
 
-/** Sends a text of any length. It is compressed while it is sent, for clients that accept gzip. */
-export function sendStream ({ headers }: FastifyRequest, reply: FastifyReply, text: Readable): FastifyReply {
-  vary(reply)
+/** Returns the encoding that a client prefers among some; null if it accepts none of them. */
+export function negotiateEncoding ({ headers }: FastifyRequest, encodings: string[]): string | null {
   const accepted = headers['accept-encoding']
-  if (typeof accepted !== 'string' || negotiate(accepted, ['gzip']) === null) return reply.send(text)
+  return typeof accepted === 'string' ? negotiate(accepted, encodings) : null
+}
+
+/** Sends a text of any length. It is compressed while it is sent, for clients that accept gzip. */
+export function sendStream (request: FastifyRequest, reply: FastifyReply, text: Readable): FastifyReply {
+  vary(reply)
+  if (negotiateEncoding(request, ['gzip']) === null) return reply.send(text)
   // The pipeline ends the text when the client leaves; the reply handles failures of the compressed stream.
   return reply.header('content-encoding', 'gzip').send(pipeline(text, createGzip({ level: GZIP_LEVEL }), () => {}))
 }
@@ -45,11 +50,10 @@ export function sendStream ({ headers }: FastifyRequest, reply: FastifyReply, te
  * and tag, or texts of `sendStream`.
  */
 export default fp(async (app) => {
-  app.addHook('onSend', ({ headers }, reply, payload: unknown, done) => {
+  app.addHook('onSend', (request, reply, payload: unknown, done) => {
     if (typeof payload !== 'string' || payload.length < THRESHOLD_BYTES || !isJson(reply)) return done(null, payload)
     vary(reply)
-    const accepted = headers['accept-encoding']
-    const encoding = typeof accepted === 'string' ? negotiate(accepted, NAMES) : null
+    const encoding = negotiateEncoding(request, NAMES)
     const compress = encoding === null ? undefined : ENCODINGS[encoding]
     if (compress === undefined) return done(null, payload)
     reply.header('content-encoding', encoding)

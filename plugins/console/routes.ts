@@ -1,9 +1,9 @@
 import { createReadStream } from 'node:fs'
 import { join } from 'node:path'
-import { negotiate } from '@fastify/accept-negotiator'
 import { Type } from '@sinclair/typebox'
 import { ApiError } from '../../core/errors.ts'
 import type { FeatureRoutes } from '../../core/feature.ts'
+import { negotiateEncoding } from '../../core/web/compression.ts'
 import { FILES_PATH } from './addresses.ts'
 import type { Console } from './service.ts'
 
@@ -32,8 +32,7 @@ const routes: FeatureRoutes<Console | null> = async (app, _options, service) => 
     const { name } = request.params
     const file = Object.hasOwn(files, name) ? files[name] : undefined
     if (file === undefined) throw new ApiError('NOT_FOUND', `The page has no part '${name}'. Load the page again.`)
-    const accepted = request.headers['accept-encoding']
-    const encoding = typeof accepted === 'string' ? negotiate(accepted, file.encodings) : null
+    const encoding = negotiateEncoding(request, file.encodings)
     reply.header('cache-control', IMMUTABLE).header('vary', 'Accept-Encoding')
     reply.type(TYPES[name.slice(name.lastIndexOf('.') + 1)] ?? 'application/octet-stream')
     if (isWorker(name)) reply.header('content-security-policy', WORKER_POLICY)
