@@ -7,8 +7,7 @@ import { errorCode, isNotFoundError } from '../files/fs-error.ts'
 import { requireFreeSpace } from '../files/free-space.ts'
 import { PathRefusedError, isNothingThere, openInside, resolveInside } from '../files/safe-path.ts'
 import { syncFolder } from '../files/sync-folder.ts'
-import { countBytes, requireKey } from './store-key.ts'
-import { SizeMismatchError } from './store-errors.ts'
+import { checkSize, requireKey } from './store-key.ts'
 import type { FolderNames, ObjectFacts, ObjectSource, Store, StoredObject } from './store.ts'
 
 const FREE_CHECK_BYTES = 64 * 1024 ** 2
@@ -87,10 +86,7 @@ async function writePart (root: string, key: string, source: ObjectSource, size:
   const part = join(folder, `.${randomUUID()}.tmp`)
   try {
     const handle = await open(part, 'wx', 0o640)
-    const content = countBytes(source, (found) => {
-      if (size !== undefined && found !== size) throw new SizeMismatchError(key, size, found)
-    })
-    await writeAll(handle, folder, content).finally(() => handle.close())
+    await writeAll(handle, folder, checkSize(key, source, size)).finally(() => handle.close())
     return part
   } catch (err) {
     await rm(part, { force: true })
@@ -135,7 +131,7 @@ export function createFsStore (root: string): Store {
       }
     },
 
-    stage: async (path) => await Promise.resolve({
+    stage: async (path) => ({
       publish: (key) => moveFile(path, root, key),
       discard: () => rm(path, { force: true })
     }),
@@ -174,6 +170,6 @@ export function createFsStore (root: string): Store {
     listNames: async (folder) => await listNames(root, requireKey(folder)),
 
     // Features delete the local files that they staged.
-    sweep: async () => await Promise.resolve(0)
+    sweep: async () => 0
   }
 }

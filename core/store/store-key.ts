@@ -1,4 +1,6 @@
 import { PathRefusedError } from '../files/safe-path.ts'
+import { SizeMismatchError } from './store-errors.ts'
+import type { ObjectSource } from './store.ts'
 
 /** S3 allows 1,024 bytes, of which a store may use some for its own prefix. */
 const KEY_MAX_BYTES = 900
@@ -24,14 +26,18 @@ export function requireKey (key: string): string {
   return key
 }
 
-/** Yields the pieces of a source, and checks its size at the end. */
-export async function * countBytes (
-  source: Buffer | AsyncIterable<Uint8Array>, checkSize: (size: number) => void
+/**
+ * Yields the pieces of a source.
+ *
+ * @throws SizeMismatchError at the end, unless the source has the expected size
+ */
+export async function * checkSize (
+  key: string, source: ObjectSource, expected: number | undefined
 ): AsyncGenerator<Uint8Array> {
   let size = 0
   for await (const chunk of Buffer.isBuffer(source) ? [source] : source) {
     size += chunk.length
     yield chunk
   }
-  checkSize(size)
+  if (expected !== undefined && size !== expected) throw new SizeMismatchError(key, expected, size)
 }

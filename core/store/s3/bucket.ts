@@ -1,6 +1,5 @@
 import { createSemaphore } from '../../semaphore.ts'
-import { SizeMismatchError } from '../store-errors.ts'
-import { countBytes, requireKey } from '../store-key.ts'
+import { checkSize, requireKey } from '../store-key.ts'
 import type { FolderNames, ObjectFacts, ObjectSource } from '../store.ts'
 import { type S3Client, S3Error } from './client.ts'
 import { choosePartBytes, cutParts, uploadParts } from './multipart.ts'
@@ -46,10 +45,7 @@ async function * joinParts (first: readonly Buffer[], rest: AsyncIterable<Buffer
 export async function putContent (bucket: Bucket, key: string, source: ObjectSource, size?: number): Promise<void> {
   const { client } = bucket
   const target = keyIn(bucket, key)
-  const content = countBytes(source, (found) => {
-    if (size !== undefined && found !== size) throw new SizeMismatchError(key, size, found)
-  })
-  const parts = cutParts(content, choosePartBytes(size))
+  const parts = cutParts(checkSize(key, source, size), choosePartBytes(size))
   const { value: first = Buffer.alloc(0) } = await parts.next() as IteratorResult<Buffer, undefined>
   const { value: second } = await parts.next() as IteratorResult<Buffer, undefined>
   if (second === undefined) await client.sendForHeaders({ method: 'PUT', key: target, body: first })

@@ -4,6 +4,7 @@ import type { AwsV4Signer } from 'aws4fetch'
 import type { Dispatcher, request as sendRequest } from 'undici'
 import { originOf } from '../../http/addresses.ts'
 import { type Outcome, runWithRetries } from '../../http/retry.ts'
+import { NEVER } from '../../limit-time.ts'
 import type { S3Address } from './address.ts'
 import { type XmlText, findText, readXml } from './xml.ts'
 
@@ -61,7 +62,6 @@ const ERROR_MAX_BYTES = 64 * 1024
 const ATTEMPTS_MS = 10_000
 const SLOW_FACTOR = 10
 const EMPTY = Buffer.alloc(0)
-const NEVER = new AbortController().signal
 
 /** Encodes a text as the signature of S3 requires: all but the unreserved characters of RFC 3986. */
 const encode = (text: string) =>
@@ -183,7 +183,7 @@ export function createS3Client (address: S3Address, { silenceMs, sleep }: S3Timi
     }),
 
     /** Returns the answer with its unread body. */
-    open: (request: S3Request) => send(request, async (response) => await Promise.resolve(response))
+    open: (request: S3Request) => send(request, async (response) => response)
   }
 }
 export type S3Client = ReturnType<typeof createS3Client>
