@@ -8,10 +8,10 @@ function report (result: InspectResult): void {
   process.send?.(result, undefined, undefined, () => { process.exit(0) })
 }
 
-async function inspect ({ settings, runsPlugins: works, packages }: InspectRequest): Promise<Inspection> {
+async function inspect ({ settings, runsPlugins, packages }: InspectRequest): Promise<Inspection> {
   setSettings(settings)
   const [{ config }, serverFields] = await Promise.all([features.loadConfig(), features.loadFieldNames()])
-  return await inspectPlugins({ config, runsPlugins: works, packages, serverFields })
+  return await inspectPlugins({ config, runsPlugins, packages, serverFields })
 }
 
 process.on('disconnect', () => { process.exit(1) })

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { type Environment, settingsEnvironment } from '../../config/environment.ts'
 import { StartError } from '../../errors.ts'
 import { SERVER_DIR } from '../../server-dir.ts'
-import { DISABLE_DEBUGGER } from '../../node-flags.ts'
+import { WEB_FLAGS } from '../../node-flags.ts'
 import { inheritedFlags } from '../packages/strip-types.ts'
 import type { Inspection } from './inspect.ts'
 import type { PluginPackage } from '../packages/packages.ts'
@@ -18,7 +18,6 @@ export interface InspectRequest {
 export type InspectResult = { inspection: Inspection, problem: null } | { inspection: null, problem: string }
 
 const ENTRY = join(SERVER_DIR, 'core', 'composition', 'inspect-process.ts')
-const FLAGS = ['--conditions=svc:source', '--disable-warning=ExperimentalWarning', DISABLE_DEBUGGER, '--max-semi-space-size=4']
 /** Loading, setting up and closing have five seconds each, once all processes are started. */
 const INSPECT_MS = 30_000
 
@@ -35,11 +34,11 @@ export interface InspectOptions {
  * @throws StartError if that fails or takes too long
  */
 export async function inspectInProcess (
-  { runsPlugins: works, packages, settings = settingsEnvironment() }: InspectOptions
+  { runsPlugins, packages, settings = settingsEnvironment() }: InspectOptions
 ): Promise<Inspection> {
   const { promise, resolve, reject } = Promise.withResolvers<Inspection>()
   const ms = INSPECT_MS + bootsMs(packages.filter(({ origin }) => origin === 'community').length)
-  const child = fork(ENTRY, [], { execArgv: [...FLAGS, ...inheritedFlags()], serialization: 'advanced' })
+  const child = fork(ENTRY, [], { execArgv: [...WEB_FLAGS, ...inheritedFlags()], serialization: 'advanced' })
   const timer = setTimeout(() => {
     child.kill('SIGKILL')
     reject(new StartError(`Inspecting the plugins took longer than ${ms / 1_000} s; try again when the machine is ` +
@@ -54,7 +53,7 @@ export async function inspectInProcess (
   child.once('exit', (code, signal) => {
     reject(new StartError(`The process that inspects the plugins ended with ${signal ?? `code ${code}`}`))
   })
-  child.send({ settings: { ...settings }, runsPlugins: works, packages } satisfies InspectRequest)
+  child.send({ settings: { ...settings }, runsPlugins, packages } satisfies InspectRequest)
   try {
     return await promise
   } finally {

@@ -4,6 +4,7 @@ import { CHANNEL_FD, createChannel } from './channel.ts'
 import { confine } from './confinement.ts'
 import { type CallFacts, createRemoteContext } from './context.ts'
 import { type Descriptor, METHODS, describePlugin, findMethod, readExport } from '../descriptor.ts'
+import { MEMORY_WATCH_MS, OUT_OF_MEMORY } from './memory.ts'
 import type { Message } from './messages.ts'
 import { type Incoming, createPeer } from './peer.ts'
 
@@ -11,8 +12,6 @@ import { type Incoming, createPeer } from './peer.ts'
  * Entry of the process that runs one community plugin; its argument is the largest memory in MiB. It may read the
  * plugin and its imports, and nothing else; `confine` removes all other access before the plugin's code loads.
  */
-const MEMORY_WATCH_MS = 250
-const OUT_OF_MEMORY = 90
 /** The most memos at once: one for each running scan, and some for other calls meanwhile. */
 const MEMOS_MAX = 32
 const [, , memoryMiB] = process.argv

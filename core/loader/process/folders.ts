@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import { readFile, realpath } from 'node:fs/promises'
 import { dirname, join, sep } from 'node:path'
+import { isInside } from '../../files/safe-path.ts'
 import { SERVER_DIR } from '../../server-dir.ts'
 import { isPackageName, listDependencyNames } from '../packages/dependencies.ts'
 import type { PluginPackage } from '../packages/packages.ts'
@@ -31,9 +32,6 @@ function findPackage (name: string, from: string): string | null {
   }
 }
 
-const isInside = (path: string, folders: readonly string[]) =>
-  folders.some((folder) => path === folder || path.startsWith(folder + sep))
-
 /** @param modulesFolders folders that may contain dependencies, besides that of the plugin itself */
 async function collect (folder: string, modulesFolders: readonly string[], collected: Set<string>): Promise<void> {
   const real = await realpath(folder)
@@ -43,15 +41,16 @@ async function collect (folder: string, modulesFolders: readonly string[], colle
   for (const name of await readDependencies(real)) {
     const found = findPackage(name, real) ?? findPackage(name, folder)
     if (found === null || collected.has(found)) continue
-    if (isInside(await realpath(found), modulesFolders)) await collect(found, modulesFolders, collected)
+    const target = await realpath(found)
+    if (modulesFolders.some((one) => isInside(one, target))) await collect(found, modulesFolders, collected)
   }
 }
 
 /** Returns the `node_modules` that contains the plugin and its dependencies; null for a folder elsewhere. */
 function findModules (folder: string): string | null {
   const parts = folder.split(sep)
-  const place = parts.lastIndexOf('node_modules')
-  return place === -1 ? null : parts.slice(0, place + 1).join(sep)
+  const index = parts.lastIndexOf('node_modules')
+  return index === -1 ? null : parts.slice(0, index + 1).join(sep)
 }
 
 /**
@@ -61,8 +60,8 @@ function findModules (folder: string): string | null {
  */
 export async function listReadable (pack: PluginPackage): Promise<string[]> {
   const sdk = await realpath(join(SERVER_DIR, 'node_modules', SDK))
-  const candidates = [pack.folder, findModules(pack.folder), join(SERVER_DIR, 'node_modules')].filter((place) => place !== null)
-  const modulesFolders = [...await Promise.all(candidates.map((place) => realpath(place))), sdk]
+  const candidates = [pack.folder, findModules(pack.folder), join(SERVER_DIR, 'node_modules')].filter((one) => one !== null)
+  const modulesFolders = [...await Promise.all(candidates.map((one) => realpath(one))), sdk]
   const folders = new Set<string>()
   await collect(pack.folder, modulesFolders, folders)
   const linked = findPackage(SDK, pack.folder)

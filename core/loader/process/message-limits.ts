@@ -1,6 +1,7 @@
-/** The most messages without a response in one window, by method: far more than a scan of many ROMs sends. */
-const LIMITS: ReadonlyMap<string, number> = new Map(
-  ['log', 'report', 'explain', 'http.setLimits', 'http.setAllowance'].map((method) => [method, 1_000]))
+import { isNotification } from './context-calls.ts'
+
+/** The most messages of one method in one window: far more than a scan of many ROMs sends. */
+const MESSAGES_MAX = 1_000
 const WINDOW_MS = 10_000
 
 /**
@@ -12,17 +13,16 @@ const WINDOW_MS = 10_000
 export function createMessageLimits (onDropped: (dropped: number, method: string) => void) {
   const counts = new Map<string, number>()
   return (method: string): boolean => {
-    const limit = LIMITS.get(method)
-    if (limit === undefined) return true
+    if (!isNotification(method)) return true
     const count = (counts.get(method) ?? 0) + 1
     counts.set(method, count)
     if (count === 1) {
       setTimeout(() => {
         const total = counts.get(method) ?? 0
         counts.delete(method)
-        if (total > limit) onDropped(total - limit, method)
+        if (total > MESSAGES_MAX) onDropped(total - MESSAGES_MAX, method)
       }, WINDOW_MS).unref()
     }
-    return count <= limit
+    return count <= MESSAGES_MAX
   }
 }

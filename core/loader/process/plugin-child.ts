@@ -10,6 +10,7 @@ import { inheritedFlags, inheritedFolder } from '../packages/strip-types.ts'
 import { EXPOSE_INTERNALS } from './bindings.ts'
 import { CHANNEL_FD, createChannel } from './channel.ts'
 import { toPrintable } from './errors.ts'
+import { MEMORY_WATCH_MS, OUT_OF_MEMORY } from './memory.ts'
 import { MessageSchema } from './messages.ts'
 import { type Incoming, type Peer, createPeer } from './peer.ts'
 
@@ -17,7 +18,6 @@ const ENTRY = join(SERVER_DIR, 'core', 'loader', 'process', 'entry.ts')
 /** The limit of the heap, and of all memory together. */
 const HEAP_MIB = 256
 const MEMORY_MIB = 512
-const MEMORY_WATCH_MS = 250
 /** The longest message of a plugin: an exporter's file, a batch of an index. */
 const MESSAGE_MAX_BYTES = 32 * 1024 ** 2
 /** The most bytes of responses that a plugin requested and does not read. */
@@ -31,7 +31,6 @@ const FATAL_MESSAGE_MAX = 500
 const FLAGS = ['--permission', EXPOSE_INTERNALS, '--no-experimental-sqlite', DISABLE_DEBUGGER, '--conditions=svc:source',
   '--disable-warning=ExperimentalWarning', '--max-semi-space-size=4', `--max-old-space-size=${HEAP_MIB}`]
 const STRIP_HOOK = ['strip-hook.js', 'ascii-code.js', 'bundles.js'].map((name) => join(SERVER_DIR, 'core', 'loader', 'packages', name))
-const OUT_OF_MEMORY = 90
 const OVER_MEMORY = `it used more than ${MEMORY_MIB} MiB of memory`
 
 /** The time zone is the same as in the server; a plugin gets no other variable. */

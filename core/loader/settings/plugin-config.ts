@@ -6,7 +6,7 @@ import { originOf } from '../../http/addresses.ts'
 import { type Config, describeType } from '../../config/config.ts'
 import { type Environment, settingsEnvironment } from '../../config/environment.ts'
 import { errorCode, isNotFoundError } from '../../files/fs-error.ts'
-import { type ConfiguredPlugin, collectOwn, collectShared, isFolder, nameOf, pickStored, sectionNameOf } from './operator-settings.ts'
+import { type ConfiguredPlugin, collectOwn, collectShared, isFolder, nameOf, pickStored, propertiesOf, sectionNameOf } from './operator-settings.ts'
 import { isMail, mayRead } from './plugin-variables.ts'
 
 /** The configuration of a plugin after its schema was applied. */
@@ -19,7 +19,7 @@ export type PluginConfig =
  * default.
  */
 export function nameCredentials (kind: string, key: string, schema: TSchema | undefined): string[] {
-  const properties = Object.entries((schema?.properties ?? {}) as Record<string, TSchema>)
+  const properties = Object.entries(propertiesOf(schema))
   const required: unknown[] = Array.isArray(schema?.required) ? schema.required : []
   const isNeeded = (name: string, property: TSchema) => required.includes(name) && !('default' in property)
   return properties.filter(([name, property]) => property.writeOnly === true || isNeeded(name, property))
@@ -37,9 +37,9 @@ function findOrigins (values: Record<string, unknown>): string[] {
 
 /** The variables that a plugin names. */
 export const listVariables = ({ config }: Pick<ConfiguredPlugin, 'config'>): string[] =>
-  Object.values((config?.properties ?? {}) as Record<string, TSchema>).flatMap(({ env }) => typeof env === 'string' ? [env] : [])
+  Object.values(propertiesOf(config)).flatMap(({ env }) => typeof env === 'string' ? [env] : [])
 
-/** Why the variables that a plugin names are refused, or undefined. */
+/** Returns the reason why the variables that a plugin names are refused, or undefined. */
 function refuseVariables (
   kind: string, plugin: ConfiguredPlugin, properties: Record<string, TSchema>, config: Config
 ): string | undefined {
@@ -94,7 +94,7 @@ export function readPluginConfig (
   if (schema !== undefined && !TypeGuard.IsObject(schema)) {
     return { status: 'failed', reason: 'its config is not a schema made with Type.Object of @svc/plugin-sdk' }
   }
-  const properties: Record<string, TSchema> = schema?.properties ?? {}
+  const properties = propertiesOf(schema)
   const refusal = refuseVariables(kind, plugin, properties, config) ?? refuseFolderSchemas(properties)
   if (refusal !== undefined) return { status: 'failed', reason: refusal }
   const own = collectOwn({ kind, key, properties }, config, env)
