@@ -6,6 +6,7 @@ import { dirname, join } from 'node:path'
 import { isInside } from '../../files/safe-path.ts'
 import { SERVER_DIR } from '../../server-dir.ts'
 import { isPackageName, listDependencyNames } from './dependencies.ts'
+import { parseDependencies, pluginsFolder } from './plugins-folder.ts'
 
 /** A folder that may contain a plugin. */
 export interface PluginPackage {
@@ -85,31 +86,21 @@ function listBuiltIn (serverDir: string): PluginPackage[] {
 /**
  * Returns the packages that the operator installed: the dependencies of `plugins/package.json` in the data directory.
  */
-function listCommunity (pluginsDir: string): PluginPackage[] {
-  const file = join(pluginsDir, 'package.json')
-  if (!existsSync(file)) return []
+function listCommunity (dataDir: string): PluginPackage[] {
+  const parent = pluginsFolder(dataDir)
+  const file = join(parent, 'package.json')
   const absent = { version: null, manifest: undefined, entry: null, origin: 'community' as const }
-  const names = readDependencies(file)
-  if (names instanceof Error) {
-    return [{ ...absent, folder: pluginsDir, name: file, problem: `it cannot be read: ${names.message}. Correct or delete it` }]
-  }
-  // The SDK may be among them if npm was run by hand.
-  return names.filter((name) => name !== SDK).map((name) => {
-    const folder = join(pluginsDir, 'node_modules', name)
-    return existsSync(folder)
-      ? readPackage(folder, 'community')
-      : { ...absent, folder, name, problem: `it is not installed; run svc plugins add ${name}` }
-  })
-}
-
-/** Returns the names that a package.json depends on, or the error of reading it. */
-function readDependencies (file: string): string[] | Error {
   try {
-    const json: unknown = JSON.parse(readFileSync(file, 'utf8'))
-    const { dependencies } = (json ?? {}) as { dependencies?: unknown }
-    return typeof dependencies === 'object' && dependencies !== null ? Object.keys(dependencies) : []
+    // The SDK may be among them if npm was run by hand.
+    return Object.keys(parseDependencies(file)).filter((name) => name !== SDK).map((name) => {
+      const folder = join(parent, 'node_modules', name)
+      return existsSync(folder)
+        ? readPackage(folder, 'community')
+        : { ...absent, folder, name, problem: `it is not installed; run svc plugins add ${name}` }
+    })
   } catch (err) {
-    return err as Error
+    const problem = `it cannot be read: ${(err as Error).message}. Correct or delete it`
+    return [{ ...absent, folder: parent, name: file, problem }]
   }
 }
 
@@ -118,7 +109,7 @@ function readDependencies (file: string): string[] | Error {
  * installation.
  */
 export function listPluginPackages (dataDir: string, serverDir = SERVER_DIR): PluginPackage[] {
-  return [...listBuiltIn(serverDir), ...listCommunity(join(dataDir, 'plugins'))]
+  return [...listBuiltIn(serverDir), ...listCommunity(dataDir)]
 }
 
 /**
@@ -126,7 +117,7 @@ export function listPluginPackages (dataDir: string, serverDir = SERVER_DIR): Pl
  * errors of other classes.
  */
 export function linkSdk (dataDir: string, serverDir = SERVER_DIR): void {
-  const modules = join(dataDir, 'plugins', 'node_modules')
+  const modules = join(pluginsFolder(dataDir), 'node_modules')
   if (!existsSync(modules)) return
   const sdk = dirname(createRequire(join(serverDir, 'package.json')).resolve(`${SDK}/package.json`))
   const link = join(modules, SDK)

@@ -20,16 +20,26 @@ export function createPluginsFolder (dataDir: string): string {
 }
 
 /**
+ * Returns the packages that a package.json depends on; none if there is no such file.
+ *
+ * @throws the error of reading it
+ */
+export function parseDependencies (file: string): Dependencies {
+  if (!existsSync(file)) return {}
+  const json = JSON.parse(readFileSync(file, 'utf8')) as { dependencies?: unknown } | null
+  const dependencies = json?.dependencies
+  return typeof dependencies === 'object' && dependencies !== null ? dependencies as Dependencies : {}
+}
+
+/**
  * Returns the packages that were installed in the folder of community plugins.
  *
  * @throws StartError if package.json cannot be read, such as an empty one after a full disk
  */
 export function readDependencies (folder: string): Dependencies {
   const file = join(folder, 'package.json')
-  if (!existsSync(file)) return {}
   try {
-    const json = JSON.parse(readFileSync(file, 'utf8')) as { dependencies?: Dependencies } | null
-    return json?.dependencies ?? {}
+    return parseDependencies(file)
   } catch (err) {
     throw new StartError(`${file} cannot be read: ${(err as Error).message}. Correct or delete it.`, { cause: err })
   }
