@@ -1,5 +1,5 @@
 import { DeliveryRefusedError, HttpStatusError, RateLimitedError, ServiceDownError } from '@svc/plugin-sdk'
-import { isFields, readText, type Fields as Answer } from '@svc/plugin-sdk/readers'
+import { isFields, parseJson, readText, type Fields as Answer } from '@svc/plugin-sdk/readers'
 import type { Fields, Form } from './form.ts'
 import type { Reply } from './service.ts'
 import { cutText, toLine } from './text.ts'
@@ -61,14 +61,10 @@ export function describeReply (body: string, scrub: Scrub): string {
   return cutText(toLine(scrub(words)), MAX_REPLY_LENGTH)
 }
 
+/** Returns the object that a text encodes; an empty one for other texts, because many services send plain text. */
 export function parseObject (text: string): Answer {
-  try {
-    const value: unknown = JSON.parse(text)
-    return isFields(value) ? value : {}
-  } catch {
-    // Many services respond with plain text.
-    return {}
-  }
+  const value = parseJson(text)
+  return isFields(value) ? value : {}
 }
 
 /** Reads the reason; in an Apprise server's log it is the last line. */
