@@ -1,5 +1,4 @@
 import type { AddressInfo } from 'node:net'
-import pg from 'pg'
 import type { Logger } from 'pino'
 import { createSecrets } from './access/secrets.ts'
 import { buildApp } from './app.ts'
@@ -7,6 +6,7 @@ export { loadDocuments } from './app.ts'
 import type { Config } from './config/config.ts'
 import { migrate } from './database/database.ts'
 import { joinDatabase } from './database/identity.ts'
+import { withSession } from './database/session.ts'
 import type { Features, ProcessRole, Upgrade } from './feature.ts'
 import { requireSameKey } from './host-key.ts'
 import { migrateJobs } from './jobs/boss.ts'
@@ -79,17 +79,6 @@ async function announceSlow<T> (log: Logger, text: string, work: () => Promise<T
   }
 }
 
-async function withPool<T> (url: string, work: (pool: pg.Pool) => Promise<T>): Promise<T> {
-  const pool = new pg.Pool({ connectionString: url, max: 1 })
-  // A lost connection fails the next query.
-  pool.on('error', () => undefined)
-  try {
-    return await work(pool)
-  } finally {
-    await pool.end()
-  }
-}
-
 /**
  * Prepares a server that is about to work with this database and data directory: migrates the database to the current
  * schema, and brings settings and plugins to the state of all hosts. The server also starts if that state cannot be
@@ -102,9 +91,9 @@ export async function prepareHost (features: Features, options: Upgrade): Promis
   const { config, databaseUrl, log } = options
   await announceSlow(log, 'the start waits until this host or another one has migrated the database, which may take minutes',
     () => migrateDatabase(features, options))
-  await withPool(databaseUrl, async (pool) => {
-    await requireSameKey(pool, createSecrets(config.auth.secret_key))
-    await features.check(config, pool)
+  await withSession({ connectionString: databaseUrl }, async (database) => {
+    await requireSameKey(database, createSecrets(config.auth.secret_key))
+    await features.check(config, database)
   })
   const hasChanged = await features.prepare(options)
   const { changed, problem } = await announceSlow(log, 'the start waits until npm has installed the plugins of all hosts on this one',
@@ -117,7 +106,8 @@ export async function prepareHost (features: Features, options: Upgrade): Promis
 /** Writes the identity of this database to the data directory. @returns the identity that both have now */
 export async function adoptDatabase (features: Features, options: Upgrade): Promise<string> {
   await migrateDatabase(features, options)
-  return await withPool(options.databaseUrl, (pool) => joinDatabase(options.config.data_dir, pool))
+  const { config, databaseUrl } = options
+  return await withSession({ connectionString: databaseUrl }, (database) => joinDatabase(config.data_dir, database))
 }
 
 async function listen (app: App, host: string, port: number): Promise<number> {
