@@ -58,7 +58,7 @@ export interface AppOptions {
   /** The id of the host to which this process belongs; by default it is a host of its own. */
   hostId?: string
   /** The role of the process in its server; by default it runs alone. */
-  place?: ProcessRole
+  processRole?: ProcessRole
   /** True if a supervisor starts the scan worker that requests wait for; the default depends on `processRole`. */
   awaitsWorker?: boolean
   /** Milliseconds since the scan worker started that this one replaces after a rest; null for any other start. */
@@ -145,7 +145,7 @@ async function connectDatabase (app: App, options: AppOptions, host: Host): Prom
     application: `svc ${role}`,
     ...(works ? {} : { limits: REQUEST_LIMITS })
   })
-  const isSupervised = options.awaitsWorker ?? options.place?.readAllMeasured !== undefined
+  const isSupervised = options.awaitsWorker ?? options.processRole?.readAllMeasured !== undefined
   const { wokenAfterMs = null } = options
   const keyDigest = keyDigestOf(app.secrets)
   await app.register(workers, { url, role, isSupervised, host, keyDigest, runningMs: wokenAfterMs ?? 0 })
@@ -214,7 +214,7 @@ export async function buildApp (options: AppOptions): Promise<App> {
     await app.register(openapi, { config, version: VERSION, tags: features.tags, introduction })
     await app.register(asyncapi, { config, version: VERSION })
   }
-  const processRole = options.place ?? { name: role }
+  const processRole = options.processRole ?? { name: role }
   for (const plugin of await features.loadPlugins(role)) await app.register(plugin, { config, role, processRole })
   return app
 }

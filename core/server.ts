@@ -36,7 +36,7 @@ export interface RoleOptions {
   /** A folder that only this user can read, with the sockets that connect the web workers of one machine. */
   socketDir: string
   /** The role among the processes of one supervisor. */
-  place?: ProcessRole
+  processRole?: ProcessRole
   /** Replaces the configured port, which may be 0 for any. */
   port?: number
   /** Milliseconds since the scan worker started that this one replaces after a rest; null for any other start. */
@@ -127,7 +127,7 @@ async function listen (app: App, host: string, port: number): Promise<number> {
 export async function startRole (options: RoleOptions): Promise<RunningRole> {
   const { features, config, role, databaseUrl, logger, hostId, workerNumber } = options
   const given = {
-    ...options.place === undefined ? {} : { place: options.place },
+    ...options.processRole === undefined ? {} : { processRole: options.processRole },
     ...options.installed === undefined ? {} : { installed: options.installed }
   }
   const { wokenAfterMs = null } = options

@@ -69,7 +69,7 @@ async function start (message: StartMessage): Promise<void> {
     role,
     databaseUrl: message.database_url,
     logger: log,
-    place: { name: message.name, readAllMeasured: allMeasured.read },
+    processRole: { name: message.name, readAllMeasured: allMeasured.read },
     hostId: message.host_id,
     workerNumber: message.worker_number,
     socketDir: message.socket_dir,

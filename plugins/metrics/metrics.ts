@@ -57,10 +57,10 @@ function toUp ({ processes }: ServerSnapshot): MetricSnapshot {
   }
 }
 
-export async function createMetrics (place: ProcessRole, log: FastifyBaseLogger): Promise<Metrics> {
+export async function createMetrics (role: ProcessRole, log: FastifyBaseLogger): Promise<Metrics> {
   const { AggregatorRegistry, Counter, Gauge, Histogram, Registry } = await import('prom-client')
   const [own, common] = [new Registry(), new Registry()]
-  const readProcess = await measureProcess(place.name)
+  const readProcess = await measureProcess(role.name)
   let rendering: Promise<string> | null = null
 
   async function fill (gauge: Gauge, name: string, read: ReadMetric): Promise<void> {
@@ -85,11 +85,11 @@ export async function createMetrics (place: ProcessRole, log: FastifyBaseLogger)
 
   async function readAll (): Promise<ServerSnapshot> {
     try {
-      if (place.readAllMeasured !== undefined) return await place.readAllMeasured()
+      if (role.readAllMeasured !== undefined) return await role.readAllMeasured()
     } catch (err) {
       log.warn({ err }, 'the metrics of the other processes could not be read')
     }
-    return { processes: [{ name: place.name, is_up: true, measured: await readOwn() }], former: [] }
+    return { processes: [{ name: role.name, is_up: true, measured: await readOwn() }], former: [] }
   }
 
   async function render (): Promise<string> {

@@ -8,16 +8,16 @@ declare module 'fastify' {
   interface FastifyInstance { metrics: Metrics }
 }
 
-const plugin: FeaturePlugin = async (app, { config, role, processRole: place }) => {
-  const metrics = config.metrics.enabled ? await createMetrics(place, app.log) : NO_METRICS
+const plugin: FeaturePlugin = async (app, { config, role, processRole }) => {
+  const metrics = config.metrics.enabled ? await createMetrics(processRole, app.log) : NO_METRICS
   app.decorate('metrics', metrics)
   if (metrics.isOn) {
-    measureResources(app, place.name, metrics)
+    measureResources(app, processRole.name, metrics)
     if (role === 'web') measureRequests(app, metrics)
     else measurePlugins(app, metrics)
     // Nobody can read them: only a web worker answers `/metrics`, and it reaches other processes through the
     // supervisor.
-    if (role === 'worker' && place.readAllMeasured === undefined) {
+    if (role === 'worker' && processRole.readAllMeasured === undefined) {
       app.log.warn('the metrics of this scan worker cannot be read, because it runs separately; with svc start, /metrics contains them')
     }
   }
