@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import '@fastify/cookie'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { Config } from '../config/config.ts'
+import { type Config, basePath } from '../config/config.ts'
 import { type Caller, SAFE_METHODS, isGuest, isSecureRequest } from './auth.ts'
 import { cookieNames, readCookies } from './names.ts'
 import { type Secrets, isEqualSecret } from './secrets.ts'
@@ -34,7 +34,7 @@ function needsCsrf (request: FastifyRequest, config: Config): boolean {
  */
 export function createCsrf (config: Config, secrets: Secrets) {
   const names = cookieNames('csrftoken', config)
-  const path = `${new URL(config.server.base_url).pathname.replace(/\/+$/, '')}/`
+  const path = `${basePath(config)}/`
   const signatureOf = (nonce: string, caller: Caller | null) => secrets.sign('csrf', `${nonce}.${bindingOf(caller)}`)
 
   function issue (caller: Caller | null): string {
