@@ -8,7 +8,7 @@ import type { Source } from './source.ts'
  * libarchive compiled to WebAssembly reads formats that no other library reads. It has its own memory and no access to
  * files. It needs the whole (packed) archive in that memory, so larger archives are refused.
  */
-export const MAX_ARCHIVE_BYTES = 512 * 1024 ** 2
+const MAX_ARCHIVE_BYTES = 512 * 1024 ** 2
 
 /** Larger archives are read one at a time, whatever the number of threads. */
 const SMALL_ARCHIVE_BYTES = 32 * 1024 ** 2

@@ -8,7 +8,7 @@ const CHARACTERS_PER_EDIT = 4
  * Returns how many characters to add, remove, replace or swap to turn one text into the other (optimal string
  * alignment).
  */
-export function countEdits (a: string, b: string): number {
+function countEdits (a: string, b: string): number {
   let before: number[] = []
   let last = Array.from({ length: b.length + 1 }, (_, index) => index)
   for (let i = 1; i <= a.length; i++) {

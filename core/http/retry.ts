@@ -30,7 +30,7 @@ const FIRST_WAIT_MS = 1_000
 const LONGEST_BACK_OFF_MS = 10_000
 
 /** The longest wait. If the service asks for a longer one, the caller gets the error at once and decides. */
-export const LONGEST_RETRY_AFTER_MS = 60_000
+const LONGEST_RETRY_AFTER_MS = 60_000
 
 /**
  * Makes up to three attempts, and waits between them as long as the service asked, or for a random backoff that grows

@@ -24,7 +24,7 @@ const nearest = (name: string, names: Iterable<string>) =>
  *
  * @throws StartError for a key or a property that is most likely a typing error.
  */
-export function checkPluginKeys (config: Pick<Config, 'plugins' | 'data_dir'>, sections: readonly PluginSection[]): string[] {
+function checkPluginKeys (config: Pick<Config, 'plugins' | 'data_dir'>, sections: readonly PluginSection[]): string[] {
   const file = join(config.data_dir, 'config.yml')
   const keys = new Set(sections.map(({ key }) => key))
   const unknown = Object.keys(config.plugins).filter((key) => !keys.has(key))

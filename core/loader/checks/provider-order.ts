@@ -4,7 +4,7 @@ import type { ProviderDefinition } from '@svc/plugin-sdk'
 export type OrderedProvider = Pick<ProviderDefinition, 'key' | 'order'>
 
 /** True if a provider is asked about every ROM, whatever the others found. */
-export const isAlwaysAsked = ({ order: { when = 'always' } = {} }: OrderedProvider): boolean => when === 'always'
+const isAlwaysAsked = ({ order: { when = 'always' } = {} }: OrderedProvider): boolean => when === 'always'
 
 /** True if `later` waits for the result of `earlier`. */
 function precedes (earlier: OrderedProvider, later: OrderedProvider): boolean {

@@ -18,11 +18,8 @@ export interface StoredSettings {
 
 interface Row { plugin: string, sealed: string }
 
-/** The settings of a server without a database. */
-export const NO_STORED_SETTINGS: StoredSettings = { of: () => ({}), refresh: async () => [] }
-
 /** Decrypts stored values; null if the server's key changed. */
-export function openValues (secrets: Secrets, sealed: string): StoredValues | null {
+function openValues (secrets: Secrets, sealed: string): StoredValues | null {
   const text = secrets.open(PURPOSE, sealed)
   return text === null ? null : JSON.parse(text) as StoredValues
 }
