@@ -1,4 +1,4 @@
-/** The service refuses the plugin's account or key; the host pauses the plugin until its configuration changes. */
+/** The service refuses the plugin's account or key; the host asks once more in each scan, until a key is accepted. */
 export class CredentialsRefusedError extends Error {
   override readonly name = 'CredentialsRefusedError'
 }

@@ -8,7 +8,7 @@ export interface Rate {
 
 /** Limits on requests to a service, enforced by the host. Waiting in the queue does not count as running time. */
 export interface Limits {
-  /** Maximum number of concurrent calls and requests; default 4. */
+  /** Maximum number of concurrent calls, and of concurrent requests; default 4 calls and any number of requests. */
   readonly concurrency?: number | undefined
   /** Maximum duration of one call in milliseconds; default 60,000. */
   readonly timeoutMs?: number | undefined
