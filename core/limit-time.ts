@@ -6,14 +6,14 @@ import { onAbort } from './on-abort.ts'
  */
 export type PauseClock = () => () => void
 
-/** A plugin exceeded its time limit. */
+/** Work exceeded its time limit. */
 export class TimeLimitError extends Error {
   override readonly name = 'TimeLimitError'
 }
 
 /**
- * Runs a plugin's work for at most `ms` milliseconds and no longer than `outer`. A plugin that ignores its signal must
- * not block its caller, so its result is then no longer awaited.
+ * Runs work for at most `ms` milliseconds and no longer than `outer`. Work that ignores its signal, such as that of a
+ * plugin, must not block its caller, so its result is then no longer awaited.
  *
  * @param timeoutMessage the beginning of the message on timeout; the limit follows
  * @throws TimeLimitError with `timeoutMessage`, the reason of `outer`, and the errors of the work

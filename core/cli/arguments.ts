@@ -7,7 +7,7 @@ export function readId (value: string): number {
   return id
 }
 
-/** Collect the values of an option that may be repeated. */
+/** Collects the values of an option that may be repeated. */
 export const collectIds = (value: string, ids: number[] = []) => [...ids, readId(value)]
 
 export const collectTexts = (value: string, texts: string[] = []) => [...texts, value]

@@ -49,7 +49,7 @@ const ServerSchema = Section({
   web_dir: Type.Optional(Type.String({
     minLength: 1, env: 'SVC_WEB_DIR', description: 'Folder of web pages to serve: its files, and index.html for the rest'
   })),
-  web_connect_origins: Type.Array(Type.String({ format: 'connect-origin' }), {
+  web_connect_origins: Type.Array(Formatted('connect-origin'), {
     default: [],
     env: 'SVC_WEB_CONNECT_ORIGINS',
     description: 'Other sites that the pages in web_dir may request, such as https://api.github.com'

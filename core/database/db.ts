@@ -21,7 +21,7 @@ export interface Queryable {
  * in the transaction of its caller, if there is one.
  *
  * Statements are `sql` templates of Kysely (`await sql<Row>`…`.execute(db)`) or constant texts. Select times with
- * `milliseconds()`, because a row has them as texts.
+ * `selectMilliseconds()`, because a row has them as texts.
  */
 export class Db implements QueryExecutorProvider {
   readonly #root: EntityManager

@@ -46,13 +46,13 @@ export function createAnswerCache ({ log, store, now, maxBytes = DEFAULT_MAX_BYT
 
   return {
     async get (key, maxAgeMs) {
-      const isFresh = (cached: CachedResponse | null) =>
+      const pickFresh = (cached: CachedResponse | null) =>
         cached !== null && now() - cached.storedAt < maxAgeMs ? cached.answer : null
-      const inMemory = isFresh(memory.get(key) ?? null)
+      const inMemory = pickFresh(memory.get(key) ?? null)
       if (inMemory !== null || store === undefined) return inMemory
       const stored = await readStored(store, key, log)
       if (stored !== null) memory.set(key, stored)
-      return isFresh(stored)
+      return pickFresh(stored)
     },
 
     async set (key, answer, maxAgeMs) {

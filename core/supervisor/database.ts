@@ -5,6 +5,7 @@ import type { Config } from '../config/config.ts'
 import { directUrlOf } from '../config/database-urls.ts'
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '../postgres/embedded.ts'
 import { StartError } from '../errors.ts'
+import { NEVER } from '../limit-time.ts'
 
 export interface Database {
   /** True if it runs in the data directory, as a child process. */
@@ -72,7 +73,7 @@ function createStart (config: Config, log: Logger) {
  * @throws StartError with the database's own reason.
  */
 export async function openDatabase (
-  config: Config, log: Logger, events: DatabaseEvents, signal = new AbortController().signal
+  config: Config, log: Logger, events: DatabaseEvents, signal = NEVER
 ): Promise<Database> {
   const url = directUrlOf(config)
   if (url !== undefined) return { isEmbedded: false, url, pid: null, stop: async () => {}, kill: () => {} }

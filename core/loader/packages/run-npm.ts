@@ -41,7 +41,7 @@ export async function runNpm (
   const [program, ...first] = findNpm()
   let messages = ''
   const errors = quotes ? 'pipe' : 'inherit'
-  const code = await new Promise<number>((_resolve, reject) => {
+  const code = await new Promise<number>((resolve, reject) => {
     const child = spawn(program, [...first, ...args], { cwd: folder, stdio: ['ignore', 'ignore', errors], signal })
     child.stderr?.setEncoding('utf8').on('data', (text: string) => { messages = `${messages}${text}`.slice(-QUOTED_MAX) })
     child.once('error', (err) => {
@@ -49,7 +49,7 @@ export async function runNpm (
       if (err.name === 'AbortError') return
       reject(new StartError(`npm cannot be run: ${err.message}. Install Node.js with npm.`, { cause: err }))
     })
-    child.once('close', (exitCode) => { _resolve(exitCode ?? 1) })
+    child.once('close', (exitCode) => { resolve(exitCode ?? 1) })
   })
   if (code !== 0 && signal?.aborted === true) {
     throw new StartError('npm took too long and was ended. Check if this machine reaches the registry of npm.', { cause: signal.reason })
