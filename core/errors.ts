@@ -76,12 +76,15 @@ export function invalid (loc: (string | number)[], msg: string, input?: unknown,
   return new ApiError('INVALID', msg, { violations: [{ loc, msg, type, input }] })
 }
 
+/** Exit codes besides 0 for success; a temporary failure (EX_TEMPFAIL of sysexits.h) may work later. */
+export const EXIT_CODES = { failure: 1, usage: 2, temporary: 75 } as const
+
 /** A start that cannot continue; the message states the problem and the remedy. Ends the process with `exitCode`. */
 export class StartError extends Error {
   readonly exitCode: number
 
   constructor (message: string, options: ErrorOptions & { exitCode?: number } = {}) {
     super(message, options)
-    this.exitCode = options.exitCode ?? 1
+    this.exitCode = options.exitCode ?? EXIT_CODES.failure
   }
 }

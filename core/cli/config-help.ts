@@ -1,10 +1,8 @@
 import type { TSchema } from '@sinclair/typebox'
 import { describeType } from '../config/config.ts'
 import { createConfigSchema } from '../config/schema.ts'
-import { StartError } from '../errors.ts'
+import { EXIT_CODES, StartError } from '../errors.ts'
 import type { Features } from '../feature.ts'
-
-const USAGE = 2
 
 /** A setting as its help shows it. `<name>` in the path stands for any key, and `[]` for each entry of a list. */
 interface DescribedSetting { path: string, schema: TSchema, isRequired: boolean }
@@ -73,7 +71,7 @@ export async function renderSection (features: Features, name: string): Promise<
   const schema = Object.hasOwn(schemas, name) ? schemas[name] : undefined
   if (schema === undefined) {
     throw new StartError(`The configuration has no section '${name}'. The sections are: ${Object.keys(schemas).join(', ')}.`,
-      { exitCode: USAGE })
+      { exitCode: EXIT_CODES.usage })
   }
   const settings = listDescribed(schema, name).map(describeSetting)
   return [...isSection(schema) ? [`${name}: ${schema.description ?? ''}`] : [], ...settings].join('\n\n')

@@ -1,6 +1,6 @@
 import type { Config } from '../config/config.ts'
 import { directUrlOf } from '../config/database-urls.ts'
-import { StartError } from '../errors.ts'
+import { EXIT_CODES, StartError } from '../errors.ts'
 import type { Features } from '../feature.ts'
 import { createLogger } from '../log.ts'
 import { moveFormerCluster } from '../postgres/former-cluster.ts'
@@ -15,7 +15,7 @@ async function withEmbedded<T> (features: Features, config: Config, work: (url: 
   await moveFormerCluster(config, log, features)
   const lock = lockDataDir(config.data_dir)
   if (lock === null) {
-    throw new StartError(`Another svc command is using ${config.data_dir}. Repeat this command after that one has ended.`, { exitCode: 75 })
+    throw new StartError(`Another svc command is using ${config.data_dir}. Repeat this command after that one has ended.`, { exitCode: EXIT_CODES.temporary })
   }
   const ignore = () => {}
   try {

@@ -7,7 +7,7 @@ import PQueue from 'p-queue'
 import pg from 'pg'
 import { KEEP_ALIVE, REQUEST_LIMITS, isWritable } from '../database/database.ts'
 import type { Queryable } from '../database/db.ts'
-import { ApiError, StartError } from '../errors.ts'
+import { ApiError, EXIT_CODES, StartError } from '../errors.ts'
 import type { Host } from '../host.ts'
 import { VERSION } from '../version.ts'
 import { endStuckCommits } from './end-stuck-commits.ts'
@@ -66,8 +66,6 @@ const RETRY_MS = 200
 /** The longest start of a scan worker, on a slow machine. */
 export const WORKER_START_MS = 15_000
 const NO_SCAN_WORKER = 'No scan worker is running. Start one with svc worker, or the whole server with svc start.'
-/** EX_TEMPFAIL of sysexits.h: it may work later. */
-const TEMPORARY = 75
 /** First half of the advisory locks that live processes hold: an arbitrary number reserved for this server. */
 const LOCK_CLASS = 736_413
 /**
@@ -132,7 +130,7 @@ interface WorkersOptions {
 
 /** Closes the process. Requests that are not answered in time are cut off. */
 async function finish (app: FastifyInstance): Promise<void> {
-  setTimeout(() => { process.exit(TEMPORARY) }, FINISH_MS).unref()
+  setTimeout(() => { process.exit(EXIT_CODES.temporary) }, FINISH_MS).unref()
   await app.close()
 }
 
@@ -175,10 +173,10 @@ export default fp<WorkersOptions>(async (app, { url, role, isSupervised, host, k
     isRestarting = true
     app.log.fatal({ err }, 'the database connection was lost; this process ends and is restarted')
     // From now on another process runs its tasks.
-    if (role === 'worker') process.exit(TEMPORARY)
+    if (role === 'worker') process.exit(EXIT_CODES.temporary)
     waitForDatabase(url).then(() => finish(app)).catch((failure: unknown) => {
       app.log.error({ err: failure }, 'the process could not be closed cleanly')
-    }).finally(() => { process.exit(TEMPORARY) })
+    }).finally(() => { process.exit(EXIT_CODES.temporary) })
   }
 
   function retire (): void {
@@ -186,7 +184,7 @@ export default fp<WorkersOptions>(async (app, { url, role, isSupervised, host, k
     isRestarting = true
     finish(app).catch((err: unknown) => {
       app.log.error({ err }, 'the process could not be closed cleanly')
-    }).finally(() => { process.exit(TEMPORARY) })
+    }).finally(() => { process.exit(EXIT_CODES.temporary) })
   }
 
   const heartbeat = createHeartbeat({

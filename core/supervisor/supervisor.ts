@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import type { Logger } from 'pino'
 import type { Config } from '../config/config.ts'
 import type { Environment } from '../config/environment.ts'
-import { StartError } from '../errors.ts'
+import { EXIT_CODES, StartError } from '../errors.ts'
 import { createHostId } from '../host.ts'
 import { readLines } from '../log.ts'
 import { SERVER_DIR } from '../server-dir.ts'
@@ -47,8 +47,6 @@ const START_WAIT_MS = 10_000
 /** The banner waits no longer for the scan worker, which has the state of plugins. */
 const BANNER_WAIT_MS = 10_000
 const STOP_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
-/** EX_TEMPFAIL of sysexits.h: it may work later. */
-const TEMPORARY = 75
 
 interface RunEnd { code: number, failure: StartError | null }
 
@@ -59,7 +57,7 @@ function claimDataDir ({ data_dir: dataDir }: Config): DataLock {
   const running = state === null ? '' : ` (process ${state.pid}, since ${state.started_at})`
   const remedy = state === null ? 'Stop it' : `Stop it with: kill ${state.pid}`
   throw new StartError(`svc is already running on ${dataDir}${running}. ${remedy}, or set SVC_DATA_DIR to another folder.`,
-    { exitCode: TEMPORARY })
+    { exitCode: EXIT_CODES.temporary })
 }
 
 function forkWeb ({ data_dir: dataDir }: Config): ChildProcess {

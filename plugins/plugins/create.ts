@@ -4,7 +4,7 @@ import { ManifestSchema, type PluginKind } from '@svc/plugin-sdk'
 import { Value } from '@sinclair/typebox/value'
 import { dataDirOf } from '../../core/config/data-dir.ts'
 import { settingsEnvironment } from '../../core/config/environment.ts'
-import { StartError } from '../../core/errors.ts'
+import { EXIT_CODES, StartError } from '../../core/errors.ts'
 import { listPluginPackages } from '../../core/loader/packages/packages.ts'
 import { SERVER_DIR } from '../../core/server-dir.ts'
 
@@ -17,19 +17,19 @@ function checkKey (kind: PluginKind, key: string, dataDir: string): void {
   const isKey: boolean = Value.Check(ManifestSchema.properties.key, key)
   if (!isKey) {
     throw new StartError(`'${key}' is not a valid key of a plugin. Use at most 32 lower-case letters, digits and '-', a letter first.`,
-      { exitCode: 2 })
+      { exitCode: EXIT_CODES.usage })
   }
   const existing = listPluginPackages(dataDir).find(({ manifest }) =>
     Value.Check(ManifestSchema, manifest) && manifest.kind === kind && manifest.key === key)
   if (existing !== undefined) {
-    throw new StartError(`The ${kind} '${key}' is already installed, by ${existing.name}. Choose another key.`, { exitCode: 2 })
+    throw new StartError(`The ${kind} '${key}' is already installed, by ${existing.name}. Choose another key.`, { exitCode: EXIT_CODES.usage })
   }
 }
 
 /** Checks the target folder. @throws StartError if it is not empty, because files would be overwritten */
 function checkFolder (folder: string): void {
   if (!existsSync(folder) || readdirSync(folder).length === 0) return
-  throw new StartError(`${folder} is not empty. Give the name of a new folder.`, { exitCode: 2 })
+  throw new StartError(`${folder} is not empty. Give the name of a new folder.`, { exitCode: EXIT_CODES.usage })
 }
 
 /** Renames the example's own key in code, variables and sentences. */

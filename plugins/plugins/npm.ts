@@ -8,7 +8,7 @@ import { createSecrets } from '../../core/access/secrets.ts'
 import type { Config } from '../../core/config/config.ts'
 import { directUrlOf } from '../../core/config/database-urls.ts'
 import type { Features } from '../../core/feature.ts'
-import { StartError } from '../../core/errors.ts'
+import { EXIT_CODES, StartError } from '../../core/errors.ts'
 import { requireFreeSpace } from '../../core/files/free-space.ts'
 import { deleteOldTarballs, installAlone, specOf, withPackages, writeTarball } from '../../core/loader/packages/install-shared.ts'
 import { linkSdk } from '../../core/loader/packages/packages.ts'
@@ -25,7 +25,7 @@ const PACK_PREFIX = '.pack-'
 /** Resolves `./folder` against the current folder, because npm runs in another one. */
 function readSpec (spec: string): string {
   if (spec.startsWith('-')) {
-    throw new StartError(`'${spec}' is not a package name. Give a name, a folder or a tarball.`, { exitCode: 2 })
+    throw new StartError(`'${spec}' is not a package name. Give a name, a folder or a tarball.`, { exitCode: EXIT_CODES.usage })
   }
   return existsSync(spec) ? resolve(spec) : spec
 }

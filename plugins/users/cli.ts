@@ -10,7 +10,7 @@ import { findDatabaseUrl } from '../../core/cli/database.ts'
 import { inTransaction } from '../../core/database/transaction.ts'
 import type { Features } from '../../core/feature.ts'
 import { NEW_PASSWORD_VARIABLE, settingsEnvironment } from '../../core/config/environment.ts'
-import { StartError } from '../../core/errors.ts'
+import { EXIT_CODES, StartError } from '../../core/errors.ts'
 
 interface PasswordSource { passwordStdin?: boolean }
 export interface UserOptions extends PasswordSource { admin?: boolean, email: string }
@@ -44,7 +44,7 @@ async function readPassword (options: PasswordSource): Promise<string> {
   if (fromEnvironment !== undefined && fromEnvironment !== '') return fromEnvironment
   if (!process.stdin.isTTY) {
     throw new StartError('No password was given. Pipe it in with --password-stdin, set SVC_NEW_PASSWORD, or run this command in ' +
-      'a terminal, which asks for the password.', { exitCode: 2 })
+      'a terminal, which asks for the password.', { exitCode: EXIT_CODES.usage })
   }
   return await askPassword()
 }

@@ -2,7 +2,7 @@ import { lstat, mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Config } from '../../../core/config/config.ts'
 import type { Environment } from '../../../core/config/environment.ts'
-import { StartError } from '../../../core/errors.ts'
+import { EXIT_CODES, StartError } from '../../../core/errors.ts'
 import type { Features } from '../../../core/feature.ts'
 import { isPresent } from '../../../core/files/safe-path.ts'
 import { createFsStore } from '../../../core/store/fs-store.ts'
@@ -219,7 +219,7 @@ export async function restoreLocked (job: RestoreJob): Promise<RestoreResult> {
 export async function restoreBackup (job: RestoreJob): Promise<RestoreResult> {
   const lock = lockDataDir(job.dataDir)
   if (lock === null) {
-    throw new StartError(`A server, or another svc command, is using ${job.dataDir}. Stop it, then repeat this command.`, { exitCode: 75 })
+    throw new StartError(`A server, or another svc command, is using ${job.dataDir}. Stop it, then repeat this command.`, { exitCode: EXIT_CODES.temporary })
   }
   try {
     return await restoreLocked(job)

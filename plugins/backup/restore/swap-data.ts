@@ -3,7 +3,7 @@ import { mkdir, open, readFile, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { type Static, Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
-import { StartError } from '../../../core/errors.ts'
+import { EXIT_CODES, StartError } from '../../../core/errors.ts'
 import { isPresent } from '../../../core/files/safe-path.ts'
 import { syncFolder } from '../../../core/files/sync-folder.ts'
 import { lockDataDir } from '../../../core/supervisor/lock.ts'
@@ -78,7 +78,7 @@ export async function finishSwap (dataDir: string): Promise<void> {
 /** Finishes a committed swap that was interrupted. @throws StartError while a restore is running */
 export async function resumeInterruptedSwap (dataDir: string): Promise<void> {
   const lock = lockDataDir(dataDir)
-  if (lock === null) throw new StartError(`A restore into ${dataDir} is running. Repeat this command after it has ended.`, { exitCode: 75 })
+  if (lock === null) throw new StartError(`A restore into ${dataDir} is running. Repeat this command after it has ended.`, { exitCode: EXIT_CODES.temporary })
   try {
     if (existsSync(journalOf(dataDir))) await finishSwap(dataDir)
   } finally {

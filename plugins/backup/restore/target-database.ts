@@ -1,7 +1,7 @@
 import { createLogger } from '../../../core/log.ts'
 import type { Config } from '../../../core/config/config.ts'
 import { directUrlOf } from '../../../core/config/database-urls.ts'
-import { StartError } from '../../../core/errors.ts'
+import { EXIT_CODES, StartError } from '../../../core/errors.ts'
 import { openDatabase } from '../../../core/supervisor/database.ts'
 import { createBeside, dropDatabase, hasDatabase, listSessions, maintenanceUrl, nameOf, withClient } from '../rows.ts'
 import type { Swap } from './swap-data.ts'
@@ -32,7 +32,7 @@ async function openExternal (url: string, stamp: string): Promise<Target> {
   const freshUrl = await withClient(maintenanceUrl(url), async (tx) => {
     const users = await hasDatabase(tx, name) ? await listSessions(tx, name) : []
     if (users.length > 0) {
-      throw new StartError(`The database ${name} is in use (${users.join(', ')}). Stop these programs, then repeat this command.`, { exitCode: 75 })
+      throw new StartError(`The database ${name} is in use (${users.join(', ')}). Stop these programs, then repeat this command.`, { exitCode: EXIT_CODES.temporary })
     }
     // Delete the database of a killed restore.
     await dropDatabase(tx, newName)

@@ -1,5 +1,5 @@
 import { isAbsolute, relative } from 'node:path'
-import { StartError } from '../../../core/errors.ts'
+import { EXIT_CODES, StartError } from '../../../core/errors.ts'
 import { isInside } from '../../../core/files/safe-path.ts'
 import type { App } from '../../../core/typebox.ts'
 import { type NamedRom, selectExplanations, selectNamedRoms } from '../../matching/explanation-rows.ts'
@@ -25,7 +25,7 @@ async function findRoms (app: App, reference: string): Promise<NamedRom[]> {
   const byPath = await selectNamedRoms(app.db, { path: await toLibraryPath(app, reference) })
   if (byPath.length > 0) return byPath
   throw new StartError(`There is no ROM '${reference}'. Give its id, or its path below the library, such as roms/snes/Game.sfc.`,
-    { exitCode: 2 })
+    { exitCode: EXIT_CODES.usage })
 }
 
 function describeRom ({ id, name, path, platform }: NamedRom, lookups: readonly RomLookup[]): string {
