@@ -220,9 +220,9 @@ export async function selectRom (
   const { files, siblings_by: keys, collections } = selection
   const stamps = stampsOf(selection)
   const key = `${callerKey(caller)} ${JSON.stringify([files, keys, collections, stamps === null])}`
-  return statements.run(db, key, { id, stamps }, (placeOf) => {
-    const condition = sql<boolean>`r.id = ${placeOf('id')} and ${isRomVisible(caller)}`
-    return selectCallerRoms(caller, condition, selection, stamps === null ? null : placeOf('stamps'))
+  return statements.run(db, key, { id, stamps }, (placeholderOf) => {
+    const condition = sql<boolean>`r.id = ${placeholderOf('id')} and ${isRomVisible(caller)}`
+    return selectCallerRoms(caller, condition, selection, stamps === null ? null : placeholderOf('stamps'))
   })
 }
 

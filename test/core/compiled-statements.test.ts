@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import t from 'tap'
-import { CompiledStatements, type PlaceOf } from '../../core/database/compiled-statements.ts'
+import { CompiledStatements, type PlaceholderOf } from '../../core/database/compiled-statements.ts'
 import { createTestDatabase } from '../support.ts'
 import { openDb } from '../open-db.ts'
 
@@ -10,9 +10,9 @@ t.test('the text of a statement is built once, and each run has its own values',
   const statements = new CompiledStatements<{ answer: string }, 'left' | 'right'>(2)
   const built: string[] = []
   const ask = async (sign: string, left: number, right: number) => {
-    const template = (placeOf: PlaceOf<'left' | 'right'>) => {
+    const template = (placeholderOf: PlaceholderOf<'left' | 'right'>) => {
       built.push(sign)
-      return sql<{ answer: string }>`select ${placeOf('right')}::int || ${sign}::text || ${placeOf('left')}::int as answer`
+      return sql<{ answer: string }>`select ${placeholderOf('right')}::int || ${sign}::text || ${placeholderOf('left')}::int as answer`
     }
     return (await statements.run(db, sign, { left, right }, template))[0]?.answer
   }
