@@ -2,8 +2,7 @@ import type {
   ClientRequest, IncomingHttpHeaders, IncomingMessage, OutgoingHttpHeaders, RequestOptions, ServerResponse
 } from 'node:http'
 import { type Duplex, pipeline } from 'node:stream'
-import { readSocketBody } from './request.ts'
-import { queryOf } from './session-owner.ts'
+import { queryOf, readSocketBody } from './request.ts'
 
 /**
  * No request is forwarded as received. The owner of the session gets a new request on a separate connection: the

@@ -20,6 +20,8 @@ function hasBody ({ headers }: IncomingMessage): boolean {
 /** The path of an endpoint: below the path of the base URL, and without that path, because a proxy may have cut it. */
 export interface SocketPath { readonly path: string, readonly bare: string }
 
+export const queryOf = (url: string) => new URLSearchParams(url.split('?', 2)[1])
+
 /** True if a request is for an endpoint, with or without a trailing slash. */
 export function isSocketUrl (url: string, { path, bare }: SocketPath): boolean {
   if (!url.startsWith(path) && !url.startsWith(bare)) return false
@@ -35,7 +37,7 @@ export function restorePrefix (request: IncomingMessage, { path, bare }: SocketP
 
 /** True if a request is for a WebSocket but has no upgrade header, because a proxy removed the header. */
 export function isUpgradeMissing ({ url = '', headers }: IncomingMessage): boolean {
-  return headers.upgrade === undefined && new URLSearchParams(url.split('?', 2)[1]).get('transport') === 'websocket'
+  return headers.upgrade === undefined && queryOf(url).get('transport') === 'websocket'
 }
 
 /**

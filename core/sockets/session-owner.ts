@@ -1,5 +1,5 @@
 import { HOST_ID } from '../host.ts'
-import { isSocketUrl } from './request.ts'
+import { isSocketUrl, queryOf } from './request.ts'
 
 /** A session id begins with its owner: the host, the number of the web worker, and the worker's process id. */
 const SESSION_OWNER = new RegExp(`^(${HOST_ID})-(\\d{1,4})-([0-9a-z]{1,8})-`)
@@ -14,8 +14,6 @@ export interface SessionOwner {
 /** Returns the key of a web worker, by default of this process. */
 export const ownerKey = (hostId: string, workerNumber: number, pid = process.pid) =>
   `${hostId}-${workerNumber}-${pid.toString(36)}`
-
-export const queryOf = (url: string) => new URLSearchParams(url.split('?', 2)[1] ?? '')
 
 /** Returns the owner of a request's session; null if the request opens a session or is for no endpoint. */
 export function readOwner (url: string, path: string): SessionOwner | null {
