@@ -168,7 +168,7 @@ const mayBeSecret = (path: string[], settings: Setting[]) => path[0] === 'plugin
   settings.some((setting) => setting.schema.writeOnly === true &&
     (startsWith(setting.path, path) || startsWith(path, setting.path)))
 
-function describeProblem (problem: ValueError, settings: Setting[], environment: Environment, file: string): string {
+function describeWrongValue (problem: ValueError, settings: Setting[], environment: Environment, file: string): string {
   const path = readPointer(problem.path)
   const setting = settings.find((candidate) => startsWith(path, candidate.path))
   const env = setting?.env
@@ -263,7 +263,7 @@ function readConfig (source: ConfigSource, given: string | null): LoadedConfig {
   const filled = Value.Default(schema, content)
   if (!Value.Check(schema, filled)) {
     const problems = [...Value.Errors(schema, filled)]
-    const lines = new Set(problems.map((problem) => describeProblem(problem, settings, environment, file)))
+    const lines = new Set(problems.map((problem) => describeWrongValue(problem, settings, environment, file)))
     throw new StartError([...lines].join('\n'))
   }
   const wrongCrons = findWrongCrons(filled.plugins, environment, file)

@@ -28,7 +28,7 @@ export interface SocketsOptions {
 }
 
 /** Creates the functions that reach sockets of the main endpoint in every process. */
-function createPublisher (io: Server) {
+function createMainPublisher (io: Server) {
   return {
     publish (room, event, payload) {
       // An empty list of rooms would publish to everybody.
@@ -101,7 +101,7 @@ export default fp<SocketsOptions>(async (app, { config, accepts, owner }) => {
   app.decorate('sockets', {
     main: io,
     identify,
-    ...createPublisher(io),
+    ...createMainPublisher(io),
     ...declarations,
     async countConnections () {
       const others = await io.serverSideEmitWithAck(COUNT_EVENT) as number[]

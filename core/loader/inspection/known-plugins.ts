@@ -74,7 +74,7 @@ async function followWorker (app: FastifyInstance, fingerprint: string): Promise
 }
 
 /** Loads plugins again when their stored settings change, in every process. */
-function followSettings (
+function followStoredSettings (
   app: FastifyInstance, registry: LoadedPlugins, stored: StoredSettings,
   afterReload: () => Promise<void> = async () => {}
 ): void {
@@ -117,6 +117,6 @@ export async function openRegistry (app: FastifyInstance, installed: InstalledPl
     if (works) await publishState(instance, fingerprint, changed.size === 0)
     // Only the worker knows the state of a plugin, so other processes read it after they loaded the plugin again.
     const afterReload = works ? undefined : await followWorker(instance, fingerprint)
-    followSettings(instance, registry, stored, afterReload)
+    followStoredSettings(instance, registry, stored, afterReload)
   }, { name: 'loader', fastify: '5.x', dependencies: ['database', 'workers'] })
 }

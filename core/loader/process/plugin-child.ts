@@ -42,7 +42,7 @@ const toReadFlag = (path: string) => `--allow-fs-read=${path}`
  * Returns the flags by which the process loads the server's code without types. Otherwise it would load a compiler, a
  * third of its memory.
  */
-function strippedFlags (): string[] {
+function readFlagsOfStrippedCode (): string[] {
   const folder = inheritedFolder()
   return folder === null ? [] : [...inheritedFlags(), ...[folder, ...STRIP_HOOK].map(toReadFlag)]
 }
@@ -98,7 +98,7 @@ export class PluginChild {
     const ready = Promise.withResolvers<undefined>()
     this.ready = ready.promise
     this.#pingMs = pingMs
-    const flags = [...FLAGS, ...strippedFlags(), ...readable.map(toReadFlag)]
+    const flags = [...FLAGS, ...readFlagsOfStrippedCode(), ...readable.map(toReadFlag)]
     const child = spawn(process.execPath, [...flags, ENTRY, String(MEMORY_MIB)], {
       env: environment(), cwd: realpathSync(folder), stdio: ['ignore', 'ignore', 'ignore', 'overlapped'], windowsHide: true
     })

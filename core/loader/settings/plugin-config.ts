@@ -141,7 +141,7 @@ export function readPluginConfig (
 }
 
 /** Makes an exporter's settings follow its section of `config.yml`. Invalid content leaves the settings unchanged. */
-export function followSettings (services: { config: unknown }, exporter: ConfiguredPlugin, config: Config): void {
+export function followSection (services: { config: unknown }, exporter: ConfiguredPlugin, config: Config): void {
   let settings = services.config
   Object.defineProperty(services, 'config', {
     enumerable: true,

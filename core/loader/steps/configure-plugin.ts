@@ -7,7 +7,7 @@ import { type PluginServices, createContext } from '../context.ts'
 import type { PluginExport } from './import.ts'
 import { LoadError } from '../load-error.ts'
 import type { PluginPackage } from '../packages/packages.ts'
-import { followSettings, listVariables, readPluginConfig } from '../settings/plugin-config.ts'
+import { followSection, listVariables, readPluginConfig } from '../settings/plugin-config.ts'
 import { type Owner, createVariableOwners } from '../settings/plugin-variables.ts'
 import { checkProviderFields } from '../checks/provider-fields.ts'
 import type { Description } from '../registry.ts'
@@ -133,5 +133,5 @@ export async function configurePlugin (
   const services = createServices(candidate, plugin, value, options)
   candidate.services = services
   candidate.closers.push(() => services.http.close())
-  if (kind === 'exporter') followSettings(services, configured, options.config)
+  if (kind === 'exporter') followSection(services, configured, options.config)
 }

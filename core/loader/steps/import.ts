@@ -21,7 +21,7 @@ const NO_PLUGIN = 'its default export is not the result of defineProvider, defin
   `${SDK_VERSION}; export this result, and do not bundle @svc/plugin-sdk`
 
 /** Describes a wrong value of the manifest, with the values that fit. */
-function describeProblem ({ type, path, value, schema }: ValueError): string {
+function describeManifestProblem ({ type, path, value, schema }: ValueError): string {
   const key = `"svc${path.replaceAll('/', '.')}" in its package.json`
   if (type === ValueErrorType.ObjectAdditionalProperties) return `${key} is not a key of the manifest; remove it`
   return value === undefined
@@ -34,7 +34,7 @@ export function readManifest (pack: PluginPackage): Manifest {
   if (pack.problem !== null) throw new LoadError('failed', pack.problem)
   if (pack.manifest === undefined) throw new LoadError('failed', 'its package.json has no "svc" key, so it is not a plugin')
   const [problem] = [...Value.Errors(ManifestSchema, pack.manifest)]
-  if (problem !== undefined) throw new LoadError('failed', describeProblem(problem))
+  if (problem !== undefined) throw new LoadError('failed', describeManifestProblem(problem))
   const manifest = pack.manifest as Manifest
   if (validRange(manifest.sdk) === null || !satisfies(SDK_VERSION, manifest.sdk)) {
     throw new LoadError('unsupported', `it needs SDK ${manifest.sdk}, this server has ${SDK_VERSION}; ` +
