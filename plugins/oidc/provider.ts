@@ -12,7 +12,7 @@ const TIMEOUT_SECONDS = 10
 /** Discovery documents, tokens and profiles are a few KiB. */
 const ANSWER_MAX_BYTES = 1024 * 1024
 /** Cache lifetime of the provider's configuration. Providers rarely change their addresses. */
-const KEEP_MS = 60 * 60_000
+const CACHE_MS = 60 * 60_000
 
 /** Authenticates as the provider requires. The default is Basic, by OpenID Connect Discovery 1.0 section 3. */
 function authenticateClient (secret: string | undefined): ClientAuth {
@@ -69,7 +69,7 @@ export function createProvider (settings: OidcSettings) {
     async read (): Promise<Configuration> {
       if (cached === null || cached.until < Date.now()) {
         const configuration = discover()
-        cached = { configuration, until: Date.now() + KEEP_MS }
+        cached = { configuration, until: Date.now() + CACHE_MS }
         configuration.catch(() => { cached = null })
       }
       return await cached.configuration

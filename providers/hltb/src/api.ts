@@ -7,7 +7,7 @@ import { SITE_URL, type Search, getToken, moveSearch, openSearch } from './sessi
 const TIMEOUT_MS = 60_000
 const TRIES = 3
 /** Long, because times hardly change and the site should get few requests. */
-const KEEP_MS = 30 * 86_400_000
+const CACHE_MS = 30 * 86_400_000
 const PAGE_DATA = /<script\b[^>]*\bid="__NEXT_DATA__"[^>]*>/
 
 /**
@@ -25,7 +25,7 @@ export async function searchGames (term: string, platform: string, ctx: HltbCont
       const games = await postSearch({ word, refusals }, toBody(term, platform), ctx)
       // Several concurrent refusals count as one, because the first one already renews the token.
       if (games === undefined) search.refusals = refusals + 1
-      else if (games.length > 0) await ctx.cache.set(key, games, KEEP_MS)
+      else if (games.length > 0) await ctx.cache.set(key, games, CACHE_MS)
       if (games !== undefined) return games
     } catch (err) {
       if (!(err instanceof HttpStatusError) || err.status !== 404) throw err
@@ -59,7 +59,7 @@ function toBody (term: string, platform: string): object {
 /** Returns the game of a page, or undefined when the page does not exist. */
 export async function readGame (id: number, ctx: HltbContext): Promise<Fields | undefined> {
   const response = await ctx.http.request(`${SITE_URL}/game/${id}`, {
-    headers: { referer: SITE_URL }, accept: [404], timeoutMs: TIMEOUT_MS, cacheMs: KEEP_MS
+    headers: { referer: SITE_URL }, accept: [404], timeoutMs: TIMEOUT_MS, cacheMs: CACHE_MS
   })
   if (response.status === 404) return undefined
   const [, rest = ''] = response.text().split(PAGE_DATA, 2)

@@ -4,7 +4,7 @@ import type { SgdbContext } from './config.ts'
 
 // Calls without `www` are redirected to another host, which must not receive the key.
 const API_URL = 'https://www.steamgriddb.com/api/v2'
-const KEEP_MS = 24 * 3_600_000
+const CACHE_MS = 24 * 3_600_000
 /** The maximum size of a page. */
 const PAGE_SIZE = 50
 /** Maximum number of pages per game, because nobody looks through more covers. */
@@ -75,7 +75,7 @@ function toGame (fields: Fields): Game | undefined {
  */
 async function get (path: string, query: RequestOptions['query'], { config, http }: SgdbContext): Promise<Fields | undefined> {
   const response = await http.request(`${API_URL}/${path}`, {
-    query, headers: { accept: 'application/json', authorization: `Bearer ${config.apiKey}` }, accept: [401, 404], cacheMs: KEEP_MS
+    query, headers: { accept: 'application/json', authorization: `Bearer ${config.apiKey}` }, accept: [401, 404], cacheMs: CACHE_MS
   })
   if (response.status === 401) throw new CredentialsRefusedError('SteamGridDB does not accept the key; check STEAMGRIDDB_API_KEY')
   if (response.status === 404) return undefined
