@@ -48,8 +48,6 @@ export interface HttpClientOptions extends AddressRules {
   onPause?: (ms: number) => void
   /** Replaces the connections, and with them the check of resolved addresses. */
   dispatcher?: Wire['dispatcher']
-  /** Bytes of responses cached in memory; default 32 MiB. */
-  cacheBytes?: number
   /** Replaces the wait between two attempts. */
   sleep?: RetryOptions['sleep']
   random?: () => number
@@ -198,7 +196,7 @@ function createSender (
   const { log, userAgent, now = Date.now } = options
   const mask = createMask(options.secrets ?? [])
   const wire: Wire = { ...line, rules: options, mask, log, now, onEnd: options.onEnd ?? (() => {}) }
-  const cache = createAnswerCache({ log, now, store: options.store, maxBytes: options.cacheBytes })
+  const cache = createAnswerCache({ log, now, store: options.store })
   const sharedRequests = createSharedRequests<ClientResponse>(lifetime)
   const rateLimiter = createRateLimiter(options.rateLimit ?? {}, options.shareRate)
   const waits = {

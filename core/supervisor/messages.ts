@@ -8,7 +8,7 @@ import { Nullable, StringEnum } from '../typebox.ts'
  * Messages from the supervisor to a process. They carry secrets, because other users may read the environment of a
  * process.
  */
-export const SupervisorMessageSchema = Type.Union([
+const SupervisorMessageSchema = Type.Union([
   Type.Object({
     type: Type.Literal('start'),
     /** The name of the process in the server. */
@@ -71,7 +71,7 @@ const PluginRecordSchema = Type.Object({
 })
 
 /** Messages from a process to its supervisor. */
-export const ProcessMessageSchema = Type.Union([
+const ProcessMessageSchema = Type.Union([
   /** Sent every few seconds: the event loop runs, with the busy share of its time since the last message. */
   Type.Object({ type: Type.Literal('alive'), busy: Type.Number() }),
   Type.Object({

@@ -56,7 +56,7 @@ export function toRefusal ({ status, text, json }: Reply, name: string, scrub: S
 }
 
 /** Returns the reason that a service gives: one line of at most 200 characters. */
-export function describeReply (body: string, scrub: Scrub): string {
+function describeReply (body: string, scrub: Scrub): string {
   const words = readReason(parseObject(body)) ?? body.replace(/<[^>]*>/g, ' ')
   return cutText(toLine(scrub(words)), MAX_REPLY_LENGTH)
 }

@@ -5,7 +5,7 @@ const Nullable = <Schema extends ReturnType<typeof Type.String> | ReturnType<typ
 const Text = Nullable(Type.String())
 const Count = Nullable(Type.Integer())
 
-export const AchievementSchema = Type.Object({
+const AchievementSchema = Type.Object({
   ra_id: Type.Integer(),
   title: Text,
   description: Text,
