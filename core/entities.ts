@@ -16,7 +16,7 @@ export const Worker = defineEntity({
     release: columns.text().default(''),
     /** The address on which other hosts reach this one. */
     address: columns.text().nullable(),
-    /** How far the clock of the host is ahead of that of the database, in milliseconds. */
+    /** Milliseconds by which the clock of the host is ahead of that of the database. */
     clock_ahead_ms: p.integer().default(0),
     /** The duties that only this process has. */
     duties: columns.texts(),

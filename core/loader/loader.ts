@@ -42,7 +42,7 @@ function readDescription (candidate: Candidate, manifest: Manifest, { failure, d
 export interface LoadedPlugins extends Registry {
   /** Loads a plugin again with its current settings. Calls that already run end in the former one. */
   reload (kind: PluginKind, key: string): Promise<void>
-  /** What is wrong in the sections of plugins in `config.yml`, except values that the plugins refuse. */
+  /** Problems of the sections of plugins in `config.yml`, except values that the plugins refuse. */
   wrongKeys: readonly string[]
 }
 

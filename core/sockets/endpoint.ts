@@ -13,9 +13,9 @@ import { type Connection, limitRate, limitSockets, limitWaiting } from './traffi
 const PING_INTERVAL_MS = 25_000
 const PING_TIMEOUT_MS = 60_000
 /**
- * How long a polling connection stays open when it is closed between two polls, so that its client gets the message. A
- * client that polls later gets an unknown session, and reconnects. The default of half a minute would delay the end of
- * the process, even for clients that vanished.
+ * The time for which a polling connection that is closed between two polls stays open, so that its client gets the
+ * message. A client that polls later gets an unknown session, and reconnects. The default of half a minute would delay
+ * the end of the process, even for clients that vanished.
  */
 const CLOSE_TIMEOUT_MS = 200
 /** PostgreSQL's limit for a notification is 8000 bytes; every notification must stay below it. */

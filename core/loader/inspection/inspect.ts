@@ -12,7 +12,7 @@ import { USER_AGENT } from '../services.ts'
 export interface Inspection {
   descriptions: Description[]
   records: PluginRecord[]
-  /** What is wrong in the sections of plugins in `config.yml`, except values that the plugins refuse. */
+  /** Problems of the sections of plugins in `config.yml`, except values that the plugins refuse. */
   wrongKeys: string[]
 }
 
