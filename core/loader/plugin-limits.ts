@@ -4,6 +4,7 @@ import { Value } from '@sinclair/typebox/value'
 import type { Db } from '../database/db.ts'
 import { toDatabaseJson } from '../database/json.ts'
 import type { RateLimit } from '../http/rate-limit.ts'
+import { createSemaphore } from '../semaphore.ts'
 
 /** The rate limits and allowances that a plugin's service reported. */
 export interface ReportedLimits {
@@ -82,7 +83,7 @@ export async function createLimitsStore (db: Db, onError: (err: unknown) => void
   const stored = new Map(rows.map(({ plugin, limits, allowances }) => [plugin, { rateLimit: limits, allowances }]))
   const waiting = new Map<string, LimitState>()
   let timer: NodeJS.Timeout | null = null
-  let writing: Promise<void> = Promise.resolve()
+  const turns = createSemaphore(1)
 
   async function write (): Promise<void> {
     const states = [...waiting].map(
@@ -100,8 +101,7 @@ export async function createLimitsStore (db: Db, onError: (err: unknown) => void
   function flush (): Promise<void> {
     if (timer !== null) clearTimeout(timer)
     timer = null
-    writing = writing.then(write).catch(onError)
-    return writing
+    return turns.run(write).catch(onError)
   }
 
   return {

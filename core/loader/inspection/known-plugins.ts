@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
+import { createSemaphore } from '../../semaphore.ts'
 import { type LoadedPlugins, type LoaderOptions, linkSdkFor, loadPlugins } from '../loader.ts'
 import { type PluginPackage, listPluginPackages } from '../packages/packages.ts'
 import type { Description } from '../registry.ts'
@@ -34,32 +35,20 @@ async function findDescriptions (
  */
 async function publishState (app: FastifyInstance, fingerprint: string, isComplete: boolean): Promise<void> {
   if (isComplete) await storeDescriptions(app.db, fingerprint, app.registry.descriptions)
-  /** One write after the other, because the last state must win. */
-  let storing: Promise<void> = Promise.resolve()
-  const store = () => {
-    storing = storing.then(() => storeReports(app.db, fingerprint, app.workers.id, app.registry.report()))
-      .catch((err: unknown) => { app.log.warn({ err }, 'the status of the plugins could not be stored') })
-    return storing
-  }
+  // One write after the other, because the last state must win.
+  const turns = createSemaphore(1)
+  const store = () => turns.run(() => storeReports(app.db, fingerprint, app.workers.id, app.registry.report()))
+    .catch((err: unknown) => { app.log.warn({ err }, 'the status of the plugins could not be stored') })
   app.registry.onChange(() => { void store() })
   app.addHook('onReady', store)
-  app.addHook('onClose', () => storing)
-}
-
-/** Runs work one after the other. @returns a function that queues a run and waits for its end */
-function createTurns (work: () => Promise<void>): () => Promise<void> {
-  let last: Promise<void> = Promise.resolve()
-  return async () => {
-    const turn = last.then(work)
-    last = turn.catch(() => { /* the caller of this turn reports it */ })
-    await turn
-  }
+  app.addHook('onClose', () => turns.run(async () => {}))
 }
 
 /** Loads the state of plugins, in a process that runs none. Only reports of a live or resting scan worker count. */
 async function followWorker (app: FastifyInstance, fingerprint: string): Promise<() => Promise<void>> {
   // One read after the other, because an older state must not replace a newer one.
-  const applyReports = createTurns(async () => {
+  const turns = createSemaphore(1)
+  const applyReports = () => turns.run(async () => {
     const snapshot = await readSnapshot(app.db, fingerprint)
     if (snapshot === null || snapshot.worker === null) return
     const isCurrent = (await app.workers.listAlive()).includes(snapshot.worker) || await app.workers.isResting()
@@ -78,7 +67,8 @@ function followStoredSettings (
   app: FastifyInstance, registry: LoadedPlugins, stored: StoredSettings,
   afterReload: () => Promise<void> = async () => {}
 ): void {
-  const apply = createTurns(async () => {
+  const turns = createSemaphore(1)
+  const apply = () => turns.run(async () => {
     const changed = await stored.refresh()
     for (const { kind, key } of changed) if (isPluginKind(kind)) await registry.reload(kind, key)
     if (changed.length > 0) await afterReload()

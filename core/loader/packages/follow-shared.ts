@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import type { FastifyInstance } from 'fastify'
 import type { Config } from '../../config/config.ts'
 import { directUrlOf } from '../../config/database-urls.ts'
+import { createSemaphore } from '../../semaphore.ts'
 import { type Installed, installSharedPackages } from './install-shared.ts'
 import { type Dependencies, describeDependencies } from './plugins-folder.ts'
 import { PACKAGES_CHANGED } from './shared-packages.ts'
@@ -21,7 +22,7 @@ export function followSharedPackages (app: FastifyInstance, config: Config, load
   let timer: NodeJS.Timeout | undefined
   let pauseMs = RETRY_MS.first
   const closing = new AbortController()
-  let last: Promise<void> = Promise.resolve()
+  const turns = createSemaphore(1)
 
   async function store ({ changed, problem }: Installed): Promise<void> {
     if (changed.length > 0) app.log.warn({ plugins: changed }, 'plugins were installed or removed as on the other hosts; restart the server to apply that')
@@ -45,7 +46,7 @@ export function followSharedPackages (app: FastifyInstance, config: Config, load
 
   /** Compares after the attempt that runs now, because it may have read the rows before they changed. */
   function request (): void {
-    last = last.then(apply)
+    void turns.run(apply)
   }
 
   app.addHook('onReady', async () => {
@@ -56,6 +57,6 @@ export function followSharedPackages (app: FastifyInstance, config: Config, load
     closing.abort()
     clearTimeout(timer)
     // An npm that outlives this process would write to the folder while another host, which may share it, installs.
-    await last
+    await turns.run(async () => {})
   })
 }
