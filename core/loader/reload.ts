@@ -50,8 +50,8 @@ export function createReload (plugins: RunningPlugins) {
       await attempt(next, () => importCode(next, index))
       // The names of this plugin are its own since the start.
       await attempt(next, () => configurePlugin(next, createUsedNames(), options, () => {}))
-      const place = ordered.findIndex((definition) => definition === former.plugin?.definition)
-      if (place !== -1) ordered.splice(place, 1)
+      const position = ordered.findIndex((definition) => definition === former.plugin?.definition)
+      if (position !== -1) ordered.splice(position, 1)
       await attempt(next, () => { addToOrder(ordered, next) })
       if (options.runsPlugins) await attempt(next, () => setUp(next))
       next.isDefined = true
