@@ -21,7 +21,7 @@ function examineCircuit ({ key, name, circuit }: PluginView): Finding[] {
   return [warn(SUBJECT, circuit.state === 'closed'
     ? `${name} (${key}) is called, but ${circuit.reason}`
     : `${name} (${key}) is not called: ${circuit.reason}`,
-  isRefused ? 'Correct the settings in this message and restart the server' : 'Wait, or check if this machine can reach its service')]
+  isRefused ? 'Correct the settings as this message says' : 'Wait, or check if this machine can reach its service')]
 }
 
 /** Checks the circuits of the running server. Without a server there are none, because no provider is called then. */

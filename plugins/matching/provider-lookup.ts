@@ -34,9 +34,9 @@ function classifyError (err: unknown, { key, definition }: Provider): CallOutcom
   const message = messageOf(err)
   if (err instanceof RateLimitedError) return { kind: 'paused', message, ms: err.retryAfterMs ?? DEFAULT_PAUSE_MS }
   if (!(err instanceof CredentialsRefusedError)) return { kind: 'failed', message }
-  // The remedy includes a restart, because a plugin gets its settings once, when the server starts.
-  const names = nameCredentials('provider', key, definition.config).join(' and ')
-  const remedy = names === '' ? 'correct them and restart the server' : `set ${names} and restart the server`
+  // Stored settings apply at once; variables and `config.yml` are read when the server starts.
+  const names = nameCredentials('provider', key, definition.config).join(' and ') || 'them'
+  const remedy = `correct ${names} in the settings of the plugin, or in those of the server and restart the server`
   return { kind: 'refused', message: `its credentials were refused: ${message}; ${remedy}` }
 }
 

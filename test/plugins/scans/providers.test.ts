@@ -383,7 +383,7 @@ t.test('a provider that refuses its credentials is called once per scan and repo
     pictures.calls = []
     const status = await scan({ platform_fs_slugs: [folder], type, apis: ['pictures'] })
     t.match(reasons(status).at(-1),
-      /skipped \d+ times: .* the token of Pictures is wrong; set PICTURES_TOKEN and restart the server$/)
+      /skipped \d+ times: .* the token of Pictures is wrong; correct PICTURES_TOKEN in the settings of the plugin, or .+ restart the server$/)
     t.equal(pictures.calls.length, calls)
   }
   t.match(await circuitOf('pictures'), { state: 'open', reason: /PICTURES_TOKEN/, opened_at: /^20/, retry_at: null })
@@ -391,6 +391,19 @@ t.test('a provider that refuses its credentials is called once per scan and repo
   pictures.identify = () => ({ id: 'p' })
   const status = await scan({ platform_fs_slugs: [folder], type: 'unmatched', apis: ['pictures'] })
   t.same([reasons(status), pictures.calls.length], [[], 12], 'a key that was renewed there is used again')
+  t.match(await circuitOf('pictures'), { state: 'closed' })
+})
+
+t.test('new settings of a refused provider apply without a restart', async (t) => {
+  const folder = await platform('Renewed.bin')
+  pictures.identify = () => { throw new CredentialsRefusedError('the token of Pictures is wrong') }
+  await scan({ platform_fs_slugs: [folder], apis: ['pictures'] })
+  t.match(await circuitOf('pictures'), { state: 'open' })
+  const url = '/api/plugins/provider/pictures/settings'
+  t.equal((await app.inject({ method: 'PUT', url, headers: admin, payload: { token: 'new' } })).statusCode, 200)
+  t.equal(await circuitOf('pictures'), null, 'no call was made since')
+  pictures.identify = () => ({ id: 'p' })
+  t.same(reasons(await scan({ platform_fs_slugs: [folder], type: 'unmatched', apis: ['pictures'] })), [])
   t.match(await circuitOf('pictures'), { state: 'closed' })
 })
 
