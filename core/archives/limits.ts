@@ -11,6 +11,15 @@ export const DEFAULT_LIMITS: ArchiveLimits = {
   timeoutMs: 60_000
 }
 
+/**
+ * Returns milliseconds of a clock that all threads share. It stands still while the machine sleeps, and nobody can set
+ * it: an archive must not exceed its time limit because the time of day jumped.
+ */
+export function readSteadyClock (): number {
+  const [seconds, nanoseconds] = process.hrtime()
+  return seconds * 1_000 + nanoseconds / 1_000_000
+}
+
 /** An archive or compressed file whose content cannot be read; the message of the error becomes the warning. */
 export class ArchiveError extends Error {
   override name = 'ArchiveError'
@@ -24,7 +33,7 @@ export class CancelledError extends Error {
 /** The connection of a running job to its pool: the pool cancels the job, and the job reports its deadline. */
 export interface Watch {
   isCancelled (): boolean
-  /** In milliseconds since 1970; 0 for none. */
+  /** In milliseconds of {@link readSteadyClock}; 0 for none. */
   setDeadline (at: number): void
   /** Waits until no other thread holds an archive in memory. @throws CancelledError */
   reserveMemory (): void
@@ -46,16 +55,16 @@ export class Budget {
     this.limits = limits
     this.#archiveBytes = archiveBytes
     this.#watch = watch
-    this.#deadline = Date.now() + limits.timeoutMs + archiveBytes / SLOWEST_BYTES_PER_MS
+    this.#deadline = readSteadyClock() + limits.timeoutMs + archiveBytes / SLOWEST_BYTES_PER_MS
     watch.setDeadline(this.#deadline)
   }
 
   /** Waits for a slot to use much memory; the wait does not count as reading time. @throws CancelledError */
   reserveMemory (): void {
-    const asked = Date.now()
+    const asked = readSteadyClock()
     this.#watch.setDeadline(0)
     this.#watch.reserveMemory()
-    this.#deadline += Date.now() - asked
+    this.#deadline += readSteadyClock() - asked
     this.#watch.setDeadline(this.#deadline)
   }
 
@@ -93,7 +102,7 @@ export class Budget {
   /** @throws CancelledError @throws ArchiveError when its time is up. */
   check (): void {
     if (this.#watch.isCancelled()) throw new CancelledError('hashing was cancelled')
-    if (Date.now() > this.#deadline) throw new ArchiveError(timeoutWarning(this.limits.timeoutMs))
+    if (readSteadyClock() > this.#deadline) throw new ArchiveError(timeoutWarning(this.limits.timeoutMs))
   }
 }
 

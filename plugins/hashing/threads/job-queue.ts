@@ -1,3 +1,4 @@
+import { readSteadyClock } from '../../../core/archives/limits.ts'
 import type { Job, JobSuccess } from './protocol.ts'
 import { TasksBySignal } from './tasks-by-signal.ts'
 
@@ -9,7 +10,7 @@ export interface Task {
   /** Resolves or rejects the promise of the caller; later calls have no effect. */
   readonly finish: (outcome: { result: JobSuccess } | { error: unknown }) => void
   isFinished: boolean
-  /** The time when the caller gave up, in milliseconds since 1970; 0 if it has not. */
+  /** The time when the caller gave up, in milliseconds of `readSteadyClock`; 0 if it has not. */
   cancelledAt: number
 }
 
@@ -98,7 +99,7 @@ export class JobQueue {
 
   #cancel (tasks: readonly Task[], reason: unknown): void {
     for (const task of tasks) {
-      task.cancelledAt = Date.now()
+      task.cancelledAt = readSteadyClock()
       task.finish({ error: reason })
     }
     this.#waiting = this.#waiting.filter((task) => !task.isFinished)

@@ -1,6 +1,6 @@
 import { Worker } from 'node:worker_threads'
 import { HashCrashError, toError } from '../hash-errors.ts'
-import { timeoutWarning } from '../../../core/archives/limits.ts'
+import { readSteadyClock, timeoutWarning } from '../../../core/archives/limits.ts'
 import {
   BATCH_JOBS, CANCELLED, createSharedState, DEADLINE, FILE, holdsMemory, IDLE, JOB, releaseMemory,
   type Job, type JobResult, type JobSuccess, type ThreadSettings
@@ -129,7 +129,7 @@ export class ThreadPool {
 
   /** Ends threads that exceed their deadline or continue a cancelled job, such as one stuck in a library. */
   #watch (): void {
-    const now = Date.now()
+    const now = readSteadyClock()
     let isBusy = false
     for (const thread of this.#threads) {
       isBusy ||= thread.batch.length > 0

@@ -49,7 +49,7 @@ export const IDLE = -1
 /** Fields of the shared memory. One field for each job of the batch follows; it is 1 if the job is cancelled. */
 export const JOB = 0
 export const FILE = 1
-/** The deadline in seconds since 1970; 0 if there is none. */
+/** The deadline in seconds of `readSteadyClock` (core/archives/limits.ts); 0 if there is none. */
 export const DEADLINE = 2
 export const CANCELLED = 3
 

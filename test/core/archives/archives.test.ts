@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { deflateRawSync, gzipSync } from 'node:zlib'
 import t from 'tap'
+import { Budget, DEFAULT_LIMITS } from '../../../core/archives/limits.ts'
 import {
   expectedHashes, makeRar, makeTar, makeZip, MEMBERS, sortedMembers, unpackFixture, type Content
 } from '../../plugins/hashing/fixtures.ts'
@@ -88,6 +89,15 @@ t.test('links and folders are skipped, and odd names are kept', async (t) => {
   t.strictSame(await hash('a.tar', await makeTar(members, ['link', '../up'])), expectedOf(members))
   t.match(await hash('a.zip', await makeZip(MEMBERS, 0o120777)), { archive_members: null, warning: /no file/ })
   t.match(await hash('b.zip', await makeZip(MEMBERS, 0o020666)), { archive_members: null, warning: /no file/ })
+})
+
+t.test('a jump of the clock, as after a suspend, costs an archive none of its time', (t) => {
+  const unwatched = { isCancelled: () => false, setDeadline () {}, reserveMemory () {} }
+  const budget = new Budget(1, DEFAULT_LIMITS, unwatched)
+  const now = Date.now()
+  t.intercept(Date, 'now', { value: () => now + 3_600_000 })
+  budget.addBytes(1)
+  t.end()
 })
 
 t.test('the ratio stops a zip whose entries all point at the same data', async (t) => {
