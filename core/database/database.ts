@@ -10,6 +10,7 @@ import { Db, type Queryable } from './db.ts'
 import { requireUsableSchema } from './known-schema.ts'
 import { watchPool } from './pool.ts'
 import { limitRequests } from './request-time.ts'
+import { removeTimeLimits } from './session.ts'
 import { prepareStatements } from './statements.ts'
 import { StartError } from '../errors.ts'
 
@@ -172,6 +173,7 @@ export async function migrate (options: MigrationOptions): Promise<string[]> {
       throw new StartError('The database can only be read, because it is a standby or its server allows no writes. Promote the standby ' +
         '(select pg_promote()), or set SVC_DATABASE_URL to the address of the primary.')
     }
+    await removeTimeLimits(client)
     await client.query('select pg_advisory_lock($1)', [MIGRATION_LOCK])
     const applied = await migrateFrom(await listExecuted(client), options)
     if (applied.length > 0) await client.query('select pg_notify($1, $2)', [SCHEMA_CHANNEL, ''])
@@ -186,8 +188,10 @@ async function migrateFrom (executed: readonly string[], options: MigrationOptio
   const names = new Set(executed)
   if (options.migrations.every(({ name }) => names.has(name))) return []
   if (executed.length > 0) await options.beforeChange?.()
+  const pool = createPool({ ...options, poolSize: 1 })
+  pool.options.verify = (connection, done) => { removeTimeLimits(connection).then(() => { done() }, done) }
   // Without entities, because they would hold this ORM in memory as long as the process lives.
-  const orm = await initOrm(options, [], createPool({ ...options, poolSize: 1 }))
+  const orm = await initOrm(options, [], pool)
   let applied: { name: string }[]
   try {
     applied = await orm.migrator.up()

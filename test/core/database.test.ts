@@ -1,4 +1,5 @@
 import { setImmediate } from 'node:timers/promises'
+import { Migration } from '@mikro-orm/migrations'
 import fastify from 'fastify'
 import { sql } from 'kysely'
 import pg from 'pg'
@@ -44,6 +45,26 @@ t.test('concurrent migrations of an empty database run each migration once', asy
   const ran = await Promise.all([migrate(optionsOf(url)), migrate(optionsOf(url)), migrate(optionsOf(url))])
   t.same(ran.map((list) => list.length).sort(), [0, 0, names.length])
   t.same(await migrate(optionsOf(url)), [], 'a second start finds nothing to do')
+})
+
+t.test('time limits of the database do not end a migration or the wait for one', async (t) => {
+  const url = await createTestDatabase(t, 'template0')
+  const holder = await connect(t, url)
+  await holder.query('select pg_advisory_lock(7364120)')
+  const { rows: [database] } = await holder.query<{ name: string }>('select current_database() as name')
+  const slow = {
+    name: '99991231000000-slow', class: class extends Migration { override up () { this.addSql('select pg_sleep(0.4)') } }
+  }
+  for (const limit of ['statement_timeout', 'lock_timeout', 'idle_session_timeout']) {
+    await holder.query(`alter database ${database?.name} set ${limit} = '200ms'`)
+  }
+  const migrated = migrate({ ...optionsOf(url), migrations: [...tables.migrations, slow] })
+  const isWaiting = async () => (await holder.query(`select from pg_locks where locktype = 'advisory' and not granted
+    and database = (select oid from pg_database where datname = current_database())`)).rowCount === 1
+  await until(isWaiting, 'the migration waits for the lock')
+  await holder.query('select pg_sleep(0.4)')
+  await holder.query('select pg_advisory_unlock(7364120)')
+  t.same((await migrated).length, names.length + 1)
 })
 
 t.test('migrations run in the order of their names, which begin with a date', async (t) => {
