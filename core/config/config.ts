@@ -14,6 +14,7 @@ import { describeFormat } from './formats.ts'
 import { findMisspeltVariables } from './misspelt.ts'
 import { findWrongCrons } from './plugin-crons.ts'
 import { listRoots } from './path-mask.ts'
+import { findAddedCharacters, requirePlainPaths } from './plain-text.ts'
 import { requireUrls } from './database-urls.ts'
 import { createDataDir, dataDirOf, explainDataDir } from './data-dir.ts'
 import { readBoolean } from '../boolean-words.ts'
@@ -257,7 +258,8 @@ function readConfig (source: ConfigSource, given: string | null): LoadedConfig {
     ...findUnknownKeys(content, schema)
       .map((key) => `${key} in ${file} is not a setting and is ignored; svc config prints all settings`),
     ...findMisspeltVariables(environment, [...settings.flatMap(({ env }) => env ?? []), NEW_PASSWORD_VARIABLE])
-      .map(({ name, nearest }) => `${name} is not a setting of the server and is ignored; did you mean ${nearest}?`)
+      .map(({ name, nearest }) => `${name} is not a setting of the server and is ignored; did you mean ${nearest}?`),
+    ...findAddedCharacters(environment, settings)
   ]
   const fixed = applyEnvironment(content, settings, environment)
   const filled = Value.Default(schema, content)
@@ -266,6 +268,7 @@ function readConfig (source: ConfigSource, given: string | null): LoadedConfig {
     const lines = new Set(problems.map((problem) => describeWrongValue(problem, settings, environment, file)))
     throw new StartError([...lines].join('\n'))
   }
+  requirePlainPaths(filled, fixed, file)
   const wrongCrons = findWrongCrons(filled.plugins, environment, file)
   if (wrongCrons.length > 0) throw new StartError(wrongCrons.join('\n'))
   // The store is created in many processes, so that a missing credential is reported once here.

@@ -1,6 +1,7 @@
 import { mkdirSync, statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import type { Environment } from './environment.ts'
+import { explainPath } from './plain-text.ts'
 import { errorCode } from '../files/fs-error.ts'
 import { StartError } from '../errors.ts'
 
@@ -18,8 +19,13 @@ const REMEDIES: Readonly<Record<string, string>> = {
   EROFS: 'The file system is read-only: mount it writable, or set'
 }
 
-/** Returns the data directory that the environment names. */
-export const dataDirOf = (environment: Environment): string => resolve(environment.SVC_DATA_DIR || './data')
+/** Returns the data directory that the environment names. @throws StartError for a path with characters for a shell */
+export function dataDirOf ({ SVC_DATA_DIR: given }: Environment): string {
+  const path = given || './data'
+  const problem = explainPath(path)
+  if (problem !== null) throw new StartError(`SVC_DATA_DIR: ${path} ${problem}`)
+  return resolve(path)
+}
 
 /** Returns the error for a data directory that cannot be created or written. */
 export function explainDataDir (dataDir: string, err: unknown): StartError {

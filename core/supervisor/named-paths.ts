@@ -1,14 +1,12 @@
 import { accessSync, constants, statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { type Config, getAt } from '../config/config.ts'
+import { explainPath } from '../config/plain-text.ts'
 import type { PathKind } from '../config/setting.ts'
 import { StartError } from '../errors.ts'
 
-const FROM_HOME = "begins with '~', which only a shell replaces by the home folder. Write the whole path."
-
 /** Returns why a path does not suit its setting, with the remedy; null if it does. */
 function findPathProblem (path: string, kind: PathKind): string | null {
-  if (path.startsWith('~/')) return FROM_HOME
   const stats = statSync(path, { throwIfNoEntry: false })
   if (stats === undefined) {
     return kind === 'new-folder' ? null : `is missing. Set it to a ${kind} that exists, or remove it.`
@@ -32,10 +30,12 @@ export function checkNamedPaths (config: Config): void {
   const problems = config.file.listSettings().flatMap(({ path: keys, schema: { onDisk: kind } }) => {
     const given = getAt(config, keys)
     if (kind === undefined || typeof given !== 'string' || given === '') return []
-    const path = given.startsWith('~/') ? given : resolve(given)
-    const problem = findPathProblem(path, kind as PathKind)
     const name = keys.join('.')
-    return problem === null ? [] : [`${config.file.fixed.get(name) ?? `${name} in ${config.file.path}`}: ${path} ${problem}`]
+    const source = config.file.fixed.get(name) ?? `${name} in ${config.file.path}`
+    const misread = explainPath(given)
+    if (misread !== null) return [`${source}: ${given} ${misread}`]
+    const problem = findPathProblem(resolve(given), kind as PathKind)
+    return problem === null ? [] : [`${source}: ${resolve(given)} ${problem}`]
   })
   if (problems.length > 0) throw new StartError(problems.join('\n'))
 }

@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync, readFileSync, statSync, unlinkSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, unlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type TSchema, Type } from '@sinclair/typebox'
 import { CronExpressionParser } from 'cron-parser'
@@ -10,6 +10,7 @@ import { fixTimes, isCron } from '../../core/config/cron.ts'
 import { directUrlOf, poolerUrlOf, preparesStatements } from '../../core/config/database-urls.ts'
 import { createConfigSchema } from '../../core/config/schema.ts'
 import { defineSection } from '../../core/config/section.ts'
+import { StartError } from '../../core/errors.ts'
 import { features } from '../../plugins/index.ts'
 import { excludeConfig } from '../../plugins/library/config.ts'
 import { emulatorjsConfig } from '../../plugins/settings/config.ts'
@@ -185,6 +186,22 @@ t.test('a misspelt variable is named with the setting that it resembles', async 
     'SVC_TRUSTED_PROXY is not a setting of the server and is ignored; did you mean SVC_TRUSTED_PROXIES?',
     'SVC_LIBRARY is not a setting of the server and is ignored; did you mean SVC_LIBRARY_DIR?',
     'SVC_BSAE_URL is not a setting of the server and is ignored; did you mean SVC_BASE_URL?'
+  ])
+})
+
+t.test('characters that only a shell removes are named, and make no folder', async (t) => {
+  const folder = t.testdir({})
+  const words = { '~/games': /begins with '~'/, [`"${folder}/games"`]: /is enclosed in quotation marks/, [`${folder}/games\n`]: /ends with a line break/ }
+  for (const [path, problem] of Object.entries(words)) {
+    t.throws(() => loadConfig({ SVC_DATA_DIR: path }), { constructor: StartError, message: problem })
+    t.notOk(existsSync(path))
+    t.match(failureOf(t, null, { SVC_LIBRARY_DIR: path }), problem)
+    t.match(failureOf(t, `libraries: { games: { path: ${JSON.stringify(path)} } }`), problem)
+  }
+  const { warnings } = load(t, null, { SMTP_PASSWORD: "'hunter2'", SVC_ADMIN_PASSWORD: 'hunter2hunter2\n', SVC_PORT: '81\n' })
+  t.same(warnings.toSorted(), [
+    'the value of SMTP_PASSWORD includes the quotation marks around it; remove them',
+    'the value of SVC_ADMIN_PASSWORD includes the line break at its end; remove it'
   ])
 })
 
