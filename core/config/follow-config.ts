@@ -3,10 +3,13 @@ import { dirname } from 'node:path'
 import { explainDataDir } from './data-dir.ts'
 import type { Config, ConfigFile } from './schema.ts'
 
-/** Returns a value that changes when a file changes; empty if there is no file. */
+/** The stamp of a file that was not read yet, or that could not be examined. */
+const UNREAD = 'unread'
+
+/** Returns a value that changes when a file or the rights on it change; empty if there is no file. */
 export function stampOf (file: string): string {
   const stats = statSync(file, { bigint: true, throwIfNoEntry: false })
-  return stats === undefined ? '' : `${stats.ino} ${stats.size} ${stats.mtimeNs}`
+  return stats === undefined ? '' : `${stats.ino} ${stats.size} ${stats.mtimeNs} ${stats.ctimeNs}`
 }
 
 /**
@@ -29,10 +32,12 @@ function follow (first: Config, live: readonly string[], stamp: string, readAnew
   let problem: string | null = null
 
   function reloadIfChanged (): Config {
+    const former = seen
+    seen = UNREAD
     try {
       const now = stampOf(path)
-      if (now === seen) return current
       seen = now
+      if (now === former) return current
       current = readAnew()
       problem = null
     } catch (err) {
@@ -50,9 +55,6 @@ function follow (first: Config, live: readonly string[], stamp: string, readAnew
   }
   return Object.freeze(followedConfig)
 }
-
-/** The stamp of a file that was not read yet. */
-const UNREAD = 'unread'
 
 /** @throws StartError if this user may not look into the folder of the file, which is the data directory */
 function stampAtStart (file: string): string {

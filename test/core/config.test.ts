@@ -359,6 +359,26 @@ t.test('an unusable file keeps the former settings and reports the reason', asyn
   t.equal(config.file.findProblem(), null)
 })
 
+t.test('a file that can be read again is followed', { skip: process.platform === 'win32' }, async (t) => {
+  const dataDir = t.testdir({ 'config.yml': 'exclude: { platforms: [a] }\n' })
+  const file = join(dataDir, 'config.yml')
+  const { config } = loadConfig({ SVC_DATA_DIR: dataDir, SVC_AUTH_SECRET_KEY: KEY })
+  const platforms = () => excludeConfig.of(config).platforms.includes('b')
+  chmodSync(dataDir, 0o755)
+  writeFileSync(file, 'exclude: { platforms: [b] }\n')
+  chmodSync(file, 0)
+  runAsNobody(() => { t.match(config.file.findProblem(), /cannot be read: EACCES/) })
+  chmodSync(file, 0o644)
+  runAsNobody(() => {
+    t.equal(config.file.findProblem(), null, 'after a change of its rights')
+    t.ok(platforms())
+  })
+  chmodSync(dataDir, 0)
+  runAsNobody(() => { t.match(config.file.findProblem(), /EACCES/) })
+  chmodSync(dataDir, 0o755)
+  runAsNobody(() => { t.equal(config.file.findProblem(), null, 'after a change of the rights on its folder') })
+})
+
 t.test('a later process has the settings of the start and follows live sections', async (t) => {
   const text = 'exclude: { platforms: [a] }\nserver: { port: 81 }\n'
   const dataDir = t.testdir({ 'config.yml': text })
