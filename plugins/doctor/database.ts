@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type pg from 'pg'
+import pg from 'pg'
 import type { Config } from '../../core/config/config.ts'
 import { listExecuted } from '../../core/database/database.ts'
 import { findNewer, findUnusable } from '../../core/database/known-schema.ts'
@@ -13,6 +13,19 @@ const SUBJECT = 'database'
 const VERSION_MIN = 150_000
 /** The largest accepted difference of clocks, because sessions and codes last seconds to minutes. */
 const SKEW_MAX_MS = 2_000
+
+/** too_many_connections, of the server, a database or a role. */
+const TOO_MANY = '53300'
+
+/** Returns the remedy for a database that refuses this command, or is not reached. */
+function findRemedy (err: unknown, { database }: Config): string {
+  if (err instanceof pg.DatabaseError && err.code === TOO_MANY) {
+    return 'Raise the limit of connections there, or lower SVC_DATABASE_POOL_SIZE or WEB_SERVER_CONCURRENCY'
+  }
+  return database.url === undefined
+    ? 'See the log of the server, then restart the server'
+    : 'Check SVC_DATABASE_URL, and that the database runs and accepts connections from this machine'
+}
 
 const majorOf = (version: number) => Math.floor(version / 10_000)
 
@@ -119,9 +132,7 @@ export async function examineDatabase (
     ]
     return { isCurrent: schema.isCurrent, findings }
   } catch (err) {
-    const remedy = input.config.database.url === undefined
-      ? 'See the log of the server, then restart the server'
-      : 'Check SVC_DATABASE_URL, and that the database runs and accepts connections from this machine'
+    const remedy = findRemedy(err, input.config)
     return { isCurrent: false, findings: [fail(SUBJECT, `The database does not answer: ${reasonOf(err)}`, remedy)] }
   }
 }

@@ -15,7 +15,7 @@ import { examinePooler } from '../../../plugins/doctor/pooler.ts'
 import { examineZone } from '../../../plugins/doctor/zone.ts'
 import { mailConfig } from '../../../plugins/mail/config.ts'
 import { freePort } from '../../free-port.ts'
-import { type TestApp, buildTestApp, shareTestApp } from '../../support.ts'
+import { type TestApp, buildTestApp, createTestDatabase, shareTestApp } from '../../support.ts'
 import { startMail } from '../mail/support.ts'
 import { READABLE, patientOf } from './doctor-support.ts'
 
@@ -169,6 +169,16 @@ t.test('secrets that other users can read are reported', { skip: process.platfor
   await chmod(file, 0o644)
   const findings = await examineDisk(patientOf(test))
   t.match(findings.find(({ status }) => status !== 'ok'), { status: 'warn', subject: 'secret.key', remedy: /chmod 600/ })
+})
+
+t.test('a database without a free connection is reported with its own remedy', async (t) => {
+  const test = await fresh(t)
+  const url = await createTestDatabase(t)
+  await test.app.pg.query(`alter database ${new URL(url).pathname.slice(1)} connection limit 0`)
+  const pool = new pg.Pool({ connectionString: url })
+  const { findings } = await examineDatabase(pool, patientOf(test))
+  await pool.end()
+  t.match(findings, [{ status: 'fail', message: /too many connections/, remedy: /SVC_DATABASE_POOL_SIZE/ }])
 })
 
 t.test('an unreachable database and one of a newer release are reported', async (t) => {
