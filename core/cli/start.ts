@@ -9,6 +9,8 @@ import { supervise } from '../supervisor/supervisor.ts'
 /** Implements `svc start`. */
 export async function start (features: Features): Promise<number> {
   const { config, warnings } = await features.loadConfig()
+  // The end of the program that reads the log ends a command, but not the server.
+  process.stdout.removeAllListeners('error').on('error', () => {})
   const log = createLogger(config, 'svc')
   await runStripped(config, log)
   for (const warning of [...warnings, ...listRuntimeWarnings()]) log.warn(warning)
