@@ -114,12 +114,13 @@ function dropNulls (value: unknown): unknown {
     .map(([key, child]) => [key, dropNulls(child)]))
 }
 
-function readText (file: string): string {
+/** @param alternative to the right to read the file, for the error */
+function readText (file: string, alternative: string): string {
   try {
     return readFileSync(file, 'utf8')
   } catch (err) {
     throw new StartError(`${file} cannot be read: ${(err as Error).message}. Give this user the right to read it, or ` +
-      'move it away.', { cause: err })
+      `${alternative}.`, { cause: err })
   }
 }
 
@@ -212,7 +213,7 @@ function createSecretKey (dataDir: string, file: string): void {
 function readSecretKey (dataDir: string): string {
   const file = join(dataDir, 'secret.key')
   if (!existsSync(file)) createSecretKey(dataDir, file)
-  const key = readText(file).trim()
+  const key = readText(file, 'run this as the user of the server').trim()
   if (key.length < 16) {
     throw new StartError(`${file} holds no usable key. Put at least 16 random characters into it, or set ` +
       'SVC_AUTH_SECRET_KEY.')
@@ -252,7 +253,7 @@ interface ConfigSource {
 
 function readConfig (source: ConfigSource, given: string | null): LoadedConfig {
   const { dataDir, file, schema, settings, live, environment } = source
-  const text = given ?? (existsSync(file) ? readText(file) : '')
+  const text = given ?? (existsSync(file) ? readText(file, 'move it away') : '')
   const content = readContent(file, text)
   const warnings = [
     ...findUnknownKeys(content, schema)

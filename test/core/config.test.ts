@@ -212,7 +212,7 @@ t.test('an unwritable data directory or unreadable file is named with the remedy
   }
   fails('file', /^The data directory .* cannot be used: .* move the file away, or set SVC_DATA_DIR to another folder\.$/)
   fails('data', /config\.yml cannot be read: .*Give this user the right to read it, or move it away\.$/)
-  fails('keyed', /secret\.key cannot be read: /)
+  fails('keyed', /secret\.key cannot be read: .*the right to read it, or run this as the user of the server\.$/)
 })
 
 const NOBODY = 65_534
