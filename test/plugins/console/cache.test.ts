@@ -118,6 +118,32 @@ t.test('a resource that nobody shows is loaded again only at its next use', asyn
   t.equal(cache.peek('a', load).data.value, 'old', 'the way back shows the former data at once')
 })
 
+t.test('an event while nobody shows a resource loads it again at its next use', async (t) => {
+  const cache = createCache()
+  const { requests, load } = createSource()
+  const listeners = new Set<() => void>()
+  const follow = () => {
+    const listener = () => { cache.invalidate('a') }
+    listeners.add(listener)
+    return () => { listeners.delete(listener) }
+  }
+  const ends = [cache.use('a', load, follow), cache.use('a', load, follow)]
+  requests[0]?.resolve('old')
+  await turn()
+  for (const end of ends) end()
+  for (const listener of listeners) listener()
+  t.equal(requests.length, 1)
+  const end = cache.use('a', load, follow)
+  t.equal(requests.length, 2)
+  t.equal(listeners.size, 1)
+  end()
+  for (let number = 0; number < 100; number++) cache.use(`other ${number}`, load)()
+  t.equal(listeners.size, 0, 'a dropped resource follows no events')
+  cache.use('a', load, follow)()
+  cache.clear()
+  t.equal(listeners.size, 0)
+})
+
 t.test('a component that leaves and returns during a request gets its data', async (t) => {
   const cache = createCache()
   const { requests, load } = createSource()

@@ -24,6 +24,8 @@ interface Entry extends Resource<unknown> {
   timer: ReturnType<typeof setTimeout> | null
   /** When the first postponed reload was asked for. */
   waitingSince: number | null
+  /** Ends the listening to events that goes on while nobody shows it; null while somebody does. */
+  unfollow: (() => void) | null
 }
 
 /** Several events of one change arrive together, and lead to one request. */
@@ -45,7 +47,8 @@ const createEntry = (load: Load<unknown>): Entry => ({
   requestedAt: 0,
   controller: null,
   timer: null,
-  waitingSince: null
+  waitingSince: null,
+  unfollow: null
 })
 
 function stopTimer (entry: Entry): void {
@@ -110,6 +113,7 @@ export function createCache () {
     const unused = [...entries].filter(([, { users }]) => users === 0)
     for (const [key, entry] of unused.slice(0, Math.max(0, unused.length - UNUSED_MAX))) {
       stopTimer(entry)
+      entry.unfollow?.()
       entries.delete(key)
     }
   }
@@ -126,13 +130,24 @@ export function createCache () {
     /** Returns a resource without using it. */
     peek: <Data>(key: string, load: Load<Data>): Resource<Data> => find(key, load) as Resource<Data>,
 
-    /** Begins to use a resource, which loads it unless its data is current. @returns a function that ends the use */
-    use<Data> (key: string, load: Load<Data>): () => void {
+    /**
+     * Begins to use a resource, which loads it unless its data is current.
+     *
+     * @param follow invalidates the resource after events, until the function that it returns is called
+     * @returns a function that ends the use
+     */
+    use<Data> (key: string, load: Load<Data>, follow: () => () => void = () => () => {}): () => void {
       const entry = find(key, load)
       entry.users++
+      const stop = follow()
+      entry.unfollow?.()
+      entry.unfollow = null
       if (entry.isStale) void request(entry)
       return () => {
         entry.users--
+        if (entry.users > 0 || entries.get(key) !== entry) stop()
+        // Events mark data that nobody shows, because its next use would show it as current.
+        else entry.unfollow = stop
         if (entry.users > 0) return
         if (entry.timer !== null || entry.controller !== null) entry.isStale = true
         stopTimer(entry)
@@ -181,6 +196,7 @@ export function createCache () {
       for (const entry of entries.values()) {
         stopTimer(entry)
         cancel(entry)
+        entry.unfollow?.()
       }
       entries.clear()
     }

@@ -20,7 +20,7 @@ function listen<Name extends EventName> (key: string, name: Name, rule: Invalida
   })
 }
 
-/** Follows events as long as a component shows the resource. @returns a function that stops */
+/** Follows the events of a resource. @returns a function that stops */
 function follow (key: string, events: Invalidation): () => void {
   const stops = (Object.keys(events) as EventName[]).map((name) => listen(key, name, events[name]))
   return () => { for (const stop of stops) stop() }
@@ -32,14 +32,7 @@ function follow (key: string, events: Invalidation): () => void {
  * @param key names the data and all its parameters; components with the same key share one request
  */
 export function useResource<Data> (key: string, load: Load<Data>, events: Invalidation = {}): Resource<Data> {
-  useEffect(() => {
-    const end = cache.use(key, load)
-    const stop = follow(key, events)
-    return () => {
-      stop()
-      end()
-    }
-    // The key names everything that the other arguments depend on.
-  }, [key])
+  // The key names everything that the other arguments depend on.
+  useEffect(() => cache.use(key, load, () => follow(key, events)), [key])
   return useMemo(() => cache.peek(key, load), [key])
 }
