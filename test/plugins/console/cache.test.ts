@@ -276,6 +276,28 @@ t.test('only the pages of a list that people look at are loaded; others are canc
   t.equal(asked.length, 3, 'a loaded page is not asked for again')
 })
 
+t.test('a page of a list that failed is told until it is loaded or out of sight', async (t) => {
+  let isBroken = true
+  const pages = createPages<number>(async (offset, limit) => {
+    if (offset === 0 && isBroken) throw new Failure(503, 'Too busy')
+    return { items: count(offset, limit) }
+  }, 50)
+  pages.loadRange({ first: 0, end: 100 })
+  await turn()
+  t.equal(pages.find(50), 50)
+  t.equal(pages.failure.value?.message, 'Too busy', 'a later page that arrives hides no failure')
+  pages.loadRange({ first: 200, end: 240 })
+  t.equal(pages.failure.value, null)
+  pages.loadRange({ first: 0, end: 100 })
+  await turn()
+  t.equal(pages.failure.value?.message, 'Too busy')
+  isBroken = false
+  pages.loadRange({ first: 0, end: 100 })
+  await turn()
+  t.equal(pages.failure.value, null)
+  t.equal(pages.find(0), 0)
+})
+
 t.test('an hour of scrolling keeps few pages', async (t) => {
   const pages = createPages<number>(async (offset, limit) => ({ items: count(offset, limit) }), 50)
   for (let first = 0; first < 100_000; first += 50) {

@@ -71,5 +71,6 @@ export function useGamePages (query: ListQuery) {
     shown.current = range
     pages.loadRange(range)
   }
-  return { key, summary, pages, loadRange, loadIds }
+  const retry = (): void => { pages.loadRange(shown.current) }
+  return { key, summary, pages, loadRange, retry, loadIds }
 }

@@ -4,10 +4,11 @@ import { type Collection, useFavoriteIds } from '../../api/collections.ts'
 import { onEvent } from '../../api/socket.ts'
 import { texts } from '../../i18n/language.ts'
 import { useView } from '../../navigate.ts'
+import { Button } from '../../ui/button.tsx'
 import { type GridHandle, Grid } from '../../ui/grid/grid.tsx'
 import type { GridSelection } from '../../ui/grid/key-selection.ts'
 import { type PointerSelection, usePointerSelection } from '../../ui/grid/pointer-selection.ts'
-import { Failed, Skeleton } from '../../ui/state.tsx'
+import { Failed, Notice, Skeleton } from '../../ui/state.tsx'
 import { tellFailure } from '../../ui/toast.tsx'
 import { SelectionBar } from './actions/selection-bar.tsx'
 import { GameCell, GameRow, ListHead } from './game-cell.tsx'
@@ -36,7 +37,7 @@ const Waiting = () => (
 export function Games ({ label, query, collection, empty, onCount }: GamesProps) {
   const { go } = useView()
   const handle = useRef<GridHandle>(null)
-  const { key, summary: { data: { value: list }, failure }, pages, loadRange, loadIds } = useGamePages(query)
+  const { key, summary: { data: { value: list }, failure }, pages, loadRange, retry, loadIds } = useGamePages(query)
   const latestIds = useRef(loadIds)
   latestIds.current = loadIds
   const selection = useMemo(() => createSelection((from, end) => latestIds.current(from, end)), [])
@@ -73,6 +74,7 @@ export function Games ({ label, query, collection, empty, onCount }: GamesProps)
 
   void pages.version.value
   const { value: ids } = selection.ids
+  const { value: problem } = pages.failure
   if (list === undefined) return failure.value === null ? <Waiting /> : <Failed failure={failure.value} />
   if (count === 0) return <div class='games-empty'>{empty}</div>
   const letters = Object.entries(list.char_index)
@@ -84,6 +86,11 @@ export function Games ({ label, query, collection, empty, onCount }: GamesProps)
   return (
     <>
       <p id='games-help' class='visually-hidden'>{texts().list.selection.help}</p>
+      {problem !== null && (
+        <Notice kind='failure'>
+          {problem.message || texts().errors.failed.title} <Button kind='quiet' isSmall onClick={retry}>{texts().common.retry}</Button>
+        </Notice>
+      )}
       {view === 'list' && <ListHead />}
       <div class={`games games-${view}`} style={{ '--row': `${layout.heightOf(0)}px` }} data-selecting={ids.size > 0 ? '' : undefined} aria-describedby='games-help' {...area}>
         <Grid

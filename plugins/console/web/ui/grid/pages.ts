@@ -18,8 +18,17 @@ export function createPages<Item> (load: LoadPage<Item>, size: number) {
   const running = new Map<number, AbortController>()
   /** Changes with every page that arrives. */
   const version = signal(0)
+  /** The failure of a page that people look at, which is not there; null if there is none. */
   const failure = signal<Failure | null>(null)
+  const failures = new Map<number, Failure>()
   let isEnded = false
+
+  /** Records how the request of a page ended. */
+  function report (number: number, problem: Failure | null): void {
+    if (problem === null) failures.delete(number)
+    else failures.set(number, problem)
+    failure.value = failures.values().next().value ?? null
+  }
 
   async function request (number: number): Promise<void> {
     const controller = new AbortController()
@@ -30,10 +39,10 @@ export function createPages<Item> (load: LoadPage<Item>, size: number) {
       pages.delete(number)
       pages.set(number, items)
       for (const oldest of [...pages.keys()].slice(0, Math.max(0, pages.size - PAGES_MAX))) pages.delete(oldest)
-      failure.value = null
+      report(number, null)
     } catch (err) {
       if (running.get(number) !== controller || isCancelled(err)) return
-      failure.value = toFailure(err)
+      report(number, toFailure(err))
     }
     running.delete(number)
     version.value++
@@ -54,6 +63,7 @@ export function createPages<Item> (load: LoadPage<Item>, size: number) {
         running.delete(number)
         controller.abort()
       }
+      for (const number of failures.keys()) if (!wanted.has(number)) report(number, null)
       for (const number of wanted) {
         const page = pages.get(number)
         if (page === undefined && !running.has(number)) void request(number)
