@@ -22,8 +22,8 @@ function ListSearch ({ view, onChange }: ToolsProps) {
   const [text, setText] = useState(view.search)
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined)
   const sent = useRef(view.search)
-  const latest = useRef(onChange)
-  latest.current = onChange
+  const latest = useRef({ view, onChange })
+  latest.current = { view, onChange }
   useEffect(() => {
     // Another address, such as that of the way back, changes the field; the echo of this field does not.
     if (view.search !== sent.current) setText(view.search)
@@ -35,7 +35,8 @@ function ListSearch ({ view, onChange }: ToolsProps) {
     clearTimeout(timer.current)
     timer.current = setTimeout(() => {
       sent.current = value
-      latest.current({ ...view, search: value })
+      // A filter may have changed since the key was pressed.
+      latest.current.onChange({ ...latest.current.view, search: value })
     }, TYPING_MS)
   }
   return (
