@@ -84,6 +84,49 @@ async function checkLongNames (t: Test, { app, admin: headers }: TestApp, journe
   await page.setViewport(DESKTOP)
 }
 
+/** A person chooses a filter before a typed search is in the address, and a page of the list fails. */
+async function hurry (t: Test, { page, open, see, press }: Journey): Promise<void> {
+  await open('roms')
+  await press('Filters')
+  await page.waitForSelector('.flag-chip')
+  // Both at once, because the search waits only a moment for further letters.
+  await page.evaluate(`(() => {
+    const field = document.querySelector('.list-search input')
+    field.value = 'harbor'
+    field.dispatchEvent(new InputEvent('input', { bubbles: true }))
+    document.querySelector('.flag-chip').click()
+  })()`)
+  await page.waitForFunction(() => location.search.includes('search=harbor'))
+  t.equal(new URL(page.url()).search, '?search=harbor&favorite=true')
+
+  // West of Greenwich a day begins later than in UTC, and is the same day in the field and beside the list.
+  await page.emulateTimezone('America/Los_Angeles')
+  await open('roms')
+  await press('Filters')
+  await page.waitForSelector('input[type=date]')
+  await page.locator('input[type=date]').fill('2026-10-15')
+  await see('Oct 15, 2026', '.chip')
+  t.equal(new URL(page.url()).searchParams.get('updated_after'), '2026-10-15T07:00:00.000Z')
+  t.equal(await page.evaluate("document.querySelector('input[type=date]').value"), '2026-10-15')
+  await page.emulateTimezone()
+
+  let failures = 1
+  const refuse = (request: HTTPRequest) => {
+    const isRefused = request.url().includes('limit=60') && failures-- > 0
+    const body = JSON.stringify({ detail: 'The disk is asleep' })
+    void (isRefused ? request.respond({ status: 403, contentType: 'application/json', body }) : request.continue())
+  }
+  await page.setRequestInterception(true)
+  page.on('request', refuse)
+  await open('roms')
+  await see('The disk is asleep', '.library-games')
+  await press('Try again')
+  await page.waitForSelector('.grid .game-name')
+  await page.waitForFunction(() => document.querySelector('.library-games .notice') === null)
+  page.off('request', refuse)
+  await page.setRequestInterception(false)
+}
+
 async function takeSteps (t: Test, test: TestApp, journey: Journey): Promise<void> {
   const { app, admin } = test
   const { page, open, see, press, signIn, openOther, checkAccessibility } = journey
@@ -119,6 +162,8 @@ async function takeSteps (t: Test, test: TestApp, journey: Journey): Promise<voi
   await page.waitForSelector('main:focus')
   t.equal(page.url(), before.url)
   t.equal(await page.$$eval('.chip', ({ length }) => length), 2)
+
+  await hurry(t, journey)
 
   // Two games are selected by keys, become favourites, and get a collection whose name is full of markup.
   await open('roms')

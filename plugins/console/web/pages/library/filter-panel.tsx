@@ -11,8 +11,8 @@ import { Icon } from '../../ui/icon.tsx'
 import { type FilterOption, FilterValues } from './filter-values.tsx'
 import { LIST_EVENTS, NO_EXTRAS } from './game-pages.ts'
 import {
-  DUMPS, FLAGS, type Flag, LISTS, type ListFilter, type ListQuery, type ListView, isFiltered, logicsOf, withFlag,
-  withIds, withValues
+  DUMPS, FLAGS, type Flag, LISTS, type ListFilter, type ListQuery, type ListView, dayOf, isFiltered, logicsOf, startOf,
+  withFlag, withIds, withValues
 } from './list-query.ts'
 
 const STATUSES = ['now_playing', 'backlogged', 'incomplete', 'finished', 'completed_100', 'retired', 'never_playing', 'hidden'] as const
@@ -114,8 +114,8 @@ export function FilterPanel ({ view, onChange, scope }: FilterPanelProps) {
       ))}
       <div class='filter-rest'>
         <TextField
-          label={list.changedAfter} type={'date' as 'text'} value={view.changedAfter.slice(0, 10)}
-          onInput={(day) => { onChange({ ...view, changedAfter: day === '' ? '' : `${day}T00:00:00Z` }) }}
+          label={list.changedAfter} type={'date' as 'text'} value={dayOf(view.changedAfter)}
+          onInput={(day) => { onChange({ ...view, changedAfter: startOf(day) }) }}
         />
         <Check
           label={list.grouped} isChecked={view.isGrouped} onChange={(isGrouped) => { onChange({ ...view, isGrouped }) }}

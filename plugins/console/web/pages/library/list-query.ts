@@ -222,5 +222,16 @@ export function listFilters (view: ListView): ActiveFilter[] {
   ]
 }
 
+/** Returns the day of a time where the person is, as fields for dates hold it; empty without a time. */
+export function dayOf (time: string): string {
+  if (time === '') return ''
+  const date = new Date(time)
+  const [year, ...others] = [date.getFullYear(), date.getMonth() + 1, date.getDate()].map(String)
+  return [year?.padStart(4, '0'), ...others.map((part) => part.padStart(2, '0'))].join('-')
+}
+
+/** Returns the time at which a day begins where the person is; empty without a day. */
+export const startOf = (day: string): string => day === '' ? '' : new Date(`${day}T00:00`).toISOString()
+
 /** True if a list does not show all games of its scope, or shows groups of them. */
 export const isFiltered = (view: ListView): boolean => view.search.trim() !== '' || listFilters(view).length > 0
