@@ -169,6 +169,18 @@ t.test('a selection of text that ends beside a dialog leaves it open', async (t)
   await page.waitForFunction(() => document.querySelector('dialog[open]') === null)
 })
 
+t.test('the way back to another game closes a note, which it would be stored at', async () => {
+  await page.goto(`${url}/roms/${tales}`)
+  await see(page, 'Harbor Tales', 'h1')
+  await page.evaluate(`history.pushState(null, '', 'roms/${harbor}'); dispatchEvent(new PopStateEvent('popstate'))`)
+  await see(page, 'Chrono Harbor', 'h1')
+  await press(page, 'Write a note')
+  await fill(page, 'Title', 'The code of the door')
+  await page.goBack()
+  await see(page, 'Harbor Tales', 'h1')
+  await page.waitForFunction(() => document.querySelector('dialog[open]') === null)
+})
+
 t.test('a manual is read page by page, by keyboard, and play time is drawn', async (t) => {
   const form = createForm([{ name: 'Harbor.pdf', fileName: 'Harbor.pdf', content: makePdf(['Welcome aboard', 'The tides', 'The end']) }])
   const added = await app.inject({

@@ -10,7 +10,7 @@ import { LinkButton } from '../../ui/button.tsx'
 import { Empty, Failed, Skeleton } from '../../ui/state.tsx'
 import { GameList } from '../library/game-list.tsx'
 import { ALL_GAMES, type ListQuery, readCriteria } from '../library/list-query.ts'
-import { type AnyCollection, isVirtual } from './collection-card.tsx'
+import { type AnyCollection, addressOfCollection, isVirtual } from './collection-card.tsx'
 import { CollectionHead } from './collection-head.tsx'
 
 interface CollectionPageProps { resource: Resource<AnyCollection>, scope: ListQuery }
@@ -18,20 +18,23 @@ interface CollectionPageProps { resource: Resource<AnyCollection>, scope: ListQu
 /** A collection of any kind: a list of its ROMs, with everything that lists can do. */
 function CollectionPage ({ resource: { data: { value: collection }, failure }, scope }: CollectionPageProps) {
   const { collections: words } = texts()
-  useTitle(collection?.name)
-  if (collection === undefined) {
-    if (failure.value === null) return <Skeleton height='70vh' />
-    if (failure.value.status !== 404 && failure.value.status !== 422) return <Failed failure={failure.value} />
+  // Somebody may delete the collection, or make it private, while its page is open.
+  const isGone = failure.value !== null && [404, 422].includes(failure.value.status)
+  useTitle(isGone ? words.notFound.title : collection?.name)
+  if (isGone) {
     return (
       <Empty icon={ghost} title={words.notFound.title} text={words.notFound.text}>
         <LinkButton href='collections'>{words.notFound.action}</LinkButton>
       </Empty>
     )
   }
+  if (collection === undefined) return failure.value === null ? <Skeleton height='70vh' /> : <Failed failure={failure.value} />
   const plain = !isVirtual(collection) && !collection.is_smart && 'url_cover' in collection && isOwn(collection) ? collection : undefined
   return (
     <GameList
-      title={collection.name} scope={scope} collection={plain} head={<CollectionHead collection={collection} />}
+      title={collection.name} scope={scope} collection={plain}
+      // The way back may lead to another collection: its page has no dialog of this one.
+      head={<CollectionHead key={addressOfCollection(collection)} collection={collection} />}
       usual={'filter_criteria' in collection ? readCriteria(collection.filter_criteria) : ALL_GAMES}
       empty={collection.is_smart
         ? <Empty icon={library} title={words.emptySmart.title} text={words.emptySmart.text} />

@@ -180,7 +180,7 @@ export default function RomEdit ({ id }: { id: string }) {
           <Skeleton height='36rem' />
           )
         : (
-          <Editor rom={rom} sources={sources} />
+          <Editor key={rom.id} rom={rom} sources={sources} />
           )}
     </div>
   )

@@ -82,14 +82,15 @@ export default function RomPage ({ id }: { id: string }) {
   const account = accountOf()
   const tab = readTab(query)
   return (
-    <article class='rom' data-tab={tab}>
+    // The way back may lead to another game: its page has no dialog of this one.
+    <article key={rom.id} class='rom' data-tab={tab}>
       <div class='rom-cover'><Cover rom={{ ...rom, sibling_roms: [], missing_from_fs: false }} isLarge /></div>
       <div class='rom-body'>
         <RomHead rom={rom} />
         <div class='rom-main'><RomTabs rom={rom} tab={tab} /></div>
       </div>
       <aside class='rom-aside' aria-label={texts().rom.facts.title}>
-        {account !== null && !isGuest(account) && holds('roms.user.write') && <Marks rom={rom} key={rom.id} />}
+        {account !== null && !isGuest(account) && holds('roms.user.write') && <Marks rom={rom} />}
         <Facts rom={rom} />
       </aside>
     </article>
