@@ -51,6 +51,7 @@ async function takeSteps (t: Test, test: TestApp, journey: Journey): Promise<voi
   await see('There is nothing here', 'h1')
 
   await loseEvent(t, test, journey)
+  await changeElsewhere(t, test, journey)
 
   // The account ends all its other sessions in another browser.
   const other = await openOther()
@@ -88,6 +89,75 @@ async function loseEvent (t: Test, { app, admin }: TestApp, { page, open, see }:
   late.resolve(undefined)
   await see('Late arrivals')
   t.equal(lists.length, 2, 'the list was loaded once more')
+}
+
+/** Somebody changes things that the person looked at before, and edits and deletes a collection that is open. */
+async function changeElsewhere (t: Test, { app, admin: headers }: TestApp, journey: Journey): Promise<void> {
+  const { page, open, see, press, fill } = journey
+  const add = async (name: string) =>
+    (await app.inject({ method: 'POST', url: '/api/collections', headers, payload: { name } })).json<{ id: number }>().id
+  const edit = async () => {
+    await press('More')
+    await page.waitForSelector('.menu:focus')
+    await page.keyboard.press('Home')
+    await page.waitForSelector('.menu [data-highlighted]')
+    await page.keyboard.press('Enter')
+  }
+  await open('')
+  await see('Late arrivals', '.home')
+  await press('Platforms')
+  await see('Platforms', 'h1')
+  const id = await add('Meanwhile')
+  await page.goBack()
+  await see('Meanwhile', '.home')
+
+  // An edit stores what the person changed. The page does not know the newest members yet.
+  await open(`collections/${id}`)
+  await see('Meanwhile', 'h1')
+  await edit()
+  await fill('Name', 'Renamed')
+  const held: HTTPRequest[] = []
+  const hold = (request: HTTPRequest) => {
+    if (held.length === 0 && new URL(request.url()).pathname === `/api/collections/${id}`) held.push(request)
+    else void request.continue()
+  }
+  await page.setRequestInterception(true)
+  page.on('request', hold)
+  const { items } = (await app.inject({ url: '/api/roms?limit=2', headers })).json<{ items: { id: number }[] }>()
+  const romIds = items.map((rom) => rom.id)
+  const payload = { description: 'From the other browser', rom_ids: JSON.stringify(romIds) }
+  t.equal((await app.inject({ method: 'PUT', url: `/api/collections/${id}`, headers, payload })).statusCode, 200)
+  await until(() => held.length > 0, 'the request after the event')
+  await press('Save')
+  await see('Renamed', '.toast')
+  const stored = (await app.inject({ url: `/api/collections/${id}`, headers })).json<{ rom_ids: number[] }>()
+  t.match(stored, { name: 'Renamed', description: 'From the other browser' })
+  t.same(stored.rom_ids.toSorted(), romIds.toSorted())
+  page.off('request', hold)
+  for (const request of held) await request.continue().catch(() => {})
+  await page.setRequestInterception(false)
+
+  // The way back to another collection closes the dialog of this one.
+  const other = await add('Other')
+  await page.evaluate(`history.pushState(null, '', 'collections/${other}'); dispatchEvent(new PopStateEvent('popstate'))`)
+  await see('Other', 'h1')
+  await edit()
+  await fill('Name', 'Another name')
+  await page.goBack()
+  await see('Renamed', 'h1')
+  await page.waitForFunction(() => document.querySelector('dialog[open]') === null)
+
+  // In a page of its own, because an error is expected here.
+  const tab = await page.browserContext().newPage()
+  const address = page.url()
+  await open('platforms')
+  await tab.goto(address)
+  await see('Renamed', 'h1', tab)
+  await app.inject({ method: 'DELETE', url: `/api/collections/${id}`, headers })
+  await see('This collection is not here', 'h2', tab)
+  await tab.close()
+  await page.bringToFront()
+  await app.inject({ method: 'DELETE', url: `/api/collections/${other}`, headers })
 }
 
 /**

@@ -18,6 +18,24 @@ function usePreview (file: File | null): string | null {
   return url
 }
 
+interface Entered { name: string, description: string, isPublic: boolean, removesCover: boolean }
+
+/** Stores what a person changed. Another browser of the account may have changed everything else meanwhile. */
+async function storeChanges (
+  id: number, former: Entered, { name, description, isPublic, removesCover }: Entered, artwork: { artwork?: File }
+): Promise<void> {
+  // The server replaces all members, and a socket without connection tells of no new ones.
+  const { rom_ids: ids } = await call(api.GET('/api/collections/{id}', { params: { path: { id } } }))
+  const query = { remove_cover: removesCover, ...(isPublic === former.isPublic ? {} : { is_public: isPublic }) }
+  const body = {
+    ...(name === former.name ? {} : { name: name.trim() }),
+    ...(description === former.description ? {} : { description }),
+    ...artwork,
+    rom_ids: JSON.stringify(ids)
+  }
+  await call(api.PUT('/api/collections/{id}', { params: { path: { id }, query }, body, ...asForm }))
+}
+
 interface FormDialogProps {
   /** The collection that is changed; absent for a new one. */
   collection?: Collection | undefined
@@ -30,19 +48,19 @@ export function FormDialog ({ collection, onClose }: FormDialogProps) {
   const { go } = useView()
   const [file, setFile] = useState<File | null>(null)
   const preview = usePreview(file)
-  const { values, set, isBusy, failure, errorOf, onSubmit } = useForm({
+  const [former] = useState({
     name: collection?.name ?? '', description: collection?.description ?? '', isPublic: collection?.is_public ?? false, removesCover: false
-  }, async ({ name, description, isPublic, removesCover }) => {
-    const fields = { name: name.trim(), description, ...(file === null ? {} : { artwork: file }) }
+  })
+  const { values, set, isBusy, failure, errorOf, onSubmit } = useForm(former, async (entered) => {
+    const artwork = file === null ? {} : { artwork: file }
     if (collection === undefined) {
-      const { id } = await createCollection(fields, { is_public: isPublic })
+      const { name, description, isPublic } = entered
+      const { id } = await createCollection({ name: name.trim(), description, ...artwork }, { is_public: isPublic })
       tellSuccess(words.created(name))
       go(`collections/${id}`)
     } else {
-      const query = { is_public: isPublic, remove_cover: removesCover }
-      const body = { ...fields, rom_ids: JSON.stringify(collection.rom_ids) }
-      await call(api.PUT('/api/collections/{id}', { params: { path: { id: collection.id }, query }, body, ...asForm }))
-      tellSuccess(words.saved(name))
+      await storeChanges(collection.id, former, entered, artwork)
+      tellSuccess(words.saved(entered.name))
     }
     cache.invalidateAll('collection')
     onClose()
