@@ -1,5 +1,6 @@
 import t from 'tap'
 import { sortCollections } from '../../../plugins/console/web/api/sort-collections.ts'
+import { findTrashed } from '../../../plugins/console/web/pages/library/actions/find-trashed.ts'
 import { forEachId, splitIds } from '../../../plugins/console/web/pages/library/bulk.ts'
 import { findFirst, listYears, thin } from '../../../plugins/console/web/pages/library/jump.ts'
 import {
@@ -122,6 +123,20 @@ t.test('work on many ROMs continues after failures and reports them', async (t) 
   t.equal(steps.at(-1), ids.length)
   t.same(splitIds([1, 2, 3, 4, 5], 2), [[1, 2], [3, 4], [5]])
   t.same(splitIds([], 2), [])
+})
+
+t.test('the undo of a large deletion finds all of its items in the trash', async (t) => {
+  const items = Array.from({ length: 250 }, (_, index) => ({ id: index, kind: index % 10 === 0 ? 'file' : 'rom', rom_id: 1_000 + index }))
+  const offsets: number[] = []
+  const loadPage = async (offset: number) => {
+    offsets.push(offset)
+    return { items: items.slice(offset, offset + 100), total: items.length }
+  }
+  const wanted = [1_001, 1_150, 1_249]
+  t.same(await findTrashed(wanted, loadPage), [1, 249])
+  t.same(offsets, [0, 100, 200])
+  t.same(await findTrashed([1_002], loadPage), [2])
+  t.same(offsets, [0, 100, 200, 0], 'nothing is loaded beyond the last item')
 })
 
 t.test('the jump bar', async (t) => {

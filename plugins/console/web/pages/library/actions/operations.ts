@@ -6,6 +6,7 @@ import { onEvent, sendEvent } from '../../../api/socket.ts'
 import { texts } from '../../../i18n/language.ts'
 import { tellFailure, tellSuccess } from '../../../ui/toast.tsx'
 import { type BulkOutcome, forEachId, splitIds } from '../bulk.ts'
+import { findTrashed } from './find-trashed.ts'
 
 type RomProps = components['schemas']['RomProps']
 type MarkName = 'status' | 'rating' | 'difficulty' | 'completion' | 'now_playing' | 'backlogged' | 'hidden'
@@ -87,13 +88,14 @@ export async function mark (
   return outcome
 }
 
-/** Restores ROMs from the trash, which lists the last deleted first. */
+/** Restores ROMs from the trash. */
 async function restore (ids: readonly number[]): Promise<void> {
-  const wanted = new Set(ids)
-  const { items } = await call(api.GET('/api/trash', { params: { query: { limit: REQUEST_MAX } } }))
-  const chosen = items.filter(({ kind, rom_id: id }) => kind === 'rom' && wanted.has(id)).map(({ id }) => id)
-  const { errors } = await call(api.POST('/api/trash/restore', { body: { items: chosen } }))
-  if (errors.length > 0) throw new Error(errors.join(' '))
+  const items = await findTrashed(ids, (offset) => call(api.GET('/api/trash', { params: { query: { limit: REQUEST_MAX, offset } } })))
+  const problems: string[] = []
+  for (const part of splitIds(items, REQUEST_MAX)) {
+    problems.push(...(await call(api.POST('/api/trash/restore', { body: { items: part } }))).errors)
+  }
+  if (problems.length > 0) throw new Error(problems.join(' '))
 }
 
 /** Moves ROMs with their files to the trash. */
