@@ -264,6 +264,7 @@ t.test('locked fields are those with a lock, and facts that a person set', async
     ['', true],
     ['1994-03-19', true],
     ['1994-13-40', false],
+    ['1994-02-30', false],
     ['soon', false]
   ] as const) { t.equal(isValidDate(text), isValid, text) }
 })

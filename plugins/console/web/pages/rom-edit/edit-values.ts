@@ -63,9 +63,9 @@ export function listLocked (locked: readonly string[], manual: Readonly<Record<s
 const hasFact = (value: unknown): boolean =>
   value !== undefined && value !== null && value !== '' && !(Array.isArray(value) && value.length === 0)
 
-/** True for a release date that the server can store. */
+/** True for a release date that exists. JavaScript reads 30 February as 2 March. */
 export const isValidDate = (text: string): boolean =>
-  text === '' || (DATE.test(text) && !Number.isNaN(Date.parse(text)))
+  text === '' || (DATE.test(text) && !Number.isNaN(Date.parse(text)) && toDay(Date.parse(text)) === text)
 
 function toFact (field: FactField, text: string): unknown {
   if (isList(field)) return splitList(text)
