@@ -33,6 +33,7 @@ export async function storeMarks (romId: number, marks: RomProps): Promise<void>
     const stored = await change
     if (isLast()) cache.set<DetailedRom>(`rom ${romId}`, (rom) => rom && { ...rom, rom_user: stored })
     cache.invalidateAll('list ')
+    cache.invalidateAll('home ')
   } finally {
     if (isLast()) changes.delete(romId)
   }
