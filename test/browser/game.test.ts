@@ -214,6 +214,18 @@ t.test('a manual is read page by page, by keyboard, and play time is drawn', asy
   await page.waitForSelector('[data-page="3"] p')
   await page.keyboard.press('ArrowLeft')
   await see(page, 'Page 2 of 3')
+  // A page that is enlarged, or gets narrower with its window, stays in the middle.
+  const middleOf = () => page.evaluate(`(() => {
+    const list = document.querySelector('.manual-pages').getBoundingClientRect()
+    const middle = list.top + list.height / 2
+    return [...document.querySelectorAll('.manual-page')].find((one) => one.getBoundingClientRect().bottom > middle).dataset.page
+  })()`)
+  for (const key of ['+', '+', '+', '-', '-', '-', '-'] as const) {
+    const before = await page.$eval('.manual-page', (element) => element.getBoundingClientRect().width)
+    await page.keyboard.press(key)
+    await page.waitForFunction((width) => document.querySelector('.manual-page')?.getBoundingClientRect().width !== width, {}, before)
+    t.equal(await middleOf(), '2', key)
+  }
   await page.keyboard.press('Escape')
   await page.waitForFunction(() => document.querySelector('.manual') === null)
   t.same(problems, [])

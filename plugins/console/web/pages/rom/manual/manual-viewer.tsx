@@ -3,7 +3,7 @@ import plus from 'lucide/dist/esm/icons/zoom-in.mjs'
 import up from 'lucide/dist/esm/icons/chevron-up.mjs'
 import down from 'lucide/dist/esm/icons/chevron-down.mjs'
 import external from 'lucide/dist/esm/icons/external-link.mjs'
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { texts } from '../../../i18n/language.ts'
 import { IconButton, LinkButton } from '../../../ui/button.tsx'
 import { Dialog } from '../../../ui/dialog.tsx'
@@ -80,6 +80,32 @@ const KEYS: Readonly<Record<string, ViewKey>> = {
 /** The widest page in pixels of the screen before it is enlarged. */
 const WIDTH_MAX = 900
 
+/** Returns the distance from the top of a page to the middle of the list, in heights of the page. */
+function measurePart (list: HTMLElement, page: Element): number {
+  const { top, height } = page.getBoundingClientRect()
+  return (list.getBoundingClientRect().top + list.clientHeight / 2 - top) / height
+}
+
+/**
+ * Keeps the middle of the list where it is when the width of all pages changes.
+ *
+ * @returns the function to call before the change
+ */
+function useStayingMiddle (list: { current: HTMLElement | null }, number: number, width: number): () => void {
+  const page = () => list.current?.querySelector(`[data-page="${number}"]`)
+  const part = useRef<number | null>(null)
+  useLayoutEffect(() => {
+    const [{ current: element }, shown] = [list, page()]
+    if (part.current === null || element === null || shown == null) return
+    element.scrollTop += (part.current - measurePart(element, shown)) * shown.getBoundingClientRect().height
+    part.current = null
+  }, [width])
+  return () => {
+    const shown = page()
+    if (list.current !== null && shown != null) part.current = measurePart(list.current, shown)
+  }
+}
+
 interface PagesProps { manual: Manual, first: Size, address: string }
 
 /** The pages of a manual below each other, with their tools. */
@@ -90,12 +116,15 @@ function Pages ({ manual, first, address }: PagesProps) {
   const [room, setRoom] = useState(0)
   const [zoom, setZoom] = useState(1)
   const width = Math.round(room * zoom)
+  const keepMiddle = useRef(() => {})
+  keepMiddle.current = useStayingMiddle(list, current, width)
 
   useEffect(() => {
     const { current: element } = list
     if (element === null) return
     const measure = () => {
       const padding = parseFloat(getComputedStyle(element).paddingInlineStart)
+      keepMiddle.current()
       setRoom(Math.min(element.clientWidth - 2 * padding, WIDTH_MAX))
     }
     const observer = new ResizeObserver(measure)
@@ -106,6 +135,7 @@ function Pages ({ manual, first, address }: PagesProps) {
   }, [])
 
   function run (key: ViewKey): void {
+    keepMiddle.current()
     setZoom((before) => widthAfter(key, before))
     const page = pageAfter(key, current, manual.pages)
     if (page === null) return
