@@ -134,6 +134,10 @@ async function takeSteps (t: Test, test: TestApp, journey: Journey): Promise<voi
   const total = (count: number, where = page) => see(`${count} game${count === 1 ? '' : 's'}`, '.library-title', where)
   await signIn('admin', 'a password')
   await see('Hello, admin', 'h1')
+  await open('roms?order=rating')
+  await see('only games that you played, rated or marked, and there are none yet', '.games-empty')
+  await press('Sort by name')
+  await total(31)
 
   // Search and filters are in the address, so a reload keeps them.
   await open('roms')

@@ -85,10 +85,13 @@ export const list: Messages['list'] = {
   moreValues: (count) => plural(count, { one: '# weiterer. Tippe, um ihn zu finden.', other: '# weitere. Tippe, um sie zu finden.' }),
   noValues: 'Kein Spiel hier hat einen solchen Wert.',
   noSuchValue: 'Kein Wert enthält diesen Text.',
+  onlyMarked: 'Diese Reihenfolge zeigt nur Spiele, die du gespielt, bewertet oder markiert hast.',
   none: {
     title: 'Keine Spiele',
     filtered: 'Nichts passt zu allen Filtern. Entferne einen davon oder ändere die Suche.',
     empty: 'Sobald ein Scan Spiele findet, erscheinen sie hier.',
+    unmarked: 'Diese Reihenfolge zeigt nur Spiele, die du gespielt, bewertet oder markiert hast, und davon gibt es noch keine.',
+    byName: 'Nach Namen ordnen',
     action: 'Suche und Filter entfernen'
   },
   badges: { favorite: 'Favorit', verified: 'Geprüfter Dump' },

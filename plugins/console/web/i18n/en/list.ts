@@ -85,10 +85,13 @@ export const list = {
   moreValues: (count: number) => plural(count, { one: '# more. Type to find it.', other: '# more. Type to find them.' }),
   noValues: 'No game here has such a value.',
   noSuchValue: 'No value contains this text.',
+  onlyMarked: 'This order shows only games that you played, rated or marked.',
   none: {
     title: 'No games here',
     filtered: 'Nothing matches all filters. Remove one of them, or change the search.',
     empty: 'As soon as a scan finds games, they appear here.',
+    unmarked: 'This order shows only games that you played, rated or marked, and there are none yet.',
+    byName: 'Sort by name',
     action: 'Clear search and filters'
   },
   badges: { favorite: 'Favourite', verified: 'Verified dump' },

@@ -18,8 +18,8 @@ import { FilterPanel } from './filter-panel.tsx'
 import { Games } from './games.tsx'
 import { ListTools } from './list-tools.tsx'
 import {
-  ALL_GAMES, type ListQuery, type ListView, type UsualOrder, listFilters, readListView, toListQuery, withIds,
-  withoutFilters, writeListView
+  ALL_GAMES, type ListQuery, type ListView, type UsualOrder, isMarkOrder, listFilters, readListView, toListQuery,
+  withIds, withOrder, withoutFilters, writeListView
 } from './list-query.ts'
 
 interface GameListProps {
@@ -71,6 +71,7 @@ export function GameList ({ title, scope, collection, head, empty, usual = ALL_G
   const change = (next: ListView) => { go(`${path}${writeListView(next, usual)}`, true) }
   const clear = () => { change({ ...withoutFilters(view), search: '' }) }
   const isNarrowed = view.search !== '' || listFilters(view).length > 0
+  const isMarked = isMarkOrder(view.order)
   const maySave = holds('collections.write') && isNarrowed
   const filters = <FilterPanel view={view} onChange={change} scope={scope} />
   const save = maySave && <Button isSmall kind='quiet' icon={sparkles} onClick={() => { setSaving(true) }}>{list.saveFilter}</Button>
@@ -84,6 +85,7 @@ export function GameList ({ title, scope, collection, head, empty, usual = ALL_G
         </div>
         <ListTools view={view} onChange={change} areFiltersOpen={isOpen} onFilters={() => { setOpen(!isOpen) }} />
         <Chips view={view} onChange={change} />
+        {isMarked && <p class='faint'>{list.onlyMarked}</p>}
       </div>
       <div class='library-body'>
         <div class='library-games'>
@@ -95,7 +97,13 @@ export function GameList ({ title, scope, collection, head, empty, usual = ALL_G
                   <Button onClick={clear}>{list.none.action}</Button>
                 </Empty>
                 )
-              : empty ?? <Empty icon={gamepad} title={list.none.title} text={list.none.empty} />}
+              : isMarked
+                ? (
+                  <Empty icon={gamepad} title={list.none.title} text={list.none.unmarked}>
+                    <Button onClick={() => { change(withOrder(view, ALL_GAMES.order)) }}>{list.none.byName}</Button>
+                  </Empty>
+                  )
+                : empty ?? <Empty icon={gamepad} title={list.none.title} text={list.none.empty} />}
           />
         </div>
         {isOpen && isWide && (

@@ -50,6 +50,9 @@ export const ORDERS = {
   status: false
 } as const
 export type Order = keyof typeof ORDERS
+/** Orders by marks of the person. The server lists only games that have any marks of the person then. */
+const MARK_ORDERS = new Set(['last_played', 'rating', 'difficulty', 'completion', 'status', 'backlogged', 'now_playing', 'hidden', 'is_main_sibling'])
+export const isMarkOrder = (name: string): boolean => MARK_ORDERS.has(name)
 export const isOrder = (name: string): name is Order => Object.hasOwn(ORDERS, name)
 
 /** What the address of a list, or a smart collection, says: search, filters and order. */
