@@ -4,7 +4,7 @@ import type { HTTPRequest, Page } from 'puppeteer-core'
 import t, { type Test } from 'tap'
 import { type TestApp, buildTestApp } from '../support.ts'
 import { until } from '../until.ts'
-import { type Journey, reach, runJourney, see, seePicture } from './browser.ts'
+import { type Journey, PHONE, reach, runJourney, see, seePicture } from './browser.ts'
 import { LIST_PROVIDER, makeLibrary } from './library.ts'
 
 t.test('covers appear while a scan runs, and a sign-out elsewhere ends the session', async (t) => {
@@ -52,6 +52,7 @@ async function takeSteps (t: Test, test: TestApp, journey: Journey): Promise<voi
 
   await loseEvent(t, test, journey)
   await changeElsewhere(t, test, journey)
+  await loseCovers(page)
 
   // The account ends all its other sessions in another browser.
   const other = await openOther()
@@ -89,6 +90,27 @@ async function loseEvent (t: Test, { app, admin }: TestApp, { page, open, see }:
   late.resolve(undefined)
   await see('Late arrivals')
   t.equal(lists.length, 2, 'the list was loaded once more')
+}
+
+/** Covers that did not arrive while the server was away follow when it answers again. */
+async function loseCovers (other: Page): Promise<void> {
+  // In a page of its own, because errors are expected here.
+  const page = await other.browserContext().newPage()
+  await page.setViewport(PHONE)
+  await page.setCacheEnabled(false)
+  await page.goto(new URL('/roms', other.url()).href)
+  await seePicture(page, '.grid')
+  await page.setOfflineMode(true)
+  await page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
+  await see(page, 'The server does not answer', '.shell-banner')
+  await page.evaluate("document.querySelector('.grid').scrollTop = 1e6")
+  // Two games have no cover at all.
+  await page.waitForFunction("document.querySelectorAll('.grid .cover-title').length > 2")
+  await page.setOfflineMode(false)
+  await page.waitForFunction("document.querySelectorAll('.grid .cover-title').length <= 2")
+  await seePicture(page, '.grid')
+  await page.close()
+  await other.bringToFront()
 }
 
 /** Somebody changes things that the person looked at before, and edits and deletes a collection that is open. */

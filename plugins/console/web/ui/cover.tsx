@@ -3,6 +3,7 @@ import heart from 'lucide/dist/esm/icons/heart.mjs'
 import shield from 'lucide/dist/esm/icons/shield-check.mjs'
 import unplug from 'lucide/dist/esm/icons/unplug.mjs'
 import { useEffect, useRef, useState } from 'preact/hooks'
+import { isReachable } from '../api/connection.ts'
 import type { components } from '../api/schema.d.ts'
 import { addressOf } from '../base.ts'
 import { texts } from '../i18n/language.ts'
@@ -37,6 +38,9 @@ export function Cover ({ rom, isLarge = false, isFavorite = false }: CoverProps)
   const [failed, setFailed] = useState('')
   const image = useRef<HTMLImageElement>(null)
   const fadeIn = useFadeIn()
+  const { value: isOnline } = isReachable
+  // A cover that failed while the server was away is loaded again.
+  useEffect(() => { if (isOnline) setFailed('') }, [isOnline])
   useEffect(() => () => { if (image.current?.complete === false) image.current.src = '' }, [])
   return (
     <span class='cover'>
