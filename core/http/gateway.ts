@@ -19,7 +19,7 @@ export function createRoute (rules: AddressRules, gateway: string | null): Route
   if (gateway === null) return { rules, target: (url) => url }
   const base = gateway.replace(/\/+$/, '')
   return {
-    rules: { ...rules, trustedOrigins: [...rules.trustedOrigins ?? [], originOf(base)] },
+    rules: { ...rules, get trustedOrigins () { return [...rules.trustedOrigins ?? [], originOf(base)] } },
     target: (url) => isGlobalHost(url.hostname) ? new URL(`${base}/${url.host}${url.pathname}${url.search}`) : url
   }
 }

@@ -15,8 +15,12 @@ const listTrustedOrigins = ({ registry }: FastifyInstance): string[] =>
 export function createArtworkClient (
   app: FastifyInstance, config: Config, log: Logger
 ): OutgoingClient {
-  // The client reads the list at each request, and it follows the settings of providers.
-  const trustedOrigins = listTrustedOrigins(app)
-  app.registry.onReload(() => { trustedOrigins.splice(0, trustedOrigins.length, ...listTrustedOrigins(app)) })
-  return createHttpClient({ name: 'artwork', userAgent: USER_AGENT, log, trustedOrigins, gateway: config.outgoing.gateway })
+  return createHttpClient({
+    name: 'artwork',
+    userAgent: USER_AGENT,
+    log,
+    gateway: config.outgoing.gateway,
+    // Read at each request, because it follows the settings of providers.
+    get trustedOrigins () { return listTrustedOrigins(app) }
+  })
 }

@@ -27,3 +27,13 @@ t.test('a trusted address in the local network is requested directly', async (t)
   t.equal(await client.text(`${own.url}/games`), 'own /games')
   t.equal(gateway.requests.length, 0)
 })
+
+t.test('an address that is trusted later is requested directly too', async (t) => {
+  const gateway = await startServer(t, (_request, response) => { response.end('gateway') })
+  const own = await startServer(t, ({ url }, response) => { response.end(`own ${url}`) })
+  const trustedOrigins: string[] = []
+  const client = startClient(t, { allowPrivate: false, gateway: gateway.url, trustedOrigins })
+  t.equal(await client.text('https://api.example.com/games'), 'gateway')
+  trustedOrigins.push(own.host)
+  t.equal(await client.text(`${own.url}/games`), 'own /games')
+})
