@@ -1,12 +1,13 @@
 import type { Db } from '../../../core/database/db.ts'
 import { toDatabaseJson } from '../../../core/database/json.ts'
 import { inTransaction } from '../../../core/database/transaction.ts'
+import { SILENT_SECONDS } from '../../../core/jobs/heartbeat.ts'
 import type { ScanProblem } from '../../matching/scan-types.ts'
 import type { ScanReport } from '../progress/scan-progress.ts'
 import { COUNTERS, type ScanStats } from '../schemas.ts'
 
-/** A lease that is not renewed for this long ends. A process counts as hung after the same time. */
-const LEASE_SECONDS = 20
+/** A lease ends that is not renewed for the time after which a process counts as hung. */
+const LEASE = `interval '${SILENT_SECONDS} seconds'`
 /** The database ends an idle transaction of a lost process after this time, because its lock delays the next lease. */
 const IDLE_MS = 8_000
 
@@ -72,7 +73,7 @@ export async function leasePart (db: Db, holder: Holder, request: LeaseRequest):
       select library_id, folder from scan_parts where task_id = $1 and library_id = any($5::int[]) and ${FREE}
       order by ${isLargestFirst ? 'entries desc, ' : ''}position limit 1 for update skip locked)
     update scan_parts p set state = 'leased', holder = $3, token = $4::uuid, platform_id = null, stats = '{}', problems = '[]',
-      problem_count = 0, expires_at = now() + interval '${LEASE_SECONDS} seconds'
+      problem_count = 0, expires_at = now() + ${LEASE}
     from next where p.task_id = $1 and (p.library_id, p.folder) = (next.library_id, next.folder)
     returning p.library_id, p.folder, p.entries, p.counts_platform`,
   [holder.task, alive, holder.worker, holder.token, libraryIds])
@@ -139,7 +140,7 @@ export async function storeDone (
 export async function renewLeases (
   db: Db, { task, token }: Holder, parts: readonly (PartFolder & ScanReport)[], endsWithStop: boolean
 ): Promise<boolean> {
-  const { rowCount } = await db.query(`update scan_parts p set ${REPORTED}, expires_at = now() + interval '${LEASE_SECONDS} seconds'
+  const { rowCount } = await db.query(`update scan_parts p set ${REPORTED}, expires_at = now() + ${LEASE}
     from jsonb_to_recordset($3::jsonb) as h(${FOLDERS}, ${REPORTS}), tasks t
     where ${OWN} and (p.library_id, p.folder) = (h.library_id, h.folder)
       and t.id = p.task_id and t.status in ('queued', 'started') and not (t.cancel_requested and $4)`,
