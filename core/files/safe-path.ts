@@ -40,9 +40,8 @@ export function safeName (name: string): string {
  * @throws {PathRefusedError}
  */
 export function safeRelativePath (path: string): string {
-  if (path.includes('\0')) throw new PathRefusedError(path, 'it holds a NUL character')
-  if (/^[\\/]/.test(path) || DRIVE_PATH.test(path)) throw new PathRefusedError(path, 'it is not relative')
-  if (path.split(/[\\/]/).includes('..')) throw new PathRefusedError(path, 'it leaves its folder through ".."')
+  const reason = explainRefusedPath(path)
+  if (reason !== null) throw new PathRefusedError(path, reason)
   const separator = sep === '\\' ? /[\\/]/ : '/'
   return path.split(separator).filter((part) => part !== '' && part !== '.').join('/')
 }
@@ -154,6 +153,13 @@ export async function isPresent (path: string): Promise<boolean> {
     if (errorCode(err) === 'ENOENT') return false
     throw err
   }
+}
+
+/** Returns why {@link safeRelativePath} refuses a path; null if it accepts the path. */
+export function explainRefusedPath (path: string): string | null {
+  if (path.includes('\0')) return 'it holds a NUL character'
+  if (/^[\\/]/.test(path) || DRIVE_PATH.test(path)) return 'it is not relative'
+  return path.split(/[\\/]/).includes('..') ? 'it leaves its folder through ".."' : null
 }
 
 function explainRefusedName (name: string): string | null {

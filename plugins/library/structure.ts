@@ -4,7 +4,7 @@ import {
   realLibraryDirectory
 } from './directory.ts'
 import type { ExclusionRules } from './exclusions.ts'
-import { safeRelativePath } from '../../core/files/safe-path.ts'
+import { explainRefusedPath, safeRelativePath } from '../../core/files/safe-path.ts'
 
 /** The part of the `filesystem` section of config.yml that describes the layout of the library. */
 export interface FilesystemSettings {
@@ -115,7 +115,10 @@ export async function listFolders (
   for (const { name, kind, isValid } of await readLibraryDirectory(join(libraryDir, folder))) {
     if (rules.isExcludedPlatform(name) || (kind !== 'folder' && kind !== 'link')) continue
     const path = folder === '' ? name : `${folder}/${name}`
+    // The name of a folder may hold a backslash, and with it parts that no path of a file may have.
+    const refusal = explainRefusedPath(`${path}/`)
     if (!isValid) problems.push({ path, reason: INVALID_NAME_REASON })
+    else if (refusal !== null) problems.push({ path, reason: `${refusal}; rename it` })
     else if (kind === 'folder' || await hasFolder(libraryDir, path, problems)) platforms.push(name)
   }
   return { platforms, problems }

@@ -80,6 +80,14 @@ t.test('a platform whose name is not valid UTF-8 is a problem', { skip: process.
   })
 })
 
+t.test('a platform whose name would lead out of its folder is a problem', { skip: process.platform === 'win32' }, async (t) => {
+  const library = t.testdir({ roms: { 'a\\..': {}, snes: {} } })
+  t.same(await listPlatformFolders(library, A, rules), {
+    platforms: ['snes'],
+    problems: [{ path: 'roms/a\\..', reason: 'it leaves its folder through ".."; rename it' }]
+  })
+})
+
 t.test('a missing library is an error with a remedy', async (t) => {
   const library = join(t.testdir({}), 'gone')
   await t.rejects(detectStructure(library, SETTINGS, rules), {

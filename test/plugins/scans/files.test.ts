@@ -103,6 +103,14 @@ t.test('a name that is not valid UTF-8 is reported, and the rest is stored', asy
   t.same((await roms('gba')).map((one) => one.fs_name), ['Good.gba'])
 })
 
+t.test('a platform folder whose name leaves the library is reported', async (t) => {
+  await put({ 'roms/n64/Good.z64': 'good', 'roms/a\\../Game.bin': 'game' })
+  const status = await scan()
+  await rm(at('roms/a\\..'), { recursive: true })
+  t.same(problems(status).filter((problem) => problem.includes('..')), ['roms/a\\..: it leaves its folder through ".."; rename it'])
+  t.same((await roms('n64')).map((one) => one.fs_name), ['Good.z64'])
+})
+
 t.test('a path too long for the database only skips its own ROM', async (t) => {
   const letters = 'abcdefghijklmnopqrstuvwxyz0123456789'
   const noise = (seed: number) => Array.from({ length: 200 }, (_none, index) =>
