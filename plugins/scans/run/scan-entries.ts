@@ -1,10 +1,10 @@
 import { systemConfig } from '../../platforms/config.ts'
-import { LibraryUnreadableError } from '../../library/directory.ts'
 import { romsPath } from '../../library/structure.ts'
 import { Platform } from '../../platforms/entities.ts'
 import type { Library } from '../disk/read-library.ts'
 import { markPlatforms } from '../platform-rows.ts'
 import { toScannedPlatform } from '../../matching/sdk-rom.ts'
+import { attempt } from './attempt.ts'
 import type { ScanContext } from './scan-context.ts'
 import type { PlatformScan } from './scan-platform.ts'
 
@@ -29,15 +29,11 @@ export async function scanEntries (
     const facts = app.platforms.facts(row, systemConfig.of(config))
     const platform = toScannedPlatform(row, facts, root.id, romsPath(structure, row.fs_slug))
     progress.platform(platform.name)
-    try {
+    await attempt(signal, progress, { platform: row.fs_slug, path: platform.fs_path }, async () => {
       await platformScan.scanEntries(platform, new Set(names))
       // The platform folder may have been created for these entries.
       await markPlatforms(app.db, root.id, [row.id], [])
-    } catch (err) {
-      signal.throwIfAborted()
-      if (!(err instanceof LibraryUnreadableError)) throw err
-      progress.problem({ platform: row.fs_slug, path: platform.fs_path, reason: err.message })
-    }
+    })
   }
 
   for (const row of rows) {

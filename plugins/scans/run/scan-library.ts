@@ -1,7 +1,6 @@
 import { join } from 'node:path'
-import { LibraryUnreadableError, readLibraryDirectory } from '../../library/directory.ts'
+import { readLibraryDirectory } from '../../library/directory.ts'
 import type { ExclusionRules } from '../../library/exclusions.ts'
-import { PathRefusedError } from '../../../core/files/safe-path.ts'
 import { systemConfig } from '../../platforms/config.ts'
 import { firmwarePath, romsPath } from '../../library/structure.ts'
 import type { Platform } from '../../platforms/entities.ts'
@@ -14,11 +13,11 @@ import { storeFolder } from '../disk/platform-folder.ts'
 import { markPlatforms, selectScanEnd, storeScanEnd } from '../platform-rows.ts'
 import type { LeasedPart } from '../parts/part-leases.ts'
 import type { PlannedPart } from '../parts/part-rows.ts'
-import type { PartProgress } from '../progress/part-progress.ts'
+import { attempt } from './attempt.ts'
 import type { PlatformScan } from './scan-platform.ts'
 import type { ScanContext } from './scan-context.ts'
 import type { UnfinishedRoms } from './unfinished-rows.ts'
-import type { ScanProblem, ScanType } from '../../matching/scan-types.ts'
+import type { ScanType } from '../../matching/scan-types.ts'
 import type { ScanPayload } from '../schemas.ts'
 import { type ScannedPlatform, toScannedPlatform } from '../../matching/sdk-rom.ts'
 
@@ -38,23 +37,6 @@ async function countEntries ({ root, structure }: Library, folder: string, rules
   const items = await readLibraryDirectory(join(root.dir, romsPath(structure, folder))).catch(() => [])
   return items.filter(({ kind, name }) =>
     kind === 'folder' ? !rules.isExcludedMulti(name) : !rules.isExcludedSingle(name)).length
-}
-
-/**
- * Runs work on one folder, whose problems do not stop the scan of other folders. @returns true if no problem occurred
- */
-async function attempt (
-  signal: AbortSignal, part: PartProgress, { platform, path }: Omit<ScanProblem, 'reason'>, work: () => Promise<void>
-): Promise<boolean> {
-  try {
-    await work()
-    return true
-  } catch (err) {
-    signal.throwIfAborted()
-    if (!(err instanceof LibraryUnreadableError) && !(err instanceof PathRefusedError)) throw err
-    part.problem({ platform, path, reason: err.message })
-    return false
-  }
 }
 
 /** Scans the firmware of a platform in one library. @returns the number of new files */

@@ -1,8 +1,8 @@
 import { systemConfig } from '../../platforms/config.ts'
-import { LibraryUnreadableError } from '../../library/directory.ts'
 import { romsPath } from '../../library/structure.ts'
 import { Rom } from '../../roms/entities.ts'
 import { markMissing } from '../rom-rows.ts'
+import { attempt } from './attempt.ts'
 import type { PlatformScan } from './scan-platform.ts'
 import type { ScanContext } from './scan-context.ts'
 import { toScannedPlatform } from '../../matching/sdk-rom.ts'
@@ -17,15 +17,15 @@ interface RomsScanServices extends Pick<ScanContext, 'app' | 'config' | 'librari
  *
  * @returns the ids of the platforms of these ROMs
  */
-export async function scanRoms (services: RomsScanServices, ids: readonly number[]): Promise<number[]> {
+export async function scanRoms (services: RomsScanServices, romIds: readonly number[]): Promise<number[]> {
   const { app, config, platformScan, progress, signal } = services
   const libraries = services.libraries.list()
-  const roms = await app.db.em.find(Rom, { id: [...ids] }, { populate: ['platform'] })
-  const byPlace = Map.groupBy(roms, (rom) => `${rom.platform.id} ${rom.library_id}`)
+  const roms = await app.db.em.find(Rom, { id: [...romIds] }, { populate: ['platform'] })
+  const byFolder = Map.groupBy(roms, (rom) => `${rom.platform.id} ${rom.library_id}`)
   const platformIds = new Set(roms.map((rom) => rom.platform.id))
   progress.add({ total_platforms: platformIds.size, total_roms: roms.length })
   progress.add({ scanned_platforms: platformIds.size })
-  for (const romsOfPlatform of byPlace.values()) {
+  for (const romsOfPlatform of byFolder.values()) {
     signal.throwIfAborted()
     const row = romsOfPlatform[0]?.platform
     const library = libraries.find(({ root }) => root.id === romsOfPlatform[0]?.library_id)
@@ -43,13 +43,9 @@ export async function scanRoms (services: RomsScanServices, ids: readonly number
       progress.add({ scanned_roms: romsOfPlatform.length })
       continue
     }
-    try {
-      await platformScan.scanNamed(platform, new Set(romsOfPlatform.map((rom) => rom.id)))
-    } catch (err) {
-      signal.throwIfAborted()
-      if (!(err instanceof LibraryUnreadableError)) throw err
-      progress.problem({ platform: fsSlug, path: platform.fs_path, reason: err.message })
-    }
+    const ids = new Set(romsOfPlatform.map((rom) => rom.id))
+    const location = { platform: fsSlug, path: platform.fs_path }
+    await attempt(signal, progress, location, () => platformScan.scanNamed(platform, ids))
   }
   return [...platformIds]
 }
