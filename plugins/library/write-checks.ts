@@ -8,6 +8,14 @@ import { PathRefusedError, resolveInside, safeName } from '../../core/files/safe
 import { LibraryUnreadableError, isFolder, reasonOf } from './directory.ts'
 import type { ExclusionRules } from './exclusions.ts'
 
+/** Returns the refusal for an error of the library, whose path is only logged; null for any other error. */
+export function explainLibraryError (err: unknown): ApiError | null {
+  if (err instanceof PathRefusedError) return badRequest(err.message)
+  if (!(err instanceof LibraryUnreadableError)) return null
+  return new ApiError('UNAVAILABLE', `The library cannot be read: ${reasonOf(err.cause)}. Check SVC_LIBRARY_DIR and its ` +
+    'permissions', { cause: err })
+}
+
 /** Converts a write error of a disk to a refusal with a remedy; returns other errors unchanged. */
 export function toRefusal (err: unknown, path: string): unknown {
   switch (errorCode(err)) {
@@ -22,10 +30,7 @@ export function toRefusal (err: unknown, path: string): unknown {
     case 'ENAMETOOLONG': return badRequest(`The name of '${path}' is too long for its disk; send a shorter one`)
     default: break
   }
-  if (err instanceof PathRefusedError) return badRequest(err.message)
-  if (!(err instanceof LibraryUnreadableError)) return explainDiskError(err) ?? err
-  return new ApiError('UNAVAILABLE', `The library cannot be read: ${reasonOf(err.cause)}. Check SVC_LIBRARY_DIR and its ` +
-    'permissions', { cause: err })
+  return explainLibraryError(err) ?? explainDiskError(err) ?? err
 }
 
 /** @throws ApiError BAD_REQUEST for a name that no file of the library can have, or that scans skip */

@@ -10,7 +10,7 @@ import { isChangedAfter } from './changed-after.ts'
 import { systemConfig } from './config.ts'
 import { Platform } from './entities.ts'
 import { factsOf, resolvePlatform } from './find-platform.ts'
-import { createPlatformFolders } from './folders.ts'
+import { listFolderNames } from './folders.ts'
 import { createPlatformSizes } from './platform-sizes.ts'
 import { type PlatformCondition, hasPlatformId, selectHiddenFolders, selectPlatforms } from './rows.ts'
 import type { PlatformView } from './schemas.ts'
@@ -21,7 +21,6 @@ const NO_SIZE: PlatformSize = { rom_count: 0, fs_size_bytes: 0 }
 
 /** Creates the part of the platforms service that reads them: stored ones, known ones, and unscanned folders. */
 export function createPlatformLists (app: FastifyInstance, config: Config) {
-  const folders = createPlatformFolders(app)
   const providers = providersOf(app.registry)
   const sizes = createPlatformSizes(app.longReads)
 
@@ -74,7 +73,7 @@ export function createPlatformLists (app: FastifyInstance, config: Config) {
     async listUnscanned (db: Db): Promise<PlatformView[]> {
       const known = new Set((await db.em.find(Platform, {}, { fields: ['fs_slug'] })).map((platform) => platform.fs_slug))
       const [now, system] = [databaseDate(), systemConfig.of(config)]
-      return (await folders.list()).filter((folder) => !known.has(folder)).map((folder) => {
+      return (await listFolderNames(app.library)).filter((folder) => !known.has(folder)).map((folder) => {
         const { facts, ...names } = resolvePlatform(folder, system)
         return toSyntheticView({ ...names, fs_slug: folder }, facts, now, providers)
       })

@@ -7,7 +7,7 @@ import { badRequest } from '../../core/errors.ts'
 import { systemConfig } from './config.ts'
 import { Platform } from './entities.ts'
 import { factsOf, resolvePlatform } from './find-platform.ts'
-import { createPlatformFolders } from './folders.ts'
+import { createPlatformFolder } from './folders.ts'
 import { createPlatformLists } from './platform-lists.ts'
 import { deletePlatform, selectHiddenFolders, upsertPlatform } from './rows.ts'
 import type { PlatformView, UpdatePlatform } from './schemas.ts'
@@ -15,7 +15,6 @@ import { type AnyCaller, isPlatformVisible } from './visibility.ts'
 
 /** Creates the service of platforms. */
 export function createPlatforms (app: FastifyInstance, config: Config) {
-  const folders = createPlatformFolders(app)
   const lists = createPlatformLists(app, config)
   const { get } = lists
 
@@ -48,7 +47,7 @@ export function createPlatforms (app: FastifyInstance, config: Config) {
       if ((await selectHiddenFolders(context)).has(fsSlug)) {
         throw badRequest(`Folder '${fsSlug}' cannot be used; choose another name`)
       }
-      await folders.create(fsSlug)
+      await createPlatformFolder(app.library, fsSlug)
       const { platform } = await ensure(db, fsSlug)
       return await get(context, platform.id)
     },
