@@ -12,6 +12,15 @@ export async function hasVisibleRom ({ db, caller }: Context<AnyCaller>, id: num
   return rows.length > 0
 }
 
+/** Returns those of some ids whose ROMs a caller sees. */
+export async function selectVisibleRoms (
+  { db, caller }: Context<AnyCaller>, ids: readonly number[]
+): Promise<Set<number>> {
+  const { rows } = await sql<{ id: number }>`select r.id from roms r
+    where r.id = any(${ids}::int[]) and ${isRomVisible(caller)}`.execute(db)
+  return new Set(rows.map(({ id }) => id))
+}
+
 /**
  * Counts the ROMs that a caller sees, with their size, by platform id. Skips platforms without a ROM. Reads the counts
  * of extensions, because each ROM has one extension.

@@ -1,6 +1,7 @@
 import type { Context } from '../../core/access/context.ts'
 import type { AnyCaller } from '../platforms/visibility.ts'
-import { selectHiddenPlatforms, selectVisibleRoms } from './report-rows.ts'
+import { selectVisibleRoms } from '../roms/visible-rows.ts'
+import { selectHiddenPlatforms } from './report-rows.ts'
 
 type Report = Record<string, unknown>
 

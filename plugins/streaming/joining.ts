@@ -3,11 +3,12 @@ import type { Caller } from '../../core/access/auth.ts'
 import type { Context } from '../../core/access/context.ts'
 import type { Config } from '../../core/config/config.ts'
 import { ApiError, conflict, forbidden, notFound } from '../../core/errors.ts'
+import { selectVisibleRoms } from '../roms/visible-rows.ts'
 import { type Broker, toBrokerError } from './broker.ts'
 import { listUsable } from './containers.ts'
 import { brokerFailed } from './errors.ts'
 import { listConfigured } from './held-sessions.ts'
-import { type SessionRow, selectJoinable, selectVisible } from './rows.ts'
+import { type SessionRow, selectJoinable } from './rows.ts'
 import type { JoinableSession, JoinedSession } from './schemas.ts'
 import { toJoinableView } from './views.ts'
 
@@ -40,7 +41,7 @@ export function createJoining (app: FastifyInstance, config: Config, broker: Bro
       const { caller } = context
       const active = (await listConfigured(app.db, config, platform)).filter(({ session }) =>
         session.state === 'active' && (containerId === undefined || session.container === containerId))
-      const visible = await selectVisible(context, active.flatMap(({ session }) => session.rom_id ?? []))
+      const visible = await selectVisibleRoms(context, active.flatMap(({ session }) => session.rom_id ?? []))
       const seen = active.filter(({ session }) => visible.has(session.rom_id ?? 0))
       // A game of the caller only if there is no other: the caller plays it already.
       const [held] = seen.toSorted((a, b) => rankFor(caller, a.session) - rankFor(caller, b.session))

@@ -3,11 +3,12 @@ import type { Context } from '../../core/access/context.ts'
 import type { Config } from '../../core/config/config.ts'
 import { ApiError } from '../../core/errors.ts'
 import { formatDate } from '../../core/typebox.ts'
+import { selectVisibleRoms } from '../roms/visible-rows.ts'
 import { toBrokerError } from './broker.ts'
 import { streamingConfig } from './config.ts'
 import type { UsableContainer } from './containers.ts'
 import { type Endings, explainLapse } from './endings.ts'
-import { type NewClaim, type Reservation, type SessionRow, release, reserve, selectSessions, selectVisible } from './rows.ts'
+import { type NewClaim, type Reservation, type SessionRow, release, reserve, selectSessions } from './rows.ts'
 
 /** Added to the launch timeout, because the process that follows a launch must be able to end it first. */
 const LAUNCH_SLACK_SECONDS = 60
@@ -18,7 +19,7 @@ type ContainerReservation = Extract<Reservation, { claim: string }>
 async function refuseBusy (context: Context, holder: SessionRow | null): Promise<never> {
   const isDraining = holder?.state === 'draining'
   const romId = holder === null || isDraining ? null : holder.rom_id
-  const isSeen = romId !== null && (await selectVisible(context, [romId])).has(romId)
+  const isSeen = romId !== null && (await selectVisibleRoms(context, [romId])).has(romId)
   throw new ApiError('CONFLICT', 'Session in use', {
     fields: {
       rom_name: isSeen ? holder?.rom_name ?? null : null,

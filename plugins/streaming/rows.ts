@@ -200,15 +200,6 @@ export async function selectGame ({ db, caller }: Context<AnyCaller>, id: number
   return row ?? null
 }
 
-/** Selects the ROMs among some ids that a caller sees. */
-export async function selectVisible (
-  { db, caller }: Context<AnyCaller>, ids: readonly number[]
-): Promise<Set<number>> {
-  const { rows } = await sql<{ id: number }>`select r.id from roms r join platforms p on p.id = r.platform_id
-    where r.id = any(${ids}::int[]) and ${isRomVisible(caller)}`.execute(db)
-  return new Set(rows.map(({ id }) => id))
-}
-
 /** Selects the slugs of these platforms that are hidden from the caller. */
 export async function selectHiddenPlatforms (
   { db, caller }: Context<AnyCaller>, slugs: readonly string[]

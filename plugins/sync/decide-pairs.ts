@@ -1,11 +1,11 @@
 import type { Db } from '../../core/database/db.ts'
+import { selectVisibleRoms } from '../roms/visible-rows.ts'
 import type { Direction } from './decide.ts'
 import type { Listing } from './read-listing.ts'
 import type { Pair } from './pair.ts'
 import { createPairs } from './pairing/create-pairs.ts'
 import {
-  type AssetRow, type Scope, listBases, selectAssets, selectBases, selectFormer, selectVisible, upsertBases,
-  upsertDeviceSyncs
+  type AssetRow, type Scope, listBases, selectAssets, selectBases, selectFormer, upsertBases, upsertDeviceSyncs
 } from './rows.ts'
 
 /**
@@ -22,7 +22,7 @@ export async function decidePairs (
     const romIds = [...new Set(open.map((pair) => pair.rom_id))]
     const hashes = [...new Set(open.flatMap(({ file }) => file?.hash ?? []))]
     const [former, visible] = await Promise.all([
-      selectFormer(db, scope, romIds, hashes), selectVisible({ db, caller: scope.caller }, romIds)
+      selectFormer(db, scope, romIds, hashes), selectVisibleRoms({ db, caller: scope.caller }, romIds)
     ])
     pairs.decideAgain(open, former, visible)
   }

@@ -1,5 +1,4 @@
 import { type RawBuilder, sql } from 'kysely'
-import type { Context } from '../../core/access/context.ts'
 import { selectMilliseconds } from '../../core/database/columns.ts'
 import type { Db } from '../../core/database/db.ts'
 import type { AssetKind } from '../assets/entities.ts'
@@ -158,16 +157,6 @@ export async function selectFormer (
     where ${condition} and (v.sha1 = any(${hashes}::text[]) or v.content_hash = any(${hashes}::text[]))
     `.execute(db)
   return rows
-}
-
-/** Selects the ids of these ROMs that are visible to the caller. */
-export async function selectVisible (
-  { db, caller }: Context<AnyCaller>, romIds: readonly number[]
-): Promise<Set<number>> {
-  const { rows } = await sql<{ id: number }>`
-    select r.id from roms r
-    where r.id = any(${romIds}::int[]) and ${isRomVisible(caller)}`.execute(db)
-  return new Set(rows.map((row) => row.id))
 }
 
 export async function selectRomNames (db: Db, romIds: readonly number[]): Promise<Map<number, string>> {
