@@ -1,8 +1,7 @@
 import type { Db } from '../../../core/database/db.ts'
 import type { Counts } from '../entities.ts'
 import type { SessionName } from '../session-name.ts'
-
-const DEVICE = "json_build_object('id', d.id, 'device_id', d.device_id, 'is_numbered', d.is_numbered) as device"
+import { DEVICE } from './session-rows.ts'
 
 /**
  * Returns the pending session in which the server syncs a device, or creates one. The row lock on the device makes

@@ -5,7 +5,8 @@ import type { PlannedDownload } from '../entities.ts'
 import type { SessionName } from '../session-name.ts'
 import type { AssetRow } from '../rows.ts'
 
-const DEVICE = "json_build_object('id', d.id, 'device_id', d.device_id, 'is_numbered', d.is_numbered) as device"
+/** The device `d` of a session, for statements that return sessions. */
+export const DEVICE = "json_build_object('id', d.id, 'device_id', d.device_id, 'is_numbered', d.is_numbered) as device"
 
 /**
  * Updates the time when a device was last seen. The row lock also serializes the requests of one device.
