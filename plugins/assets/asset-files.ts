@@ -73,15 +73,14 @@ export async function measureContent (name: string, content: Readable): Promise<
     size += chunk.length
   }
   const facts = digest.finish()
-  const publish = async (folder: string, fileName: string) => await Promise.resolve(`${folder}/${fileName}`)
   return {
     ...facts,
     given_name: name,
     file_size_bytes: size,
     content_hash: facts.md5,
     path: '',
-    publish,
-    discard: async () => { await Promise.resolve() }
+    publish: async (folder, fileName) => `${folder}/${fileName}`,
+    discard: async () => {}
   }
 }
 

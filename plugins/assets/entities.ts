@@ -115,8 +115,8 @@ export const SyncBase = defineEntity({
     sha1: columns.text(),
     content_hash: columns.text().nullable(),
     /**
-     * The asset's `updated_at` while this was its content. A later `updated_at` means that the server changed after the
-     * agreement.
+     * The asset's `updated_at` while this was its content. A later `updated_at` means that the content of the server
+     * changed after the base was stored.
      */
     updated_at: columns.createdAt()
   }

@@ -1,11 +1,12 @@
 import type { Context } from '../../core/access/context.ts'
+import { allOf } from '../../core/database/conditions.ts'
 import type { Db } from '../../core/database/db.ts'
 import { notFound } from '../../core/errors.ts'
 import type { Device } from '../devices/entities.ts'
 import type { AnyCaller } from '../platforms/visibility.ts'
 import { Asset, type AssetKind, type AssetRef } from './entities.ts'
 import {
-  type AssetCondition, type AssetRow, all, isAt, isDeleted, isId, isInSlot, isKind, isLive, isOfPlatform, isOfRom,
+  type AssetCondition, type AssetRow, isAt, isDeleted, isId, isInSlot, isKind, isLive, isOfPlatform, isOfRom,
   isOfVisibleRom, isOneOf, isOrphaned, isOwn, isReachable, isShared, selectAssets, selectScreenshotsOf, selectSyncs
 } from './rows.ts'
 import type { ListInput, SaveSummary, SaveView, StateView } from './schemas.ts'
@@ -35,7 +36,7 @@ export async function toStateViews (db: Db, rows: readonly AssetRow[]): Promise<
 }
 
 async function getOne (db: Db, ref: AssetRef, conditions: readonly AssetCondition[]): Promise<AssetRow> {
-  const [row] = await selectAssets(db, all([isId(ref.id), isKind(ref.kind), ...conditions]))
+  const [row] = await selectAssets(db, allOf([isId(ref.id), isKind(ref.kind), ...conditions]))
   if (row === undefined) throw assetNotFound(ref)
   return row
 }
@@ -56,7 +57,7 @@ export const getOwn = ({ db, caller }: Context<AnyCaller>, ref: AssetRef): Promi
 export async function getAllOwn (
   { db, caller }: Context<AnyCaller>, kind: AssetKind, ids: readonly number[]
 ): Promise<AssetRow[]> {
-  const rows = await selectAssets(db, all([isOneOf(ids), isKind(kind), isOwn(caller), isLive, isReachable(caller)]))
+  const rows = await selectAssets(db, allOf([isOneOf(ids), isKind(kind), isOwn(caller), isLive, isReachable(caller)]))
   const missing = ids.find((id) => !rows.some((row) => row.id === id))
   if (missing !== undefined) throw assetNotFound({ kind, id: missing })
   return rows
@@ -68,7 +69,7 @@ export const getReadable = ({ db, caller }: Context<AnyCaller>, ref: AssetRef): 
 
 /** Returns a readable asset by the path that clients know. @throws ApiError NOT_FOUND */
 export async function getReadableAt ({ db, caller }: Context<AnyCaller>, path: string): Promise<AssetRow> {
-  const [newest] = await selectAssets(db, all([isAt(path), isShared(caller), isLive, isReachable(caller)]))
+  const [newest] = await selectAssets(db, allOf([isAt(path), isShared(caller), isLive, isReachable(caller)]))
   if (newest === undefined) throw notFound('Asset not found')
   return newest
 }
@@ -87,12 +88,12 @@ export async function listOwn (
   { db, caller }: Context<AnyCaller>, kind: AssetKind, input: ListInput
 ): Promise<AssetRow[]> {
   const ofRoms = input.orphaned ? isOrphaned : isOfVisibleRom(caller)
-  return await selectAssets(db, all([isOwn(caller), isKind(kind), isLive, ofRoms, ...listConditions(input)]))
+  return await selectAssets(db, allOf([isOwn(caller), isKind(kind), isLive, ofRoms, ...listConditions(input)]))
 }
 
 /** Lists deleted assets that can be restored. */
 export async function listDeleted ({ db, caller }: Context<AnyCaller>, kind: AssetKind): Promise<AssetRow[]> {
-  return await selectAssets(db, all([isOwn(caller), isKind(kind), isDeleted, isReachable(caller)]))
+  return await selectAssets(db, allOf([isOwn(caller), isKind(kind), isDeleted, isReachable(caller)]))
 }
 
 /** Finds a live screenshot by name: one of the gallery, or the picture of a save or state. */

@@ -1,10 +1,11 @@
 import { type Static, type TObject, Type } from '@sinclair/typebox'
 import type { Context } from '../../core/access/context.ts'
+import { allOf } from '../../core/database/conditions.ts'
 import type { AnyCaller } from '../platforms/visibility.ts'
 import type { UserFiles } from '../roms/extensions.ts'
 import type { AssetKind } from './entities.ts'
 import { selectThumbnails } from './thumbnail-rows.ts'
-import { type AssetRow, all, hasAsset, idsWithAsset, isLive, isOfRom, isShared, selectAssets, userIdOf } from './rows.ts'
+import { type AssetRow, hasAsset, idsWithAsset, isLive, isOfRom, isShared, selectAssets, userIdOf } from './rows.ts'
 import {
   SaveSchema, ScreenshotSchema, StateSchema, UserSaveSchema, UserScreenshotSchema, UserStateSchema
 } from './schemas.ts'
@@ -30,7 +31,7 @@ const NO_ASSETS: RomAssets = {
 
 /** Selects the assets of a ROM that the caller can read, newest first, in one query. */
 async function selectRomAssets ({ db, caller }: Context<AnyCaller>, romId: number): Promise<RomAssets> {
-  const rows = await selectAssets(db, all([isOfRom(romId), isLive, isShared(caller)]))
+  const rows = await selectAssets(db, allOf([isOfRom(romId), isLive, isShared(caller)]))
   const own = (row: AssetRow) => row.user_id === userIdOf(caller)
   const ofKind = (kind: AssetKind) => rows.filter((row) => row.kind === kind)
   const [saves, states, screenshots] = [ofKind('save'), ofKind('state'), ofKind('screenshot')]

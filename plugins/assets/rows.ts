@@ -2,6 +2,7 @@ import { basename, dirname } from 'node:path/posix'
 import { type RawBuilder, sql } from 'kysely'
 import type { Context } from '../../core/access/context.ts'
 import { selectMilliseconds } from '../../core/database/columns.ts'
+import { type Condition, allOf } from '../../core/database/conditions.ts'
 import type { Db } from '../../core/database/db.ts'
 import { type AnyCaller, readsPublic } from '../platforms/visibility.ts'
 import { isRomVisible } from '../roms/visibility.ts'
@@ -40,7 +41,7 @@ export interface SyncRow {
 }
 
 /** A condition on `assets` aliased `a`, its ROM `r` and platform `p`. */
-export type AssetCondition = RawBuilder<boolean>
+export type AssetCondition = Condition
 
 const COLUMNS = sql`a.id, a.kind, a.user_id, a.rom_id, a.file_name, a.file_size_bytes::float8 as file_size_bytes, a.sha1,
   a.content_hash, a.disk_path, a.emulator, a.slot, a.is_public, a.is_gallery, a.missing_from_fs, a.conflict_of,
@@ -86,9 +87,6 @@ export const hasAsset = (caller: AnyCaller, kind: AssetKind): RawBuilder<boolean
 export const idsWithAsset = (caller: AnyCaller, kind: AssetKind): RawBuilder<unknown> => sql`select a.rom_id from assets a
   where a.rom_id is not null and a.kind = ${kind} and ${isLive} and ${isShared(caller)}`
 
-export const all = (conditions: readonly AssetCondition[]): AssetCondition =>
-  sql<boolean>`(${sql.join(conditions, sql` and `)})`
-
 /** Selects the assets that match the condition, newest first. */
 export async function selectAssets (db: Db, condition: AssetCondition): Promise<AssetRow[]> {
   const { rows } = await sql<AssetRow>`
@@ -105,7 +103,7 @@ export async function selectScreenshotsOf (db: Db, assets: readonly AssetRow[]):
   if (pictured.length === 0) return []
   const users = [...new Set(pictured.map((row) => row.user_id))]
   const roms = [...new Set(pictured.map((row) => row.rom_id))]
-  return await selectAssets(db, all([
+  return await selectAssets(db, allOf([
     isKind('screenshot'), isLive, sql<boolean>`a.user_id = any(${users}::int[])`, sql<boolean>`a.rom_id = any(${roms}::int[])`
   ]))
 }
@@ -125,6 +123,6 @@ export async function selectSyncs (db: Db, assets: readonly AssetRow[]): Promise
 export async function selectOwnIds ({ db, caller }: Context<AnyCaller>, kind: AssetKind): Promise<number[]> {
   const { rows } = await sql<{ id: number }>`select a.id from assets a join roms r on r.id = a.rom_id
     join platforms p on p.id = r.platform_id
-    where ${all([isOwn(caller), isKind(kind), isLive, isRomVisible(caller)])} order by a.id`.execute(db)
+    where ${allOf([isOwn(caller), isKind(kind), isLive, isRomVisible(caller)])} order by a.id`.execute(db)
   return rows.map((row) => row.id)
 }

@@ -43,7 +43,7 @@ export function createAssets (app: FastifyInstance, config: Config, files: Files
     ...createSaveViews(devices),
     changes,
     ...createConflicts(services, { open: files.open, stage }),
-    imports: createAssetImports(files, writes),
+    imports: createAssetImports(writes),
     filed: createFiledAssets(services),
     viewState,
     viewScreenshot,

@@ -1,10 +1,8 @@
-import type { Readable } from 'node:stream'
 import type { Db } from '../../../core/database/db.ts'
 import { Device } from '../../devices/entities.ts'
 import { Rom } from '../../roms/entities.ts'
 import { User } from '../../users/entities.ts'
-import { findUserFolder } from '../../users/user-folder.ts'
-import { type Files, type StagedFile, measureContent } from '../asset-files.ts'
+import { type StagedFile, measureContent } from '../asset-files.ts'
 import { cleanFileName } from '../asset-names.ts'
 import { readPicture } from '../check-picture.ts'
 import { Asset } from '../entities.ts'
@@ -28,7 +26,7 @@ const isSamePlace = (asset: Asset, { emulator, slot }: Pick<ImportedAsset, 'emul
   (asset.emulator ?? null) === emulator && (asset.slot ?? null) === slot
 
 /** Creates the import of assets, which keeps their times and never replaces content. */
-export function createAssetImports (files: Files, writes: Writes) {
+export function createAssetImports (writes: Writes) {
   async function create (writing: WriteContext, given: ImportedAsset, file: StagedFile): Promise<Asset> {
     const { tx, publish } = writing
     const { id, lineage, origin_device_id: device, ...columns } = given
@@ -71,10 +69,6 @@ export function createAssetImports (files: Files, writes: Writes) {
   }
 
   return {
-    /** Stages content of a user. */
-    stage: async (db: Db, userId: number, name: string, content: Readable): Promise<StagedFile> =>
-      await files.stage(await findUserFolder(db, userId), name, content),
-
     /** Reads content as `stage` would, and stores nothing. */
     measure: measureContent,
 
@@ -100,4 +94,3 @@ export function createAssetImports (files: Files, writes: Writes) {
     }
   }
 }
-export type AssetImports = ReturnType<typeof createAssetImports>

@@ -82,13 +82,13 @@ function explain (err: unknown): string | null {
 /** Creates the import of the assets of a batch, each in a transaction of its own, because each has a file. */
 export function createAssetWriter (importer: Pick<Importer, 'open'>, services: ImportServices) {
   const { app, isDryRun, source } = services
-  const { imports } = app.assets
+  const { imports, stage } = app.assets
 
   async function storeOne (db: Db, { record, asset }: ResolvedAsset): Promise<ImportedContent['as']> {
     const content = await importer.open(record.file)
     const staged = isDryRun
       ? await imports.measure(record.file_name, content)
-      : await imports.stage(db, asset.lineage.user_id, record.file_name, content)
+      : await stage(db, asset.lineage.user_id, record.file_name, content)
     try {
       compareContent(services, record, staged)
       const stored = await imports.store(db, asset, staged, async (tx, { id }) => {
