@@ -15,7 +15,7 @@ import { type TargetRom, selectFilesOf, upsertFile } from './rows.ts'
 import type { RomFileServices } from './services.ts'
 import { findTarget, openLibrary, withWriteErrors } from './target-rom.ts'
 import { ensureFolder } from './to-folder.ts'
-import { type ReceivedFile, readFileName, readGivenName, receive } from './upload.ts'
+import { type ReceivedFile, readFileName, receive } from './upload.ts'
 
 /** A received file with its final name and kind. */
 interface NamedFile extends ReceivedFile { name: string, kind: FileKind }
@@ -85,7 +85,7 @@ export async function addFile (
   await withWriteErrors(app, rom, () => withRefusals(path, async () => {
     const { dir } = await openLibrary(app, rom)
     const { folder } = await resolveStoredFile(dir, { ...rom, file_path: rom.fs_path, file_name: rom.fs_name })
-    const arrived = await receive(request, readGivenName(request), folder)
+    const arrived = await receive(request, folder)
     try {
       if (rom.is_folder && await isPresent(join(dir, path))) await clearName(services, request, rom, path)
       await publish(services, dir, rom, { ...arrived, name, kind })

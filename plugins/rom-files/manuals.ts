@@ -12,7 +12,7 @@ import { MANUAL } from './kinds.ts'
 import { writeManual } from './rows.ts'
 import type { RomFileServices } from './services.ts'
 import { findTarget } from './target-rom.ts'
-import { readFileName, readGivenName, receive } from './upload.ts'
+import { readFileName, receive } from './upload.ts'
 
 /**
  * Stores a manual beside the artwork of a ROM and replaces the former one.
@@ -29,7 +29,7 @@ export async function addManual (
   const path = `${artworkFolder(rom.platform_id, id)}/manual/${id}${extname(name).toLowerCase()}`
   const staging = createStaging(app.db, resourcesDir, `${EDIT_PREFIX}${randomUUID()}`)
   try {
-    const arrived = await receive(request, readGivenName(request), staging.folder)
+    const arrived = await receive(request, staging.folder)
     await createSyncedWriter(app.store).move(arrived.path, resourceKey(path))
   } finally {
     await staging.remove()

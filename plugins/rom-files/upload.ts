@@ -16,7 +16,7 @@ import { confirmCaller } from '../auth/confirm-caller.ts'
 import type { FileKind } from './kinds.ts'
 
 const LIMITS = { files: 4, fields: 20, parts: 24, fieldSize: 64 * 1024, fileSize: Infinity }
-export const NAME_HEADER = 'x-upload-filename'
+const NAME_HEADER = 'x-upload-filename'
 
 /** Size limit of a file; `maxBytes` 0 means no limit. */
 export type SizeLimit = Pick<UploadLimits, 'maxBytes' | 'tooLarge' | 'reserve'>
@@ -40,6 +40,9 @@ function decode (header: string): string {
   }
 }
 
+/** Returns the name that a request gives its file. */
+export const readGivenName = (request: FastifyRequest): string => decode(String(request.headers[NAME_HEADER] ?? ''))
+
 /**
  * Returns the name of the file that a request contains.
  *
@@ -47,7 +50,7 @@ function decode (header: string): string {
  * @throws ApiError BAD_REQUEST for a name that no file can have, or of another kind
  */
 export function readFileName (request: FastifyRequest, { extensions }: FileKind, allowsPath: boolean): string {
-  const given = decode(String(request.headers[NAME_HEADER] ?? ''))
+  const given = readGivenName(request)
   const name = allowsPath ? given.slice(Math.max(given.lastIndexOf('/'), given.lastIndexOf('\\')) + 1) : given
   try {
     safeName(name)
@@ -86,9 +89,8 @@ async function receiveFile (folder: string, content: Readable, limit: SizeLimit)
   }
 }
 
-async function readParts (
-  request: FastifyRequest, name: string, folder: string, limit: SizeLimit
-): Promise<ReceivedFile> {
+async function readParts (request: FastifyRequest, folder: string, limit: SizeLimit): Promise<ReceivedFile> {
+  const name = readGivenName(request)
   let arrived: ReceivedFile | null = null
   try {
     for await (const part of request.parts({ limits: LIMITS })) {
@@ -105,10 +107,8 @@ async function readParts (
   return arrived
 }
 
-async function receiveAny (
-  request: FastifyRequest, givenName: string, folder: string, limit: SizeLimit
-): Promise<ReceivedFile> {
-  if (request.isMultipart()) return await readParts(request, givenName, folder, limit)
+async function receiveAny (request: FastifyRequest, folder: string, limit: SizeLimit): Promise<ReceivedFile> {
+  if (request.isMultipart()) return await readParts(request, folder, limit)
   return await receiveFile(folder, request.body instanceof Readable ? request.body : Readable.from([]), limit)
 }
 
@@ -118,9 +118,9 @@ async function receiveAny (
  * @throws ApiError; then no file remains. NOT_AUTHENTICATED or FORBIDDEN if the caller lost the right while it arrived
  */
 export async function receive (
-  request: FastifyRequest, givenName: string, folder: string, limit = ANY_SIZE
+  request: FastifyRequest, folder: string, limit = ANY_SIZE
 ): Promise<ReceivedFile> {
-  const arrived = await receiveAny(request, givenName, folder, limit)
+  const arrived = await receiveAny(request, folder, limit)
   try {
     await confirmCaller(request)
     return arrived
@@ -129,5 +129,3 @@ export async function receive (
     throw err
   }
 }
-
-export const readGivenName = (request: FastifyRequest): string => decode(String(request.headers[NAME_HEADER] ?? ''))

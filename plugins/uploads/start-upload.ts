@@ -93,7 +93,7 @@ export function createUploadStarts (services: Services) {
         user_id: caller.id, platform_id: platform.id, library_id: library, fs_path: path, file_name: name
       }
       await withRefusals(pathOf(upload), async () => {
-        const arrived = await limits.withLimit(db, upload, size, (limit) => receive(request, name, folder, limit))
+        const arrived = await limits.withLimit(db, upload, size, (limit) => receive(request, folder, limit))
         try {
           await publishFile(arrived.path, join(folder, name))
         } finally {
