@@ -25,7 +25,7 @@ export function createGames (app: FastifyInstance) {
     try {
       checkCircuit(provider, app.circuits.of(key))
       const game = await callProvider(provider, scope, async (definition, ctx) =>
-        await definition.getById?.(id as never, rom.toSdk(definition), ctx))
+        await definition.getById?.(id, rom.toSdk(definition), ctx))
       return game === undefined ? bare : checkMatch(game, provider)
     } catch (err) {
       scope.signal.throwIfAborted()
