@@ -251,7 +251,7 @@ function findSerial (name: string): string | null {
 }
 
 /** Returns the first `length` characters, never half of a surrogate pair. */
-function cut (text: string, length: number): string {
+export function cut (text: string, length: number): string {
   const head = text.slice(0, length)
   return text.length > length && /[\ud800-\udbff]$/.test(head) ? head.slice(0, -1) : head
 }

@@ -5,6 +5,7 @@ import { Value, type ValueError } from '@sinclair/typebox/value'
 import { toDatabaseJson } from '../../core/database/json.ts'
 import { PluginAnswerError } from '../../core/loader/calls/answer-error.ts'
 import type { Loaded } from '../../core/loader/registry.ts'
+import { cut } from '../library/names.ts'
 import type { ProviderMatch } from './matches.ts'
 
 const matches = TypeCompiler.Compile(MatchSchema)
@@ -93,11 +94,6 @@ function cutTexts ({ name, sort_name: sortName, summary }: Static<typeof MatchSc
     ...sortName !== undefined && { sort_name: cut(sortName, SORT_NAME_LENGTH) },
     ...summary !== undefined && { summary: cut(summary, SUMMARY_LENGTH) }
   }
-}
-
-/** Cuts a text without leaving half of a surrogate pair. */
-function cut (text: string, length: number): string {
-  return text.length <= length ? text : text.slice(0, length).replace(/[\uD800-\uDBFF]$/, '')
 }
 
 /** Returns the links of a provider that only gives ids of other providers; all other fields are ignored. */

@@ -1,7 +1,7 @@
 import { parseName } from '../library/names.ts'
 import type { MergeBase } from './merge-matches.ts'
 import { readLockedValues } from './field-locks.ts'
-import { embeddedCoverOf } from './locked-cover.ts'
+import { embeddedCoverOf } from './embedded-cover.ts'
 import type { LookupRom } from './stored-rows.ts'
 
 /** Returns the values that a merge starts from. Values of a former match stay, except in a complete scan. */

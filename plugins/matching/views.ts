@@ -18,7 +18,7 @@ export const RomLookupSchema = Type.Object({
 }, { title: 'RomLookup' })
 export type RomLookup = Static<typeof RomLookupSchema>
 
-const NOT_RECORDED = { method: null, reason: 'not_recorded', name: null, platform: null, steps: [], at: null } as const
+const NOT_RECORDED = { method: null, reason: 'not_recorded', name: null, platform: null, at: null } as const
 
 /** Returns a lookup in its wire form. A match from before explanations were stored has none. */
 export function toLookupView ({ provider, provider_id: id, score, explanation }: ExplanationRow): RomLookup {
