@@ -21,13 +21,13 @@ export const ExportQuerySchema = Type.Object({
 export const SkippedRomSchema = Type.Object({ rom_id: Type.Integer(), reason: Type.String() }, { title: 'SkippedRom' })
 export type SkippedRom = Static<typeof SkippedRomSchema>
 
-export const MediaErrorSchema = Type.Object({
+const MediaErrorSchema = Type.Object({
   path: Type.String({ description: 'The file or folder, relative to the platform folder' }),
   reason: Type.String()
 }, { title: 'MediaError' })
 export type MediaError = Static<typeof MediaErrorSchema>
 
-export const ExportedFileSchema = Type.Object({
+const ExportedFileSchema = Type.Object({
   exporter: Type.String({ description: 'Key of the exporter' }),
   platform: Type.String({ description: 'Slug of the platform' }),
   library_id: Type.Integer({ description: 'Id of the library that contains the file' }),
@@ -42,7 +42,7 @@ export const ExportedFileSchema = Type.Object({
 }, { title: 'ExportedFile' })
 export type ExportedFile = Static<typeof ExportedFileSchema>
 
-export const FailedExportSchema = Type.Object({
+const FailedExportSchema = Type.Object({
   exporter: Type.String(),
   platform: Type.String(),
   path: Type.String({ description: 'Path of the file that was not written; path of the library if the library cannot be read' }),

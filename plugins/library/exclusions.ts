@@ -58,14 +58,14 @@ export const DEFAULT_EXCLUDED_FOLDERS: readonly string[] = [
 const OWN_NAMES: readonly string[] = ['.svc-*']
 
 /** Folders that exporters and scrapers write beside the ROMs of a platform; they are never a ROM. */
-export const MEDIA_FOLDERS: readonly string[] = [
+const MEDIA_FOLDERS: readonly string[] = [
   '3dboxes', 'assets', 'backcovers', 'backgrounds', 'bezels', 'boxes', 'cartridges', 'covers', 'custom', 'fanart',
   'images', 'logos', 'manuals', 'marquees', 'media', 'miximages', 'miximages_v2', 'physical', 'physicalmedia',
   'screenshots', 'thumbnails', 'titlescreens', 'videos'
 ]
 
 /** Files that exporters and frontends write beside the ROMs of a platform. */
-export const FRONTEND_FILES: readonly string[] = [
+const FRONTEND_FILES: readonly string[] = [
   'gamelist.xml', 'gamelist.xml.old', 'gamelist.xml.bak', 'metadata.pegasus.txt', '*.metadata.pegasus.txt',
   'metadata.txt', 'noload.txt'
 ]

@@ -21,7 +21,7 @@ type Settings = Pick<Config, 'libraries' | 'library_dir' | 'filesystem'>
 type ConfiguredRoot = Omit<LibraryRoot, 'id'>
 
 /** Name of the only library if the configuration names none. */
-export const UNNAMED = 'library'
+const UNNAMED = 'library'
 
 /** Returns the configured libraries in their order; else the one of `SVC_LIBRARY_DIR`. */
 export function readRoots ({ libraries, library_dir: dir, filesystem }: Settings): ConfiguredRoot[] {

@@ -5,7 +5,7 @@ import { type ExplainedStep, ID_ORIGINS, type IdStep, IdStepSchema, cutText } fr
 import { type LookupResult, type ProviderMatches, idOf } from './matches.ts'
 
 /** The ways in which a match comes to be. `provider`: the provider gave the match and recorded no step. */
-export const MATCH_METHODS = [...ID_ORIGINS, 'hash', 'search', 'sidecar', 'provider'] as const
+const MATCH_METHODS = [...ID_ORIGINS, 'hash', 'search', 'sidecar', 'provider'] as const
 export type MatchMethod = typeof MATCH_METHODS[number]
 
 const MATCH_REASONS = [
@@ -92,7 +92,7 @@ export const explainChoice = (rom: ExplainedRom, id: ProviderId): MatchExplanati
   ({ method: 'person', reason: 'id_known', ...describeRom(rom), steps: [{ by: 'id', id, from: 'person' }] })
 
 /** Explains an id that another provider gave, and that its own provider was not asked about. */
-export function explainLinked (
+function explainLinked (
   rom: ExplainedRom, key: string, id: ProviderId, matches: ProviderMatches
 ): MatchExplanation {
   const linkingProvider = [...matches].find(([, { ids }]) => ids?.[key] === id)?.[0]

@@ -29,7 +29,7 @@ export interface LookupSummary {
 /** Returns the provider's own id of the game; null for a provider that only gives ids of others. */
 export const idOf = (match: ProviderMatch): ProviderId | null => 'id' in match ? match.id : null
 
-export const isLinked = (match: ProviderMatch): match is LinkedMatch => 'is_linked' in match
+const isLinked = (match: ProviderMatch): match is LinkedMatch => 'is_linked' in match
 
 const linksOf = (match: ProviderMatch) => 'ids' in match ? Object.entries(match.ids ?? {}) : []
 

@@ -10,7 +10,7 @@ import { BADGE_FOLDER, badgeStem } from '../resources/badges.ts'
 import { gameFieldsIn, mapGameFields } from './game-fields.ts'
 import type { RomColumnIn } from './rom-columns.ts'
 
-export function toMarksView (row: MarksRow): RomUserView {
+function toMarksView (row: MarksRow): RomUserView {
   return {
     ...row,
     last_played: formatDate(row.last_played),

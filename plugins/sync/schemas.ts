@@ -67,7 +67,7 @@ export const NegotiateSchema = Type.Object({
 })
 export type NegotiateBody = Static<typeof NegotiateSchema>
 
-export const FileOperationSchema = Type.Object({
+const FileOperationSchema = Type.Object({
   type: StringEnum(['upload', 'download', 'conflict', 'noop']),
   rom_id: Type.Integer(),
   file: Type.String(),
@@ -81,7 +81,7 @@ const ByFileSchema = Type.Object({
   session_id: Type.String({ format: 'uuid' }), operations: Type.Array(FileOperationSchema)
 }, { title: 'FileNegotiation' })
 
-export const SlotOperationSchema = Type.Object({
+const SlotOperationSchema = Type.Object({
   action: StringEnum(['upload', 'download', 'conflict', 'no_op', 'delete']),
   rom_id: Type.Integer(),
   save_id: Nullable(Type.Integer()),

@@ -2,7 +2,7 @@ import { type Static, Type } from '@sinclair/typebox'
 import { DateTime, ID_MAX } from '../../core/typebox.ts'
 
 /** The most chunks of an upload: 64 GiB in the smallest chunks that apps send. */
-export const CHUNKS_MAX = 100_000
+const CHUNKS_MAX = 100_000
 /** The largest size that JavaScript counts exactly; a disk may hold more. */
 const SIZE_MAX = Number.MAX_SAFE_INTEGER
 const NAME_HEADER_MAX = 2_000

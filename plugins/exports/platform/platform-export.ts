@@ -84,7 +84,7 @@ function mediaOf ({ media }: ExporterDefinition): [MediaKind, string][] {
 }
 
 /** Returns the path of an exporter's file for a platform, as the operator configured the library. */
-export function exportPath (
+function exportPath (
   { dir }: LibraryRoot, structure: Structure, platform: ExportPlatform, fileName: string
 ): string {
   return join(dir, romsPath(structure, platform.fs_slug), fileName)

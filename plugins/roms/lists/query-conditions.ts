@@ -40,7 +40,7 @@ const isOfNamedRoms = (query: Partial<ListRomsQuery>) => query.collection_id !==
   [query.favorite, query.last_played, query.has_saves, query.has_states].includes(true)
 
 /** Returns the condition of a top-level list. Hidden ROMs are removed after the groups are formed. */
-export function listCondition (
+function listCondition (
   caller: AnyCaller, extensions: RomExtensions, query: ListRomsQuery,
   { order, regionPriority = [], smart = null, isForFew = false }: ConditionOptions
 ): Condition {
