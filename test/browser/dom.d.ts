@@ -8,6 +8,7 @@ interface Element extends EventTarget {
   readonly id: string
   scrollTop: number
   getAttribute: (name: string) => string | null
+  getBoundingClientRect: () => { readonly width: number }
   querySelector: <Found extends Element = HTMLElement>(selector: string) => Found | null
 }
 interface HTMLElement extends Element {
