@@ -5,7 +5,7 @@ import t, { type Test } from 'tap'
 import { type TestApp, buildTestApp } from '../support.ts'
 import { type Journey, runJourney } from './browser.ts'
 
-t.test('uploads of a browser go on after a reload, the end of a session and a lost response', async (t) => {
+t.test('uploads go on after a reload, a sign-out and a lost response', async (t) => {
   const test = await buildTestApp(t, { worker: true })
   await mkdir(join(test.libraryDir, 'roms', 'snes'), { recursive: true })
   await runJourney(t, test, async (journey) => {
