@@ -50,7 +50,7 @@ export interface BackupJob {
 }
 
 /** @property lost the number of uploads of the database that were not on the disk */
-export interface BackupResult extends ArchiveEnd, Checked { path: string, archive_bytes: number, lost: number }
+export interface BackupResult extends ArchiveEnd, Checked { path: string, lost: number }
 
 /** Cuts a table's text into parts of whole rows, so that each part can be loaded alone. */
 async function * cutRows (content: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {

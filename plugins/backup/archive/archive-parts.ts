@@ -5,11 +5,11 @@ import { dirname, join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { constants, createGunzip, createGzip } from 'node:zlib'
 import { type Static, Type } from '@sinclair/typebox'
-import { Value } from '@sinclair/typebox/value'
 import { ArchiveError } from '../../../core/archives/limits.ts'
 import { requireFreeSpace } from '../../../core/files/free-space.ts'
 import { errorCode } from '../../../core/files/fs-error.ts'
 import { isPresent } from '../../../core/files/safe-path.ts'
+import { parseText } from './manifest.ts'
 
 const READ_BYTES = 256 * 1024
 
@@ -23,11 +23,7 @@ export const partsFolder = (archive: string): string => join(dirname(archive), '
 const partPath = (folder: string, { sha256 }: Pick<Part, 'sha256'>): string => join(folder, sha256.slice(0, 2), `${sha256}.gz`)
 
 /** @throws ArchiveError */
-export function readPart (text: string): Part {
-  const part: unknown = JSON.parse(text)
-  if (Value.Check(PartSchema, part)) return part
-  throw new ArchiveError('the reference to one of its parts is invalid')
-}
+export const readPart = (text: string): Part => parseText(PartSchema, text, 'reference to a part')
 
 /** Reads a file from its start, any number of times. */
 const readFrom = (handle: FileHandle) =>

@@ -52,7 +52,8 @@ export type ArchiveEnd = Static<typeof EndingSchema>
 
 export const newManifest = (facts: Omit<Manifest, 'format' | 'version'>): Manifest => ({ format: FORMAT, version: VERSION, ...facts })
 
-function parse<T extends TSchema> (schema: T, text: string, what: string): Static<T> {
+/** Reads a text of an archive. @param what its name, for errors @throws ArchiveError if the text is damaged */
+export function parseText<T extends TSchema> (schema: T, text: string, what: string): Static<T> {
   let value: unknown
   try {
     value = JSON.parse(text)
@@ -65,10 +66,10 @@ function parse<T extends TSchema> (schema: T, text: string, what: string): Stati
 
 /** @throws ArchiveError if it is not a backup's manifest, or has a later format */
 export function readManifest (text: string): Manifest {
-  const { version, svc } = parse(HeadSchema, text, 'manifest')
+  const { version, svc } = parseText(HeadSchema, text, 'manifest')
   if (version > VERSION) throw new ArchiveError(`it was made by a later release (svc ${svc}); use that release`)
-  return parse(ManifestSchema, text, 'manifest')
+  return parseText(ManifestSchema, text, 'manifest')
 }
 
 /** @throws ArchiveError */
-export const readEnding = (text: string): ArchiveEnd => parse(EndingSchema, text, 'end')
+export const readEnding = (text: string): ArchiveEnd => parseText(EndingSchema, text, 'end')

@@ -3,8 +3,9 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import t from 'tap'
 import { ApiError, StartError } from '../../../core/errors.ts'
-import { readManifest } from '../../../plugins/backup/archive/manifest.ts'
+import { MANIFEST, PARTS, newManifest, readManifest } from '../../../plugins/backup/archive/manifest.ts'
 import { readArchive } from '../../../plugins/backup/archive/read-archive.ts'
+import { writeArchive } from '../../../plugins/backup/archive/write-archive.ts'
 import { newDirOf } from '../../../plugins/backup/restore/journal.ts'
 import { commitSwap, resumeInterruptedSwap } from '../../../plugins/backup/restore/swap-data.ts'
 import { deleteOld } from '../../../plugins/backup/backup-folder.ts'
@@ -114,6 +115,17 @@ t.test('an archive is refused if a byte is changed, or if it is cut anywhere', a
     await writeFile(path, bytes.subarray(0, length))
     await t.rejects(readArchive(path, {}), { constructor: StartError, message: /is not a complete backup: / })
   }), { numRuns: 15 })
+})
+
+t.test('an archive with a damaged reference to a part is refused as damaged', async (t) => {
+  const path = join(makeFolder(t), 'damaged.tar.gz')
+  const writer = writeArchive(path, new AbortController().signal)
+  await writer.buffer(MANIFEST, Buffer.from(JSON.stringify(newManifest({
+    svc: '0.1.0', created_at: '', identity: null, migrations: [], postgresql: '17', tables: [], sequences: [], holds: 'everything', secrets: 'left out'
+  }))))
+  await writer.buffer(`${PARTS}assets/a`, Buffer.from('{"sha256":'))
+  await writer.end()
+  await t.rejects(readArchive(path, {}), { constructor: StartError, message: /is not a complete backup: its reference to a part cannot be read/ })
 })
 
 t.test('a backup of a later release is refused with the name of that release', async (t) => {
