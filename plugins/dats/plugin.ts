@@ -40,7 +40,7 @@ const plugin: FeaturePlugin = async (app, { config }) => {
   app.tasks.onEnd(async ({ type, status }) => {
     if (type === 'conversion' || (type === 'scan' && status !== 'finished')) await compare(closing.signal)
   })
-  if (app.upkeep.isHere) watchDatFolder(app, datFolder(config), () => app.tasks.startByItself(FOLDER_TASK))
+  if (app.upkeep.isHere) watchDatFolder(app, datFolder(config), () => app.tasks.startAutomatically(FOLDER_TASK))
 }
 
 export default plugin

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import type { FastifyInstance } from 'fastify'
 import type { Config } from '../../core/config/config.ts'
 import { createPathMask } from '../../core/config/path-mask.ts'
+import { defineTask } from '../tasks/define-task.ts'
 import type { TaskDefinition, TaskRun } from '../tasks/definitions.ts'
 import { type Report, createReport } from './report.ts'
 import { upsertRun } from './rows.ts'
@@ -84,20 +85,15 @@ export function defineImport (app: FastifyInstance, config: Config): TaskDefinit
     }
   }
 
-  return {
+  return defineTask({
     name: TASK_NAME,
     title: 'Import a library',
     description: 'Imports accounts, marks, saves and collections from another program. Started by svc import or POST /api/imports.',
     type: 'generic',
-    group: 'manual',
-    enabled: true,
     // Only the ways above seal the settings and check the person.
     manual_run: false,
-    cron_string: '',
-    destructive: false,
-    isSingle: true,
     timeoutSeconds: TIMEOUT_SECONDS,
     arguments: ImportPayloadSchema,
     run: perform
-  }
+  })
 }

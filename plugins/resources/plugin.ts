@@ -25,7 +25,7 @@ const plugin: FeaturePlugin = async (app, { config, role }) => {
   if (app.store.folder === null) app.addHook('onReady', () => sweepUnfinished(resourcesDirOf(config)))
   const webp = defineWebp(app, config)
   app.tasks.define(webp)
-  if (role === 'worker' && webp.enabled && !app.rest.isWoken) app.addHook('onReady', () => app.tasks.startByItself(webp.name))
+  if (role === 'worker' && webp.enabled && !app.rest.isWoken) app.addHook('onReady', () => app.tasks.startAutomatically(webp.name))
 }
 
 export default plugin

@@ -15,7 +15,7 @@ const plugin: FeaturePlugin<ServerSync> = async (app, { config, role }) => {
   app.tasks.define(definePushPull(config, serverSync))
   if (role === 'worker' && syncConfig.of(config).folder_watcher) {
     app.rest.addSource({ name: 'the watch of the folders of devices', hasWork: () => true })
-    watchFolders(app, folders.base, syncConfig.of(config).folder_scan_delay, () => app.tasks.startByItself(scan.name))
+    watchFolders(app, folders.base, syncConfig.of(config).folder_scan_delay, () => app.tasks.startAutomatically(scan.name))
   }
   return serverSync
 }

@@ -139,7 +139,7 @@ export function createTasks (app: FastifyInstance, config: Config) {
       return Value.Parse(TaskGroupsSchema, await app.jobs.request(CATALOGUE_QUEUE, {}, CATALOGUE_MS))
     },
     run: catalogue.run,
-    startByItself: catalogue.startAutomatically,
+    startAutomatically: catalogue.startAutomatically,
 
     recover: () => recoverTasks(app, config, runs),
     get: getTask,

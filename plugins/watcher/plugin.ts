@@ -1,8 +1,8 @@
-import { Type } from '@sinclair/typebox'
 import type { FastifyInstance } from 'fastify'
 import type { FeaturePlugin } from '../../core/feature.ts'
 import type { Config } from '../../core/config/config.ts'
 import { tasksConfig } from '../tasks/config.ts'
+import { defineTask } from '../tasks/define-task.ts'
 import type { TaskDefinition } from '../tasks/definitions.ts'
 import { WATCHER_NAME, WATCHER_TITLE, createScheduledRows } from './scheduled-rows.ts'
 import { type WaitingScan, createWaitingScan } from './waiting-scan.ts'
@@ -23,7 +23,7 @@ const MINUTE_MS = 60_000
 
 function defineWatcher (config: Config): TaskDefinition {
   const { rescan_on_filesystem_change: enabled, rescan_on_filesystem_change_delay: delay } = tasksConfig.of(config)
-  return {
+  return defineTask({
     name: WATCHER_NAME,
     title: WATCHER_TITLE,
     description: `Quick scan of the platforms in which files were added or deleted, after ${delay} minutes without a change`,
@@ -31,12 +31,8 @@ function defineWatcher (config: Config): TaskDefinition {
     group: 'watcher',
     enabled,
     manual_run: false,
-    cron_string: '',
-    destructive: false,
-    isSingle: true,
-    arguments: Type.Object({}, { additionalProperties: false }),
     run: () => Promise.reject(new Error('The watcher queues scans by itself and cannot be run as a task'))
-  }
+  })
 }
 
 /** Creates a watcher, which runs once no other worker watches, for the life of the process. */

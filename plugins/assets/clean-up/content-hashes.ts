@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto'
 import { type Static, Type } from '@sinclair/typebox'
 import type { FastifyInstance } from 'fastify'
-import type { TaskDefinition, TaskRun } from '../../tasks/definitions.ts'
+import { defineTask } from '../../tasks/define-task.ts'
+import type { TaskRun } from '../../tasks/definitions.ts'
 import type { StoredObject } from '../../../core/store/store.ts'
 import { hashContent, isZip } from '../disk/content-hash.ts'
 import { type Files, HEAD_BYTES } from '../asset-files.ts'
@@ -74,21 +75,15 @@ export function createContentHashes (app: FastifyInstance, files: Files) {
     }
   }
 
-  const definition: TaskDefinition = {
+  const definition = defineTask({
     name: 'recompute_save_content_hashes',
     title: 'Recalculate content hashes of saves',
     description: 'Recalculates the hashes by which devices compare saves, if the stored hash is missing or wrong',
     type: 'cleanup',
-    group: 'manual',
-    enabled: true,
-    manual_run: true,
-    cron_string: '',
-    destructive: false,
-    isSingle: true,
     timeoutSeconds: TIMEOUT_SECONDS,
     arguments: ArgumentsSchema,
     run
-  }
+  })
 
   return {
     definition,
@@ -96,7 +91,7 @@ export function createContentHashes (app: FastifyInstance, files: Files) {
     startWithWorker (): void {
       app.addHook('onReady', async () => {
         if (app.rest.isWoken || !await hasUnhashedSaves(app.db)) return
-        await app.tasks.startByItself(definition.name, { missing_only: true })
+        await app.tasks.startAutomatically(definition.name, { missing_only: true })
       })
     }
   }

@@ -10,7 +10,7 @@ import { createMemo } from '../../../core/loader/calls/memo.ts'
 import { createIndex } from '../../../core/loader/search-index/plugin-index.ts'
 import { USER_AGENT } from '../../../core/loader/services.ts'
 import { tasksConfig } from '../../tasks/config.ts'
-import type { TaskDefinition } from '../../tasks/definitions.ts'
+import { defineTask } from '../../tasks/define-task.ts'
 import { type Title, isShopId, toIndexEntries } from './title.ts'
 
 /** An object of all titles by shop id, with a size of some hundred megabytes. */
@@ -54,17 +54,13 @@ export function createTitles (app: FastifyInstance, config: Config) {
   const index = createIndex(app.db, 'feeds/switch-titles', download, () => scopeOf(AbortSignal.abort(
     new Error('Only its task downloads the Switch title database'))))
 
-  const task: TaskDefinition = {
+  const task = defineTask({
     name: 'update_switch_titledb',
     title: 'Scheduled Switch TitleDB update',
     description: 'Downloads the Switch titles that the feed for Tinfoil contains',
     type: 'update',
-    group: 'scheduled',
     enabled: tasksConfig.of(config).update_switch_titledb,
-    manual_run: true,
     cron_string: tasksConfig.of(config).update_switch_titledb_cron,
-    destructive: false,
-    isSingle: true,
     timeoutSeconds: TIMEOUT_SECONDS,
     arguments: ArgumentsSchema,
     async run ({ signal, report }) {
@@ -73,7 +69,7 @@ export function createTitles (app: FastifyInstance, config: Config) {
       if (count === 0) throw new ServiceDownError('The downloaded Switch title database has no titles; the former one stays in use')
       await report({ update_stats: { processed: count, total: count } })
     }
-  }
+  })
 
   return {
     task,
