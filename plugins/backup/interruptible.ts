@@ -1,9 +1,8 @@
+import { INTERRUPTED } from '../../core/cli/exit-codes.ts'
 import { StartError } from '../../core/errors.ts'
 import { type Progress, mebibytes } from './progress.ts'
 
 const SHOWN_MS = 500
-/** The exit code that a shell reports for a program that Ctrl-C ended: 128 + SIGINT. */
-const INTERRUPTED = 130
 
 function describe ({ phase, rows, files, bytes }: Progress): string {
   const counts = [[rows, `${rows} rows`], [files, `${files} files`], [bytes, mebibytes(bytes)]] as const

@@ -3,12 +3,13 @@ import { open } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { withApp } from '../../core/cli/app.ts'
+import { INTERRUPTED } from '../../core/cli/exit-codes.ts'
 import { ApiError, StartError } from '../../core/errors.ts'
 import type { Features } from '../../core/feature.ts'
 import type { App } from '../../core/typebox.ts'
 import type { Task } from '../tasks/entities.ts'
+import { followTask } from '../tasks/follow-task.ts'
 import type { DatRenameView, DatView } from './schemas.ts'
 
 export interface ListOptions { json?: boolean }
@@ -16,9 +17,6 @@ export interface AddOptions { platform?: string[] }
 export interface FixdatOptions { output?: string }
 export interface RenameOptions { rom?: number[], dryRun?: boolean }
 
-const POLL_MS = 300
-/** The exit code that a shell reports for a program that Ctrl-C ended: 128 + SIGINT. */
-const INTERRUPTED = 130
 const PAGE = 1_000
 
 const write = (text: string) => { process.stdout.write(text) }
@@ -33,22 +31,9 @@ async function run<T> (features: Features, work: (app: App) => Promise<T>): Prom
   }))
 }
 
-/** Waits for the end of a task. @returns null if Ctrl-C came first */
-async function follow (app: App, { id }: Task): Promise<Task | null> {
-  const leave = new AbortController()
-  process.once('SIGINT', () => { leave.abort() })
-  while (!leave.signal.aborted) {
-    const task = await app.tasks.get(app.db, id)
-    if (!['queued', 'started'].includes(task.status)) return task
-    // A signal ends the sleep early, and the loop notices the signal.
-    await sleep(POLL_MS, undefined, { signal: leave.signal }).catch(() => undefined)
-  }
-  warn(`\nsvc: this command ends; the task ${id} continues in the server\n`)
-  return null
-}
-
-/** Prints the report of a task that ended. @returns the exit code */
-function finish (task: Task | null, printReport: (meta: Task['meta']) => boolean): number {
+/** Waits for a task, and prints its report. @returns the exit code */
+async function finish (app: App, { id }: Task, printReport: (meta: Task['meta']) => boolean): Promise<number> {
+  const task = await followTask(app, id)
   if (task === null) return INTERRUPTED
   const isClean = printReport(task.meta)
   // The report names the problems already.
@@ -106,7 +91,8 @@ export async function addDats (
     let code = 0
     for (const file of files) {
       try {
-        code = Math.max(code, finish(await follow(app, await addDat(app, file, platform ?? null)), printLoad))
+        code = Math.max(code, await finish(app, await addDat(app, file, platform ?? null), printLoad))
+        if (code === INTERRUPTED) break
       } catch (err) {
         if (!(err instanceof ApiError || err instanceof StartError)) throw err
         warn(`svc: ${err.message}\n`)
@@ -177,6 +163,6 @@ export async function renameByDat (features: Features, id: number, { rom, dryRun
   return await run(features, async (app) => {
     if (dryRun === true) return await previewRenames(app, id, rom ?? null)
     const task = await app.tasks.run('rename_by_dat', { dat_id: id, ...(rom === undefined ? {} : { rom_ids: rom }) }, null)
-    return finish(await follow(app, task), printRenames)
+    return await finish(app, task, printRenames)
   })
 }

@@ -1,5 +1,6 @@
 import type { ExportOutcome } from './schemas.ts'
 import { withWorker } from '../../core/cli/app.ts'
+import { USAGE } from '../../core/cli/exit-codes.ts'
 import type { Features } from '../../core/feature.ts'
 import { StartError } from '../../core/errors.ts'
 import type { App } from '../../core/typebox.ts'
@@ -7,8 +8,6 @@ import { runScan } from '../scans/cli.ts'
 import { findPlatforms } from './find-platforms.ts'
 
 export interface ExportOptions { platform?: string[], json?: boolean, scan?: boolean }
-
-const USAGE = 2
 
 /** @throws StartError if the exporter is not active; `svc plugins` shows the reason. */
 function pickFormats (app: App, format: string): string[] {

@@ -1,11 +1,13 @@
 import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { withWorker } from '../../core/cli/app.ts'
+import { INTERRUPTED, USAGE } from '../../core/cli/exit-codes.ts'
 import type { Config } from '../../core/config/config.ts'
 import { StartError } from '../../core/errors.ts'
 import type { Features } from '../../core/feature.ts'
 import type { App } from '../../core/typebox.ts'
+import type { Task } from '../tasks/entities.ts'
+import { followTask } from '../tasks/follow-task.ts'
 import { findAccount } from '../users/import-rows.ts'
 import { readSettings } from './config.ts'
 import type { ImporterDefinition, ImporterSettings } from './contract.ts'
@@ -21,10 +23,6 @@ export interface ImportOptions {
   [flag: string]: unknown
 }
 
-const USAGE = 2
-/** The exit code of a program that Ctrl-C ended: 128 + SIGINT. */
-const INTERRUPTED = 130
-const POLL_MS = 400
 /** A line of progress is written at most this often. */
 const LINE_MS = 2_000
 
@@ -74,21 +72,14 @@ function describeProgress ({ current, listed }: Record<string, unknown>): string
   return `${listed} records read, now ${nameKind(current)}`
 }
 
-/** Shows the progress of a task until it ends. @returns its status; null if `signal` ended the watching first */
-async function follow (
-  app: App, id: string, signal: AbortSignal, write: (text: string) => void
-): Promise<string | null> {
+/** Creates the function that prints the progress of the task of an import. */
+function createProgress (work: string): (task: Task) => void {
   let writtenAt = -Infinity
-  while (!signal.aborted) {
-    const { status, meta } = await app.tasks.get(app.db, id)
-    if (!['queued', 'started', 'deferred', 'scheduled'].includes(status)) return status
-    if (performance.now() - writtenAt >= LINE_MS) {
-      writtenAt = performance.now()
-      write(status === 'started' ? describeProgress(meta) : 'waiting for the scan worker')
-    }
-    await sleep(POLL_MS, undefined, { signal }).catch(() => undefined)
+  return ({ status, meta }) => {
+    if (!['queued', 'started'].includes(status) || performance.now() - writtenAt < LINE_MS) return
+    writtenAt = performance.now()
+    process.stderr.write(`${work}: ${status === 'started' ? describeProgress(meta) : 'waiting for the scan worker'}.\n`)
   }
-  return null
 }
 
 /** Runs an import and prints its report. @returns the exit code */
@@ -101,16 +92,11 @@ export async function runImport (
   const work = `${flags.dryRun === true ? 'Planning the import' : 'Importing'} from ${importer.title}`
   process.stderr.write(`${work}: queued as the task ${task.id}.\n`)
   if (!flags.wait) return 0
-  const leave = new AbortController()
-  process.once('SIGINT', () => { leave.abort() })
-  const status = await follow(app, task.id, leave.signal, (text) => { process.stderr.write(`${work}: ${text}.\n`) })
-  if (status === null) {
-    process.stderr.write(`\nsvc: this command ends; the import ${task.id} continues in the server. Stop it with svc tasks stop ${task.id}\n`)
-    return INTERRUPTED
-  }
+  const ended = await followTask(app, task.id, createProgress(work))
+  if (ended === null) return INTERRUPTED
   const { report } = await app.imports.get(app.db, task.id)
   process.stdout.write(flags.json === true ? `${JSON.stringify(report)}\n` : formatReport(report))
-  return status === 'finished' ? 0 : 1
+  return ended.status === 'finished' ? 0 : 1
 }
 
 /** Runs `svc import <key>`. @returns the exit code */

@@ -4,6 +4,7 @@ import type { Task } from '../tasks/entities.ts'
 import { type ScanPayload, createScanPayloadSchema } from './schemas.ts'
 import type { ScanType } from '../matching/scan-types.ts'
 import { withApp } from '../../core/cli/app.ts'
+import { INTERRUPTED, USAGE } from '../../core/cli/exit-codes.ts'
 import { listAllFolders } from '../library/locate-folder.ts'
 import { explainRom } from './cli/explain-rom.ts'
 import { followScan } from './cli/follow.ts'
@@ -28,10 +29,6 @@ export interface ScanOptions {
   json?: boolean
   wait: boolean
 }
-
-const USAGE = 2
-/** The exit code of a program that Ctrl-C ended: 128 + SIGINT. */
-const INTERRUPTED = 130
 
 const write = (text: string) => { process.stdout.write(text) }
 

@@ -1,3 +1,4 @@
+import { INTERRUPTED } from '../../core/cli/exit-codes.ts'
 import type { Config } from '../../core/config/config.ts'
 import { StartError } from '../../core/errors.ts'
 import type { Features } from '../../core/feature.ts'
@@ -10,8 +11,6 @@ import { type CopyProgress, copyStore } from './copy-store.ts'
 
 export interface CopyOptions { to?: string, from?: string }
 
-/** The exit code that a shell reports for a program that Ctrl-C ended: 128 + SIGINT. */
-const INTERRUPTED = 130
 const SHOWN_MS = 500
 
 const describe = ({ copied, bytes, present }: CopyProgress) =>

@@ -1,18 +1,14 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { isDeepStrictEqual } from 'node:util'
 import { withApp } from '../../core/cli/app.ts'
+import { INTERRUPTED, USAGE } from '../../core/cli/exit-codes.ts'
 import type { Features } from '../../core/feature.ts'
 import { ApiError, StartError } from '../../core/errors.ts'
 import type { App } from '../../core/typebox.ts'
 import type { Task } from './entities.ts'
+import { followTask } from './follow-task.ts'
 
 export interface ListOptions { json?: boolean }
 export interface RunOptions { args: string, wait: boolean }
-
-const USAGE = 2
-/** The exit code that a shell reports for a program that Ctrl-C ended: 128 + SIGINT. */
-const INTERRUPTED = 130
-const POLL_MS = 400
 
 const write = (text: string) => { process.stdout.write(text) }
 
@@ -49,22 +45,14 @@ export async function listTasks (features: Features, options: ListOptions): Prom
 }
 
 async function follow (app: App, id: string): Promise<number> {
-  const leave = new AbortController()
-  process.once('SIGINT', () => { leave.abort() })
   let shown: Task['meta'] = {}
-  while (!leave.signal.aborted) {
-    const task = await app.tasks.get(app.db, id)
-    if (!isDeepStrictEqual(task.meta, shown)) write(`${JSON.stringify(task.meta)}\n`)
-    shown = task.meta
-    if (!['queued', 'started'].includes(task.status)) {
-      write(`${task.title}: ${task.status}${typeof task.error === 'string' ? `. ${task.error}` : ''}\n`)
-      return task.status === 'finished' ? 0 : 1
-    }
-    // A signal ends the sleep early, and the loop notices the signal.
-    await sleep(POLL_MS, undefined, { signal: leave.signal }).catch(() => undefined)
-  }
-  process.stderr.write(`\nsvc: this command ends; the task ${id} continues in the server\n`)
-  return INTERRUPTED
+  const task = await followTask(app, id, ({ meta }) => {
+    if (!isDeepStrictEqual(meta, shown)) write(`${JSON.stringify(meta)}\n`)
+    shown = meta
+  })
+  if (task === null) return INTERRUPTED
+  write(`${task.title}: ${task.status}${typeof task.error === 'string' ? `. ${task.error}` : ''}\n`)
+  return task.status === 'finished' ? 0 : 1
 }
 
 /** Runs `svc tasks run`. */
