@@ -36,11 +36,10 @@ export async function selectDoomed (
 export async function deleteRoms (db: Db, roms: readonly RomToDelete[]): Promise<Set<number>> {
   const ids = roms.map(({ id }) => id)
   return await inTransaction(db, async (tx) => {
-    const db = tx
     await sql`delete from roms r using unnest(${ids}::int[], ${roms.map((rom) => rom.fs_name)}::text[]) as doomed (id, fs_name)
       where r.id = doomed.id and r.fs_name = doomed.fs_name
-        and not exists (select 1 from rom_renames n where n.rom_id = r.id)`.execute(db)
-    const { rows } = await sql<{ id: number }>`select id from roms where id = any(${ids}::int[])`.execute(db)
+        and not exists (select 1 from rom_renames n where n.rom_id = r.id)`.execute(tx)
+    const { rows } = await sql<{ id: number }>`select id from roms where id = any(${ids}::int[])`.execute(tx)
     const left = new Set(rows.map(({ id }) => id))
     return new Set(ids.filter((id) => !left.has(id)))
   })

@@ -3,13 +3,11 @@ import { join } from 'node:path'
 import type { FastifyInstance } from 'fastify'
 import type { Context } from '../../core/access/context.ts'
 import type { Config } from '../../core/config/config.ts'
-import { ApiError } from '../../core/errors.ts'
-import { errorCode } from '../../core/files/fs-error.ts'
 import type { BulkResult } from '../firmware/schemas.ts'
-import { toRefusal } from '../library/write-checks.ts'
 import { createArtworkFolders } from '../artwork/folders.ts'
 import { markPlatforms } from '../scans/platform-rows.ts'
 import type { Disposal } from '../trash/move-to-trash.ts'
+import { explainMove } from '../trash/trashed-items.ts'
 import { announceDeleted } from './events.ts'
 import { type RomToDelete, deleteRoms, selectDoomed } from './rows.ts'
 import type { DeleteRoms } from './schemas.ts'
@@ -19,26 +17,15 @@ import type { DeleteRoms } from './schemas.ts'
  */
 const BATCH = 100
 
-/** Returns why the files of a ROM stay, without absolute paths. */
-function reasonOf (err: unknown, { fs_path: path, fs_name: name }: RomToDelete): string {
-  const refusal = toRefusal(err, `${path}/${name}`)
-  if (refusal instanceof ApiError) return refusal.message
-  if (errorCode(err) === '') throw err
-  return `'${path}/${name}' cannot be moved (${errorCode(err)}); check its disk`
-}
-
 const inBatches = (ids: readonly number[]): number[][] =>
   Array.from({ length: Math.ceil(ids.length / BATCH) }, (_none, index) => ids.slice(index * BATCH, (index + 1) * BATCH))
-
-/** The result of one call. */
-interface DeletionResult { failed: Map<number, string>, deleted: RomToDelete[] }
 
 /** Moves the files of a ROM. @returns true if they are in the trash now, false if they were gone, or why they stay */
 async function moveFiles (disposal: Disposal, rom: RomToDelete): Promise<boolean | string> {
   try {
     return await disposal.move({ ...rom, file_path: rom.fs_path, file_name: rom.fs_name })
   } catch (err) {
-    return reasonOf(err, rom)
+    return explainMove(err, `${rom.fs_path}/${rom.fs_name}`)
   }
 }
 
@@ -49,7 +36,7 @@ async function moveFiles (disposal: Disposal, rom: RomToDelete): Promise<boolean
  */
 async function moveAll (
   disposal: Disposal, roms: readonly RomToDelete[]
-): Promise<{ remaining: Set<number>, reasons: Map<number, string> }> {
+): Promise<{ trashed: Set<number>, reasons: Map<number, string> }> {
   const trashIds = new Map(await disposal.storeRoms(roms.map(({ id }) => id)))
   const reasons = new Map<number, string>()
   const idle: number[] = []
@@ -62,7 +49,7 @@ async function moveAll (
     trashIds.delete(rom.id)
   }
   await disposal.deleteRows(idle)
-  return { remaining: new Set(trashIds.keys()), reasons }
+  return { trashed: new Set(trashIds.keys()), reasons }
 }
 
 /** Removes platform folders that became empty. A disk that is mounted there stays. */
@@ -82,33 +69,30 @@ export async function removeEmptied (
 export function createDeletion (app: FastifyInstance, config: Config) {
   const artwork = createArtworkFolders(app.store)
 
+  /** @returns the ROMs that were not deleted, with the reasons */
   async function deleteBatch (
     context: Context, ids: readonly number[], withFiles: ReadonlySet<number>, disposal: Disposal
-  ): Promise<DeletionResult> {
+  ): Promise<Map<number, string>> {
     const { db } = context
     const roms = await selectDoomed(context, ids)
     const audiences = await app.permissions.listAudiences(app.db, ids)
-    const { remaining: kept, reasons } = await moveAll(
-      disposal, [...roms.values()].filter(({ id }) => withFiles.has(id))
-    )
-    const outcome: DeletionResult = { failed: new Map(), deleted: [] }
+    const { trashed, reasons } = await moveAll(disposal, [...roms.values()].filter(({ id }) => withFiles.has(id)))
+    const failed = new Map<number, string>()
     for (const id of ids) {
-      const rom = roms.get(id)
       const reason = reasons.get(id)
-      if (rom === undefined) outcome.failed.set(id, `ROM with ID ${id} not found`)
-      else if (reason !== undefined) outcome.failed.set(id, `Failed to delete ROM ${id}: ${reason}`)
-      else outcome.deleted.push(rom)
+      if (!roms.has(id)) failed.set(id, `ROM with ID ${id} not found`)
+      else if (reason !== undefined) failed.set(id, `Failed to delete ROM ${id}: ${reason}`)
     }
-    const deleted = await deleteRoms(db, outcome.deleted)
-    for (const { id } of outcome.deleted.filter((rom) => !deleted.has(rom.id))) {
-      outcome.failed.set(id, `Failed to delete ROM ${id}: it is being renamed or moved; try again, or scan its platform first`)
+    const toDelete = ids.flatMap((id) => failed.has(id) ? [] : roms.get(id) ?? [])
+    const deletedIds = await deleteRoms(db, toDelete)
+    const deleted = toDelete.filter(({ id }) => deletedIds.has(id))
+    for (const { id } of toDelete.filter((rom) => !deletedIds.has(rom.id))) {
+      failed.set(id, `Failed to delete ROM ${id}: it is being renamed or moved; try again, or scan its platform first`)
     }
-    outcome.deleted = outcome.deleted.filter(({ id }) => deleted.has(id))
-    const gone = outcome.deleted.map(({ id }) => id)
-    announceDeleted(app, config, gone, audiences)
-    for (const rom of outcome.deleted.filter(({ id }) => !kept.has(id))) await artwork.remove(rom.platform_id, rom.id)
-    await removeEmptied(app, outcome.deleted.filter(({ id }) => withFiles.has(id)))
-    return outcome
+    announceDeleted(app, config, deleted.map(({ id }) => id), audiences)
+    for (const rom of deleted.filter(({ id }) => !trashed.has(id))) await artwork.remove(rom.platform_id, rom.id)
+    await removeEmptied(app, deleted.filter(({ id }) => withFiles.has(id)))
+    return failed
   }
 
   return {
@@ -124,8 +108,7 @@ export function createDeletion (app: FastifyInstance, config: Config) {
       const failed = new Map<number, string>()
       await disposal.run(async () => {
         for (const batch of inBatches(ids)) {
-          const outcome = await deleteBatch(context, batch, withFiles, disposal)
-          for (const [id, error] of outcome.failed) failed.set(id, error)
+          for (const [id, error] of await deleteBatch(context, batch, withFiles, disposal)) failed.set(id, error)
         }
         await disposal.finish()
       })

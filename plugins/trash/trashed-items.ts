@@ -8,14 +8,13 @@ import type { TrashedItem } from './rows.ts'
 export const PAGE = 500
 
 export const itemNotFound = (id: number) => notFound(`Item with ID '${id}' of the trash not found`)
-const nameOf = ({ file_path: path, file_name: name }: TrashedItem) => `${path}/${name}`
 
-/** Returns why an item cannot be moved, without absolute paths. */
-function reasonOf (err: unknown, item: TrashedItem): string {
-  const refusal = toRefusal(err, nameOf(item))
+/** Returns why a file cannot be moved. @param path of the file in its library */
+export function explainMove (err: unknown, path: string): string {
+  const refusal = toRefusal(err, path)
   if (refusal instanceof ApiError) return refusal.message
   if (errorCode(err) === '') throw err
-  return `'${nameOf(item)}' cannot be moved (${errorCode(err)}); check its disk`
+  return `'${path}' cannot be moved (${errorCode(err)}); check its disk`
 }
 
 /** Runs work on each item, and collects the failures. */
@@ -35,7 +34,7 @@ export async function forEachItem (
       await work(item)
       done.push(item)
     } catch (err) {
-      failed.set(id, `Failed to ${words} ${id}: ${reasonOf(err, item)}`)
+      failed.set(id, `Failed to ${words} ${id}: ${explainMove(err, `${item.file_path}/${item.file_name}`)}`)
     }
   }
   const result = { successful_items: done.length, failed_ids: [...failed.keys()], errors: [...failed.values()] }
