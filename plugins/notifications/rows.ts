@@ -2,10 +2,9 @@ import { sql } from 'kysely'
 import type { Context } from '../../core/access/context.ts'
 import type { Db } from '../../core/database/db.ts'
 import { toDatabaseJson } from '../../core/database/json.ts'
-import type { Notification } from './entities.ts'
 import type { Draft } from './kinds.ts'
 import { isRomVisible } from '../roms/visibility.ts'
-import { INBOX_MAX } from './entities.ts'
+import { INBOX_MAX, type Notification } from './entities.ts'
 
 /** Ids of users, all administrators or all users; disabled accounts get nothing. */
 export type Recipients = readonly number[] | 'admins' | 'all'

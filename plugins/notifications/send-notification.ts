@@ -65,6 +65,7 @@ export function readRecipients (caller: Caller, given: SendNotification['recipie
 
 /** @throws ApiError NOT_FOUND unless all named users receive the notification */
 export function checkFound (to: Recipients, found: readonly number[]): void {
-  const missing = typeof to === 'string' ? undefined : to.find((id) => !found.includes(id))
+  const ids = new Set(found)
+  const missing = typeof to === 'string' ? undefined : to.find((id) => !ids.has(id))
   if (missing !== undefined) throw notFound(`User with ID '${missing}' not found or disabled; nothing was sent`)
 }

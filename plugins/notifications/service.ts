@@ -8,7 +8,7 @@ import { userRoom } from '../../core/sockets/sockets.ts'
 import { createThrottle } from '../auth/throttle-rows.ts'
 import { type Draft, type NotificationCause, draftOf } from './kinds.ts'
 import type { NotificationView, SendNotification } from './schemas.ts'
-import { findRom, toOutgoing, toView, withCurrentName } from './views.ts'
+import { findRomId, toOutgoing, toView, withCurrentName } from './views.ts'
 import { checkFound, readDraft, readRecipients } from './send-notification.ts'
 import { type Recipients, createInbox, insertNotifications, lockRecipients, selectNames } from './rows.ts'
 
@@ -74,7 +74,7 @@ export function createNotifications (app: FastifyInstance, config: Config) {
     /** Lists the caller's inbox, newest first. Notifications name ROMs as they are called now. */
     async list (context: Context): Promise<NotificationView[]> {
       const rows = await inbox.list(context.caller.id)
-      const names = await selectNames(context, rows.flatMap(({ data }) => findRom(data) ?? []))
+      const names = await selectNames(context, rows.flatMap(({ data }) => findRomId(data) ?? []))
       return rows.map((row) => toView({ ...row, data: withCurrentName(row.data, names) }))
     },
 

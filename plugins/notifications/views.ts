@@ -5,12 +5,12 @@ import type { StoredNotification } from './rows.ts'
 import type { NotificationView } from './schemas.ts'
 
 /** Returns the id of the ROM that the data of a notification name; undefined for none. */
-export const findRom = ({ rom_id: id, rom_name: name }: StoredNotification['data']): number | undefined =>
+export const findRomId = ({ rom_id: id, rom_name: name }: StoredNotification['data']): number | undefined =>
   typeof name === 'string' && typeof id === 'number' && Number.isInteger(id) && id > 0 && id <= ID_MAX ? id : undefined
 
 /** Replaces the name of a ROM by the current one. The stored name stays if the ROM is gone or hidden. */
 export function withCurrentName (data: StoredNotification['data'], names: ReadonlyMap<number, string>): StoredNotification['data'] {
-  const name = names.get(findRom(data) ?? -1)
+  const name = names.get(findRomId(data) ?? -1)
   return name === undefined ? data : { ...data, rom_name: name }
 }
 
