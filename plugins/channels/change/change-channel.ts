@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { FastifyInstance } from 'fastify'
 import { type Caller, isAdministrator } from '../../../core/access/auth.ts'
 import type { Context } from '../../../core/access/context.ts'
@@ -16,7 +17,7 @@ import { ChannelDelivery, NotificationChannel } from '../entities.ts'
 import { findChannel, reloadChannel } from './find-channel.ts'
 import { type CreateChannel, type UpdateChannel, UpdateChannelSchema } from '../schemas.ts'
 import { type Settings, type StoredSettings, openSettings, sealSettings } from '../sealed-settings.ts'
-import { checkMove, checkSettings, isSame, mergeSettings, touchesSettings } from './settings.ts'
+import { checkMove, checkSettings, mergeSettings, touchesSettings } from './settings.ts'
 
 const CHANNELS_MAX = 20
 /** Fields of a request that are not settings of the plugin. */
@@ -54,7 +55,7 @@ async function changeSettings (
   const stored = openSettings(services.app.secrets, row.sealed)
   const settings = mergeSettings(definition, given, stored)
   const becomesTrusted = stored?.is_trusted === false && isAdministrator(caller)
-  if (isSame(settings, stored?.settings) && !becomesTrusted) return {}
+  if (isDeepStrictEqual(settings, stored?.settings) && !becomesTrusted) return {}
   const next = await readSettings(services, caller, loaded, settings)
   if (stored !== null) checkMove(definition, given, stored, next)
   const code = await sendCode(services.codes, caller, loaded, next)

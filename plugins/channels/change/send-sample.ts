@@ -2,6 +2,7 @@ import type { OutgoingNotification } from '@svc/plugin-sdk'
 import type { FastifyInstance } from 'fastify'
 import type { Caller } from '../../../core/access/auth.ts'
 import type { Context } from '../../../core/access/context.ts'
+import { databaseDate } from '../../../core/database/clock.ts'
 import type { Db } from '../../../core/database/db.ts'
 import { badRequest } from '../../../core/errors.ts'
 import { type Quota, createThrottle } from '../../auth/throttle-rows.ts'
@@ -28,7 +29,7 @@ const createSample = (): OutgoingNotification => ({
 })
 
 const storeSuccess = (db: Db, id: number) => db.em.nativeUpdate(NotificationChannel, { id },
-  { last_delivered_at: new Date(), last_error: null, consecutive_failures: 0 })
+  { last_delivered_at: databaseDate(), last_error: null, consecutive_failures: 0 })
 
 /** Creates the test of a channel, which sends a sample to its destination. */
 export function createSamples (app: FastifyInstance, calls: Calls) {

@@ -54,8 +54,6 @@ export function mergeSettings (
   return Value.Default(definition.settings, Object.fromEntries(entries)) as Settings
 }
 
-export const isSame = (a: Settings, b: Settings | undefined) => isDeepStrictEqual(a, b)
-
 function checkForm (definition: ChannelDefinition, settings: Settings): void {
   const problems = listErrors(definition.settings, settings)
   if (problems.length === 0) return

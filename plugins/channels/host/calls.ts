@@ -1,7 +1,7 @@
 import type { OutgoingNotification } from '@svc/plugin-sdk'
 import type { FastifyInstance } from 'fastify'
 import { ApiError, badRequest } from '../../../core/errors.ts'
-import type { CallResult, Failure } from './channel-failures.ts'
+import type { CallResult } from './channel-failures.ts'
 import { DEFAULT_TIMEOUT_MS, type Host } from './channel-host.ts'
 import type { ChannelSubject } from './http.ts'
 import type { CheckedSettings } from '../sealed-settings.ts'
@@ -31,8 +31,6 @@ async function callHost (host: Host, call: HostCall, signal: AbortSignal): Promi
   }
 }
 
-const throwFailure = (failure: Failure): never => { throw badRequest(failure.message) }
-
 /** Calls plugins in the scan worker for a waiting request. @throws ApiError UNAVAILABLE if no worker runs */
 export function createCalls (app: FastifyInstance, host: Host) {
   const seal = (value: unknown) => ({ sealed: app.secrets.seal(PURPOSE, JSON.stringify(value)) })
@@ -61,7 +59,8 @@ export function createCalls (app: FastifyInstance, host: Host) {
 
   async function require<Value> (userId: number, call: HostCall): Promise<Value> {
     const outcome = await callOnce<Value>(userId, call)
-    return outcome.ok ? outcome.value : throwFailure(outcome.failure)
+    if (!outcome.ok) throw badRequest(outcome.failure.message)
+    return outcome.value
   }
 
   /** Returns a subject for a channel type without a channel. */
