@@ -9,13 +9,14 @@ import { defineFolderScan, definePushPull } from './tasks.ts'
 const plugin: FeaturePlugin<ServerSync> = async (app, { config, role }) => {
   const folders = createFolderSync(app, config)
   const serverSync = createServerSync(app, config, createSshSync(app, config))
-  app.devices.onRegister(async (device) => { if (device.sync_mode === 'file_transfer') await folders.makeFolders(device) })
+  app.devices.onRegister(async (device) => { if (device.sync_mode === 'file_transfer') await folders.createFolders(device) })
   const scan = defineFolderScan(config, folders)
   app.tasks.define(scan)
   app.tasks.define(definePushPull(config, serverSync))
   if (role === 'worker' && syncConfig.of(config).folder_watcher) {
     app.rest.addSource({ name: 'the watch of the folders of devices', hasWork: () => true })
-    watchFolders(app, folders.base, syncConfig.of(config).folder_scan_delay, () => app.tasks.startAutomatically(scan.name))
+    const { folder_scan_delay: delay } = syncConfig.of(config)
+    watchFolders(app, folders.base, delay, () => app.tasks.startAutomatically(scan.name))
   }
   return serverSync
 }

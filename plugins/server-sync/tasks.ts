@@ -5,8 +5,6 @@ import { syncConfig } from './config.ts'
 import type { createFolderSync } from './folders/scan.ts'
 import type { ServerSync } from './service.ts'
 
-export const FOLDER_TASK = 'sync_folder_scan'
-
 export function definePushPull (config: Config, serverSync: ServerSync): TaskDefinition {
   const { push_pull: isOn, push_pull_cron: cron } = syncConfig.of(config)
   return defineTask({
@@ -23,7 +21,7 @@ export function definePushPull (config: Config, serverSync: ServerSync): TaskDef
 export function defineFolderScan (config: Config, folders: ReturnType<typeof createFolderSync>): TaskDefinition {
   const { folder_watcher: isOn } = syncConfig.of(config)
   return defineTask({
-    name: FOLDER_TASK,
+    name: 'sync_folder_scan',
     title: 'Sync Folder Scan',
     description: 'Imports save files from the folders of devices with the sync mode file_transfer',
     type: 'sync',

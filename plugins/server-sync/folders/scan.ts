@@ -58,7 +58,7 @@ export function createFolderSync (app: FastifyInstance, config: Config) {
 
   return {
     base,
-    makeFolders: createFolders,
+    createFolders,
 
     /** Scans the folders of all devices in the mode file_transfer. A failure of one device does not stop the others. */
     async scan (signal: AbortSignal): Promise<FolderScan> {
