@@ -9,18 +9,18 @@ import { openNameless } from './temporary.ts'
 const LIMITS = { files: 2, fields: 20, parts: 22, fieldSize: 64 * 1024, fileSize: Infinity }
 const PART = 'patch_file'
 
-/** An uploaded patch; its receiver closes it. */
-export interface UploadedPatch { name: string, handle: FileHandle }
+/** An open file, and its name. Its receiver closes it. */
+export interface NamedFile { name: string, handle: FileHandle }
 
 /** The content of a form. */
 export interface PatchForm {
   /** The id of a patch in the library, or an uploaded patch. */
-  patch: number | UploadedPatch
+  patch: number | NamedFile
   /** The name as given; empty for none. */
   outputName: string
 }
 
-interface Parts { fields: Map<string, string>, sent: UploadedPatch | null }
+interface Parts { fields: Map<string, string>, sent: NamedFile | null }
 
 function toForm ({ fields, sent }: Parts): PatchForm {
   const id = fields.get('patch_file_id') ?? ''

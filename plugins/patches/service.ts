@@ -13,7 +13,7 @@ import { patchesConfig } from './config.ts'
 import { type StoredFile, openStoredFile } from '../roms/stored-files.ts'
 import { applyInThread } from './apply-in-thread.ts'
 import { PATCH_EXTENSIONS } from './extensions.ts'
-import { type PatchForm, type UploadedPatch, readPatchForm } from './form.ts'
+import { type PatchForm, type NamedFile, readPatchForm } from './form.ts'
 import type { OpenFile } from './protocol.ts'
 import { selectStoredFiles } from './rows.ts'
 import { openNameless } from './temporary.ts'
@@ -50,7 +50,7 @@ async function openOf (app: FastifyInstance, file: StoredFile, what: 'ROM' | 'Pa
   }
 }
 
-async function toOpenFile (maxBytes: number, { handle, name }: UploadedPatch): Promise<OpenFile> {
+async function toOpenFile (maxBytes: number, { handle, name }: NamedFile): Promise<OpenFile> {
   const { size } = await handle.stat()
   if (size <= maxBytes) return { fd: handle.fd, size }
   throw badRequest(`'${name}' has ${size} bytes; ${maxBytes} are allowed. Raise ROM_PATCHER_MAX_FILE_SIZE_BYTES to patch it`)
@@ -61,7 +61,7 @@ interface PatchLimits { folder: string, maxBytes: number, timeout: number }
 
 /** Applies a patch to a base, or to the only file in it if it is an archive; both are open files with a name. */
 async function apply (
-  { folder, maxBytes, timeout }: PatchLimits, base: UploadedPatch, patch: UploadedPatch, requestedName: string
+  { folder, maxBytes, timeout }: PatchLimits, base: NamedFile, patch: NamedFile, requestedName: string
 ): Promise<PatchedFile> {
   const files = {
     base: await toOpenFile(maxBytes, base), patch: await toOpenFile(maxBytes, patch)
@@ -85,7 +85,7 @@ async function apply (
 /** Opens the patch of the library, or returns the uploaded one. */
 async function openPatch (
   app: FastifyInstance, form: PatchForm, stored: StoredFile | undefined
-): Promise<UploadedPatch> {
+): Promise<NamedFile> {
   if (typeof form.patch !== 'number') return form.patch
   if (stored === undefined) throw notFound(`Patch file with id ${form.patch} not found`)
   checkFormat(stored.file_name)
