@@ -108,4 +108,3 @@ export function createSignInAccounts (app: FastifyInstance, settings: OidcSettin
 
   return { find }
 }
-export type SignInAccounts = ReturnType<typeof createSignInAccounts>

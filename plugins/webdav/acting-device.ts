@@ -38,7 +38,6 @@ export function createDeviceContexts (app: FastifyInstance) {
     return { db, caller: { ...caller, device_id: id }, device }
   }
 }
-export type WithDevice = ReturnType<typeof createDeviceContexts>
 
 /** @throws ApiError FORBIDDEN if the device only sends */
 export function requireReceiver ({ device }: DeviceContext): void {

@@ -131,4 +131,3 @@ export function createAssetWriter (importer: Pick<Importer, 'open'>, services: I
     }
   }
 }
-export type AssetWriter = ReturnType<typeof createAssetWriter>

@@ -125,4 +125,3 @@ export function createLibraryTree (app: FastifyInstance) {
     }
   }
 }
-export type LibraryTree = ReturnType<typeof createLibraryTree>
