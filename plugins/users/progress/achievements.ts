@@ -5,7 +5,8 @@ import type { Config } from '../../../core/config/config.ts'
 import { ApiError, notFound } from '../../../core/errors.ts'
 import { ProviderSkippedError } from '../../circuits/check-circuit.ts'
 import { checkOwnOrAdmin } from '../admins.ts'
-import { ProviderAccount, User } from '../entities.ts'
+import { ProviderAccount } from '../entities.ts'
+import { getUser } from '../get-user.ts'
 import { type ProgressCall, TIMEOUT_SECONDS, readProgress } from './read-progress.ts'
 
 type Answer = { ok: true } | { ok: false, message: string, is_invalid: boolean }
@@ -44,8 +45,7 @@ export function createAchievements (app: FastifyInstance, config: Config) {
      */
     async refresh ({ db, caller }: Context, id: number, key: string, incremental: boolean): Promise<null> {
       checkOwnOrAdmin(caller, id)
-      const user = await db.em.findOne(User, { id })
-      if (user === null) throw notFound(`User with ID '${id}' not found`)
+      const user = await getUser(db, id)
       if (await db.em.count(ProviderAccount, { user: id, provider: key }) === 0) {
         throw notFound(`User '${user.username}' has no name at '${key}'; set ${key}_username`)
       }
