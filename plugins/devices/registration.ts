@@ -9,7 +9,7 @@ import { lockUser } from '../users/rows.ts'
 import { User } from '../users/entities.ts'
 import { Device } from './entities.ts'
 import { checkQuota } from './quota.ts'
-import { bindToken, deleteSyncs, findDevice } from './rows.ts'
+import { bindToken, deleteSyncs, recognizeDevice } from './rows.ts'
 import type { RegisterDevice, UpdateDevice } from './schemas.ts'
 import { NEW_DEVICE, checkServerSync } from './server-sync-access.ts'
 import { type SyncConfig, checkSize, sealSyncConfig } from './sync-config.ts'
@@ -48,7 +48,7 @@ const readIdentifier = ({ client_device_identifier: identifier }: RegisterDevice
 
 async function findKnown (tx: Db, userId: number, input: RegisterDevice): Promise<Device | null> {
   const mac = readMac(input)
-  const id = await findDevice(tx, userId, {
+  const id = await recognizeDevice(tx, userId, {
     identifier: readIdentifier(input),
     mac: mac ? normalizeMac(mac) : null, hostname: input.hostname || null, platform: input.platform || null
   })

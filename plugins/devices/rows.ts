@@ -50,7 +50,7 @@ export interface Marks {
  * Finds a user's device by the identifier of its app. Otherwise the same hardware address matches in any notation, or
  * else the same host name and platform.
  */
-export async function findDevice (
+export async function recognizeDevice (
   db: Db, userId: number, { identifier, mac, hostname, platform }: Marks
 ): Promise<number | null> {
   const [known] = (await db.query<{ id: number }>(`select d.id from devices d,
