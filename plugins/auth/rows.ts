@@ -77,7 +77,7 @@ export async function deleteSessions (
 }
 
 /** Locks an account until the transaction ends: nobody signs in to it, and no new row refers to it. */
-export async function lockUser (tx: Db, userId: number): Promise<void> {
+export async function lockUserForUpdate (tx: Db, userId: number): Promise<void> {
   await tx.query('select 1 from users where id = $1 for update', [userId])
 }
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Db } from '../../core/database/db.ts'
 import { inTransaction } from '../../core/database/transaction.ts'
-import { lockUser } from '../auth/rows.ts'
+import { lockUserForUpdate } from '../auth/rows.ts'
 import { type Upload, deleteUpload, insertReservation, measureOthers, resizeReservation } from './rows.ts'
 
 /** A file of unknown size reserves so much more at once, as often as the disk's free space is checked. */
@@ -25,7 +25,7 @@ export function createReservations ({ quotaBytes, quotaExceeded, worker }: Optio
     db: Db, userId: number, id: string, work: (tx: Db, room: number) => Promise<T>
   ): Promise<T> {
     return await inTransaction(db, async (tx) => {
-      await lockUser(tx, userId)
+      await lockUserForUpdate(tx, userId)
       return await work(tx, quotaBytes - await measureOthers(tx, userId, id))
     })
   }

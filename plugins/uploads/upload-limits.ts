@@ -4,7 +4,7 @@ import type { Db } from '../../core/database/db.ts'
 import { inTransaction } from '../../core/database/transaction.ts'
 import { ApiError, conflict } from '../../core/errors.ts'
 import { requireFreeSpace } from '../../core/files/free-space.ts'
-import { lockUser } from '../auth/rows.ts'
+import { lockUserForUpdate } from '../auth/rows.ts'
 import type { SizeLimit } from '../rom-files/upload.ts'
 import { uploadsConfig } from './config.ts'
 import { type Reserved, createReservations } from './reservations.ts'
@@ -53,7 +53,7 @@ export function createUploadLimits ({ workers }: Pick<FastifyInstance, 'workers'
      */
     async store (db: Db, upload: Omit<Upload, 'chunk_size'>): Promise<void> {
       await inTransaction(db, async (tx) => {
-        await lockUser(tx, upload.user_id)
+        await lockUserForUpdate(tx, upload.user_id)
         checkQuota(await measureOpen(tx, upload.user_id), upload.total_size)
         await insertUpload(tx, upload)
       })

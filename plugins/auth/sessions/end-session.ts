@@ -4,7 +4,7 @@ import type { Config } from '../../../core/config/config.ts'
 import { inTransaction } from '../../../core/database/transaction.ts'
 import { clearSessionCookie } from '../cookie.ts'
 import { OneTimeToken } from '../entities.ts'
-import { deleteSession, deleteSessions, lockUser } from '../rows.ts'
+import { deleteSession, deleteSessions, lockUserForUpdate } from '../rows.ts'
 
 /** The purpose of the seal of an OpenID provider's proof. */
 export const ID_TOKEN_PURPOSE = 'oidc-id-token'
@@ -29,7 +29,7 @@ export function createSessionEnds (app: FastifyInstance, callerCache: CallerCach
   async function endAll (userId: number, remainingId: number | null = null): Promise<void> {
     const ended = await inTransaction(app.db, async (tx) => {
       // Wait for a refresh that is running, because its new token would not be found yet.
-      await lockUser(tx, userId)
+      await lockUserForUpdate(tx, userId)
       await tx.em.nativeDelete(OneTimeToken, { user: userId, purpose: 'refresh' })
       return await deleteSessions(tx, userId, remainingId)
     })
