@@ -21,7 +21,7 @@ async function selectMembers (
   { permissions, roms }: Pick<FastifyInstance, 'permissions' | 'roms'>, context: Context<AnyCaller>, rows: readonly SmartRow[]
 ): Promise<Map<number, number[]>> {
   const { db, caller } = context
-  const owners = await permissions.listViewers(rows.map((row) => row.user_id))
+  const owners = await permissions.listCallers(rows.map((row) => row.user_id))
   const members = new Map<number, number[]>()
   // One after the other, because each may read the whole library.
   for (const { id, user_id: userId, filter_criteria: criteria } of rows) {

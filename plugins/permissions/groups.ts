@@ -8,8 +8,8 @@ import { PermissionGrant, PermissionGroup } from './group-entities.ts'
 import { countMembers, lockGroups } from './rows.ts'
 import type { CreateGroup, GivenGrant, GroupView, UpdateGroup } from './schemas.ts'
 
-/** Finds a group and refreshes it, because the transaction may have an older copy. */
-async function find (db: Db, id: number): Promise<PermissionGroup> {
+/** Finds a group and refreshes it, because the transaction may have an older copy. @throws ApiError NOT_FOUND */
+export async function findGroup (db: Db, id: number): Promise<PermissionGroup> {
   const group = await db.em.findOne(PermissionGroup, { id }, { refresh: true })
   if (group === null) throw notFound(`Permission group with ID '${id}' not found`)
   return group
@@ -39,7 +39,7 @@ async function toViews (db: Db, groups: readonly PermissionGroup[]): Promise<Gro
 }
 
 async function view (db: Db, id: number): Promise<GroupView> {
-  const [found] = await toViews(db, [await find(db, id)])
+  const [found] = await toViews(db, [await findGroup(db, id)])
   if (found === undefined) throw notFound(`Permission group with ID '${id}' not found`)
   return found
 }
@@ -110,7 +110,7 @@ export const groups = {
   /** @throws ApiError NOT_FOUND; BAD_REQUEST if the name is taken or no default group would remain. */
   async update (db: Db, id: number, input: UpdateGroup): Promise<GroupView> {
     return await withChange(db, input.name, async (tx) => {
-      const group = await find(tx, id)
+      const group = await findGroup(tx, id)
       change(group, input)
       if (input.is_default === true && !group.is_default) await makeDefault(tx, group)
       await tx.em.flush()
@@ -125,7 +125,7 @@ export const groups = {
    */
   async delete (db: Db, id: number): Promise<void> {
     await withChange(db, null, async (tx) => {
-      const group = await find(tx, id)
+      const group = await findGroup(tx, id)
       if (group.is_default) throw badRequest(`'${group.name}' is the default group; make another one the default first`)
       await tx.em.nativeDelete(PermissionGroup, { id })
     })
@@ -133,7 +133,7 @@ export const groups = {
 
   /** Lists the users to whom a group's rules apply: its members, and for the default group the users without one. */
   async listMembers (db: Db, id: number): Promise<number[]> {
-    const group = await find(db, id)
+    const group = await findGroup(db, id)
     const memberCondition = {
       $or: [{ permission_group: id }, ...(group.is_default ? [{ permission_group: null }] : [])]
     }

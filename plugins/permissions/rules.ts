@@ -1,17 +1,11 @@
 import type { Db } from '../../core/database/db.ts'
-import { badRequest, notFound } from '../../core/errors.ts'
+import { badRequest } from '../../core/errors.ts'
 import { inTransaction } from '../../core/database/transaction.ts'
 import { getUser } from '../users/get-user.ts'
 import { HIDEABLE_ENTITIES, HiddenEntity, PermissionOverride } from './entities.ts'
-import { PermissionGroup } from './group-entities.ts'
+import { findGroup } from './groups.ts'
 import { insertHidden } from './rows.ts'
 import type { HiddenView, Hide, UpdateUserRules, UserRulesView } from './schemas.ts'
-
-async function findGroup (db: Db, id: number): Promise<PermissionGroup> {
-  const group = await db.em.findOne(PermissionGroup, { id })
-  if (group === null) throw notFound(`Permission group with ID '${id}' not found`)
-  return group
-}
 
 async function view (db: Db, id: number): Promise<UserRulesView> {
   const user = await getUser(db, id)

@@ -91,7 +91,7 @@ export function createPermissions (app: FastifyInstance) {
     listAccess: (userIds: readonly number[]) => loadAccess(app.db, userIds),
 
     /** Loads several accounts as callers, by user id. */
-    async listViewers (userIds: readonly number[]): Promise<Map<number, Pick<Caller, 'id' | 'access'>>> {
+    async listCallers (userIds: readonly number[]): Promise<Map<number, Pick<Caller, 'id' | 'access'>>> {
       if (userIds.length === 0) return new Map()
       return new Map([...await loadAccess(app.db, [...new Set(userIds)])].map(([id, access]) => [id, { id, access }]))
     },

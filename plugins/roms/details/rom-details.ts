@@ -24,7 +24,7 @@ export function createRomDetails (app: FastifyInstance, { extensions, builder, s
 
   /** Returns those whose smart collections are asked, by id. The caller is known without a statement. */
   async function listOwners (caller: AnyCaller, userIds: readonly number[]): Promise<Map<number, AnyCaller>> {
-    const others = await app.permissions.listViewers(userIds.filter((id) => id !== caller?.id))
+    const others = await app.permissions.listCallers(userIds.filter((id) => id !== caller?.id))
     return new Map<number, AnyCaller>(caller === null ? others : [...others, [caller.id, caller]])
   }
 
