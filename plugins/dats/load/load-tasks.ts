@@ -16,6 +16,7 @@ import { StagedDatSchema, deleteOldUploads, discardStaged } from './staged-uploa
 const QUEUE = 'dats'
 const TIMEOUT_SECONDS = 86_400
 export const FOLDER_TASK = 'update_dats'
+const UPLOAD_TITLE = 'Load DAT files'
 
 /** The input of a task that loads uploads. */
 const UploadPayloadSchema = Type.Object({
@@ -97,5 +98,3 @@ export function createLoadTasks (app: FastifyInstance, { dir, uploads }: DatFold
     }
   }
 }
-
-const UPLOAD_TITLE = 'Load DAT files'
