@@ -75,8 +75,7 @@ async function moveWith (move: FormerCluster, run: Run): Promise<void> {
 
 /**
  * Moves the embedded database to another major version: the programs that wrote it back it up, and those of this
- * release
- * restore it. If killed at any moment, it leaves the former database or, after the next command, the new one.
+ * release restore it. If killed at any moment, it leaves the former database or, after the next command, the new one.
  *
  * @throws StartError, ApiError with the reason; then nothing was changed
  */

@@ -95,8 +95,7 @@ const FOREIGN_KEYS = `select conrelid::regclass::text as table_name, conname::te
 
 /**
  * Empties a database that was just migrated, and removes its foreign keys and triggers, which needs only the rights of
- * its
- * owner. Everything up to `closeDatabase` is one transaction.
+ * its owner. Everything up to `closeDatabase` is one transaction.
  */
 export async function openForRows (client: pg.Client, tables: readonly TableDescription[]): Promise<ForeignKey[]> {
   // Rows are read back in the order in which they were written.

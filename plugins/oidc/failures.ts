@@ -14,8 +14,7 @@ const showCode = (code: string) => CODE.test(code) ? ` (${code})` : ''
 
 /**
  * Maps a failure at the provider to an error for the person who signs in. Errors that only an administrator can fix,
- * and a
- * provider that is down, become 503.
+ * and a provider that is down, become 503.
  */
 export function toApiError (err: unknown): ApiError {
   if (err instanceof ApiError) return err

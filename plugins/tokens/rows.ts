@@ -3,8 +3,7 @@ import type { User } from '../users/entities.ts'
 
 /*
  * Lock order of everything that changes devices or tokens, which prevents deadlocks: the user, the device, the token,
- * then
- * the rows that depend on them.
+ * then the rows that depend on them.
  */
 
 /** Locks a token, if it exists, until the transaction ends, so that nobody else changes or deletes it. */

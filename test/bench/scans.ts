@@ -126,8 +126,7 @@ async function scanFirst (folder: string, library: Library, options: ServerOptio
   return await withServer(folder, library.dir, async (server) => {
     const scanLeast = async () => await runProgram<MinimalScans>('minimal-scan.ts', { dir: library.dir, databaseUrl: server.databaseUrl })
     // The minimal scan runs first, so that both meet the same conditions. In a very first scan it runs later, because
-    // the
-    // server would otherwise have started completely.
+    // the server would otherwise have started completely.
     const before = options.isVeryFirst === true ? null : await scanLeast()
     const measure = await server.scan({ type: 'quick', apis: [] })
     check(measure, library, { new_roms: library.roms, new_files: library.files })

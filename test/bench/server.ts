@@ -23,8 +23,7 @@ export interface ScanMeasure {
   hashingPeak: number | null
   /**
    * Processor seconds of the scan worker and the hashing process. Unlike elapsed time they are almost the same on a
-   * busy
-   * machine.
+   * busy machine.
    */
   processorSeconds: number | null
   /** Number of events that a connected client received. */

@@ -8,8 +8,7 @@ import { type TestApp, buildTestApp, shareTestApp } from '../support.ts'
 
 /**
  * Known vulnerabilities of a server of this kind, by number. Each has a test whose title begins with its number, here
- * or
- * among the tests of its feature.
+ * or among the tests of its feature.
  */
 const NUMBERS = Array.from({ length: 17 }, (_, index) => `V${index + 1}`)
 

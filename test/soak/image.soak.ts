@@ -13,8 +13,7 @@ import { buildImage, buildPackages, fetchDebootstrap, makeBase } from './image/b
 import { AUTHORIZATION, WAIT_MS } from './server.ts'
 
 // Tests the image, built from its Dockerfile and run as Docker would run it, but with Linux tools, because Docker may
-// be
-// missing.
+// be missing.
 
 /** Maximum size of the server's layers on top of Node's own image. They had 203 MB when this was written. */
 const LAYERS_MAX_MB = 210

@@ -26,8 +26,7 @@ const isOneAddress = (entry: string) => isIP(entry.replace(/\/(?:32|128)$/, ''))
 
 /**
  * Warns once of each visitor whose address lies in a network of trusted proxies. Such a visitor is indistinguishable
- * from
- * a proxy, so the server believes any address that it invents.
+ * from a proxy, so the server believes any address that it invents.
  */
 export function warnOfTrustedVisitors (app: FastifyInstance, { server: { trusted_proxies: trusted } }: Config): void {
   if (trusted.every(isOneAddress)) return

@@ -6,8 +6,7 @@ import { type Stage, argumentsOf, listContext, readStages, sourceStageOf, wordsO
 import { quote, run, runApart } from './namespace.ts'
 
 // Builds the image from its Dockerfile without Docker: a stage is a folder laid over the base, and each RUN runs in it
-// as
-// root. The base is Debian's smallest system with only this Node, its npm and the user `node`.
+// as root. The base is Debian's smallest system with only this Node, its npm and the user `node`.
 
 const DEBIAN = 'http://deb.debian.org/debian'
 /** Files of the machine that are mounted so that packages can be downloaded. They are never part of a stage. */
