@@ -381,7 +381,7 @@ export interface ImporterContext {
 /** One setting of an importer: `svc import <key> --<name>`, with dashes for underscores. */
 export interface ImporterOption {
   readonly description: string
-  /** A secret is read from `SVC_IMPORT_<NAME>` or from the file of `--<name>-file` only, and is stored sealed. */
+  /** A secret is read from the configuration or from the file of `--<name>-file` only, and is stored sealed. */
   readonly secret?: true
   /** True if the import cannot run without it. */
   readonly required?: true
