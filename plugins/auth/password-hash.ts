@@ -14,7 +14,6 @@ const WAITING_MAX = 64
 const loadArgon2 = () => import('@node-rs/argon2')
 
 const queue = new PQueue({ concurrency: CONCURRENCY })
-let dummy: Promise<string> | null = null
 
 async function enqueue<T> (work: () => Promise<T>): Promise<T> {
   if (queue.size >= WAITING_MAX) {
@@ -45,13 +44,10 @@ export async function checkPassword (password: string): Promise<void> {
   throw badRequest(`The password is one of the ${COMMON_PASSWORDS.size} most common ones, which attackers try first; choose another one`)
 }
 
-/** Hashes a text without waiting for others. */
-async function hashNow (text: string): Promise<string> {
+export const hashPassword = (password: string) => enqueue(async () => {
   const { hash } = await loadArgon2()
-  return await hash(text, OPTIONS)
-}
-
-export const hashPassword = (password: string) => enqueue(() => hashNow(normalize(password)))
+  return await hash(normalize(password), OPTIONS)
+})
 
 /** A bcrypt hash that an import stored. Its cost is the binary logarithm of the number of rounds. */
 const BCRYPT = /^\$2[aby]\$(?<cost>\d\d)\$[./A-Za-z0-9]{53}$/
@@ -87,6 +83,9 @@ export function isVerifiable (passwordHash: string): boolean {
 /** True if the hash is an imported one, which a sign-in replaces. */
 export const isImportedHash = (passwordHash: string): boolean => bcryptCostOf(passwordHash) !== null
 
+/** A hash with our parameters that no account has. */
+const ARGON2_DUMMY = `$argon2id$v=19$m=${OPTIONS.memoryCost},t=${OPTIONS.timeCost},p=${OPTIONS.parallelism}$${'A'.repeat(22)}$${'A'.repeat(43)}`
+
 /** Returns a hash of this cost that no account has. */
 const bcryptDummy = (cost: number) => `$2b$${String(cost).padStart(2, '0')}$${'x'.repeat(53)}`
 
@@ -97,10 +96,8 @@ async function matchesBcrypt (passwordHash: string, password: string): Promise<b
 }
 
 async function matchesArgon2 (passwordHash: string | null, password: string): Promise<boolean> {
-  dummy ??= hashNow('no account has this password')
   const { verify } = await loadArgon2()
-  const storedHash = passwordHash ?? await dummy
-  return await enqueue(() => verify(storedHash, normalize(password))) && passwordHash !== null
+  return await enqueue(() => verify(passwordHash ?? ARGON2_DUMMY, normalize(password))) && passwordHash !== null
 }
 
 /**
