@@ -4,13 +4,11 @@ import type { FileRequest } from './hash-file.ts'
 import { DEFAULT_LIMITS } from '../../core/archives/limits.ts'
 import { ProcessPool } from './threads/process-pool.ts'
 import type { Job } from './threads/protocol.ts'
-import type { RetroAchievementsHash } from './hash-types.ts'
 import type { ArchiveLimits, Exclusions } from '../../core/archives/types.ts'
-import type { FileHashes, GroupHashes, HashSettings, MemberChoice } from './hash-types.ts'
+import type { FileHashes, GroupHashes, HashSettings, MemberChoice, RetroAchievementsHash } from './hash-types.ts'
 
 export type { ArchiveLimits, Exclusions } from '../../core/archives/types.ts'
-export type { FileHashes, GroupHashes, MemberChoice } from './hash-types.ts'
-export type { RetroAchievementsHash } from './hash-types.ts'
+export type { FileHashes, GroupHashes, MemberChoice, RetroAchievementsHash } from './hash-types.ts'
 
 export interface HasherOptions {
   /** Folders without symbolic links; no file elsewhere can be read. */

@@ -1,7 +1,6 @@
 import type { Hashes } from '../../../core/archives/types.ts'
 import type { FileRequest } from '../hash-file.ts'
-import type { RetroAchievementsHash } from '../hash-types.ts'
-import type { FileHashes, HashSettings } from '../hash-types.ts'
+import type { FileHashes, HashSettings, RetroAchievementsHash } from '../hash-types.ts'
 
 /** A job of a thread: hash one file, several files as one, or one file by the rule of a console. */
 export interface Job {

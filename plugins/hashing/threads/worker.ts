@@ -5,12 +5,11 @@ import { CancelledError, type Watch } from '../../../core/archives/limits.ts'
 import { ContentCache } from '../content-cache.ts'
 import { isWholeFile } from '../retroachievements/consoles.ts'
 import { hashContent, hashRetroAchievements } from '../retroachievements/hash.ts'
-import type { RetroAchievementsHash } from '../hash-types.ts'
 import {
   BATCH_MS, CANCELLED, DEADLINE, FILE, holdsMemory, IDLE, JOB,
   type Job, type JobResult, type ThreadSettings
 } from './protocol.ts'
-import type { FileHashes, HashSettings } from '../hash-types.ts'
+import type { FileHashes, HashSettings, RetroAchievementsHash } from '../hash-types.ts'
 
 const settings = workerData as ThreadSettings
 const state = new Int32Array(settings.shared)
