@@ -3,7 +3,7 @@ import { type FileHandle, open, readdir, rename, rm, stat } from 'node:fs/promis
 import { dirname, join } from 'node:path'
 import { Readable } from 'node:stream'
 import { createFolder } from '../files/create-folder.ts'
-import { errorCode, isNotFoundError } from '../files/fs-error.ts'
+import { ifPresent, isNotFoundError } from '../files/fs-error.ts'
 import { requireFreeSpace } from '../files/free-space.ts'
 import { PathRefusedError, isNothingThere, openInside, resolveInside } from '../files/safe-path.ts'
 import { syncFolder } from '../files/sync-folder.ts'
@@ -158,10 +158,7 @@ export function createFsStore (root: string): Store {
     async delete (keys) {
       for (const key of keys) {
         const { base, path } = splitKey(root, key)
-        const target = await resolveInside(base, path).catch((err: unknown) => {
-          if (errorCode(err) === 'ENOENT') return null
-          throw err
-        })
+        const target = await ifPresent(resolveInside(base, path))
         if (target !== null) await rm(target, { force: true })
       }
     },

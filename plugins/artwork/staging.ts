@@ -3,7 +3,7 @@ import { basename, join } from 'node:path'
 import type { Db } from '../../core/database/db.ts'
 import { createFolder } from '../../core/files/create-folder.ts'
 import { requireFreeSpace } from '../../core/files/free-space.ts'
-import { errorCode } from '../../core/files/fs-error.ts'
+import { ifPresent } from '../../core/files/fs-error.ts'
 import { UNFINISHED } from '../resources/resource-key.ts'
 import { selectOtherRunning } from './rows.ts'
 
@@ -16,14 +16,7 @@ const HELPER_MARK = '~'
 /** Maximum size of a staged file, from a form or a download of `core/http`. */
 export const ARTWORK_MAX_BYTES = 64 * 1024 ** 2
 
-async function listFolder (path: string): Promise<string[]> {
-  try {
-    return await readdir(path)
-  } catch (err) {
-    if (errorCode(err) === 'ENOENT') return []
-    throw err
-  }
-}
+const listFolder = async (path: string): Promise<string[]> => await ifPresent(readdir(path)) ?? []
 
 async function isEdited (path: string): Promise<boolean> {
   return basename(path).startsWith(EDIT_PREFIX) && (await stat(path)).mtimeMs > Date.now() - EDIT_MAX_MS

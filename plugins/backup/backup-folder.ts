@@ -2,7 +2,7 @@ import { readdir, rename, rm } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import type { Config } from '../../core/config/config.ts'
 import { StartError } from '../../core/errors.ts'
-import { errorCode } from '../../core/files/fs-error.ts'
+import { ifPresent } from '../../core/files/fs-error.ts'
 import { backupConfig } from './config.ts'
 
 const EXTENSION = '.tar.gz'
@@ -35,10 +35,7 @@ export async function markIncomplete (path: string): Promise<string> {
 
 /** Lists the names of backups in a folder, newest last. */
 export async function listMade (folder: string): Promise<string[]> {
-  const names = await readdir(folder).catch((err: unknown) => {
-    if (errorCode(err) === 'ENOENT') return []
-    throw err
-  })
+  const names = await ifPresent(readdir(folder)) ?? []
   return names.filter((name) => DEFAULT_NAME.test(name)).sort()
 }
 

@@ -1,6 +1,6 @@
 import { opendir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { errorCode } from '../../core/files/fs-error.ts'
+import { ifPresent } from '../../core/files/fs-error.ts'
 import { type Store, STORE_FOLDERS } from '../../core/store/store.ts'
 
 /** Folders that a restore replaces as a whole. */
@@ -18,11 +18,8 @@ const isOwn = (path: string) => path.startsWith('plugins/') ||
   (!UNFINISHED.test(path) && (path.startsWith('assets/') || USER_CONTENT.test(path)))
 
 async function * walk (dataDir: string, folder: string): AsyncGenerator<string> {
-  const entries = await opendir(join(dataDir, folder)).catch((err: unknown) => {
-    // The folder was never created, or was deleted meanwhile.
-    if (errorCode(err) === 'ENOENT') return null
-    throw err
-  })
+  // The folder may never have been created, or was deleted meanwhile.
+  const entries = await ifPresent(opendir(join(dataDir, folder)))
   if (entries === null) return
   for await (const entry of entries) {
     const path = `${folder}/${entry.name}`

@@ -6,7 +6,7 @@ import type pg from 'pg'
 import type { Config } from '../../core/config/config.ts'
 import { requireKnownSchema } from '../../core/database/known-schema.ts'
 import { ApiError, conflict } from '../../core/errors.ts'
-import { errorCode } from '../../core/files/fs-error.ts'
+import { errorCode, ifPresent } from '../../core/files/fs-error.ts'
 import { requireFreeSpace } from '../../core/files/free-space.ts'
 import { openIfPresent } from '../../core/store/open-object.ts'
 import { createStore } from '../../core/store/create-store.ts'
@@ -77,21 +77,12 @@ async function * readExactly (handle: FileHandle, size: number): AsyncGenerator<
 }
 
 /** Opens a file, but follows no link. @returns null if the file does not exist */
-async function openFile (path: string): Promise<FileHandle | null> {
-  try {
-    return await open(path, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0))
-  } catch (err) {
-    if (errorCode(err) === 'ENOENT') return null
-    throw err
-  }
-}
+const openFile = (path: string): Promise<FileHandle | null> =>
+  ifPresent(open(path, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0)))
 
 /** Adds the secret key and config.yml, sealed by the passphrase if there is one. */
 async function addSecrets ({ config, passphrase }: BackupJob, writer: ArchiveWriter): Promise<void> {
-  const settings = await readFile(config.file.path).catch((err: unknown) => {
-    if (errorCode(err) === 'ENOENT') return null
-    throw err
-  })
+  const settings = await ifPresent(readFile(config.file.path))
   const seal = async (content: Buffer) => passphrase === null ? content : await sealWith(passphrase, content)
   const key = Buffer.from(`${config.auth.secret_key}\n`)
   if (passphrase !== null) await writer.buffer(`${SECRETS}secret.key`, await seal(key))

@@ -3,7 +3,7 @@ import { join, posix } from 'node:path'
 import { listEntries, type Entry, type EntryFile } from '../entries/entries.ts'
 import { readLibraryDirectory } from '../library/directory.ts'
 import type { ExclusionRules } from '../library/exclusions.ts'
-import { errorCode } from '../../core/files/fs-error.ts'
+import { ifPresent } from '../../core/files/fs-error.ts'
 import { isInside } from '../../core/files/safe-path.ts'
 import { pathOf } from '../hashing/hash-entry.ts'
 import { type RomContext, isPlaylist, isSheet } from './formats.ts'
@@ -27,13 +27,8 @@ async function readNaming (files: readonly { name: string, path: string }[]): Pr
 }
 
 async function findKind (path: string): Promise<'file' | 'folder' | null> {
-  try {
-    const stats = await lstat(path)
-    return stats.isFile() ? 'file' : stats.isDirectory() ? 'folder' : null
-  } catch (err) {
-    if (errorCode(err) === 'ENOENT') return null
-    throw err
-  }
+  const stats = await ifPresent(lstat(path))
+  return stats?.isFile() === true ? 'file' : stats?.isDirectory() === true ? 'folder' : null
 }
 
 /** Returns the reason against converting an entry: a link to another place, or an unread file; null for none. */

@@ -1,11 +1,12 @@
 import { isUtf8 } from 'node:buffer'
 import { randomUUID } from 'node:crypto'
 import type { Stats } from 'node:fs'
-import { type FileHandle, lstat, open, rename, rm } from 'node:fs/promises'
+import { type FileHandle, lstat, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { requireFreeSpace } from '../../core/files/free-space.ts'
-import { errorCode } from '../../core/files/fs-error.ts'
+import { errorCode, ifPresent } from '../../core/files/fs-error.ts'
 import { openInside, resolveInside } from '../../core/files/safe-path.ts'
+import { writeLike } from '../../core/files/write-like.ts'
 import { exportFailed } from './errors.ts'
 import { linkOrCopy } from './files/link-or-copy.ts'
 
@@ -59,7 +60,8 @@ export async function replaceTextFile (file: TextFile, text: string): Promise<bo
   if (file.text === text) return false
   const temporary = temporaryPath(dirname(file.path))
   try {
-    await writeNew(temporary, text, file.stats)
+    await requireFreeSpace(dirname(temporary), Buffer.byteLength(text))
+    await writeLike(temporary, text, file.stats)
     await checkUntouched(file)
     if (file.stats !== null) await backUp(file.path)
     await rename(temporary, file.path)
@@ -72,34 +74,8 @@ export async function replaceTextFile (file: TextFile, text: string): Promise<bo
 /** Returns a path in the folder that no scan treats as a ROM. */
 export const temporaryPath = (folder: string) => join(folder, `.${randomUUID()}.tmp`)
 
-async function writeNew (path: string, text: string, like: Stats | null): Promise<void> {
-  await requireFreeSpace(dirname(path), Buffer.byteLength(text))
-  const handle = await open(path, 'wx')
-  try {
-    await handle.writeFile(text)
-    if (like !== null) await copyOwnership(handle, like)
-    await handle.sync()
-  } finally {
-    await handle.close()
-  }
-}
-
-async function copyOwnership (handle: FileHandle, { uid, gid, mode }: Stats): Promise<void> {
-  const own = await handle.stat()
-  try {
-    if (own.uid !== uid || own.gid !== gid) await handle.chown(uid, gid)
-    await handle.chmod(mode & 0o7777)
-  } catch (err) {
-    // Only root may change the owner, and some disks have no owners. The new text matters more.
-    if (!['EPERM', 'ENOTSUP', 'ENOSYS', 'EINVAL'].includes(errorCode(err))) throw err
-  }
-}
-
 async function checkUntouched ({ path, stats }: TextFile): Promise<void> {
-  const now = await lstat(path).catch((err: unknown) => {
-    if (errorCode(err) === 'ENOENT') return null
-    throw err
-  })
+  const now = await ifPresent(lstat(path))
   if (now?.ino === stats?.ino && now?.size === stats?.size && now?.mtimeMs === stats?.mtimeMs) return
   throw exportFailed('Another program changed the file during the export. Close that program and export again.')
 }

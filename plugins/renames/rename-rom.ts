@@ -4,7 +4,7 @@ import type { FastifyInstance } from 'fastify'
 import { sha256 } from '../../core/access/secrets.ts'
 import type { Db } from '../../core/database/db.ts'
 import { badRequest, conflict, notFound } from '../../core/errors.ts'
-import { errorCode } from '../../core/files/fs-error.ts'
+import { errorCode, ifPresent } from '../../core/files/fs-error.ts'
 import { PathRefusedError, safeName } from '../../core/files/safe-path.ts'
 import type { ExclusionRules } from '../library/exclusions.ts'
 import { nameSortKey, parseName } from '../library/names.ts'
@@ -57,13 +57,8 @@ async function checkFree (folder: string, { old_name: before, new_name: after }:
 }
 
 async function findInode (path: string): Promise<string | null> {
-  try {
-    const { dev, ino } = await lstat(path, { bigint: true })
-    return `${dev}:${ino}`
-  } catch (err) {
-    if (errorCode(err) === 'ENOENT') return null
-    throw err
-  }
+  const stats = await ifPresent(lstat(path, { bigint: true }))
+  return stats === null ? null : `${stats.dev}:${stats.ino}`
 }
 
 const writeName = (db: Db, renaming: RomRename) => finishRename(db, renaming, {

@@ -9,7 +9,7 @@ import type { Config } from '../../core/config/config.ts'
 import { describeProblem } from '../../core/config/follow-config.ts'
 import type { Queryable } from '../../core/database/db.ts'
 import { ApiError, StartError } from '../../core/errors.ts'
-import { errorCode } from '../../core/files/fs-error.ts'
+import { ifPresent } from '../../core/files/fs-error.ts'
 import { checkFolders } from '../../core/supervisor/folders.ts'
 import { type Content, UnchangeableError } from './content.ts'
 import { checkFile, readTextOf, replaceText } from './file.ts'
@@ -95,14 +95,7 @@ async function writeBase ({ config, log }: ShareServices, base: Base): Promise<v
 }
 
 /** Returns null if the file is missing. */
-async function readChangeTime (file: string): Promise<number | null> {
-  try {
-    return (await stat(file)).mtimeMs
-  } catch (err) {
-    if (errorCode(err) === 'ENOENT') return null
-    throw err
-  }
-}
+const readChangeTime = async (file: string): Promise<number | null> => (await ifPresent(stat(file)))?.mtimeMs ?? null
 
 /** A host without the file counts as a new one: a lost file removes no settings of other hosts. */
 async function readComparison (

@@ -7,7 +7,7 @@ import { constants, createGunzip, createGzip } from 'node:zlib'
 import { type Static, Type } from '@sinclair/typebox'
 import { ArchiveError } from '../../../core/archives/limits.ts'
 import { requireFreeSpace } from '../../../core/files/free-space.ts'
-import { errorCode } from '../../../core/files/fs-error.ts'
+import { errorCode, ifPresent } from '../../../core/files/fs-error.ts'
 import { isPresent } from '../../../core/files/safe-path.ts'
 import { parseText } from './manifest.ts'
 
@@ -98,10 +98,7 @@ export async function * openPart (folder: string, part: Part, name: string): Asy
 
 /** Deletes parts that no archive needs, except recent ones, which a running backup may use. @returns their number */
 export async function dropParts (folder: string, needed: ReadonlySet<string>, usedBefore: Date): Promise<number> {
-  const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch((err: unknown) => {
-    if (errorCode(err) === 'ENOENT') return []
-    throw err
-  })
+  const entries = await ifPresent(readdir(folder, { recursive: true, withFileTypes: true })) ?? []
   let dropped = 0
   for (const entry of entries.filter((one) => one.isFile())) {
     const path = join(entry.parentPath, entry.name)

@@ -3,7 +3,7 @@ import { copyFile, link, mkdir, opendir, readFile, writeFile } from 'node:fs/pro
 import { dirname, join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { StartError } from '../../../core/errors.ts'
-import { errorCode } from '../../../core/files/fs-error.ts'
+import { errorCode, ifPresent } from '../../../core/files/fs-error.ts'
 import { copyObject } from '../../../core/store/move-object.ts'
 import { type Store, STORE_FOLDERS } from '../../../core/store/store.ts'
 import { openWith } from '../seal-secrets.ts'
@@ -13,13 +13,6 @@ const REPLACED = /^resources\/|\/profile\/[^/]+$/
 
 /** Secrets in the data directory itself. */
 export const SECRET_FILES = ['secret.key', 'config.yml'] as const
-
-async function readIfThere (path: string): Promise<Buffer | null> {
-  return await readFile(path).catch((err: unknown) => {
-    if (errorCode(err) === 'ENOENT') return null
-    throw err
-  })
-}
 
 /** The sources of the secrets for the new data directory. A secret that the archive lacks comes from the old one. */
 export interface SecretSource {
@@ -36,7 +29,7 @@ export async function stageSecrets (dataDir: string, newDir: string, source: Sec
   for (const name of SECRET_FILES) {
     const stored = isSkipped && isSealed ? undefined : found.get(name)
     const content = stored === undefined
-      ? await readIfThere(join(dataDir, name))
+      ? await ifPresent(readFile(join(dataDir, name)))
       : isSealed ? await openWith(passphrase ?? '', stored) : stored
     if (content !== null) await writeFile(join(newDir, name), content, { flag: 'wx', mode: 0o600 })
     else if (stored !== undefined) {
@@ -79,10 +72,7 @@ async function linkFile (from: string, to: string): Promise<void> {
 
 /** Links or copies files that a backup skips because they can be downloaded again. Restored files stay. */
 export async function copyMissing (oldFolder: string, newFolder: string): Promise<void> {
-  const entries = await opendir(oldFolder).catch((err: unknown) => {
-    if (errorCode(err) === 'ENOENT') return null
-    throw err
-  })
+  const entries = await ifPresent(opendir(oldFolder))
   if (entries === null) return
   await mkdir(newFolder, { recursive: true })
   for await (const entry of entries) {

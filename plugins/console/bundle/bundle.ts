@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { readFile, readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { errorCode } from '../../../core/files/fs-error.ts'
+import { ifPresent } from '../../../core/files/fs-error.ts'
 import { SERVER_DIR } from '../../../core/server-dir.ts'
 
 /** The files that browsers load, and their parts in the page. */
@@ -29,14 +29,7 @@ export const MANIFEST = 'manifest.json'
 const INSTALLED = join(SERVER_DIR, 'node_modules', '.package-lock.json')
 
 /** Returns when a file last changed; 0 if it does not exist. */
-async function readTime (path: string): Promise<number> {
-  try {
-    return (await stat(path)).mtimeMs
-  } catch (err) {
-    if (errorCode(err) === 'ENOENT') return 0
-    throw err
-  }
-}
+const readTime = async (path: string): Promise<number> => (await ifPresent(stat(path)))?.mtimeMs ?? 0
 
 /** Lists the sources. Type declarations change no bundle. */
 async function listSources (): Promise<string[]> {

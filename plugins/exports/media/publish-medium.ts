@@ -2,7 +2,7 @@ import { lstat, rm } from 'node:fs/promises'
 import { join, posix } from 'node:path'
 import type { MediaKind } from '@svc/plugin-sdk'
 import type { Store } from '../../../core/store/store.ts'
-import { errorCode } from '../../../core/files/fs-error.ts'
+import { ifPresent } from '../../../core/files/fs-error.ts'
 import { exportFailed } from '../errors.ts'
 import { describeWriteError, isDiskFull, isNotWritable } from '../files/fs-reason.ts'
 import { type MediaFolder, publishFile } from './media-folder.ts'
@@ -49,10 +49,7 @@ export async function deleteMedium (folder: MediaFolder, name: string, records: 
   const path = posix.join(folder.path, name)
   const file = join(folder.real, name)
   try {
-    const found = await lstat(file).catch((err: unknown) => {
-      if (errorCode(err) === 'ENOENT') return null
-      throw err
-    })
+    const found = await ifPresent(lstat(file))
     if (found !== null && records.isUnchanged(path, found)) {
       await rm(file)
       folder.names.delete(name)

@@ -3,7 +3,7 @@ import { createWriteStream } from 'node:fs'
 import { lstat, mkdir, readdir, rename, rm } from 'node:fs/promises'
 import { dirname, extname, join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
-import { errorCode } from '../../../core/files/fs-error.ts'
+import { ifPresent } from '../../../core/files/fs-error.ts'
 import { requireFreeSpace } from '../../../core/files/free-space.ts'
 import { openInside, resolveInside } from '../../../core/files/safe-path.ts'
 import type { DeviceSave, Transport } from '../transport.ts'
@@ -12,14 +12,7 @@ export const FOLDERS = ['incoming', 'outgoing', 'conflicts'] as const
 /** Names that transfer programs give to unfinished files. */
 const UNFINISHED = /^[.~]|\.(?:part|tmp|partial|crdownload)$/i
 
-async function listFolder (path: string) {
-  try {
-    return await readdir(path, { withFileTypes: true })
-  } catch (err) {
-    if (errorCode(err) === 'ENOENT') return []
-    throw err
-  }
-}
+const listFolder = async (path: string) => await ifPresent(readdir(path, { withFileTypes: true })) ?? []
 
 async function findSave (folder: string, platform: string, name: string): Promise<DeviceSave | null> {
   const path = `incoming/${platform}/${name}`
