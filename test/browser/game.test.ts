@@ -57,6 +57,19 @@ t.test('an edit with a lock stays after a scan until somebody unlocks it', async
   await page.waitForFunction(() => document.querySelector('h1')?.textContent === 'Chrono Harbor')
 })
 
+t.test('the heart makes a game the first favourite, and takes that back', async (t) => {
+  type Listed = { is_favorite: boolean, rom_ids: number[] }[]
+  const listFavorites = async () => (await app.inject({ url: '/api/collections', headers: admin })).json<Listed>()
+    .filter((one) => one.is_favorite).map(({ rom_ids: ids }) => ids)
+  await page.goto(`${url}/roms/${harbor}`)
+  await press(page, 'Add to favourites')
+  await page.waitForSelector('.rom-heart [aria-label="Remove from favourites"]')
+  t.same(await listFavorites(), [[harbor]])
+  await press(page, 'Remove from favourites')
+  await page.waitForSelector('.rom-heart [aria-label="Add to favourites"]')
+  t.same(await listFavorites(), [[]])
+})
+
 t.test('the last step of a rating stays, also if requests overtake each other', async (t) => {
   await page.goto(`${url}/roms/${harbor}`)
   await page.waitForSelector('input[name=rating]')

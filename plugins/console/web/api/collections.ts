@@ -1,3 +1,4 @@
+import { texts } from '../i18n/language.ts'
 import { api, call } from './client.ts'
 import { cache, useResource } from './resource.ts'
 import type { components } from './schema.d.ts'
@@ -68,4 +69,10 @@ export async function createCollection (fields: CollectionFields, query: Kind = 
   const created = await call(api.POST('/api/collections', { params: { query }, body: fields, ...asForm }))
   cache.set<Collection[]>('collections', (all) => all && [...all.filter(({ id }) => id !== created.id), created])
   return created
+}
+
+/** Loads the account's list of favourites, and creates it before its first favourite. */
+export async function loadFavorites (): Promise<Collection> {
+  const known = findFavorites(await call(api.GET('/api/collections')))
+  return known ?? await createCollection({ name: texts().list.selection.favoritesName }, { is_favorite: true })
 }

@@ -39,7 +39,7 @@ interface Text extends Frame {
 }
 
 interface TextFieldProps extends Text {
-  type?: 'email' | 'number' | 'search' | 'text' | 'url'
+  type?: 'date' | 'email' | 'number' | 'search' | 'text' | 'url'
   autocapitalize?: 'none'
   min?: number
   max?: number

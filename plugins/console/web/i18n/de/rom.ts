@@ -31,7 +31,6 @@ export const rom: Messages['rom'] = {
     delete: 'In den Papierkorb',
     undo: 'Rückgängig'
   },
-  favouritesName: 'Favoriten',
   trash: {
     title: (name) => `„${name}“ in den Papierkorb legen?`,
     text: 'Die Dateien kommen in den Papierkorb der Bibliothek. Von dort kannst du sie eine Zeit lang zurückholen.',

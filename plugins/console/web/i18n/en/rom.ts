@@ -31,7 +31,6 @@ export const rom = {
     delete: 'Move to trash',
     undo: 'Undo'
   },
-  favouritesName: 'Favourites',
   trash: {
     title: (name: string) => `Move “${name}” to the trash?`,
     text: 'Its files go to the trash of the library. You can bring them back from there for some time.',

@@ -8,6 +8,7 @@ import { isAdministrator } from '../../api/session.ts'
 import { format, texts } from '../../i18n/language.ts'
 import { Check, TextField } from '../../ui/field.tsx'
 import { Icon } from '../../ui/icon.tsx'
+import { providerName } from '../rom/provider-names.ts'
 import { type FilterOption, FilterValues } from './filter-values.tsx'
 import { LIST_EVENTS, NO_EXTRAS } from './game-pages.ts'
 import {
@@ -16,11 +17,7 @@ import {
 } from './list-query.ts'
 
 const STATUSES = ['now_playing', 'backlogged', 'incomplete', 'finished', 'completed_100', 'retired', 'never_playing', 'hidden'] as const
-/** Providers have names of their own, which are the same in all languages. */
-const PROVIDERS: Readonly<Record<string, string>> = {
-  igdb: 'IGDB', ss: 'ScreenScraper', moby: 'MobyGames', launchbox: 'LaunchBox', ra: 'RetroAchievements', hasheous: 'Hasheous', tgdb: 'TheGamesDB',
-  flashpoint: 'Flashpoint', hltb: 'HowLongToBeat', gamelist: 'gamelist.xml', libretro: 'Libretro'
-}
+const PROVIDERS = ['igdb', 'ss', 'moby', 'launchbox', 'ra', 'hasheous', 'tgdb', 'flashpoint', 'hltb', 'gamelist', 'libretro'] as const
 
 type Values = components['schemas']['RomFilters']
 
@@ -29,14 +26,14 @@ export function labelOf (name: string, value: string): string {
   const { list } = texts()
   if (name === 'statuses') return STATUSES.flatMap((status) => status === value ? [list.statuses[status]] : [])[0] ?? value
   if (name === 'dump_statuses') return DUMPS.flatMap((dump) => dump === value ? [list.dumps[dump]] : [])[0] ?? value
-  return name === 'metadata_providers' ? PROVIDERS[value] ?? value : value
+  return name === 'metadata_providers' ? providerName(value) : value
 }
 
 /** Lists the values that a filter offers. */
 function valuesOf (name: ListFilter, known: Values | undefined): readonly string[] {
   if (name === 'statuses') return STATUSES
   if (name === 'dump_statuses') return DUMPS
-  if (name === 'metadata_providers') return Object.keys(PROVIDERS)
+  if (name === 'metadata_providers') return PROVIDERS
   return known?.[name] ?? []
 }
 
@@ -114,7 +111,7 @@ export function FilterPanel ({ view, onChange, scope }: FilterPanelProps) {
       ))}
       <div class='filter-rest'>
         <TextField
-          label={list.changedAfter} type={'date' as 'text'} value={dayOf(view.changedAfter)}
+          label={list.changedAfter} type='date' value={dayOf(view.changedAfter)}
           onInput={(day) => { onChange({ ...view, changedAfter: startOf(day) }) }}
         />
         <Check

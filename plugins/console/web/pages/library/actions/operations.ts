@@ -1,5 +1,5 @@
 import { api, call } from '../../../api/client.ts'
-import { type Collection, addToCollection, createCollection, findFavorites, removeFromCollection } from '../../../api/collections.ts'
+import { type Collection, addToCollection, loadFavorites, removeFromCollection } from '../../../api/collections.ts'
 import { cache } from '../../../api/resource.ts'
 import type { components } from '../../../api/schema.d.ts'
 import { onEvent, sendEvent } from '../../../api/socket.ts'
@@ -55,11 +55,7 @@ export async function uncollect (collection: Collection, ids: readonly number[])
 
 /** Adds ROMs to the favourites, which are created with the first one. */
 export async function addFavorites (ids: readonly number[]): Promise<void> {
-  const { list: { selection, done } } = texts()
-  const all = await call(api.GET('/api/collections'))
-  const { favoritesName: name } = selection
-  const favorites = findFavorites(all) ?? await createCollection({ name }, { is_favorite: true })
-  await collect(favorites, ids, done.favorite)
+  await collect(await loadFavorites(), ids, texts().list.done.favorite)
 }
 
 /** Loads some fields of ROMs, for names and for the way back. */
@@ -101,10 +97,12 @@ async function restore (ids: readonly number[]): Promise<void> {
 /** Moves ROMs with their files to the trash. */
 export async function trash (ids: readonly number[], onProgress: OnProgress): Promise<BulkOutcome> {
   const failed: { id: number, reason: string }[] = []
+  let finished = 0
   for (const part of splitIds(ids, REQUEST_MAX)) {
     const result = await call(api.POST('/api/roms/delete', { body: { roms: part, delete_from_fs: part } }))
     result.failed_ids.forEach((id, index) => { failed.push({ id, reason: result.errors[index] ?? '' }) })
-    onProgress(part.length)
+    finished += part.length
+    onProgress(finished)
   }
   reloadLists()
   const lost = new Set(failed.map(({ id }) => id))
