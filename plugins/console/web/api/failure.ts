@@ -1,4 +1,5 @@
 import type { Messages } from '../i18n/en.ts'
+import { isFields } from '../read-fields.ts'
 
 /** The server names the reason of its own 413, so one without it is a proxy's. */
 const TOO_LARGE = 413
@@ -26,10 +27,8 @@ export class Failure extends Error {
   }
 }
 
-export const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null
-
 function readField (item: unknown): FieldProblem[] {
-  if (!isRecord(item) || !Array.isArray(item.loc) || typeof item.msg !== 'string') return []
+  if (!isFields(item) || !Array.isArray(item.loc) || typeof item.msg !== 'string') return []
   return [{ path: item.loc.filter((part) => typeof part === 'string' || typeof part === 'number'), message: item.msg }]
 }
 
@@ -39,9 +38,9 @@ function readField (item: unknown): FieldProblem[] {
  * @param fallback the message of a body that says nothing, such as that of a proxy
  */
 export function readFailure (status: number, body: unknown, fallback: string): Failure {
-  const detail = isRecord(body) ? body.detail : undefined
+  const detail = isFields(body) ? body.detail : undefined
   if (typeof detail === 'string') return new Failure(status, detail)
-  if (isRecord(detail) && typeof detail.message === 'string') return new Failure(status, detail.message)
+  if (isFields(detail) && typeof detail.message === 'string') return new Failure(status, detail.message)
   const fields = Array.isArray(detail) ? detail.flatMap(readField) : []
   return new Failure(status, fields.map(({ message }) => message).join('. ') || fallback, fields)
 }

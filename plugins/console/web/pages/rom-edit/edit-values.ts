@@ -1,5 +1,5 @@
 import type { components } from '../../api/schema.d.ts'
-import { isFields } from '../rom/read-fields.ts'
+import { isFields } from '../../read-fields.ts'
 import { joinList, splitList } from './list-text.ts'
 
 export type EditRom = components['schemas']['EditRom']

@@ -1,5 +1,5 @@
 import type { components } from '../../api/schema.d.ts'
-import { readNumber, readText } from '../rom/read-fields.ts'
+import { readNumber, readText } from '../../read-fields.ts'
 
 /** A game that a search found, which is no ROM and therefore has no id. */
 export type SearchedGame = Omit<components['schemas']['SearchedGame'], 'id'>

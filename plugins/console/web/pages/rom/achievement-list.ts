@@ -1,4 +1,4 @@
-import { type Fields, readFields, readList, readNumber, readText } from './read-fields.ts'
+import { type Fields, readFields, readList, readNumber, readText } from '../../read-fields.ts'
 
 export interface Achievement {
   id: string

@@ -1,5 +1,5 @@
 import { format, texts } from '../../i18n/language.ts'
-import { readNumber } from './read-fields.ts'
+import { readNumber } from '../../read-fields.ts'
 import { Section } from './section.tsx'
 import type { DetailedRom } from './rom-data.ts'
 

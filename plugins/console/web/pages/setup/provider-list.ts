@@ -1,8 +1,7 @@
 import type { components } from '../../api/schema.d.ts'
+import { type Fields as Schemas, isFields } from '../../read-fields.ts'
 
 export type Plugin = components['schemas']['Plugin']
-type Schemas = Readonly<Record<string, unknown>>
-const isRecord = (value: unknown): value is Schemas => typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** Where people get an account or key; absent for providers without one. */
 export const ACCOUNT_PAGES: Readonly<Record<string, string>> = {
@@ -16,11 +15,11 @@ export const ACCOUNT_PAGES: Readonly<Record<string, string>> = {
 
 const configOf = ({ kind, key }: Pick<Plugin, 'kind' | 'key'>, schemas: Schemas): Schemas => {
   const schema = schemas[`${kind ?? ''}_${key}_config`]
-  return isRecord(schema) ? schema : {}
+  return isFields(schema) ? schema : {}
 }
 
 const propertiesOf = (schema: Schemas): readonly (readonly [string, unknown])[] =>
-  isRecord(schema.properties) ? Object.entries(schema.properties) : []
+  isFields(schema.properties) ? Object.entries(schema.properties) : []
 
 export const hasFields = (schema: Schemas): boolean => propertiesOf(schema).length > 0
 
@@ -37,14 +36,14 @@ export function editableSchema (plugin: Pick<Plugin, 'kind' | 'key'>, schemas: S
   const schema = configOf(plugin, schemas)
   const isFree = (name: unknown) => !Object.hasOwn(fixed, String(name))
   const required = Array.isArray(schema.required) ? schema.required.filter(isFree) : []
-  const rankOf = ([name, value]: readonly [string, unknown]) => isRecord(value) && value.type === 'boolean' ? 0 : isNeeded(required, name, value) ? 1 : 2
+  const rankOf = ([name, value]: readonly [string, unknown]) => isFields(value) && value.type === 'boolean' ? 0 : isNeeded(required, name, value) ? 1 : 2
   const properties = propertiesOf(schema).filter(([name]) => isFree(name))
     .toSorted((one, other) => rankOf(one) - rankOf(other))
   return { ...schema, properties: Object.fromEntries(properties), required }
 }
 
 const isNeeded = (required: readonly unknown[], name: string, value: unknown): boolean =>
-  required.includes(name) && isRecord(value) && !('default' in value)
+  required.includes(name) && isFields(value) && !('default' in value)
 
 /** True if a provider lacks a required setting without a default, such as the key of an account. */
 function needsAccount (plugin: Plugin, schemas: Schemas): boolean {
@@ -56,7 +55,7 @@ function needsAccount (plugin: Plugin, schemas: Schemas): boolean {
 /** Returns the setting that switches a provider on; undefined for one that needs more. */
 export const switchOf = (plugin: Plugin, schemas: Schemas): string | undefined => needsAccount(plugin, schemas)
   ? undefined
-  : propertiesOf(configOf(plugin, schemas)).find(([, value]) => isRecord(value) && value.type === 'boolean' && value.default === false)?.[0]
+  : propertiesOf(configOf(plugin, schemas)).find(([, value]) => isFields(value) && value.type === 'boolean' && value.default === false)?.[0]
 
 export type Group = 'ready' | 'account' | 'off' | 'failed'
 

@@ -1,4 +1,4 @@
-import { isRecord } from '../../api/failure.ts'
+import { isFields } from '../../read-fields.ts'
 import type { components } from '../../api/schema.d.ts'
 import type { Events } from '../../api/socket.ts'
 
@@ -38,7 +38,7 @@ export const fail = (state: ScanState, failure: string): ScanState => ({ ...stat
 
 /** Returns a problem as one line: its file, if it concerns one, and the reason. */
 function toReason (problem: unknown): string {
-  const { path = '', reason = '' } = isRecord(problem) ? problem : {}
+  const { path = '', reason = '' } = isFields(problem) ? problem : {}
   return path === '' ? String(reason) : `${String(path)}: ${String(reason)}`
 }
 
@@ -53,7 +53,7 @@ export function readScan ({ task_id: id, status, meta }: Task): ScanState {
     id,
     phase: status === 'queued' || status === 'started' ? 'running' : 'done',
     platform: typeof platform === 'string' ? platform : '',
-    stats: isRecord(stats) ? stats as Events['scan:done'] : null,
+    stats: isFields(stats) ? stats as Events['scan:done'] : null,
     problems: { count: Number(count ?? 0), reasons: Array.isArray(problems) ? problems.map(toReason) : [] }
   }
 }

@@ -1,3 +1,5 @@
+import { type Fields as Schema, isFields } from '../../read-fields.ts'
+
 /** The part of every form node. */
 interface Base {
   title?: string
@@ -30,8 +32,6 @@ export type FormNode = Base & (
   | { kind: 'json' }
 )
 
-type Schema = Readonly<Record<string, unknown>>
-const isRecord = (value: unknown): value is Schema => typeof value === 'object' && value !== null && !Array.isArray(value)
 const readText = (value: unknown) => typeof value === 'string' ? value : undefined
 const readNumber = (value: unknown) => typeof value === 'number' ? value : undefined
 const isChoice = (value: unknown): value is Choice => ['string', 'number', 'boolean'].includes(typeof value)
@@ -45,7 +45,7 @@ function readChoices ({ enum: values, const: constant, anyOf }: Schema): readonl
   if (Array.isArray(values)) return values.every(isChoice) ? values : null
   if (isChoice(constant)) return [constant]
   if (!Array.isArray(anyOf)) return null
-  const constants = anyOf.map((one: unknown) => isRecord(one) ? one.const : undefined)
+  const constants = anyOf.map((one: unknown) => isFields(one) ? one.const : undefined)
   return constants.every(isChoice) ? constants : null
 }
 
@@ -56,9 +56,9 @@ function dropNull (schema: Schema): Schema {
     return { ...schema, type: types.length === 1 ? types[0] as unknown : types }
   }
   if (!Array.isArray(schema.anyOf)) return schema
-  const others = schema.anyOf.filter((one: unknown) => !(isRecord(one) && one.type === 'null'))
+  const others = schema.anyOf.filter((one: unknown) => !(isFields(one) && one.type === 'null'))
   const [only, ...more] = others as unknown[]
-  return isRecord(only) && more.length === 0 ? { ...schema, anyOf: undefined, ...only } : { ...schema, anyOf: others }
+  return isFields(only) && more.length === 0 ? { ...schema, anyOf: undefined, ...only } : { ...schema, anyOf: others }
 }
 
 function readString (schema: Schema): FormNode {
@@ -83,10 +83,10 @@ function readList (schema: Schema): FormNode {
 }
 
 function readObject ({ properties, required, patternProperties, additionalProperties }: Schema): FormNode {
-  const [pattern] = isRecord(patternProperties) ? Object.values(patternProperties) : []
-  if (!isRecord(properties) || Object.keys(properties).length === 0) {
+  const [pattern] = isFields(patternProperties) ? Object.values(patternProperties) : []
+  if (!isFields(properties) || Object.keys(properties).length === 0) {
     const item = pattern ?? additionalProperties
-    return isRecord(item) ? { kind: 'map', item: readNode(item) } : { kind: 'json' }
+    return isFields(item) ? { kind: 'map', item: readNode(item) } : { kind: 'json' }
   }
   const needed: readonly unknown[] = Array.isArray(required) ? required : []
   return {
@@ -115,7 +115,7 @@ function readKind (schema: Schema): FormNode {
 
 /** Reads a JSON schema of a plugin or channel as a form. Parts that no field can show become JSON. */
 export function readNode (schema: unknown): FormNode {
-  if (!isRecord(schema)) return { kind: 'json' }
+  if (!isFields(schema)) return { kind: 'json' }
   const bare = dropNull(schema)
   const base = Object.fromEntries(Object.entries({
     title: readText(schema.title), description: readText(schema.description), initial: schema.default
