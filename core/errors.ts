@@ -76,8 +76,11 @@ export function invalid (loc: (string | number)[], msg: string, input?: unknown,
   return new ApiError('INVALID', msg, { violations: [{ loc, msg, type, input }] })
 }
 
-/** Exit codes besides 0 for success; a temporary failure (EX_TEMPFAIL of sysexits.h) may work later. */
-export const EXIT_CODES = { failure: 1, usage: 2, temporary: 75 } as const
+/**
+ * Exit codes besides 0 for success. A temporary failure (EX_TEMPFAIL of sysexits.h) may work later; Ctrl-C ends with
+ * 128 + SIGINT.
+ */
+export const EXIT_CODES = { failure: 1, usage: 2, temporary: 75, interrupted: 130 } as const
 
 /** A start that cannot continue; the message states the problem and the remedy. Ends the process with `exitCode`. */
 export class StartError extends Error {

@@ -1,5 +1,4 @@
-import { INTERRUPTED } from '../../core/cli/exit-codes.ts'
-import { StartError } from '../../core/errors.ts'
+import { EXIT_CODES, StartError } from '../../core/errors.ts'
 import { type Progress, mebibytes } from './progress.ts'
 
 const SHOWN_MS = 500
@@ -29,7 +28,7 @@ export async function interruptible<T> (
 ): Promise<T> {
   const stop = new AbortController()
   const onSignal = () => {
-    stop.abort(new StartError('Interrupted; nothing was changed. Repeat the command to start again.', { exitCode: INTERRUPTED }))
+    stop.abort(new StartError('Interrupted; nothing was changed. Repeat the command to start again.', { exitCode: EXIT_CODES.interrupted }))
   }
   const progress = createProgress()
   process.once('SIGINT', onSignal).once('SIGTERM', onSignal)

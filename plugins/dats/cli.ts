@@ -4,8 +4,7 @@ import { basename, join } from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { withApp } from '../../core/cli/app.ts'
-import { INTERRUPTED } from '../../core/cli/exit-codes.ts'
-import { ApiError, StartError } from '../../core/errors.ts'
+import { ApiError, EXIT_CODES, StartError } from '../../core/errors.ts'
 import type { Features } from '../../core/feature.ts'
 import type { App } from '../../core/typebox.ts'
 import type { Task } from '../tasks/entities.ts'
@@ -34,7 +33,7 @@ async function run<T> (features: Features, work: (app: App) => Promise<T>): Prom
 /** Waits for a task, and prints its report. @returns the exit code */
 async function finish (app: App, { id }: Task, printReport: (meta: Task['meta']) => boolean): Promise<number> {
   const task = await followTask(app, id)
-  if (task === null) return INTERRUPTED
+  if (task === null) return EXIT_CODES.interrupted
   const isClean = printReport(task.meta)
   // The report names the problems already.
   if (task.status !== 'finished' && isClean) warn(`svc: ${task.title}: ${task.error ?? task.status}\n`)
@@ -92,7 +91,7 @@ export async function addDats (
     for (const file of files) {
       try {
         code = Math.max(code, await finish(app, await addDat(app, file, platform ?? null), printLoad))
-        if (code === INTERRUPTED) break
+        if (code === EXIT_CODES.interrupted) break
       } catch (err) {
         if (!(err instanceof ApiError || err instanceof StartError)) throw err
         warn(`svc: ${err.message}\n`)

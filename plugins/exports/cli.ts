@@ -1,8 +1,7 @@
 import type { ExportOutcome } from './schemas.ts'
 import { withWorker } from '../../core/cli/app.ts'
-import { USAGE } from '../../core/cli/exit-codes.ts'
 import type { Features } from '../../core/feature.ts'
-import { StartError } from '../../core/errors.ts'
+import { EXIT_CODES, StartError } from '../../core/errors.ts'
 import type { App } from '../../core/typebox.ts'
 import { runScan } from '../scans/cli.ts'
 import { findPlatforms } from './find-platforms.ts'
@@ -15,7 +14,7 @@ function pickFormats (app: App, format: string): string[] {
   const wanted = format === 'all' ? keys : keys.filter((key) => key === format)
   if (wanted.length > 0) return wanted
   throw new StartError(`There is no active exporter '${format}'. The exporters are: ${[...keys, 'all'].join(', ')}. ` +
-    'svc plugins shows why others are not active.', { exitCode: USAGE })
+    'svc plugins shows why others are not active.', { exitCode: EXIT_CODES.usage })
 }
 
 const printJson = (outcome: ExportOutcome) => {

@@ -1,9 +1,8 @@
 import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { withWorker } from '../../core/cli/app.ts'
-import { INTERRUPTED, USAGE } from '../../core/cli/exit-codes.ts'
 import type { Config } from '../../core/config/config.ts'
-import { StartError } from '../../core/errors.ts'
+import { EXIT_CODES, StartError } from '../../core/errors.ts'
 import type { Features } from '../../core/feature.ts'
 import type { App } from '../../core/typebox.ts'
 import type { Task } from '../tasks/entities.ts'
@@ -32,7 +31,7 @@ async function readSecret (flag: string, file: string): Promise<string> {
   try {
     return (await readFile(file, 'utf8')).trim()
   } catch (err) {
-    throw new StartError(`The file '${file}' of ${flag} cannot be read: ${err instanceof Error ? err.message : String(err)}`, { exitCode: USAGE })
+    throw new StartError(`The file '${file}' of ${flag} cannot be read: ${err instanceof Error ? err.message : String(err)}`, { exitCode: EXIT_CODES.usage })
   }
 }
 
@@ -54,7 +53,7 @@ async function collectSettings (
   if (missing !== undefined) {
     const [name] = missing
     throw new StartError(`The import from ${key} needs --${name.replaceAll('_', '-')}: ${missing[1].description}. See svc import ${key} --help.`,
-      { exitCode: USAGE })
+      { exitCode: EXIT_CODES.usage })
   }
   return settings
 }
@@ -62,7 +61,7 @@ async function collectSettings (
 async function findUserId (app: App, name: string | undefined): Promise<number | null> {
   if (name === undefined) return null
   const user = await findAccount(app.db, { username: name.toLowerCase() })
-  if (user === null) throw new StartError(`There is no user '${name}' here. Create the account first, with svc user add.`, { exitCode: USAGE })
+  if (user === null) throw new StartError(`There is no user '${name}' here. Create the account first, with svc user add.`, { exitCode: EXIT_CODES.usage })
   return user.id
 }
 
@@ -93,7 +92,7 @@ export async function runImport (
   process.stderr.write(`${work}: queued as the task ${task.id}.\n`)
   if (!flags.wait) return 0
   const ended = await followTask(app, task.id, createProgress(work))
-  if (ended === null) return INTERRUPTED
+  if (ended === null) return EXIT_CODES.interrupted
   const { report } = await app.imports.get(app.db, task.id)
   process.stdout.write(flags.json === true ? `${JSON.stringify(report)}\n` : formatReport(report))
   return ended.status === 'finished' ? 0 : 1

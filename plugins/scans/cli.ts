@@ -4,7 +4,6 @@ import type { Task } from '../tasks/entities.ts'
 import { type ScanPayload, createScanPayloadSchema } from './schemas.ts'
 import type { ScanType } from '../matching/scan-types.ts'
 import { withApp } from '../../core/cli/app.ts'
-import { INTERRUPTED, USAGE } from '../../core/cli/exit-codes.ts'
 import { listAllFolders } from '../library/locate-folder.ts'
 import { explainRom } from './cli/explain-rom.ts'
 import { followScan } from './cli/follow.ts'
@@ -13,7 +12,7 @@ import { isOutOfReach } from './disk/read-library.ts'
 import { selectStoredFolders } from './platform-rows.ts'
 import { coerceText } from '../../core/config/config.ts'
 import type { Features } from '../../core/feature.ts'
-import { StartError } from '../../core/errors.ts'
+import { EXIT_CODES, StartError } from '../../core/errors.ts'
 import type { App } from '../../core/typebox.ts'
 import { createReader } from '../../core/web/validation.ts'
 
@@ -39,7 +38,7 @@ function readOptions (given: readonly string[], properties: Record<string, TSche
     const schema = properties[name]
     if (schema === undefined) {
       const known = Object.keys(properties).join(', ')
-      throw new StartError(`'${name}' is not an option of a scan. The options are: ${known}.`, { exitCode: USAGE })
+      throw new StartError(`'${name}' is not an option of a scan. The options are: ${known}.`, { exitCode: EXIT_CODES.usage })
     }
     return [name, coerceText(value.join('='), schema)]
   }))
@@ -51,7 +50,7 @@ async function findLibraries (app: App, names: readonly string[]): Promise<numbe
   return names.map((wanted) => {
     const root = roots.find(({ name }) => name === wanted) ?? roots.find(({ id }) => String(id) === wanted)
     if (root !== undefined) return root.id
-    throw new StartError(`There is no library '${wanted}'. The libraries are: ${roots.map(({ name }) => name).join(', ')}.`, { exitCode: USAGE })
+    throw new StartError(`There is no library '${wanted}'. The libraries are: ${roots.map(({ name }) => name).join(', ')}.`, { exitCode: EXIT_CODES.usage })
   })
 }
 
@@ -71,7 +70,7 @@ async function requirePlatforms ({ db, library }: App, names: readonly string[])
   })
   const unknown = missing.find((name) => !folders.includes(name))
   if (unknown === undefined) return
-  throw new StartError(`There is no platform folder '${unknown}'. The folders are: ${folders.join(', ')}.`, { exitCode: USAGE })
+  throw new StartError(`There is no platform folder '${unknown}'. The folders are: ${folders.join(', ')}.`, { exitCode: EXIT_CODES.usage })
 }
 
 /** Reads the payload of a scan. @throws StartError with the reason if the scan would refuse the options */
@@ -85,7 +84,7 @@ async function readPayload (app: App, options: ScanOptions): Promise<ScanPayload
     ...(options.library === undefined ? {} : { library_ids: await findLibraries(app, options.library) }),
     ...(options.api === undefined ? {} : { apis: options.api })
   })
-  if ('problem' in read) throw new StartError(`The options of the scan are invalid: ${read.problem}. See svc scan --help.`, { exitCode: USAGE })
+  if ('problem' in read) throw new StartError(`The options of the scan are invalid: ${read.problem}. See svc scan --help.`, { exitCode: EXIT_CODES.usage })
   await requirePlatforms(app, options.platform ?? [])
   return read.value as ScanPayload
 }
@@ -119,7 +118,7 @@ async function follow (app: App, task: Task, view: ScanView): Promise<number> {
   const last = await followScan(read, view, leave.signal)
   if (last !== null) return last.status === 'finished' ? 0 : 1
   process.stderr.write(`\nsvc: this command ends; the scan ${task.id} continues in the server\n`)
-  return INTERRUPTED
+  return EXIT_CODES.interrupted
 }
 
 /** Starts the scan that the options of `svc scan` describe. @returns the exit code */

@@ -1,6 +1,5 @@
-import { INTERRUPTED } from '../../core/cli/exit-codes.ts'
 import type { Config } from '../../core/config/config.ts'
-import { StartError } from '../../core/errors.ts'
+import { EXIT_CODES, StartError } from '../../core/errors.ts'
 import type { Features } from '../../core/feature.ts'
 import { createS3Store } from '../../core/store/s3/s3-store.ts'
 import { explainStoreUrl, readStoreAddress } from '../../core/store/s3/address.ts'
@@ -48,7 +47,7 @@ export async function copy (features: Features, options: CopyOptions): Promise<v
   const { config } = await features.loadConfig()
   const { source, target } = chooseStores(config, options)
   const stop = new AbortController()
-  const onSignal = () => { stop.abort(new StartError('Interrupted. Repeat the command to continue.', { exitCode: INTERRUPTED })) }
+  const onSignal = () => { stop.abort(new StartError('Interrupted. Repeat the command to continue.', { exitCode: EXIT_CODES.interrupted })) }
   process.once('SIGINT', onSignal).once('SIGTERM', onSignal)
   try {
     const result = await copyStore(source, target, stop.signal, createReport())

@@ -1,8 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { withApp } from '../../core/cli/app.ts'
-import { INTERRUPTED, USAGE } from '../../core/cli/exit-codes.ts'
 import type { Features } from '../../core/feature.ts'
-import { ApiError, StartError } from '../../core/errors.ts'
+import { ApiError, EXIT_CODES, StartError } from '../../core/errors.ts'
 import type { App } from '../../core/typebox.ts'
 import type { Task } from './entities.ts'
 import { followTask } from './follow-task.ts'
@@ -20,7 +19,7 @@ function readArguments (text: string): Record<string, unknown> {
   } catch {
     // The error below reports this too.
   }
-  throw new StartError(`'${text}' is not a JSON object; give --args '{"name":"value"}'.`, { exitCode: USAGE })
+  throw new StartError(`'${text}' is not a JSON object; give --args '{"name":"value"}'.`, { exitCode: EXIT_CODES.usage })
 }
 
 /** Converts an error that the operator can fix to a message without a stack. */
@@ -50,7 +49,7 @@ async function follow (app: App, id: string): Promise<number> {
     if (!isDeepStrictEqual(meta, shown)) write(`${JSON.stringify(meta)}\n`)
     shown = meta
   })
-  if (task === null) return INTERRUPTED
+  if (task === null) return EXIT_CODES.interrupted
   write(`${task.title}: ${task.status}${typeof task.error === 'string' ? `. ${task.error}` : ''}\n`)
   return task.status === 'finished' ? 0 : 1
 }

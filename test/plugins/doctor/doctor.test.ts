@@ -173,7 +173,8 @@ t.test('secrets that other users can read are reported', { skip: process.platfor
 
 t.test('a database without a free connection is reported with its own remedy', async (t) => {
   const test = await fresh(t)
-  const url = await createTestDatabase(t)
+  // Other tests use a database of the usual template again.
+  const url = await createTestDatabase(t, 'template0')
   await test.app.pg.query(`alter database ${new URL(url).pathname.slice(1)} connection limit 0`)
   const pool = new pg.Pool({ connectionString: url })
   const { findings } = await examineDatabase(pool, patientOf(test))
