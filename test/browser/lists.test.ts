@@ -110,9 +110,9 @@ async function hurry (t: Test, { page, open, see, press }: Journey): Promise<voi
   t.equal(await page.evaluate("document.querySelector('input[type=date]').value"), '2026-10-15')
   await page.emulateTimezone()
 
-  let failures = 1
+  let isAsleep = true
   const refuse = (request: HTTPRequest) => {
-    const isRefused = request.url().includes('limit=60') && failures-- > 0
+    const isRefused = request.url().includes('limit=60') && isAsleep
     const body = JSON.stringify({ detail: 'The disk is asleep' })
     void (isRefused ? request.respond({ status: 403, contentType: 'application/json', body }) : request.continue())
   }
@@ -120,6 +120,7 @@ async function hurry (t: Test, { page, open, see, press }: Journey): Promise<voi
   page.on('request', refuse)
   await open('roms')
   await see('The disk is asleep', '.library-games')
+  isAsleep = false
   await press('Try again')
   await page.waitForSelector('.grid .game-name')
   await page.waitForFunction(() => document.querySelector('.library-games .notice') === null)
