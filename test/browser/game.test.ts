@@ -1,11 +1,9 @@
 import { join } from 'node:path'
 import type { ElementHandle, HTTPRequest, Page } from 'puppeteer-core'
 import t from 'tap'
-import { createForm } from '../plugins/assets/support.ts'
 import { until } from '../until.ts'
 import { checkSecrecy, examine, pressOn as press, see } from './browser.ts'
 import { MARKUP_NAME } from './game-library.ts'
-import { makePdf } from './pdf.ts'
 import { startGame } from './game-support.ts'
 
 const {
@@ -192,56 +190,6 @@ t.test('the way back to another game closes a note, which it would be stored at'
   await page.goBack()
   await see(page, 'Harbor Tales', 'h1')
   await page.waitForFunction(() => document.querySelector('dialog[open]') === null)
-})
-
-t.test('a manual is read page by page, by keyboard, and play time is drawn', async (t) => {
-  const form = createForm([{ name: 'Harbor.pdf', fileName: 'Harbor.pdf', content: makePdf(['Welcome aboard', 'The tides', 'The end']) }])
-  const added = await app.inject({
-    method: 'POST', url: `/api/roms/${harbor}/manuals`, payload: form.payload,
-    headers: { ...admin, ...form.headers, 'x-upload-filename': 'Harbor.pdf' }
-  })
-  t.equal(added.statusCode, 201, added.body)
-  const sessions = [1, 9, 16].map((day) => {
-    const start = Date.now() - day * 86_400_000
-    const [from, to] = [start, start + 2_700_000].map((ms) => new Date(ms).toISOString())
-    return { rom_id: harbor, start_time: from, end_time: to }
-  })
-  const played = await app.inject({ method: 'POST', url: '/api/play-sessions', headers: admin, payload: { sessions } })
-  t.match(played.json(), { created_count: 3 })
-  await page.goto(`${url}/roms/${harbor}`)
-  await page.waitForSelector('.rom-plot canvas')
-  t.equal((await page.$$('table.visually-hidden tbody tr')).length > 1, true, 'a table says the same')
-  await press(page, 'Open the manual')
-  await page.waitForSelector('.manual-page p')
-  t.match(await page.$eval('.manual-page p', (text) => text.textContent), 'Welcome aboard')
-  // Pages have a white ground, so a drawn rectangle shows as its colour.
-  const colorOf = async (number: number) => await page.evaluate(`(() => {
-    const canvas = document.querySelector('[data-page="${number}"] canvas')
-    return [...canvas.getContext('2d').getImageData(canvas.width / 2, canvas.height / 2, 1, 1).data].slice(0, 3).map((part) => Math.round(part / 51)).join()
-  })()`)
-  t.equal(await colorOf(1), '1,2,4')
-  t.same(await examine(page), [])
-  await page.focus('.manual-pages')
-  await page.keyboard.press('End')
-  await see(page, 'Page 3 of 3')
-  await page.waitForSelector('[data-page="3"] p')
-  await page.keyboard.press('ArrowLeft')
-  await see(page, 'Page 2 of 3')
-  // A page that is enlarged, or gets narrower with its window, stays in the middle.
-  const middleOf = () => page.evaluate(`(() => {
-    const list = document.querySelector('.manual-pages').getBoundingClientRect()
-    const middle = list.top + list.height / 2
-    return [...document.querySelectorAll('.manual-page')].find((one) => one.getBoundingClientRect().bottom > middle).dataset.page
-  })()`)
-  for (const key of ['+', '+', '+', '-', '-', '-', '-'] as const) {
-    const before = await page.$eval('.manual-page', (element) => element.getBoundingClientRect().width)
-    await page.keyboard.press(key)
-    await page.waitForFunction((width) => document.querySelector('.manual-page')?.getBoundingClientRect().width !== width, {}, before)
-    t.equal(await middleOf(), '2', key)
-  }
-  await page.keyboard.press('Escape')
-  await page.waitForFunction(() => document.querySelector('.manual') === null)
-  t.same(problems, [])
 })
 
 t.test('a name full of markup is text, and a viewer sees nothing to edit', async (t) => {
