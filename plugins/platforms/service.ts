@@ -34,9 +34,6 @@ export function createPlatforms (app: FastifyInstance, config: Config) {
     /** The condition for a caller to see a row of `platforms`, aliased `p`, for statements of other features. */
     isVisible: isPlatformVisible,
 
-    /** Returns the platform of a folder. */
-    resolve: (fsSlug: string) => resolvePlatform(fsSlug, systemConfig.of(config)),
-
     /** Returns the facts of a stored platform; null for an unknown one. */
     facts: (platform: { slug: string, fs_slug: string }, bindings = systemConfig.of(config)) =>
       factsOf(platform, bindings),

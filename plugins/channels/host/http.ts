@@ -87,14 +87,18 @@ export function createChannelHttp (app: FastifyInstance) {
    * reach its host.
    */
   const agents = createLruCache<string, Promise<Agent>>({
-    max: AGENTS_MAX, onEvict: (agent) => { void agent.then((evicted) => evicted.close()) }
+    max: AGENTS_MAX, onEvict: (agent) => { void agent.then((evicted) => evicted.close(), () => {}) }
   })
 
   function agentFor (rules: AddressRules): Promise<Agent> {
     const { trustedOrigins = [], allowPrivate } = rules
     const key = allowPrivate === true ? 'any' : trustedOrigins.toSorted().join(' ')
-    const agent = agents.get(key) ?? openAgent(rules)
+    const known = agents.get(key)
+    if (known !== undefined) return known
+    const agent = openAgent(rules)
     agents.set(key, agent)
+    // The next delivery tries again.
+    agent.catch(() => { agents.delete(key) })
     return agent
   }
 
