@@ -155,7 +155,7 @@ async function connectDatabase (app: App, options: AppOptions, host: Host): Prom
 }
 
 /** Loads the descriptions of routes and events, which only web workers serve. */
-export const loadDocuments = () => Promise.all([import('./web/openapi.ts'), import('./sockets/asyncapi.ts')])
+export const loadDocuments = () => Promise.all([import('./web/openapi/openapi.ts'), import('./sockets/asyncapi.ts')])
 
 /** Registers everything in order. The app does not listen yet. */
 export async function buildApp (options: AppOptions): Promise<App> {

@@ -10,7 +10,7 @@ import type { Role } from './jobs/workers.ts'
 import type { ServerSnapshot } from './metrics/metric-snapshot.ts'
 import type { EventDescriptions, ServerEvents } from './sockets/sockets.ts'
 import type { App } from './typebox.ts'
-import type { Tag } from './web/openapi.ts'
+import type { Tag } from './web/openapi/openapi.ts'
 
 /** The role of one process among those of a server. */
 export interface ProcessRole {

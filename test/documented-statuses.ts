@@ -2,7 +2,7 @@ import { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import { defineFeature } from '../core/feature.ts'
 import { ErrorSchema, ValidationErrorSchema } from '../core/typebox.ts'
-import { type OperationSchema, listResponses } from '../core/web/openapi.ts'
+import { type OperationSchema, listResponses } from '../core/web/openapi/openapi.ts'
 
 /** A bug of the server has this status, which no document lists. */
 const UNEXPECTED = 500

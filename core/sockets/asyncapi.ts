@@ -2,8 +2,8 @@ import fp from 'fastify-plugin'
 import { type Config, basePath } from '../config/config.ts'
 import { SOCKET_PATH } from './request.ts'
 import type { ListedEvent } from './sockets.ts'
-import { nameSchemas } from '../web/components.ts'
-import { describeBody, describeTypes } from '../web/keywords.ts'
+import { nameSchemas } from '../web/openapi/components.ts'
+import { describeBody, describeTypes } from '../web/openapi/keywords.ts'
 
 type Json = Readonly<Record<string, unknown>>
 

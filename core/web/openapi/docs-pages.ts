@@ -2,8 +2,8 @@ import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import swaggerUi from '@fastify/swagger-ui'
-import { type Config, basePath } from '../config/config.ts'
-import type { Routes } from '../typebox.ts'
+import { type Config, basePath } from '../../config/config.ts'
+import type { Routes } from '../../typebox.ts'
 
 const REDOC = join(dirname(createRequire(import.meta.url).resolve('redoc/package.json')), 'bundles/redoc.standalone.js')
 /** Redoc loads its makers' logo from their server. */
@@ -28,7 +28,7 @@ const redocPage = (base: string) => `<!doctype html>
 /** Serves the document, and the two pages that show it with resources of this server only. */
 const createDocsPages = (config: Config): Routes => async (app) => {
   const base = basePath(config)
-  const logo = await readFile(new URL('pages/logo.svg', import.meta.url))
+  const logo = await readFile(new URL('../pages/logo.svg', import.meta.url))
   app.addHook('onRoute', (route) => {
     route.config = { ...route.config, public: true }
     route.schema = { ...route.schema, hide: true }

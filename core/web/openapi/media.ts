@@ -1,5 +1,5 @@
 import type { TSchema } from '@sinclair/typebox'
-import { Bytes } from '../typebox.ts'
+import { Bytes } from '../../typebox.ts'
 import type { Json } from './keywords.ts'
 import { type Operation, type Paths, mapOperations } from './responses.ts'
 
