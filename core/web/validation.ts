@@ -34,14 +34,6 @@ function compilerFor (coerces: boolean, allErrors: boolean): Ajv {
   return ajv
 }
 
-/**
- * Compiles the schema of a query, so that the first request with it need not wait for that: 50 ms for a large one. The
- * compiler finds it again by its object.
- */
-export function compileQuery (schema: TSchema): void {
-  compilerFor(true, true).compile(schema)
-}
-
 /** Converts the words that clients use for booleans in queries. */
 function readBooleanWords (schema: TSchema, input: unknown): void {
   if (typeof input !== 'object' || input === null) return
