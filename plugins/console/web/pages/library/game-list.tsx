@@ -85,7 +85,7 @@ export function GameList ({ title, scope, collection, head, empty, usual = ALL_G
         </div>
         <ListTools view={view} onChange={change} areFiltersOpen={isOpen} onFilters={() => { setOpen(!isOpen) }} />
         <Chips view={view} onChange={change} />
-        {isMarked && <p class='faint'>{list.onlyMarked}</p>}
+        {isMarked && count !== 0 && <p class='faint'>{list.onlyMarked}</p>}
       </div>
       <div class='library-body'>
         <div class='library-games'>
