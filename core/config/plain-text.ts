@@ -4,11 +4,13 @@ import type { Config, Setting } from './schema.ts'
 
 const isQuoted = (text: string) => text.length > 1 && /^["']/.test(text) && text.at(-1) === text[0]
 
+const endsWithBreak = (text: string) => /[\r\n]$/.test(text)
+
 /** Returns why a path means something else than its author thinks, with the remedy; null if it does not. */
 export function explainPath (path: string): string | null {
   if (path === '~' || path.startsWith('~/')) return "begins with '~', which only a shell replaces by the home folder. Write the whole path."
   if (isQuoted(path)) return 'is enclosed in quotation marks, which only a shell removes. Remove them.'
-  return /[\r\n]$/.test(path) ? 'ends with a line break. Remove it.' : null
+  return endsWithBreak(path) ? 'ends with a line break. Remove it.' : null
 }
 
 /**
@@ -20,7 +22,7 @@ export function findAddedCharacters (environment: Environment, settings: readonl
     const text = env === undefined ? undefined : environment[env]
     if (env === undefined || text === undefined || schema.type !== 'string') return []
     if (isQuoted(text)) return [`the value of ${env} includes the quotation marks around it; remove them`]
-    return /[\r\n]$/.test(text) ? [`the value of ${env} includes the line break at its end; remove it`] : []
+    return endsWithBreak(text) ? [`the value of ${env} includes the line break at its end; remove it`] : []
   })
 }
 

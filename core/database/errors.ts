@@ -7,6 +7,8 @@ const FOREIGN_KEY = '23503'
 const UNIQUE = '23505'
 /** lock_not_available: the statement waited too long for a lock. */
 const LOCK_TIMEOUT = '55P03'
+/** query_canceled: a time limit, or an operator, stopped the statement. */
+const QUERY_CANCELED = '57014'
 /** Includes serialization_failure and deadlock_detected: the transaction was rolled back, and a retry may succeed. */
 const RETRYABLE = new Set(['40001', '40P01', UNIQUE])
 /** A code of this server: the request has used all its time with the database (core/database/request-time.ts). */
@@ -15,9 +17,11 @@ export const OUT_OF_TIME = 'OUT_OF_TIME'
  * A lock timeout, query_canceled, the two timeouts of a transaction, and our own: the work took longer than a
  * request may.
  */
-const TOO_LONG = new Set([LOCK_TIMEOUT, '57014', '25P03', '25P04', OUT_OF_TIME])
+const TOO_LONG = new Set([LOCK_TIMEOUT, QUERY_CANCELED, '25P03', '25P04', OUT_OF_TIME])
 /** disk_full. */
 const DISK_FULL = '53100'
+/** too_many_connections, of the server, a database or a role. */
+const TOO_MANY_CONNECTIONS = '53300'
 /**
  * The codes of a shutdown, a crash, and the recovery after it; read_only_sql_transaction of a standby that is not
  * promoted yet; the codes of a broken connection, and of an address that nobody answers at, such as the name of a
@@ -39,8 +43,14 @@ export const isSerializationFailure = (err: unknown) => RETRYABLE.has(errorCode(
 /** True if a statement failed because it waited too long for a lock. */
 export const isLockTimeout = (err: unknown) => errorCode(err) === LOCK_TIMEOUT
 
+/** True if a time limit, or an operator, stopped a statement. */
+export const isQueryCanceled = (err: unknown) => errorCode(err) === QUERY_CANCELED
+
 /** True if the disk of the database is full. */
 export const isDiskFull = (err: unknown) => errorCode(err) === DISK_FULL
+
+/** True if the database, or the role, has no free connection. */
+export const hasTooManyConnections = (err: unknown) => errorCode(err) === TOO_MANY_CONNECTIONS
 
 /** True if a row that the statement refers to was deleted by another request meanwhile. */
 const isForeignKeyViolation = (err: unknown) => errorCode(err) === FOREIGN_KEY

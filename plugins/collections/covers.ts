@@ -8,7 +8,7 @@ import type { Config } from '../../core/config/config.ts'
 import { outsideRequestTime } from '../../core/database/request-time.ts'
 import { ApiError, badRequest } from '../../core/errors.ts'
 import { createFolder } from '../../core/files/create-folder.ts'
-import { errorCode } from '../../core/files/fs-error.ts'
+import { ifPresent } from '../../core/files/fs-error.ts'
 import { requireFreeSpace } from '../../core/files/free-space.ts'
 import { type DownloadingClient, FileWriteError } from '../../core/http/client.ts'
 import { deleteFolder } from '../../core/store/move-object.ts'
@@ -52,16 +52,7 @@ async function readExtension (path: string, name: string): Promise<string> {
   throw badRequest(`The cover '${name}' is a ${extension} picture; send a PNG, JPEG, WebP or GIF picture`)
 }
 
-const isAbsent = (err: unknown) => errorCode(err) === 'ENOENT'
-
-async function listFolder (path: string): Promise<string[]> {
-  try {
-    return await readdir(path)
-  } catch (err) {
-    if (isAbsent(err)) return []
-    throw err
-  }
-}
+const listFolder = async (path: string): Promise<string[]> => await ifPresent(readdir(path)) ?? []
 
 /** A verified picture under a temporary name, with its small copy. */
 interface VerifiedPicture { part: string, small: Buffer, extension: string }

@@ -1,8 +1,9 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import pg from 'pg'
+import type pg from 'pg'
 import type { Config } from '../../core/config/config.ts'
 import { listExecuted } from '../../core/database/database.ts'
+import { hasTooManyConnections } from '../../core/database/errors.ts'
 import { findNewer, findUnusable } from '../../core/database/known-schema.ts'
 import { countConnections, countProcesses } from '../../core/supervisor/database.ts'
 import { migrations } from '../migrations.ts'
@@ -14,12 +15,9 @@ const VERSION_MIN = 150_000
 /** The largest accepted difference of clocks, because sessions and codes last seconds to minutes. */
 const SKEW_MAX_MS = 2_000
 
-/** too_many_connections, of the server, a database or a role. */
-const TOO_MANY = '53300'
-
 /** Returns the remedy for a database that refuses this command, or is not reached. */
 function findRemedy (err: unknown, { database }: Config): string {
-  if (err instanceof pg.DatabaseError && err.code === TOO_MANY) {
+  if (hasTooManyConnections(err)) {
     return 'Raise the limit of connections there, or lower SVC_DATABASE_POOL_SIZE or WEB_SERVER_CONCURRENCY'
   }
   return database.url === undefined

@@ -1,18 +1,14 @@
 import pg from 'pg'
-import { isDiskFull, isUnavailable } from '../../core/database/errors.ts'
-import { errorCode } from '../../core/files/fs-error.ts'
+import { isDiskFull, isQueryCanceled, isUnavailable } from '../../core/database/errors.ts'
 
 /** The database refuses every write for now, so that the scan cannot continue. */
 export class DatabaseUnableError extends Error {
   override readonly name = 'DatabaseUnableError'
 }
 
-/** query_canceled: an operator stopped the statement. */
-const QUERY_CANCELED = '57014'
-
 /** Returns a DatabaseUnableError with a readable message if the database cannot write at all, else the given error. */
 export function explainWriteError (err: unknown): unknown {
-  if (!isUnavailable(err) && errorCode(err) !== QUERY_CANCELED) return err
+  if (!isUnavailable(err) && !isQueryCanceled(err)) return err
   const { message } = err as Error
   const sentence = isDiskFull(err)
     ? `The disk of the database is full (${message}). Free space there, then scan again`

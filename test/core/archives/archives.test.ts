@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { deflateRawSync, gzipSync } from 'node:zlib'
 import t from 'tap'
-import { Budget, DEFAULT_LIMITS } from '../../../core/archives/limits.ts'
+import { Budget, DEFAULT_LIMITS, UNWATCHED } from '../../../core/archives/limits.ts'
 import {
   expectedHashes, makeRar, makeTar, makeZip, MEMBERS, sortedMembers, unpackFixture, type Content
 } from '../../plugins/hashing/fixtures.ts'
@@ -92,8 +92,7 @@ t.test('links and folders are skipped, and odd names are kept', async (t) => {
 })
 
 t.test('a jump of the clock, as after a suspend, costs an archive none of its time', (t) => {
-  const unwatched = { isCancelled: () => false, setDeadline () {}, reserveMemory () {} }
-  const budget = new Budget(1, DEFAULT_LIMITS, unwatched)
+  const budget = new Budget(1, DEFAULT_LIMITS, UNWATCHED)
   const now = Date.now()
   t.intercept(Date, 'now', { value: () => now + 3_600_000 })
   budget.addBytes(1)
