@@ -19,7 +19,7 @@ import type { CollectionForm, CollectionView } from './schemas.ts'
 /** The parameters that come with a form, and the cover from the form, if any. */
 interface FormOptions { is_public?: boolean, cover: StagedCover | null }
 interface CreateOptions extends FormOptions { is_favorite?: boolean }
-interface UpdateOptions extends FormOptions { remove_cover: boolean }
+interface UpdateOptions extends FormOptions { remove_cover: boolean, keep_roms: boolean }
 
 /** The most covers of one collection that wait for a running one, in each web worker. */
 const WAITING_MAX = 20
@@ -87,12 +87,12 @@ export function createCollectionEdits (app: FastifyInstance, covers: Covers) {
     /** @throws ApiError NOT_FOUND, FORBIDDEN, INVALID, BAD_REQUEST for an invalid cover, CONFLICT for the name */
     async update (
       context: Context, id: number, form: CollectionForm,
-      { is_public: isPublic, remove_cover: removesCover, cover: uploaded }: UpdateOptions
+      { is_public: isPublic, remove_cover: removesCover, keep_roms: keepsRoms, cover: uploaded }: UpdateOptions
     ): Promise<CollectionView> {
       const { db, caller } = context
       const { is_public: wasPublic } = await requireOwn(context, 'plain', id)
       const { name, description, url_cover: url } = form
-      const romIds = readRomIds(form.rom_ids)
+      const romIds = keepsRoms ? null : readRomIds(form.rom_ids)
       if (name !== undefined) checkName(name)
       const cover = removesCover ? null : uploaded ?? await fetchCover(db, id, url)
       const urlCover = removesCover || uploaded !== null ? '' : url
@@ -105,6 +105,7 @@ export function createCollectionEdits (app: FastifyInstance, covers: Covers) {
           ...(removesCover ? { path_cover_large: null, path_cover_small: null } : {}),
           updated_at: databaseDate()
         })
+        if (romIds === null) return
         await restrictMembers({ db: tx, caller }, id, romIds)
         await insertMembers({ db: tx, caller }, id, romIds)
       })).catch(async (err: unknown) => {

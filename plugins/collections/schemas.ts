@@ -52,7 +52,9 @@ export const CreateCollectionQuery = Type.Object({
   is_public: Public, is_favorite: Type.Optional(Type.Boolean({ description: 'True if the collection is a list of your favourites' }))
 })
 export const UpdateCollectionQuery = Type.Object({
-  is_public: Public, remove_cover: Type.Boolean({ default: false, description: 'Deletes the cover' })
+  is_public: Public,
+  remove_cover: Type.Boolean({ default: false, description: 'Deletes the cover' }),
+  keep_roms: Type.Boolean({ default: false, description: 'Keeps all members; `rom_ids` is not read' })
 })
 export const SmartCollectionQuery = Type.Object({ is_public: Public })
 
@@ -68,7 +70,7 @@ export const CreateCollectionForm = Type.Object({ ...FormFields, ...CoverFields 
 export const UpdateCollectionForm = Type.Object({
   ...FormFields,
   ...CoverFields,
-  rom_ids: Type.Optional(Type.Unsafe<unknown>({ description: 'Required: a JSON array of the ids of all members' }))
+  rom_ids: Type.Optional(Type.Unsafe<unknown>({ description: 'Required without `keep_roms`: a JSON array of the ids of all members' }))
 }, { title: 'UpdateCollection' })
 export type CollectionForm = Static<typeof UpdateCollectionForm>
 

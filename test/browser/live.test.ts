@@ -159,6 +159,24 @@ async function changeElsewhere (t: Test, { app, admin: headers }: TestApp, journ
   for (const request of held) await request.continue().catch(() => {})
   await page.setRequestInterception(false)
 
+  // So does an edit of a smart collection.
+  const filter = { name: 'Clever', filter_criteria: '{"regions":["Atlantis"]}' }
+  const smart = (await app.inject({ method: 'POST', url: '/api/collections/smart', headers, payload: filter })).json<{ id: number }>()
+  await open(`collections/smart/${smart.id}`)
+  await see('Clever', 'h1')
+  await edit()
+  await fill('Name', 'Cleverer')
+  const changes = { description: 'From the other browser', filter_criteria: '{"regions":["Japan"]}' }
+  const url = `/api/collections/smart/${smart.id}`
+  t.equal((await app.inject({ method: 'PUT', url, headers, payload: changes })).statusCode, 200)
+  await press('Save')
+  await see('Cleverer', '.toast')
+  t.match((await app.inject({ url, headers })).json(), {
+    name: 'Cleverer', description: 'From the other browser', filter_criteria: { regions: ['Japan'] }
+  })
+  await open(`collections/${id}`)
+  await see('Renamed', 'h1')
+
   // The way back to another collection closes the dialog of this one.
   const other = await add('Other')
   await page.evaluate(`history.pushState(null, '', 'collections/${other}'); dispatchEvent(new PopStateEvent('popstate'))`)

@@ -68,8 +68,8 @@ const createPlainRoutes = (collections: Collections, forms: Forms): Routes => as
       operationId: 'updateCollection',
       tags,
       summary: 'Change a collection of your own',
-      description: 'A form. `rom_ids` is required and replaces the whole list; ROMs that you do not see stay in it. Other ' +
-        'fields stay unchanged if absent. The first of `remove_cover`, `artwork` and `url_cover` applies.',
+      description: 'A form. `rom_ids` replaces the whole list, and is required unless `keep_roms` is true; ROMs that you do ' +
+        'not see stay in the list. Other fields stay unchanged if absent. The first of `remove_cover`, `artwork` and `url_cover` applies.',
       consumes,
       params: IdParams,
       querystring: UpdateCollectionQuery,

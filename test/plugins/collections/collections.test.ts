@@ -64,8 +64,9 @@ t.test('the owner creates, reads, changes and deletes a collection', async (t) =
   t.match(await alice.members(made.id, 'POST', [c, c, 999_999, -1]), { rom_ids: [a, b, c] })
   t.match(await alice.members(made.id, 'DELETE', [a, 999_999]), { rom_ids: [b, c] })
   t.match(await alice.put(made.id, { rom_ids: `[${c}]` }, { is_public: true }), { rom_ids: [c], is_public: true, name: 'Best' })
-  t.match(await bob.get(`/api/collections/${made.id}`), { name: 'Best', rom_ids: [c], owner_username: 'alice' })
-  t.match(await alice.get(`/api/roms/${c}`), { user_collections: [{ id: made.id, name: 'Best', is_smart: false }] })
+  t.match(await alice.put(made.id, { name: 'Better' }, { keep_roms: true }), { rom_ids: [c], is_public: true, name: 'Better' })
+  t.match(await bob.get(`/api/collections/${made.id}`), { name: 'Better', rom_ids: [c], owner_username: 'alice' })
+  t.match(await alice.get(`/api/roms/${c}`), { user_collections: [{ id: made.id, name: 'Better', is_smart: false }] })
   const gone = await alice.call('DELETE', `/api/collections/${made.id}`)
   t.same([gone.statusCode, gone.json()], [200, null])
   const missing = await alice.call('GET', `/api/collections/${made.id}`)
@@ -455,7 +456,7 @@ t.test('a cover is downloaded from its URL once', async (t) => {
   const collections = createCollections(test.app, covers)
   const { id } = await alice.make('A')
   const caller = { id: (await alice.get<{ id: number }>('/api/users/me')).id, access: ADMIN_ACCESS } as Caller
-  const options = { remove_cover: false, cover: null }
+  const options = { remove_cover: false, keep_roms: false, cover: null }
   const put = (url: string) =>
     collections.update({ db: test.app.db, caller }, id, { rom_ids: '[]', url_cover: url }, options)
   const fetched = await put(`http://${origin}/cover.png`)

@@ -24,14 +24,12 @@ interface Entered { name: string, description: string, isPublic: boolean, remove
 async function storeChanges (
   id: number, former: Entered, { name, description, isPublic, removesCover }: Entered, artwork: { artwork?: File }
 ): Promise<void> {
-  // The server replaces all members, and a socket without connection tells of no new ones.
-  const { rom_ids: ids } = await call(api.GET('/api/collections/{id}', { params: { path: { id } } }))
-  const query = { remove_cover: removesCover, ...(isPublic === former.isPublic ? {} : { is_public: isPublic }) }
+  const visibility = isPublic === former.isPublic ? {} : { is_public: isPublic }
+  const query = { keep_roms: true, remove_cover: removesCover, ...visibility }
   const body = {
     ...(name === former.name ? {} : { name: name.trim() }),
     ...(description === former.description ? {} : { description }),
-    ...artwork,
-    rom_ids: JSON.stringify(ids)
+    ...artwork
   }
   await call(api.PUT('/api/collections/{id}', { params: { path: { id }, query }, body, ...asForm }))
 }

@@ -25,6 +25,23 @@ function LiveCount ({ view }: { view: ListView }) {
   return <strong class='number' role='status'>{value === undefined ? builder.counting : builder.count(value)}</strong>
 }
 
+interface Entered { name: string, description: string, isPublic: boolean, view: ListView }
+
+const criteriaOf = (view: ListView) => JSON.stringify(toListQuery(view))
+
+/** Stores what a person changed. Another browser of the account may have changed everything else meanwhile. */
+async function storeChanges (
+  id: number, former: Entered, { name, description, isPublic, view }: Entered
+): Promise<void> {
+  const query = isPublic === former.isPublic ? {} : { is_public: isPublic }
+  const body = {
+    ...(name === former.name ? {} : { name: name.trim() }),
+    ...(description === former.description ? {} : { description }),
+    ...(criteriaOf(view) === criteriaOf(former.view) ? {} : { filter_criteria: criteriaOf(view) })
+  }
+  await call(api.PUT('/api/collections/smart/{id}', { params: { path: { id }, query }, body, ...asForm }))
+}
+
 interface SmartDialogProps {
   /** The collection that is changed; absent for a new one. */
   collection?: SmartCollection | undefined
@@ -37,25 +54,30 @@ interface SmartDialogProps {
 export function SmartDialog ({ collection, view: initial, onClose }: SmartDialogProps) {
   const { common, collections: { form: words, builder } } = texts()
   const { go } = useView()
-  const stored = collection === undefined ? ALL_GAMES : readCriteria(collection.filter_criteria)
-  const [view, setView] = useState(initial ?? stored)
-  const { values, set, isBusy, failure, errorOf, onSubmit } = useForm({
-    name: collection?.name ?? '', description: collection?.description ?? '', isPublic: collection?.is_public ?? false
-  }, async ({ name, description, isPublic }) => {
-    const body = { name: name.trim(), description, filter_criteria: JSON.stringify(toListQuery(view)) }
-    const query = { is_public: isPublic }
+  const [former] = useState(() => ({
+    name: collection?.name ?? '',
+    description: collection?.description ?? '',
+    isPublic: collection?.is_public ?? false,
+    view: collection === undefined ? ALL_GAMES : readCriteria(collection.filter_criteria)
+  }))
+  const given = { ...former, view: initial ?? former.view }
+  const { values, set, isBusy, failure, errorOf, onSubmit } = useForm(given, async (entered) => {
+    const { name, description, isPublic, view } = entered
     if (collection === undefined) {
-      const { id } = await call(api.POST('/api/collections/smart', { params: { query }, body, ...asForm }))
+      const body = { name: name.trim(), description, filter_criteria: criteriaOf(view) }
+      const { id } = await call(api.POST('/api/collections/smart', { params: { query: { is_public: isPublic } }, body, ...asForm }))
       go(`collections/smart/${id}`)
       tellSuccess(words.created(name))
     } else {
-      await call(api.PUT('/api/collections/smart/{id}', { params: { path: { id: collection.id }, query }, body, ...asForm }))
+      await storeChanges(collection.id, former, entered)
       tellSuccess(words.saved(name))
     }
     cache.invalidateAll('smart-collection')
     cache.invalidateAll('list ')
     onClose()
   })
+  const { view } = values
+  const setView = (chosen: ListView) => { set('view', chosen) }
   return (
     <Dialog
       title={collection === undefined ? builder.title : builder.edit} isOpen onClose={onClose} isLarge
