@@ -10,7 +10,7 @@ import { backupConfig } from './config.ts'
 import { partsFolder } from './archive/archive-parts.ts'
 import { createBackup } from './write-backup.ts'
 import { interruptible } from './interruptible.ts'
-import { backupFolder, nextPath, readPassphrase } from './backup-folder.ts'
+import { backupFolder, markIncomplete, nextPath, readPassphrase } from './backup-folder.ts'
 import { mebibytes } from './progress.ts'
 import { restoreBackup } from './restore/restore-backup.ts'
 
@@ -24,11 +24,12 @@ export async function backup (features: Features, file: string | undefined, opti
   const { withoutSecretKey, incremental } = options
   const { config } = await features.loadConfig()
   const passphrase = readPassphrase(config, withoutSecretKey === true ? false : backupConfig.of(config).secret_key)
-  const path = file === undefined ? nextPath(backupFolder(config)) : resolve(file)
-  if (await isPresent(path)) throw new StartError(`${path} already exists. Give the name of a new file, or move the existing one away.`)
+  const wanted = file === undefined ? nextPath(backupFolder(config)) : resolve(file)
+  if (await isPresent(wanted)) throw new StartError(`${wanted} already exists. Give the name of a new file, or move the existing one away.`)
   const isIncremental = incremental ?? backupConfig.of(config).incremental
   const result = await withDatabase(features, config, (databaseUrl) => interruptible((signal, report) =>
-    createBackup({ config, databaseUrl, path, isIncremental, holds: 'everything', passphrase, signal, report })))
+    createBackup({ config, databaseUrl, path: wanted, isIncremental, holds: 'everything', passphrase, signal, report })))
+  const path = file === undefined && result.lost > 0 ? await markIncomplete(wanted) : wanted
   const rows = Object.values(result.rows).reduce((sum, count) => sum + count, 0)
   print(`${path}: ${mebibytes(result.archive_bytes)}, ${rows} rows of ${Object.keys(result.rows).length} tables, ${result.files} files ` +
     `(${mebibytes(result.bytes)}).`)

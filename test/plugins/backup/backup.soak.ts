@@ -162,6 +162,10 @@ t.test('the task makes backups and keeps the newest few', async (t) => {
   const path = join(config.data_dir, 'assets', row?.disk_path ?? '')
   await rename(path, `${path}.away`)
   const partial = await runTask()
+  const byHand = await runSvc(t, ['backup'], settings(config.data_dir, {
+    SVC_DATABASE_URL: test.databaseUrl, SVC_BACKUP_PASSPHRASE: PASSPHRASE, SVC_BACKUP_DIR: makeFolder(t)
+  })).ended
+  t.match(byHand, { code: 0, output: /-incomplete\.tar\.gz: / })
   await rename(`${path}.away`, path)
   t.match(partial, { status: 'finished', meta: { backup: { file: /^svc-\d+T\d+Z-incomplete\.tar\.gz$/, lost: 1, deleted: [] } } })
   t.same((await readdir(kept)).sort(), [...names, partial.meta.backup.file])
