@@ -16,7 +16,7 @@ function watchWorker (workers: Workers, id: string): (state: string | undefined)
   let checkedAt = 0
   let unlockedSince: number | null = null
   return async (state) => {
-    const now = Date.now()
+    const now = performance.now()
     if (state !== 'active') {
       unlockedSince = null
       return false
@@ -36,11 +36,11 @@ function watchWorker (workers: Workers, id: string): (state: string | undefined)
 export async function awaitResult (
   workers: Workers, boss: PgBoss, { queue, id, isJoined }: QueuedJob, timeoutMs: number
 ): Promise<unknown> {
-  const deadline = Date.now() + timeoutMs
+  const deadline = performance.now() + timeoutMs
   const isLost = watchWorker(workers, id)
   for (let attempts = 0; ; attempts++) {
     await sleep(POLL_MS[Math.min(attempts, POLL_MS.length - 1)])
-    const isLate = Date.now() >= deadline
+    const isLate = performance.now() >= deadline
     // A job that ended at the last moment is no longer canceled, and its result counts.
     if (isLate && !isJoined) await boss.cancel(queue, id)
     const [job] = await boss.findJobs(queue, { id })

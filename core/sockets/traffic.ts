@@ -15,9 +15,9 @@ const bytesOf = ({ data }: { data?: unknown }): number =>
 
 /** Closes a connection that exceeds the rate, with all its sockets. Opening a namespace also needs a packet. */
 export function limitRate (connection: Connection): void {
-  let [packets, bytes, windowStart] = [0, 0, Date.now()]
+  let [packets, bytes, windowStart] = [0, 0, performance.now()]
   connection.on('packet', (packet: { data?: unknown }) => {
-    const now = Date.now()
+    const now = performance.now()
     if (now - windowStart >= SECOND_MS) [packets, bytes, windowStart] = [0, 0, now]
     packets++
     bytes += bytesOf(packet)

@@ -15,7 +15,7 @@ export function createAttempts (failures: ArtworkFailures, log: Logger, signal: 
   let full: { until: number, err: ArtworkStoreError } | null = null
 
   function checkSpace (): void {
-    if (full !== null && Date.now() < full.until) throw full.err
+    if (full !== null && performance.now() < full.until) throw full.err
     full = null
   }
 
@@ -23,7 +23,7 @@ export function createAttempts (failures: ArtworkFailures, log: Logger, signal: 
     failures.add(subject.platform_id, err)
     if (full !== null && err === full.err) return
     log.warn({ err, rom: subject.id, what: kind }, 'artwork could not be fetched and stored')
-    if (isDiskFull(err)) full = { until: Date.now() + FULL_PAUSE_MS, err }
+    if (isDiskFull(err)) full = { until: performance.now() + FULL_PAUSE_MS, err }
   }
 
   return async function attempt<T> (subject: Subject, kind: string, work: () => Promise<T>, fallback: T): Promise<T> {

@@ -60,9 +60,9 @@ export function createHeartbeat (app: FastifyInstance, config: Config) {
    * Only a positive result is cached, because the wizard checks again right after it creates the first administrator.
    */
   async function hasAdmin (): Promise<boolean> {
-    if (Date.now() < hasAdminUntil) return true
+    if (performance.now() < hasAdminUntil) return true
     const hasOne = await app.users.hasAdmin()
-    if (hasOne) hasAdminUntil = Date.now() + CACHE_MS
+    if (hasOne) hasAdminUntil = performance.now() + CACHE_MS
     return hasOne
   }
 

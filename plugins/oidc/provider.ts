@@ -67,9 +67,9 @@ export function createProvider (settings: OidcSettings) {
   return {
     /** Concurrent calls share one request. */
     async read (): Promise<Configuration> {
-      if (cached === null || cached.until < Date.now()) {
+      if (cached === null || cached.until < performance.now()) {
         const configuration = discover()
-        cached = { configuration, until: Date.now() + CACHE_MS }
+        cached = { configuration, until: performance.now() + CACHE_MS }
         configuration.catch(() => { cached = null })
       }
       return await cached.configuration

@@ -65,11 +65,11 @@ interface LaunchServices {
 async function follow (
   services: LaunchServices, container: UsableContainer, reservation: ReservedContainer, first: Progress
 ): Promise<Progress> {
-  const deadline = Date.now() + services.launchSeconds() * SECOND_MS
+  const deadline = performance.now() + services.launchSeconds() * SECOND_MS
   let [progress, failedPolls] = [first, 0]
   while (progress.status === 'launching') {
     await publishPhase(services.app, reservation, progress.phase ?? null)
-    if (Date.now() >= deadline) throw new BrokerRefusedError(`The game did not start within ${services.launchSeconds()} seconds`)
+    if (performance.now() >= deadline) throw new BrokerRefusedError(`The game did not start within ${services.launchSeconds()} seconds`)
     await pause(POLL_MS, undefined, { signal: services.closing })
     if (!await isLaunching(services.app.db, reservation)) throw new LaunchGoneError()
     const seen = await pollProgress(services.broker, container, failedPolls)

@@ -35,13 +35,13 @@ export function createBasicScheme (app: FastifyInstance, signIn: SignIn): AuthSc
   const running = new Map<string, Promise<Verdict>>()
 
   function cacheTrusted (pair: string, mark: string, user: EnabledUser): void {
-    trusted.set(pair, { mark, userId: user.id, hash: user.password_hash ?? '', until: Date.now() + TRUST_MS })
+    trusted.set(pair, { mark, userId: user.id, hash: user.password_hash ?? '', until: performance.now() + TRUST_MS })
   }
 
   async function findTrusted (pair: string, mark: string, username: string): Promise<EnabledUser | null> {
     const cached = trusted.get(pair)
     if (cached === undefined) return null
-    if (cached.until < Date.now() || cached.mark !== mark) {
+    if (cached.until < performance.now() || cached.mark !== mark) {
       // Delete the entry at a wrong password. Otherwise it would confirm right guesses without counting wrong ones.
       trusted.delete(pair)
       return null

@@ -14,12 +14,12 @@ export interface Announcer {
 
 export function createAnnouncer (app: FastifyInstance, config: Config, listeners: Listeners): Announcer {
   let tokens = PER_SECOND.roms * BURST_SECONDS
-  let refilledAt = Date.now()
+  let refilledAt = performance.now()
   /** ROMs that clients show as being identified: the event that ends this must be sent. */
   const mustBeSent = new Set<number>()
 
   function reserve (wanted: number): number {
-    const now = Date.now()
+    const now = performance.now()
     const perSecond = listeners.perSecond('roms')
     tokens = Math.min(Math.max(1, perSecond * BURST_SECONDS), tokens + (now - refilledAt) / 1_000 * perSecond)
     refilledAt = now

@@ -39,8 +39,8 @@ export function createProgress (
   let others: ScanReport = { stats: {}, problems: [], problem_count: 0 }
   let platform: string | null = null
   let isStale = false
-  let sentAt = 0
-  let reportedAt = 0
+  let sentAt = -Infinity
+  let reportedAt = -Infinity
   let reports: Promise<void> = Promise.resolve()
 
   /** Writes reports one after the other, because an older total must never overwrite a newer one. */
@@ -55,10 +55,10 @@ export function createProgress (
   async function send (): Promise<void> {
     if (!isStale) return
     isStale = false
-    sentAt = Date.now()
+    sentAt = performance.now()
     app.sockets.publish(null, 'scan:update_stats', { ...stats })
-    if (Date.now() - reportedAt < REPORT_MS) return
-    reportedAt = Date.now()
+    if (performance.now() - reportedAt < REPORT_MS) return
+    reportedAt = performance.now()
     await write()
   }
 
@@ -71,7 +71,7 @@ export function createProgress (
 
   const timer = setInterval(() => {
     const perSecond = listeners.perSecond('stats')
-    if (perSecond < PER_SECOND.stats && Date.now() - sentAt < 1_000 / perSecond) return
+    if (perSecond < PER_SECOND.stats && performance.now() - sentAt < 1_000 / perSecond) return
     if (!isStale || listeners.reserve(1) === 0) return
     send().catch((err: unknown) => { log.warn({ err }, 'progress could not be reported') })
   }, 1_000 / PER_SECOND.stats)
