@@ -15,8 +15,8 @@ export const rom: Messages['rom'] = {
   actions: {
     download: (size) => `Herunterladen · ${size}`,
     more: 'Weitere Aktionen',
-    favourite: 'Zu den Favoriten hinzufügen',
-    unfavourite: 'Aus den Favoriten entfernen',
+    favorite: 'Zu den Favoriten hinzufügen',
+    unfavorite: 'Aus den Favoriten entfernen',
     copyLink: 'Link kopieren',
     linkCopied: 'Link kopiert.',
     edit: 'Bearbeiten',

@@ -15,8 +15,8 @@ export const rom = {
   actions: {
     download: (size: string) => `Download · ${size}`,
     more: 'More actions',
-    favourite: 'Add to favourites',
-    unfavourite: 'Remove from favourites',
+    favorite: 'Add to favourites',
+    unfavorite: 'Remove from favourites',
     copyLink: 'Copy link',
     linkCopied: 'Link copied.',
     edit: 'Edit',

@@ -37,16 +37,12 @@ function PictureDrop ({ onChoose }: Pick<CoverDialogProps, 'onChoose'>) {
       if (file !== undefined) take(file)
     }
     document.addEventListener('paste', paste)
-    return () => {
-      document.removeEventListener('paste', paste)
-    }
+    return () => { document.removeEventListener('paste', paste) }
   }, [])
   return (
     <div
       class='file-drop cover-drop'
-      onDragOver={(event) => {
-        event.preventDefault()
-      }}
+      onDragOver={(event) => { event.preventDefault() }}
       onDrop={(event) => {
         event.preventDefault()
         take(event.dataTransfer?.files[0])
@@ -54,34 +50,21 @@ function PictureDrop ({ onChoose }: Pick<CoverDialogProps, 'onChoose'>) {
     >
       <Icon node={upload} />
       <span>{words.drop}</span>
-      <Button
-        isSmall
-        onClick={() => {
-          input.current?.click()
-        }}
-      >
-        {words.pick}
-      </Button>
+      <Button isSmall onClick={() => { input.current?.click() }}>{words.pick}</Button>
       <input
         ref={input}
         type='file'
         accept='image/*'
         hidden
         aria-label={words.upload}
-        onChange={({ currentTarget }) => {
-          take(currentTarget.files?.[0])
-        }}
+        onChange={({ currentTarget }) => { take(currentTarget.files?.[0]) }}
       />
-      {isWrong && (
-        <p class='field-error' role='alert'>
-          {words.notPicture}
-        </p>
-      )}
+      {isWrong && <p class='field-error' role='alert'>{words.notPicture}</p>}
     </div>
   )
 }
 
-function Options ({ options, onChoose }: { options: readonly CoverOption[]; onChoose: CoverDialogProps['onChoose'] }) {
+function Options ({ options, onChoose }: { options: readonly CoverOption[], onChoose: CoverDialogProps['onChoose'] }) {
   const { cover: words } = texts().rom
   return (
     <ul class='cover-options'>
@@ -90,9 +73,7 @@ function Options ({ options, onChoose }: { options: readonly CoverOption[]; onCh
           <button
             type='button'
             class='cover-option'
-            onClick={() => {
-              onChoose({ kind: 'url', url, preview: remotePicture(thumb) })
-            }}
+            onClick={() => { onChoose({ kind: 'url', url, preview: remotePicture(thumb) }) }}
           >
             <RemoteCover name={name} url={thumb} />
             <span class='visually-hidden'>{words.number(index + 1)}</span>
@@ -118,12 +99,8 @@ function CoverSearch ({ romId, name, onChoose }: Pick<CoverDialogProps, 'romId' 
     setFailure(null)
     searchCovers(romId, asked, controller.signal)
       .then(setOptions)
-      .catch((err: unknown) => {
-        if (!isCancelled(err)) setFailure(toFailure(err))
-      })
-    return () => {
-      controller.abort()
-    }
+      .catch((err: unknown) => { if (!isCancelled(err)) setFailure(toFailure(err)) })
+    return () => { controller.abort() }
   }, [asked])
   return (
     <>
@@ -135,13 +112,9 @@ function CoverSearch ({ romId, name, onChoose }: Pick<CoverDialogProps, 'romId' 
         }}
       >
         <TextField label={words.search} type='search' value={term} onInput={setTerm} />
-        <Button type='submit' isBusy={options === null && failure === null}>
-          {words.searchSubmit}
-        </Button>
+        <Button type='submit' isBusy={options === null && failure === null}>{words.searchSubmit}</Button>
       </form>
-      <p class='visually-hidden' role='status'>
-        {options !== null && words.count(options.length)}
-      </p>
+      <p class='visually-hidden' role='status'>{options !== null && words.count(options.length)}</p>
       {failure !== null && <SearchFailure failure={failure} />}
       {options === null && failure === null && (
         <ul class='cover-options' aria-hidden>

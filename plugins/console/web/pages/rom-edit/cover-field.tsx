@@ -19,9 +19,7 @@ interface PreviewProps extends Pick<CoverFieldProps, 'rom' | 'cover'> { onBroken
 function Preview ({ rom, cover, onBroken }: PreviewProps) {
   if (cover.kind === 'url' || cover.kind === 'file') {
     return (
-      <span class='cover'>
-        <img src={cover.preview} alt={texts().rom.cover.preview} onError={onBroken} />
-      </span>
+      <span class='cover'><img src={cover.preview} alt={texts().rom.cover.preview} onError={onBroken} /></span>
     )
   }
   const without = { path_cover_small: '', path_cover_large: '' }
@@ -45,58 +43,27 @@ export function CoverField ({ rom, cover, isLocked, onChoose }: CoverFieldProps)
   return (
     <div class='cover-field'>
       <Preview rom={rom} cover={cover} onBroken={() => { setBroken(cover) }} />
-      <Button
-        isWide
-        onClick={() => {
-          setOpen(true)
-        }}
-      >
-        {words.choose}
-      </Button>
+      <Button isWide onClick={() => { setOpen(true) }}>{words.choose}</Button>
       {cover.kind === 'none'
         ? (
             rom.path_cover_large !== '' && (
-              <Button
-                kind='quiet'
-                isWide
-                onClick={() => {
-                  onChoose({ kind: 'remove' })
-                }}
-              >
-                {words.remove}
-              </Button>
+              <Button kind='quiet' isWide onClick={() => { onChoose({ kind: 'remove' }) }}>{words.remove}</Button>
             )
           )
-        : (
-          <Button
-            kind='quiet'
-            isWide
-            onClick={() => {
-              onChoose({ kind: 'none' })
-            }}
-          >
-            {words.reset}
-          </Button>
-          )}
-      <p class='field-hint' role='status'>
-        {note}
-      </p>
+        : <Button kind='quiet' isWide onClick={() => { onChoose({ kind: 'none' }) }}>{words.reset}</Button>}
+      <p class='field-hint' role='status'>{note}</p>
       {isLocked && (cover.kind === 'none' || cover.kind === 'unlock') && (
         <LockMark
           label={texts().rom.edit.cover}
           isUnlocked={cover.kind === 'unlock'}
-          onToggle={() => {
-            onChoose(cover.kind === 'unlock' ? { kind: 'none' } : { kind: 'unlock' })
-          }}
+          onToggle={() => { onChoose(cover.kind === 'unlock' ? { kind: 'none' } : { kind: 'unlock' }) }}
         />
       )}
       <CoverDialog
         romId={rom.id}
         name={nameOf(rom)}
         isOpen={isOpen}
-        onClose={() => {
-          setOpen(false)
-        }}
+        onClose={() => { setOpen(false) }}
         onChoose={onChoose}
       />
     </div>

@@ -20,9 +20,7 @@ export function EditConflicts ({ edit: { conflicts, decide } }: { edit: Edit }) 
   const { changed: words } = texts().rom.edit
   const box = useRef<HTMLElement>(null)
   const isOpen = conflicts.length > 0
-  useEffect(() => {
-    if (isOpen) box.current?.focus()
-  }, [isOpen])
+  useEffect(() => { if (isOpen) box.current?.focus() }, [isOpen])
   if (!isOpen) return null
   return (
     <section ref={box} class='conflict' role='alert' tabIndex={-1}>

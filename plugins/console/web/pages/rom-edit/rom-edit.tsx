@@ -34,9 +34,7 @@ function EditField ({ edit, field, hint, error, isLong = false, type = 'text' }:
     value: edit.values[field],
     disabled: edit.unlocked.has(field),
     error: error ?? edit.failure?.fields.find(({ path }) => path.includes(field))?.message,
-    onInput: (value: string) => {
-      edit.set(field, value)
-    },
+    onInput: (value: string) => { edit.set(field, value) },
     ...(hint !== undefined && { hint })
   }
   return (
@@ -46,16 +44,14 @@ function EditField ({ edit, field, hint, error, isLong = false, type = 'text' }:
         <LockMark
           label={props.label}
           isUnlocked={edit.unlocked.has(field)}
-          onToggle={() => {
-            edit.toggleUnlock(field)
-          }}
+          onToggle={() => { edit.toggleUnlock(field) }}
         />
       )}
     </div>
   )
 }
 
-function Fields ({ rom, edit }: { rom: DetailedRom; edit: Edit }) {
+function Fields ({ rom, edit }: { rom: DetailedRom, edit: Edit }) {
   const { edit: words } = texts().rom
   const { values } = edit
   const renamed = values.fs_name.trim() !== '' && values.fs_name !== rom.fs_name
@@ -71,9 +67,7 @@ function Fields ({ rom, edit }: { rom: DetailedRom; edit: Edit }) {
         <legend>{words.facts}</legend>
         <p class='field-hint'>{words.factsHint}</p>
         <div class='edit-pairs'>
-          {LIST_FIELDS.map((field) => (
-            <EditField key={field} edit={edit} field={field} hint={words.listHint} />
-          ))}
+          {LIST_FIELDS.map((field) => <EditField key={field} edit={edit} field={field} hint={words.listHint} />)}
           <EditField
             edit={edit}
             field='first_release_date'
@@ -100,12 +94,10 @@ function Fields ({ rom, edit }: { rom: DetailedRom; edit: Edit }) {
   )
 }
 
-function Editor ({ rom, sources }: { rom: DetailedRom; sources: RomSources }) {
+function Editor ({ rom, sources }: { rom: DetailedRom, sources: RomSources }) {
   const { edit: words } = texts().rom
   const { go } = useView()
-  const edit = useEdit(rom, sources, () => {
-    go(`roms/${rom.id}`)
-  })
+  const edit = useEdit(rom, sources, () => { go(`roms/${rom.id}`) })
   const isValid = isValidDate(edit.values.first_release_date)
   return (
     <form
@@ -156,13 +148,8 @@ function Editor ({ rom, sources }: { rom: DetailedRom; sources: RomSources }) {
 /** Edits the texts, facts, cover and file name of a game. */
 export default function RomEdit ({ id }: { id: string }) {
   const { edit: words } = texts().rom
-  const {
-    data: { value: rom },
-    failure: { value: failure }
-  } = useRom(id)
-  const {
-    data: { value: sources }
-  } = useSources(Number(id))
+  const { data: { value: rom }, failure: { value: failure } } = useRom(id)
+  const { data: { value: sources } } = useSources(Number(id))
   useTitle(rom === undefined ? undefined : words.title(nameOf(rom)))
   if (!holds('roms.write')) return <Forbidden />
   if (isNoSuchRom(failure)) return <NoSuchRom />
@@ -171,17 +158,11 @@ export default function RomEdit ({ id }: { id: string }) {
     <div class='rom-form'>
       <div class='page-head'>
         <h1>{rom === undefined ? <Skeleton width='16rem' /> : words.title(nameOf(rom))}</h1>
-        <LinkButton kind='quiet' icon={arrow} href={`roms/${id}`}>
-          {words.back}
-        </LinkButton>
+        <LinkButton kind='quiet' icon={arrow} href={`roms/${id}`}>{words.back}</LinkButton>
       </div>
       {rom === undefined || sources === undefined
-        ? (
-          <Skeleton height='36rem' />
-          )
-        : (
-          <Editor key={rom.id} rom={rom} sources={sources} />
-          )}
+        ? <Skeleton height='36rem' />
+        : <Editor key={rom.id} rom={rom} sources={sources} />}
     </div>
   )
 }

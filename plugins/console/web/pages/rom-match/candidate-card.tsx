@@ -42,16 +42,12 @@ export function CandidateCard ({
         </h3>
         <p class='cluster'>
           <Badge kind={scoreKind(score)}>{words.alike(format().percent(score))}</Badge>
-          {ids.map(({ provider }) => (
-            <Badge key={provider}>{providerName(provider)}</Badge>
-          ))}
+          {ids.map(({ provider }) => <Badge key={provider}>{providerName(provider)}</Badge>)}
         </p>
         {summary !== '' && <p class='candidate-summary soft'>{summary}</p>}
         <div>
           {isCurrent(candidate, rom)
-            ? (
-              <Badge kind='accent'>{words.current}</Badge>
-              )
+            ? <Badge kind='accent'>{words.current}</Badge>
             : (
               <Button isSmall isBusy={isBusy} aria-label={words.chooseLabel(name)} onClick={onChoose}>
                 {words.choose}

@@ -11,7 +11,7 @@ import { providerName } from '../rom/provider-names.ts'
 import { type DetailedRom, showRom, useSources } from '../rom/rom-data.ts'
 
 /** Refuses the match of one provider; scans keep that. */
-function NotThis ({ rom, provider, id }: { rom: DetailedRom; provider: string; id: string }) {
+function NotThis ({ rom, provider, id }: { rom: DetailedRom, provider: string, id: string }) {
   const { actions, match: words } = texts().rom
   const [isBusy, setBusy] = useState(false)
   const store = async (value: string) => {
@@ -25,15 +25,11 @@ function NotThis ({ rom, provider, id }: { rom: DetailedRom; provider: string; i
       .then(() => {
         tellSuccess(words.refused(providerName(provider)), {
           label: actions.undo,
-          run: () => {
-            store(id).catch(tellFailure)
-          }
+          run: () => { store(id).catch(tellFailure) }
         })
       })
       .catch(tellFailure)
-      .finally(() => {
-        setBusy(false)
-      })
+      .finally(() => { setBusy(false) })
   }
   return (
     <Button isSmall isBusy={isBusy} aria-label={words.notThisLabel(providerName(provider))} onClick={refuse}>
@@ -55,23 +51,13 @@ function Unmatch ({ rom }: { rom: DetailedRom }) {
   }
   return (
     <>
-      <Button
-        kind='danger'
-        isSmall
-        onClick={() => {
-          setOpen(true)
-        }}
-      >
-        {words.unmatch}
-      </Button>
+      <Button kind='danger' isSmall onClick={() => { setOpen(true) }}>{words.unmatch}</Button>
       <Confirm
         title={words.unmatchTitle(nameOf(rom))}
         text={words.unmatchText}
         action={words.unmatch}
         isOpen={isOpen}
-        onClose={() => {
-          setOpen(false)
-        }}
+        onClose={() => { setOpen(false) }}
         onConfirm={unmatch}
       />
     </>
@@ -81,9 +67,7 @@ function Unmatch ({ rom }: { rom: DetailedRom }) {
 /** The present matches of a ROM with their reasons, and ways to refuse them. */
 export function CurrentMatches ({ rom }: { rom: DetailedRom }) {
   const { match: words } = texts().rom
-  const {
-    data: { value: sources }
-  } = useSources(rom.id)
+  const { data: { value: sources } } = useSources(rom.id)
   const matches = sources?.lookups.filter(({ provider_id: id }) => id !== null) ?? []
   if (sources === undefined && rom.is_identified) return <Skeleton height='9rem' />
   if (matches.length === 0) return null

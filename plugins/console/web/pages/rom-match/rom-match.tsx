@@ -63,12 +63,8 @@ function useSearch (romId: number, question: Question) {
     setFailure(null)
     searchGames(romId, question, controller.signal)
       .then(setAnswer)
-      .catch((err: unknown) => {
-        if (!isCancelled(err)) setFailure(toFailure(err))
-      })
-    return () => {
-      controller.abort()
-    }
+      .catch((err: unknown) => { if (!isCancelled(err)) setFailure(toFailure(err)) })
+    return () => { controller.abort() }
   }, [question])
   return { answer, failure }
 }
@@ -101,9 +97,7 @@ function Results ({
     setBusy(candidate.name)
     onChoose(candidate)
       .catch(tellFailure)
-      .finally(() => {
-        setBusy(null)
-      })
+      .finally(() => { setBusy(null) })
   }
   return (
     <>
@@ -126,9 +120,7 @@ function Results ({
             candidate={candidate}
             rom={rom}
             isBusy={busy === candidate.name}
-            onChoose={() => {
-              choose(candidate)
-            }}
+            onChoose={() => { choose(candidate) }}
           />
         ))}
       </ul>
@@ -167,9 +159,7 @@ function Matcher ({ rom }: { rom: DetailedRom }) {
           >
             <TextField label={words.term} type='search' value={term} onInput={setTerm} />
             <Select label={words.by} value={by} options={words.byOptions} onChange={setBy} />
-            <Button kind='primary' type='submit' icon={search}>
-              {words.search}
-            </Button>
+            <Button kind='primary' type='submit' icon={search}>{words.search}</Button>
           </form>
           <Results rom={rom} question={question} onChoose={choose} />
         </section>
@@ -181,10 +171,7 @@ function Matcher ({ rom }: { rom: DetailedRom }) {
 /** Finds the game that a file is, at all providers at once. */
 export default function RomMatch ({ id }: { id: string }) {
   const { edit, match: words } = texts().rom
-  const {
-    data: { value: rom },
-    failure: { value: failure }
-  } = useRom(id)
+  const { data: { value: rom }, failure: { value: failure } } = useRom(id)
   useTitle(rom === undefined ? undefined : words.title(nameOf(rom)))
   if (!holds('roms.write')) return <Forbidden />
   if (isNoSuchRom(failure)) return <NoSuchRom />
@@ -196,9 +183,7 @@ export default function RomMatch ({ id }: { id: string }) {
           <h1>{rom === undefined ? <Skeleton width='16rem' /> : words.title(nameOf(rom))}</h1>
           <p class='soft'>{words.hint}</p>
         </div>
-        <LinkButton kind='quiet' icon={arrow} href={`roms/${id}`}>
-          {edit.back}
-        </LinkButton>
+        <LinkButton kind='quiet' icon={arrow} href={`roms/${id}`}>{edit.back}</LinkButton>
       </div>
       {rom === undefined ? <Skeleton height='30rem' /> : <Matcher rom={rom} key={rom.id} />}
     </div>

@@ -46,15 +46,7 @@ export function Achievements ({ rom }: { rom: DetailedRom }) {
         ))}
       </ul>
       {all.length > SHOWN && !isWhole && (
-        <Button
-          kind='quiet'
-          isSmall
-          onClick={() => {
-            setWhole(true)
-          }}
-        >
-          {words.showAll}
-        </Button>
+        <Button kind='quiet' isSmall onClick={() => { setWhole(true) }}>{words.showAll}</Button>
       )}
     </Section>
   )

@@ -16,14 +16,12 @@ import type { DetailedRom } from './rom-data.ts'
 /** Number of files from which a search helps. */
 const SEARCH_MIN = 12
 
-function Hash ({ name, value }: { name: string; value: string }) {
+function Hash ({ name, value }: { name: string, value: string }) {
   const { files: words } = texts().rom
   const copyHash = () => {
     navigator.clipboard
       .writeText(value)
-      .then(() => {
-        tellSuccess(words.copied)
-      })
+      .then(() => { tellSuccess(words.copied) })
       .catch(tellFailure)
   }
   return (
@@ -38,7 +36,7 @@ function Hash ({ name, value }: { name: string; value: string }) {
 }
 
 /** One file with its download, and its hashes on request. */
-function FileRow ({ file, folder }: { file: RomFile; folder: string }) {
+function FileRow ({ file, folder }: { file: RomFile, folder: string }) {
   const { files: words } = texts().rom
   const { bytes, dateTime } = format()
   const [isOpen, setOpen] = useState(false)
@@ -60,9 +58,7 @@ function FileRow ({ file, folder }: { file: RomFile; folder: string }) {
             icon={chevron}
             label={words.details(name)}
             aria-expanded={isOpen}
-            onClick={() => {
-              setOpen(!isOpen)
-            }}
+            onClick={() => { setOpen(!isOpen) }}
           />
         </span>
         <LinkButton
@@ -76,14 +72,10 @@ function FileRow ({ file, folder }: { file: RomFile; folder: string }) {
       </div>
       {isOpen && (
         <dl class='rom-hashes'>
-          {listHashes(file).map(([hash, value]) => (
-            <Hash key={hash} name={hash} value={value} />
-          ))}
+          {listHashes(file).map(([hash, value]) => <Hash key={hash} name={hash} value={value} />)}
           <div>
             <dt>{words.path}</dt>
-            <dd>
-              <code>{path}</code>
-            </dd>
+            <dd><code>{path}</code></dd>
           </div>
           <div>
             <dt>{words.modified}</dt>
@@ -107,11 +99,7 @@ export function Files ({ rom }: { rom: DetailedRom }) {
       {files.length >= SEARCH_MIN && (
         <TextField label={words.filter} type='search' value={search} onInput={setSearch} />
       )}
-      {groups.length === 0 && (
-        <p class='soft' role='status'>
-          {words.noneFound}
-        </p>
-      )}
+      {groups.length === 0 && <p class='soft' role='status'>{words.noneFound}</p>}
       {groups.map(({ category, files: group }, index) => (
         <Section
           key={category}

@@ -62,24 +62,13 @@ function Scale ({ name, label, value, onChange }: ScaleProps) {
               value={step}
               checked={step === value}
               aria-label={words.of(label, step)}
-              onChange={() => {
-                onChange(step)
-              }}
+              onChange={() => { onChange(step) }}
             />
           </label>
         ))}
       </div>
       {value > 0 && <span class='number soft'>{value}</span>}
-      {value > 0 && (
-        <IconButton
-          isSmall
-          icon={x}
-          label={words.clear(label)}
-          onClick={() => {
-            onChange(0)
-          }}
-        />
-      )}
+      {value > 0 && <IconButton isSmall icon={x} label={words.clear(label)} onClick={() => { onChange(0) }} />}
     </fieldset>
   )
 }
@@ -108,25 +97,14 @@ export function Marks ({ rom: { id, rom_user: stored } }: { rom: DetailedRom }) 
         label={words.status}
         value={stored.status ?? 'none'}
         options={words.statuses}
-        onChange={(status) => {
-          set({ status: STATUSES.find((one) => one === status) ?? null })
-        }}
+        onChange={(status) => { set({ status: STATUSES.find((one) => one === status) ?? null }) }}
       />
-      <Scale
-        name='rating'
-        label={words.rating}
-        value={stored.rating}
-        onChange={(rating) => {
-          set({ rating })
-        }}
-      />
+      <Scale name='rating' label={words.rating} value={stored.rating} onChange={(rating) => { set({ rating }) }} />
       <Scale
         name='difficulty'
         label={words.difficulty}
         value={stored.difficulty}
-        onChange={(difficulty) => {
-          set({ difficulty })
-        }}
+        onChange={(difficulty) => { set({ difficulty }) }}
       />
       <label class='rom-range'>
         <span>{words.completion}</span>
@@ -137,9 +115,7 @@ export function Marks ({ rom: { id, rom_user: stored } }: { rom: DetailedRom }) 
           max={100}
           step={5}
           value={completion}
-          onInput={({ currentTarget }) => {
-            setDragged(Number(currentTarget.value))
-          }}
+          onInput={({ currentTarget }) => { setDragged(Number(currentTarget.value)) }}
           onChange={({ currentTarget }) => {
             setDragged(null)
             set({ completion: Number(currentTarget.value) })
@@ -149,16 +125,12 @@ export function Marks ({ rom: { id, rom_user: stored } }: { rom: DetailedRom }) 
       <Check
         label={words.nowPlaying}
         isChecked={stored.now_playing}
-        onChange={(isOn) => {
-          set({ now_playing: isOn })
-        }}
+        onChange={(isOn) => { set({ now_playing: isOn }) }}
       />
       <Check
         label={words.backlogged}
         isChecked={stored.backlogged}
-        onChange={(isOn) => {
-          set({ backlogged: isOn })
-        }}
+        onChange={(isOn) => { set({ backlogged: isOn }) }}
       />
       {stored.last_played !== null && <p class='faint'>{words.lastPlayed(format().ago(stored.last_played))}</p>}
     </section>

@@ -28,7 +28,7 @@ export function fieldName (field: string): string {
   return names[field] ?? field.replaceAll('_', ' ')
 }
 
-function Source ({ romId, row: { field, providers, lock: name } }: { romId: number; row: SourceRow }) {
+function Source ({ romId, row: { field, providers, lock: name } }: { romId: number, row: SourceRow }) {
   const { metadata: words } = texts().rom
   const [isBusy, setBusy] = useState(false)
   const label = fieldName(field)
@@ -40,9 +40,7 @@ function Source ({ romId, row: { field, providers, lock: name } }: { romId: numb
         tellSuccess(words.unlocked(label))
       })
       .catch(tellFailure)
-      .finally(() => {
-        setBusy(false)
-      })
+      .finally(() => { setBusy(false) })
   }
   const from = providers.map(providerName).join(', ') || words.byFile
   return (
@@ -67,7 +65,7 @@ function Source ({ romId, row: { field, providers, lock: name } }: { romId: numb
 }
 
 /** Tells how a provider was asked about a game, and why it matches or not. */
-export function LookupRow ({ lookup, action }: { lookup: Lookup; action?: preact.ComponentChildren }) {
+export function LookupRow ({ lookup, action }: { lookup: Lookup, action?: preact.ComponentChildren }) {
   const { metadata: words } = texts().rom
   const { provider, provider_id: id, score, method, reason, name, problem, at } = lookup
   const why = method === 'person' ? words.person : words.reasons[reason]
@@ -102,18 +100,14 @@ export function Metadata ({ rom }: { rom: DetailedRom }) {
             <ul class='rom-rows'>
               {sources.lookups
                 .toSorted((a, b) => Number(b.provider_id !== null) - Number(a.provider_id !== null))
-                .map((lookup) => (
-                  <LookupRow key={lookup.provider} lookup={lookup} />
-                ))}
+                .map((lookup) => <LookupRow key={lookup.provider} lookup={lookup} />)}
             </ul>
           </Section>
           {listSources(sources).length > 0 && (
             <Section title={words.values}>
               <p class='soft'>{words.valuesHint}</p>
               <ul class='rom-rows rom-dense'>
-                {listSources(sources).map((row) => (
-                  <Source key={row.field} romId={rom.id} row={row} />
-                ))}
+                {listSources(sources).map((row) => <Source key={row.field} romId={rom.id} row={row} />)}
               </ul>
             </Section>
           )}

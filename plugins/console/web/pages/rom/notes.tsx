@@ -19,11 +19,8 @@ type Note = components['schemas']['UserNote']
 const EMPTY = { title: '', content: '', is_public: false }
 const pick = ({ title, content, is_public: isPublic, tags }: Note) => ({ title, content, is_public: isPublic, tags })
 
-function NoteForm ({ romId, note, onClose }: { romId: number; note: Note | null; onClose: () => void }) {
-  const {
-    common,
-    rom: { notes: words }
-  } = texts()
+function NoteForm ({ romId, note, onClose }: { romId: number, note: Note | null, onClose: () => void }) {
+  const { common, rom: { notes: words } } = texts()
   const form = useForm(note === null ? EMPTY : pick(note), async (body) => {
     await call(
       note === null
@@ -44,30 +41,22 @@ function NoteForm ({ romId, note, onClose }: { romId: number; note: Note | null;
         required
         autofocus
         error={form.errorOf('title')}
-        onInput={(title) => {
-          form.set('title', title)
-        }}
+        onInput={(title) => { form.set('title', title) }}
       />
       <TextArea
         label={words.content}
         rows={8}
         value={form.values.content}
         error={form.errorOf('content')}
-        onInput={(content) => {
-          form.set('content', content)
-        }}
+        onInput={(content) => { form.set('content', content) }}
       />
       <Check
         label={words.isPublic}
         isChecked={form.values.is_public}
-        onChange={(isPublic) => {
-          form.set('is_public', isPublic)
-        }}
+        onChange={(isPublic) => { form.set('is_public', isPublic) }}
       />
       <div>
-        <Button kind='primary' type='submit' isBusy={form.isBusy}>
-          {common.save}
-        </Button>
+        <Button kind='primary' type='submit' isBusy={form.isBusy}>{common.save}</Button>
       </div>
     </form>
   )
@@ -78,9 +67,7 @@ function deleteNote (romId: number, note: Note): void {
   const { actions, notes: words } = texts().rom
   const writeAgain = () => {
     call(api.POST('/api/roms/{id}/notes', { params: { path: { id: romId } }, body: pick(note) }))
-      .then(() => {
-        reloadRom(romId)
-      })
+      .then(() => { reloadRom(romId) })
       .catch(tellFailure)
   }
   call(api.DELETE('/api/roms/{id}/notes/{note_id}', { params: { path: { id: romId, note_id: note.id } } }))
@@ -131,24 +118,12 @@ export function Notes ({ rom }: { rom: DetailedRom }) {
   const mayWrite = account !== null && !isGuest(account) && holds('roms.user.write')
   const { all_user_notes: notes } = rom
   if (notes.length === 0 && !mayWrite) return null
-  const close = () => {
-    setOpen(null)
-  }
+  const close = () => { setOpen(null) }
   return (
     <Section
       title={words.title}
       action={
-        mayWrite && (
-          <Button
-            isSmall
-            icon={plus}
-            onClick={() => {
-              setOpen('new')
-            }}
-          >
-            {words.add}
-          </Button>
-        )
+        mayWrite && <Button isSmall icon={plus} onClick={() => { setOpen('new') }}>{words.add}</Button>
       }
     >
       {notes.length === 0 && <p class='soft'>{words.empty}</p>}
@@ -158,12 +133,8 @@ export function Notes ({ rom }: { rom: DetailedRom }) {
             key={note.id}
             note={note}
             isOwn={mayWrite && note.user_id === account.id}
-            onEdit={() => {
-              setOpen(note)
-            }}
-            onDelete={() => {
-              deleteNote(rom.id, note)
-            }}
+            onEdit={() => { setOpen(note) }}
+            onDelete={() => { deleteNote(rom.id, note) }}
           />
         ))}
       </ul>

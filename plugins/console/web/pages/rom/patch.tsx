@@ -32,7 +32,7 @@ async function applyPatch (
 
 const OWN = 'own'
 
-function PatchForm ({ rom, onClose }: { rom: DetailedRom; onClose: () => void }) {
+function PatchForm ({ rom, onClose }: { rom: DetailedRom, onClose: () => void }) {
   const { patch: words } = texts().rom
   const patches = rom.files.filter(({ category }) => category === 'patch')
   const bases = listPatchable(rom.files)
@@ -62,9 +62,7 @@ function PatchForm ({ rom, onClose }: { rom: DetailedRom; onClose: () => void })
           label={words.base}
           value={form.values.base}
           options={named(bases)}
-          onChange={(base) => {
-            form.set('base', base)
-          }}
+          onChange={(base) => { form.set('base', base) }}
         />
       )}
       {patches.length > 0 && (
@@ -72,9 +70,7 @@ function PatchForm ({ rom, onClose }: { rom: DetailedRom; onClose: () => void })
           label={words.patch}
           value={form.values.patch}
           options={{ ...named(patches), [OWN]: words.own }}
-          onChange={(patch) => {
-            form.set('patch', patch)
-          }}
+          onChange={(patch) => { form.set('patch', patch) }}
         />
       )}
       {form.values.patch === OWN && (
@@ -85,24 +81,20 @@ function PatchForm ({ rom, onClose }: { rom: DetailedRom; onClose: () => void })
               class='input'
               type='file'
               accept='.ips,.ups,.bps,.ppf,.xdelta,.vcdiff,.aps,.rup,.dat'
-              onChange={({ currentTarget }) => {
-                setOwn(currentTarget.files?.[0] ?? null)
-              }}
+              onChange={({ currentTarget }) => { setOwn(currentTarget.files?.[0] ?? null) }}
             />
           )}
         </Field>
       )}
       <div>
-        <Button kind='primary' type='submit' isBusy={form.isBusy}>
-          {words.apply}
-        </Button>
+        <Button kind='primary' type='submit' isBusy={form.isBusy}>{words.apply}</Button>
       </div>
     </form>
   )
 }
 
 /** Downloads a patched copy of a file of a game. */
-export const PatchDialog = ({ rom, isOpen, onClose }: { rom: DetailedRom; isOpen: boolean; onClose: () => void }) => (
+export const PatchDialog = ({ rom, isOpen, onClose }: { rom: DetailedRom, isOpen: boolean, onClose: () => void }) => (
   <Dialog title={texts().rom.patch.title} isOpen={isOpen} onClose={onClose}>
     <PatchForm rom={rom} onClose={onClose} />
   </Dialog>

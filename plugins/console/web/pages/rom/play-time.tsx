@@ -24,12 +24,8 @@ function Plot ({ weeks }: { weeks: readonly Week[] }) {
     let stop: (() => void) | null = null
     let isGone = false
     void import('./play-plot.ts')
-      .then(({ drawWeeks }) => {
-        if (!isGone) stop = drawWeeks(parent, weeks, HEIGHT, date)
-      })
-      .catch(() => {
-        setPlain(true)
-      })
+      .then(({ drawWeeks }) => { if (!isGone) stop = drawWeeks(parent, weeks, HEIGHT, date) })
+      .catch(() => { setPlain(true) })
     return () => {
       isGone = true
       stop?.()
@@ -61,9 +57,7 @@ function Plot ({ weeks }: { weeks: readonly Week[] }) {
 
 function Played ({ romId }: { romId: number }) {
   const { playTime: words } = texts().rom
-  const {
-    data: { value: sessions = NONE }
-  } = useResource(
+  const { data: { value: sessions = NONE } } = useResource(
     `play-sessions ${romId}`,
     (signal) =>
       call(api.GET('/api/play-sessions', { params: { query: { rom_id: romId, limit: SESSIONS_MAX } }, signal })),

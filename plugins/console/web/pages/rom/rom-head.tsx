@@ -10,33 +10,31 @@ import { Badge } from '../../ui/state.tsx'
 import { Icon } from '../../ui/icon.tsx'
 import { tellFailure } from '../../ui/toast.tsx'
 import { downloadOf } from './download-address.ts'
-import { useFavourite } from './favourites.ts'
+import { useFavorite } from './favorites.ts'
 import { RomMenu } from './rom-menu.tsx'
 import type { DetailedRom } from './rom-data.ts'
 
 const DUMP_KINDS = { verified: 'success', misnamed: 'warning', bad: 'danger', unknown: undefined } as const
 
 /** The heart that makes a game a favourite. */
-function Favourite ({ rom }: { rom: DetailedRom }) {
+function Favorite ({ rom }: { rom: DetailedRom }) {
   const { actions } = texts().rom
-  const { isFavourite, isReady, toggle } = useFavourite(rom.id)
+  const { isFavorite, isReady, toggle } = useFavorite(rom.id)
   const [isBusy, setBusy] = useState(false)
   const change = () => {
     setBusy(true)
     toggle()
       .catch(tellFailure)
-      .finally(() => {
-        setBusy(false)
-      })
+      .finally(() => { setBusy(false) })
   }
   return (
-    <span class='rom-heart' data-on={isFavourite ? '' : undefined}>
+    <span class='rom-heart' data-on={isFavorite ? '' : undefined}>
       <IconButton
         icon={heart}
         isBlocked={!isReady}
         isBusy={isBusy}
-        aria-pressed={isFavourite}
-        label={isFavourite ? actions.unfavourite : actions.favourite}
+        aria-pressed={isFavorite}
+        label={isFavorite ? actions.unfavorite : actions.favorite}
         onClick={change}
       />
     </span>
@@ -62,9 +60,7 @@ function Line ({ rom }: { rom: DetailedRom }) {
           {format().number(Math.round(rating))}
         </span>
       )}
-      {regions.slice(0, 3).map((region) => (
-        <Badge key={region}>{region}</Badge>
-      ))}
+      {regions.slice(0, 3).map((region) => <Badge key={region}>{region}</Badge>)}
       {revision !== null && revision !== '' && <Badge>{`Rev ${revision}`}</Badge>}
       {status !== null && <Badge kind={DUMP_KINDS[status]}>{dump[status]}</Badge>}
     </p>
@@ -87,7 +83,7 @@ export function RomHead ({ rom }: { rom: DetailedRom }) {
             {actions.download(format().bytes(rom.fs_size_bytes))}
           </LinkButton>
         )}
-        {account !== null && !isGuest(account) && holds('collections.write') && <Favourite rom={rom} />}
+        {account !== null && !isGuest(account) && holds('collections.write') && <Favorite rom={rom} />}
         <RomMenu rom={rom} />
       </div>
     </header>

@@ -27,7 +27,7 @@ import type { DetailedRom } from './rom-data.ts'
 import { SendDialog } from './send.tsx'
 
 /** Asks before a game goes to the trash. */
-function TrashDialog ({ rom, isOpen, onClose }: { rom: DetailedRom; isOpen: boolean; onClose: () => void }) {
+function TrashDialog ({ rom, isOpen, onClose }: { rom: DetailedRom, isOpen: boolean, onClose: () => void }) {
   const { trash: words } = texts().rom
   const { go } = useView()
   const name = nameOf(rom)
@@ -56,11 +56,9 @@ const canSend = () =>
 /** Returns the entries of the menu that the account may use. */
 function listEntries (
   rom: DetailedRom,
-  { go, open }: { go: (path: string) => void; open: (dialog: Open) => void }
+  { go, open }: { go: (path: string) => void, open: (dialog: Open) => void }
 ): MenuEntry[] {
-  const {
-    rom: { actions }
-  } = texts()
+  const { rom: { actions } } = texts()
   const account = accountOf()
   const { hidden } = rom.rom_user
   const tell = (work: Promise<unknown>, done: string, undo?: () => Promise<void>) => {
@@ -70,9 +68,7 @@ function listEntries (
           done,
           undo && {
             label: actions.undo,
-            run: () => {
-              undo().catch(tellFailure)
-            }
+            run: () => { undo().catch(tellFailure) }
           }
         )
       })
@@ -95,34 +91,26 @@ function listEntries (
       id: 'edit',
       label: actions.edit,
       icon: pencil,
-      onSelect: () => {
-        go(`roms/${rom.id}/edit`)
-      }
+      onSelect: () => { go(`roms/${rom.id}/edit`) }
     },
     holds('roms.write') && {
       id: 'match',
       label: actions.match,
       icon: search,
-      onSelect: () => {
-        go(`roms/${rom.id}/match`)
-      }
+      onSelect: () => { go(`roms/${rom.id}/match`) }
     },
     holds('tasks.run') && { id: 'rescan', label: actions.rescan, icon: refresh, onSelect: rescan },
     canSend() && {
       id: 'send',
       label: actions.send,
       icon: send,
-      onSelect: () => {
-        open('send')
-      }
+      onSelect: () => { open('send') }
     },
     rom.files.length > 0 && {
       id: 'patch',
       label: actions.patch,
       icon: bandage,
-      onSelect: () => {
-        open('patch')
-      }
+      onSelect: () => { open('patch') }
     },
     window.isSecureContext && { id: 'link', label: actions.copyLink, icon: link, onSelect: copyLink },
     account !== null &&
@@ -137,9 +125,7 @@ function listEntries (
       label: actions.delete,
       icon: trashIcon,
       isDanger: true,
-      onSelect: () => {
-        open('trash')
-      }
+      onSelect: () => { open('trash') }
     }
   ]
   return entries.filter((entry) => entry !== false)
@@ -149,9 +135,7 @@ function listEntries (
 export function RomMenu ({ rom }: { rom: DetailedRom }) {
   const { go } = useView()
   const [dialog, setDialog] = useState<Open>(null)
-  const close = () => {
-    setDialog(null)
-  }
+  const close = () => { setDialog(null) }
   const entries = listEntries(rom, { go, open: setDialog })
   if (entries.length === 0) return null
   return (

@@ -20,18 +20,11 @@ interface LightboxProps {
 
 /** One picture in full size. Arrows and swipes show others; Escape closes, which gives the focus back. */
 function Lightbox ({ pictures, shown, onShow, onClose }: LightboxProps) {
-  const {
-    common,
-    rom: { media: words }
-  } = texts()
+  const { common, rom: { media: words } } = texts()
   const dialog = useRef<HTMLDialogElement>(null)
   const touched = useRef<number | null>(null)
-  useEffect(() => {
-    dialog.current?.showModal()
-  }, [])
-  const move = (step: number) => {
-    onShow((shown + step + pictures.length) % pictures.length)
-  }
+  useEffect(() => { dialog.current?.showModal() }, [])
+  const move = (step: number) => { onShow((shown + step + pictures.length) % pictures.length) }
   const label = words.screenshot(shown + 1, pictures.length)
   return (
     <dialog
@@ -43,12 +36,8 @@ function Lightbox ({ pictures, shown, onShow, onClose }: LightboxProps) {
         if (key === 'ArrowLeft') move(-1)
         else if (key === 'ArrowRight') move(1)
       }}
-      onClick={({ target, currentTarget }) => {
-        if (target === currentTarget) currentTarget.close()
-      }}
-      onTouchStart={({ touches }) => {
-        touched.current = touches[0]?.clientX ?? null
-      }}
+      onClick={({ target, currentTarget }) => { if (target === currentTarget) currentTarget.close() }}
+      onTouchStart={({ touches }) => { touched.current = touches[0]?.clientX ?? null }}
       onTouchEnd={({ changedTouches }) => {
         const way = (changedTouches[0]?.clientX ?? 0) - (touched.current ?? 0)
         if (touched.current !== null && Math.abs(way) > SWIPE) move(way < 0 ? 1 : -1)
@@ -57,27 +46,9 @@ function Lightbox ({ pictures, shown, onShow, onClose }: LightboxProps) {
     >
       <img src={pictureOf(pictures[shown] ?? '')} alt={label} />
       <div class='lightbox-bar'>
-        {pictures.length > 1 && (
-          <IconButton
-            icon={left}
-            label={words.previous}
-            onClick={() => {
-              move(-1)
-            }}
-          />
-        )}
-        <span class='number' aria-live='polite'>
-          {shown + 1} / {pictures.length}
-        </span>
-        {pictures.length > 1 && (
-          <IconButton
-            icon={right}
-            label={words.next}
-            onClick={() => {
-              move(1)
-            }}
-          />
-        )}
+        {pictures.length > 1 && <IconButton icon={left} label={words.previous} onClick={() => { move(-1) }} />}
+        <span class='number' aria-live='polite'>{shown + 1} / {pictures.length}</span>
+        {pictures.length > 1 && <IconButton icon={right} label={words.next} onClick={() => { move(1) }} />}
       </div>
       <div class='lightbox-close'>
         <IconButton icon={x} label={common.close} onClick={() => { dialog.current?.close() }} />
@@ -104,23 +75,14 @@ export function Screenshots ({ rom }: { rom: DetailedRom }) {
             type='button'
             class='rom-shot'
             aria-label={words.open(index + 1)}
-            onClick={() => {
-              setShown(index)
-            }}
+            onClick={() => { setShown(index) }}
           >
             <img src={pictureOf(path)} alt='' loading='lazy' decoding='async' />
           </button>
         ))}
       </div>
       {shown !== null && (
-        <Lightbox
-          pictures={pictures}
-          shown={shown}
-          onShow={setShown}
-          onClose={() => {
-            setShown(null)
-          }}
-        />
+        <Lightbox pictures={pictures} shown={shown} onShow={setShown} onClose={() => { setShown(null) }} />
       )}
     </Section>
   )

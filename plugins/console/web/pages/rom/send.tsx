@@ -67,9 +67,7 @@ function DeviceRow ({
     work
       .then(showInstall)
       .catch(tellFailure)
-      .finally(() => {
-        setBusy(false)
-      })
+      .finally(() => { setBusy(false) })
   }
   const start = () => {
     run(
@@ -114,16 +112,7 @@ function DeviceRow ({
             {words.cancel}
           </Button>
           )
-        : (
-          <Button
-            isSmall
-            isBusy={isBusy}
-            aria-label={words.sendLabel(name)}
-            onClick={start}
-          >
-            {words.send}
-          </Button>
-          )}
+        : <Button isSmall isBusy={isBusy} aria-label={words.sendLabel(name)} onClick={start}>{words.send}</Button>}
       {request?.reason != null && request.reason !== '' && <p class='faint rom-row-wide'>{request.reason}</p>}
     </li>
   )
@@ -132,12 +121,8 @@ function DeviceRow ({
 function Devices ({ romId }: { romId: number }) {
   const { send: words } = texts().rom
   const devices = useDevices()
-  const {
-    data: { value: requests = [] }
-  } = useInstalls(romId)
-  const {
-    data: { value: online = [] }
-  } = useOnline()
+  const { data: { value: requests = [] } } = useInstalls(romId)
+  const { data: { value: online = [] } } = useOnline()
   return (
     <Loaded resource={devices} skeleton={<Skeleton height='8rem' />}>
       {(all) => {
@@ -162,8 +147,6 @@ function Devices ({ romId }: { romId: number }) {
 }
 
 /** Sends a game to devices, and shows how far they are. */
-export const SendDialog = ({ rom, isOpen, onClose }: { rom: DetailedRom; isOpen: boolean; onClose: () => void }) => (
-  <Dialog title={texts().rom.send.title} isOpen={isOpen} onClose={onClose}>
-    <Devices romId={rom.id} />
-  </Dialog>
+export const SendDialog = ({ rom, isOpen, onClose }: { rom: DetailedRom, isOpen: boolean, onClose: () => void }) => (
+  <Dialog title={texts().rom.send.title} isOpen={isOpen} onClose={onClose}><Devices romId={rom.id} /></Dialog>
 )

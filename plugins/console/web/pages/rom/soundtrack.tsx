@@ -54,9 +54,7 @@ export function Soundtrack ({ rom }: { rom: DetailedRom }) {
                     isSmall
                     icon={isOn ? pause : play}
                     label={isOn ? words.pause(title) : words.play(title)}
-                    onClick={() => {
-                      start(id, file)
-                    }}
+                    onClick={() => { start(id, file) }}
                   />
                   <span class='rom-row-text'>
                     <strong>{title}</strong>
@@ -75,12 +73,8 @@ export function Soundtrack ({ rom }: { rom: DetailedRom }) {
         controls
         hidden={playing === null}
         aria-label={words.soundtrack}
-        onPlay={() => {
-          setPaused(false)
-        }}
-        onPause={() => {
-          setPaused(true)
-        }}
+        onPlay={() => { setPaused(false) }}
+        onPause={() => { setPaused(true) }}
         onEnded={next}
       />
     </Section>

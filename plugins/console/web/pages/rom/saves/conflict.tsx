@@ -25,16 +25,10 @@ function Side ({ title, asset, isNewer, isBusy, onKeep }: SideProps) {
     <div class='conflict-side'>
       <Thumbnail picture={asset.picture} />
       <div class='conflict-text'>
-        <h3>
-          {title} {isNewer && <Badge kind='accent'>{words.newer}</Badge>}
-        </h3>
-        <p class='faint'>
-          {dateTime(asset.updated_at)} · {bytes(asset.file_size_bytes)}
-        </p>
+        <h3>{title} {isNewer && <Badge kind='accent'>{words.newer}</Badge>}</h3>
+        <p class='faint'>{dateTime(asset.updated_at)} · {bytes(asset.file_size_bytes)}</p>
       </div>
-      <Button isBusy={isBusy} aria-label={words.keepThisLabel(title)} onClick={onKeep}>
-        {words.keepThis}
-      </Button>
+      <Button isBusy={isBusy} aria-label={words.keepThisLabel(title)} onClick={onKeep}>{words.keepThis}</Button>
     </div>
   )
 }
@@ -48,10 +42,7 @@ interface ConflictProps {
 
 /** Both contents of a file that two devices changed, side by side. */
 export function ConflictCard ({ conflict, device, onChange }: ConflictProps) {
-  const {
-    actions,
-    saves: { conflict: words }
-  } = texts().rom
+  const { actions, saves: { conflict: words } } = texts().rom
   const [isBusy, setBusy] = useState(false)
   const { original, copy } = conflict
   const run = (work: Promise<unknown>) => {
@@ -66,9 +57,7 @@ export function ConflictCard ({ conflict, device, onChange }: ConflictProps) {
       choice.then((undo) => {
         tellSuccess(words.kept, {
           label: actions.undo,
-          run: () => {
-            run(undo())
-          }
+          run: () => { run(undo()) }
         })
       })
     )
@@ -89,18 +78,14 @@ export function ConflictCard ({ conflict, device, onChange }: ConflictProps) {
           asset={original}
           isBusy={isBusy}
           isNewer={original.updated_at > copy.updated_at}
-          onKeep={() => {
-            keep(keepOriginal(conflict))
-          }}
+          onKeep={() => { keep(keepOriginal(conflict)) }}
         />
         <Side
           title={other}
           asset={copy}
           isBusy={isBusy}
           isNewer={copy.updated_at > original.updated_at}
-          onKeep={() => {
-            keep(keepCopy(conflict))
-          }}
+          onKeep={() => { keep(keepCopy(conflict)) }}
         />
       </div>
       <div class='conflict-foot'>
@@ -109,9 +94,7 @@ export function ConflictCard ({ conflict, device, onChange }: ConflictProps) {
           isBusy={isBusy}
           onClick={() => {
             run(
-              resolveConflict(copy, 'both').then(() => {
-                tellSuccess(words.keptBoth)
-              })
+              resolveConflict(copy, 'both').then(() => { tellSuccess(words.keptBoth) })
             )
           }}
         >

@@ -23,7 +23,7 @@ import type { Asset } from './timeline.ts'
 
 const versionsKeyOf = ({ kind, id }: Asset) => `versions ${kind} ${id}`
 
-const Download = ({ path, label }: { path: string; label: string }) => (
+const Download = ({ path, label }: { path: string, label: string }) => (
   <LinkButton kind='quiet' target='_top' href={addressOfPath(path)} aria-label={label} title={label}>
     <Icon node={download} />
   </LinkButton>
@@ -61,17 +61,13 @@ function Versions ({ asset, deviceOf, onChange }: EntryProps) {
         tellSuccess(words.restored(asset.file_name), { label: actions.undo, run: undo })
       })
       .catch(tellFailure)
-      .finally(() => {
-        setBusy(null)
-      })
+      .finally(() => { setBusy(null) })
   }
   return (
     <Loaded resource={versions} skeleton={<Skeleton height='3rem' />}>
       {(list) =>
         list.length === 0
-          ? (
-            <p class='faint save-versions'>{words.noOlder}</p>
-            )
+          ? <p class='faint save-versions'>{words.noOlder}</p>
           : (
             <ul class='save-versions'>
               {list.map((version) => (
@@ -87,9 +83,7 @@ function Versions ({ asset, deviceOf, onChange }: EntryProps) {
                       isSmall
                       isBusy={busy === version.id}
                       aria-label={words.restoreLabel(asset.file_name, dateTime(version.content_updated_at))}
-                      onClick={() => {
-                        restore(version)
-                      }}
+                      onClick={() => { restore(version) }}
                     >
                       {words.restore}
                     </Button>
@@ -145,15 +139,11 @@ export function SaveEntry ({ asset, deviceOf, onChange }: EntryProps) {
         onChange()
         tellSuccess(done, {
           label: actions.undo,
-          run: () => {
-            undo().then(onChange).catch(tellFailure)
-          }
+          run: () => { undo().then(onChange).catch(tellFailure) }
         })
       })
       .catch(tellFailure)
-      .finally(() => {
-        setBusy(false)
-      })
+      .finally(() => { setBusy(false) })
   }
   const remove = () => {
     run(deleteAsset(asset), words.deletedNow(name), () => undeleteAsset(asset))
@@ -176,9 +166,7 @@ export function SaveEntry ({ asset, deviceOf, onChange }: EntryProps) {
               icon={history}
               aria-expanded={isOpen}
               label={words.versionsOf(name)}
-              onClick={() => {
-                setOpen(!isOpen)
-              }}
+              onClick={() => { setOpen(!isOpen) }}
             />
           )}
           {!asset.missing_from_fs && <Download path={asset.download_path} label={words.download(name)} />}
@@ -189,9 +177,7 @@ export function SaveEntry ({ asset, deviceOf, onChange }: EntryProps) {
                   {words.undelete}
                 </Button>
                 )
-              : (
-                <IconButton icon={trash} isBusy={isBusy} label={words.delete(name)} onClick={remove} />
-                ))}
+              : <IconButton icon={trash} isBusy={isBusy} label={words.delete(name)} onClick={remove} />)}
         </span>
       </div>
       {isOpen && <Versions asset={asset} deviceOf={deviceOf} onChange={onChange} />}

@@ -28,9 +28,7 @@ const useDeleted = () =>
 
 /** Returns the person's saves and states of a ROM, deleted ones included. */
 function useAssets (rom: DetailedRom) {
-  const {
-    data: { value: deleted }
-  } = useDeleted()
+  const { data: { value: deleted } } = useDeleted()
   const ofRom = ({ rom_id: id }: { rom_id: number | null }) => id === rom.id
   return listAssets({
     saves: rom.user_saves,
@@ -73,9 +71,7 @@ export function Saves ({ rom }: { rom: DetailedRom }) {
   const { saves: words } = texts().rom
   const [limit, setLimit] = useState(SHOWN)
   const [showsDeleted, setShowsDeleted] = useState(false)
-  const {
-    data: { value: devices = [] }
-  } = useDevices()
+  const { data: { value: devices = [] } } = useDevices()
   const all = useAssets(rom)
   const { conflicts, others } = splitConflicts(all)
   const listed = others.filter(({ isDeleted }) => showsDeleted || !isDeleted)
@@ -106,12 +102,7 @@ export function Saves ({ rom }: { rom: DetailedRom }) {
             <h2>{format().date(date)}</h2>
             <ul>
               {assets.map((asset) => (
-                <SaveEntry
-                  key={`${asset.kind} ${asset.id}`}
-                  asset={asset}
-                  deviceOf={deviceOf}
-                  onChange={reload}
-                />
+                <SaveEntry key={`${asset.kind} ${asset.id}`} asset={asset} deviceOf={deviceOf} onChange={reload} />
               ))}
             </ul>
           </section>
@@ -119,13 +110,7 @@ export function Saves ({ rom }: { rom: DetailedRom }) {
       </div>
       {listed.length > limit && (
         <div>
-          <Button
-            onClick={() => {
-              setLimit(limit + 4 * SHOWN)
-            }}
-          >
-            {words.all(listed.length - limit)}
-          </Button>
+          <Button onClick={() => { setLimit(limit + 4 * SHOWN) }}>{words.all(listed.length - limit)}</Button>
         </div>
       )}
       {hasDeleted && <Check label={words.showDeleted} isChecked={showsDeleted} onChange={setShowsDeleted} />}
