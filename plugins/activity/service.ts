@@ -1,13 +1,13 @@
 import type { FastifyInstance } from 'fastify'
 import type { Context } from '../../core/access/context.ts'
 import type { Db } from '../../core/database/db.ts'
-import { notFound } from '../../core/errors.ts'
 import { SIGNED_IN_ROOM, userRoom } from '../../core/sockets/sockets.ts'
 import { deviceIdOf } from '../devices/schemas.ts'
 import { createRefresh } from './refresh.ts'
 import { type EntrySelection, deleteEntries, findPlayed, selectEntries, upsertEntry } from './rows.ts'
 import type { ActivityEntryView, Cleared, Heartbeat, Stop } from './schemas.ts'
 import { toActivityView } from './views.ts'
+import { romNotFound } from '../roms/rom-not-found.ts'
 
 /** The socket that sent an event. */
 export interface Origin { socket_id: string | null, starts: boolean }
@@ -74,7 +74,7 @@ export function createActivity (app: FastifyInstance) {
       // it.
       const rooms = await findRooms(app, played === null || played === romId ? [romId] : [played, romId])
       const row = await upsertEntry(context, { rom_id: romId, device_id: id, ...origin })
-      if (row === undefined) throw notFound(`ROM with ID '${romId}' not found`)
+      if (row === undefined) throw romNotFound(romId)
       const { former_rom_id: former, ...stored } = row
       const entry = toActivityView(stored, app.resources.marked)
       // Some users who saw the last game may not see this one.

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import type { Config } from '../../core/config/config.ts'
 import { explainDatabaseError } from '../../core/database/errors.ts'
-import { ApiError, notFound } from '../../core/errors.ts'
+import { ApiError } from '../../core/errors.ts'
 import type { CallScope } from '../../core/loader/calls/call-scope.ts'
 import { createMemo } from '../../core/loader/calls/memo.ts'
 import { countEdit } from '../library-versions/version-rows.ts'
@@ -20,8 +20,7 @@ import { applyEdit } from './apply-edit.ts'
 import { type DownloadedPictures, downloadPictures } from './download-pictures.ts'
 import { storeEdit } from './store-edit.ts'
 import { unmatchRom } from './unmatch-rom.ts'
-
-const romNotFound = (id: number) => notFound(`ROM with ID '${id}' not found`)
+import { romNotFound } from '../roms/rom-not-found.ts'
 
 /** A step after the edit of a ROM, before clients hear of the edit. */
 export type AfterEdit = (romId: number) => Promise<void>

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import type { Context } from '../../core/access/context.ts'
 import type { Config } from '../../core/config/config.ts'
-import { ApiError, notFound } from '../../core/errors.ts'
+import { ApiError } from '../../core/errors.ts'
 import type { AnyCaller } from '../platforms/visibility.ts'
 import { selectExplanations } from '../matching/explanation-rows.ts'
 import { toLookupView } from '../matching/views.ts'
@@ -13,6 +13,7 @@ import { listFieldSources } from './field-sources.ts'
 import { readForm } from './read-form.ts'
 import { selectSourced } from './rows.ts'
 import type { EditForm, RomSources } from './schemas.ts'
+import { romNotFound } from '../roms/rom-not-found.ts'
 
 const QUEUE = 'edit'
 const CONCURRENCY = 2
@@ -70,7 +71,7 @@ export function createEditing (app: FastifyInstance, config: Config) {
     /** @throws ApiError NOT_FOUND, also for a hidden ROM */
     async getSources (context: Context<AnyCaller>, id: number): Promise<RomSources> {
       const sourced = await selectSourced(context, id)
-      if (sourced === null) throw notFound(`ROM with ID '${id}' not found`)
+      if (sourced === null) throw romNotFound(id)
       const locked = [...sourced.rom.own_fields, ...sourced.rom.manual_metadata == null ? [] : ['manual_metadata']]
       const priorities = readPriorities(config, app.registry.providers)
       const lookups = (await selectExplanations(app.db, id)).map(toLookupView)

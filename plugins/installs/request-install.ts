@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import type { Context } from '../../core/access/context.ts'
 import type { Config } from '../../core/config/config.ts'
-import { badRequest, conflict, notFound } from '../../core/errors.ts'
+import { badRequest, conflict } from '../../core/errors.ts'
 import { devicesConfig } from '../devices/config.ts'
 import type { Device } from '../devices/entities.ts'
 import { type Reference, findDevice } from './find-device.ts'
@@ -10,6 +10,7 @@ import type { InstallRows } from './rows.ts'
 import type { InstallRequestView } from './schemas.ts'
 import { announceInstall } from './announce-install.ts'
 import { type InstallRow, toInstallView } from './views.ts'
+import { romNotFound } from '../roms/rom-not-found.ts'
 
 /** Number of tries, because a live request may end between the failed insert and the select. */
 const ATTEMPTS_MAX = 5
@@ -54,7 +55,7 @@ export function createInstallRequests (app: FastifyInstance, config: Config, row
   ): Promise<{ view: InstallRequestView, isNew: boolean }> {
     const device = await findDevice(app.devices, context, reference)
     const game = await findGame(context, romId)
-    if (game === null) throw notFound(`ROM with ID '${romId}' not found`)
+    if (game === null) throw romNotFound(romId)
     checkInstallable(excludedSlugs, device, game)
     const { row, isNew } = await ensureRequest(rows, context, device, { rom_id: romId, file_ids: game.file_ids })
     if (!isNew) return { view: toInstallView(row), isNew }

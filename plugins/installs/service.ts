@@ -1,7 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import type { Context } from '../../core/access/context.ts'
 import type { Config } from '../../core/config/config.ts'
-import { notFound } from '../../core/errors.ts'
 import { devicesConfig } from '../devices/config.ts'
 import { announceInstall } from './announce-install.ts'
 import { type Reference, findDevice } from './find-device.ts'
@@ -11,6 +10,7 @@ import { createInstallRequests } from './request-install.ts'
 import { createInstallRows } from './rows.ts'
 import type { InstallRequestView } from './schemas.ts'
 import { toInstallView } from './views.ts'
+import { romNotFound } from '../roms/rom-not-found.ts'
 
 export function createInstalls (app: FastifyInstance, config: Config) {
   const rows = createInstallRows(devicesConfig.of(config).install_request_ttl_days)
@@ -27,7 +27,7 @@ export function createInstalls (app: FastifyInstance, config: Config) {
     /** Lists the caller's live requests for a ROM on all devices, oldest first. */
     async listOfRom (context: Context, romId: number): Promise<InstallRequestView[]> {
       const { caller } = context
-      if (await findGame(context, romId) === null) throw notFound(`ROM with ID '${romId}' not found`)
+      if (await findGame(context, romId) === null) throw romNotFound(romId)
       return (await rows.select(context, { rom_id: romId, user_id: caller.id })).map(toInstallView)
     },
 

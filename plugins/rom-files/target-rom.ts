@@ -1,11 +1,12 @@
 import type { FastifyInstance } from 'fastify'
 import type { Context } from '../../core/access/context.ts'
-import { badRequest, conflict, notFound } from '../../core/errors.ts'
+import { badRequest, conflict } from '../../core/errors.ts'
 import { errorCode } from '../../core/files/fs-error.ts'
 import { PathRefusedError } from '../../core/files/safe-path.ts'
 import { libraryReadOnly } from '../library/read-only.ts'
 import type { LibraryRoot } from '../library/roots.ts'
 import { type TargetRom, selectTarget } from './rows.ts'
+import { romNotFound } from '../roms/rom-not-found.ts'
 
 export const movedError = () =>
   conflict('The ROM was deleted, renamed or moved at the same moment; fetch its current state and try again')
@@ -13,7 +14,7 @@ export const movedError = () =>
 /** @throws ApiError NOT_FOUND unless the caller sees the ROM */
 export async function findTarget (context: Context, id: number): Promise<TargetRom> {
   const rom = await selectTarget(context, id)
-  if (rom === null) throw notFound(`ROM with ID '${id}' not found`)
+  if (rom === null) throw romNotFound(id)
   return rom
 }
 

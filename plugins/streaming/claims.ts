@@ -14,6 +14,7 @@ import { locateLibrary } from './locate-library.ts'
 import { createReservations } from './reservations.ts'
 import { type GameRow, activate, selectGame } from './rows.ts'
 import type { Claim, DesktopSession, LaunchingSession } from './schemas.ts'
+import { romNotFound } from '../roms/rom-not-found.ts'
 
 interface Files { state_path?: string, memory_card_path?: string }
 
@@ -80,7 +81,7 @@ export function createClaims (
     async claim (context: Context, claim: Claim): Promise<LaunchingSession> {
       const { caller } = context
       const game = await selectGame(context, claim.rom_id)
-      if (game === null) throw notFound(`ROM with ID '${claim.rom_id}' not found`)
+      if (game === null) throw romNotFound(claim.rom_id)
       const containers = listUsable(config).filter(({ platform }) => platform === game.platform)
       if (containers.length === 0) throw noContainer(game.platform)
       const files = await findFiles(app, context, claim)

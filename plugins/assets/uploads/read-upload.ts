@@ -1,6 +1,5 @@
 import type { Context } from '../../../core/access/context.ts'
 import { requireTime } from '../../../core/database/times.ts'
-import { notFound } from '../../../core/errors.ts'
 import type { StagedFile } from '../asset-files.ts'
 import { cleanFileName, cleanFolder } from '../asset-names.ts'
 import type { ActingDevice } from '../device-sync/acting-device.ts'
@@ -8,6 +7,7 @@ import type { AssetKind } from '../entities.ts'
 import type { UploadInput } from '../schemas.ts'
 import { type RomNames, selectRomNames } from './write-rows.ts'
 import type { WriteKey } from './write-transaction.ts'
+import { romNotFound } from '../../roms/rom-not-found.ts'
 
 /** The validated input of an upload, before any asset rows are read. */
 export interface Upload {
@@ -33,7 +33,7 @@ export const readMtime = (text: string | undefined): Date | null =>
 /** Finds a ROM that is visible to the caller. @throws ApiError NOT_FOUND */
 export async function findRom (context: Context, id: number): Promise<RomNames> {
   const rom = await selectRomNames(context, id)
-  if (rom === undefined) throw notFound(`ROM with ID '${id}' not found`)
+  if (rom === undefined) throw romNotFound(id)
   return rom
 }
 

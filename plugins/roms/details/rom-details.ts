@@ -12,9 +12,10 @@ import { hasProviderId } from '../filters/list-conditions.ts'
 import { type HashQuery, hasHash } from '../filters/search-conditions.ts'
 import { readFilter } from '../lists/query-conditions.ts'
 import type { SmartMembers } from './smart-members.ts'
-import { type LoadedRom, type RomBuilder, romNotFound } from '../items/rom-builder.ts'
+import type { LoadedRom, RomBuilder } from '../items/rom-builder.ts'
 import type { CallerRomRow } from '../rows.ts'
 import type { BuiltDetailedRom, UserCollectionView } from '../schemas.ts'
+import { romNotFound } from '../rom-not-found.ts'
 
 interface RomDetailParts { extensions: RomExtensions, builder: RomBuilder, smartMembers: SmartMembers }
 

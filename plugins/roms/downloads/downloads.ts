@@ -12,6 +12,7 @@ import { hasId, isOfPlatform, isOneOf, isThere } from '../filters/list-condition
 import { type FileRow, selectFile, selectFiles } from '../rows.ts'
 import { type RomLocation, selectPlaces } from './location-rows.ts'
 import { type StoredFile, openStoredFile } from '../stored-files.ts'
+import { romNotFound } from '../rom-not-found.ts'
 import { type Zip, type ZipEntry, createZip, toEntryName } from './zip.ts'
 import { type FileAccess, fileContent, textContent } from './zip-content.ts'
 
@@ -146,7 +147,7 @@ export function createDownloads (app: FastifyInstance) {
     ): Promise<Download> {
       const { db } = context
       const [rom] = await selectPlaces(context, hasId(romId))
-      if (rom === undefined) throw notFound(`ROM with ID '${romId}' not found`)
+      if (rom === undefined) throw romNotFound(romId)
       const all = (await selectFiles(db, [romId])).get(romId) ?? []
       const { fileIds, isHidden } = options
       const files = fileIds.length === 0 ? all : all.filter((file) => fileIds.includes(file.id))

@@ -3,7 +3,6 @@ import { ADMIN_ACCESS } from '../../../core/access/grants.ts'
 import { CompiledStatements } from '../../../core/database/compiled-statements.ts'
 import { type Condition, allOf } from '../../../core/database/conditions.ts'
 import type { Db } from '../../../core/database/db.ts'
-import { notFound } from '../../../core/errors.ts'
 import type { AnyCaller } from '../../platforms/visibility.ts'
 import type { Addresses } from '../../resources/addresses.ts'
 import { isOneOf } from '../filters/list-conditions.ts'
@@ -16,6 +15,7 @@ import {
 import type { BuiltRom, BuiltSimpleRom, SimpleRomView } from '../schemas.ts'
 import { stillOf, toCallerView, toSharedView } from '../views.ts'
 import { isRomVisible } from '../visibility.ts'
+import { romNotFound } from '../rom-not-found.ts'
 
 /** Each statement is a text of some 6 kB; a caller has up to four. */
 const STATEMENTS_MAX = 200
@@ -30,8 +30,6 @@ export interface LoadedRom { row: CallerRomRow, shared: CachedRom, rom: BuiltRom
 
 /** The addresses of pictures: plain ones grant no access, marked ones do. */
 interface PictureAddresses { plain: Addresses, marked: Addresses }
-
-export const romNotFound = (id: number) => notFound(`ROM with ID '${id}' not found`)
 
 /** Returns a ROM in the form of lists. */
 export const toSimple = ({ shared, more }: BuiltRom): BuiltSimpleRom =>
