@@ -178,8 +178,8 @@ t.test('V9: a report does not name platforms that are hidden from its reader', a
   const watcher = await test.createUser('watcher')
   await sql(`insert into permission_overrides (user_id, entity, action, own_only, granted)
     select id, 'tasks', 'write', false, true from users where username = 'watcher'`)
-  await sql(`with added as (insert into platforms (slug, fs_slug, name) values ('open', 'open', 'Open'), ('veiled', 'veiled', 'Veil')
-      returning id, slug)
+  await sql(`with added as (insert into platforms (slug, fs_slug, name, custom_name)
+      values ('open', 'open', 'Open', null), ('veiled', 'veiled', 'Veil', 'Own name') returning id, slug)
     insert into hidden_entities (entity, entity_id, user_id)
     select 'platforms', added.id, users.id from added, users where slug = 'veiled' and username = 'watcher'`)
   const id = crypto.randomUUID()
@@ -193,6 +193,8 @@ t.test('V9: a report does not name platforms that are hidden from its reader', a
   t.same(await read(watcher), {
     scan_stats: { scanned_roms: 3 }, platform: null, problems: problems.slice(0, 1), deleted: ['bios/open/x']
   })
+  await sql(`update tasks set meta = '{"platform": "Own name"}' where id = '${id}'`)
+  t.match(await read(watcher), { platform: null }, 'nor by the name that users gave one')
   await sql("delete from platforms where slug in ('open', 'veiled')")
 })
 
