@@ -122,7 +122,7 @@ function findCollection (blocks: readonly Block[], fields: readonly Field[]): Bl
   const collections = blocks.filter(({ kind }) => kind === 'collection')
   const shortname = fields.find(({ key }) => key === 'shortname')?.values[0]
   return collections.find(({ properties }) =>
-    properties.some(({ key, values }) => key === 'shortname' && values[0]?.toLowerCase() === shortname)) ?? collections[0]
+    properties.some(({ key, values }) => key === 'shortname' && values[0]?.toLowerCase() === shortname?.toLowerCase())) ?? collections[0]
 }
 
 /** Adds missing lines to a collection. Existing values stay, because other files may name the collection too. */

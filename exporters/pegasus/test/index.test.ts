@@ -122,6 +122,12 @@ t.test('new games join the collection with our short name, before the next one',
   t.match(text, 'x-svc-id: 1\n\n# C\ncollection: C\n')
 })
 
+t.test('a short name with capitals is found, too', async (t) => {
+  const platform = { slug: 'MyConsole', fs_slug: 'MyConsole', name: 'My Console' }
+  const text = 'collection: A\nshortname: a\n\ncollection: B\nshortname: MyConsole\n'
+  t.strictSame(readGames(renderPegasus(platform, [createGame()], text, null).text).map(({ collections }) => collections), [['A', 'B']])
+})
+
 t.test('new games join the first collection if none has our short name', async (t) => {
   const text = render([createGame()], 'collection: A\n\ncollection: B\nshortname: b\n')
   t.strictSame(readGames(text).map(({ collections }) => collections), [['A']])
