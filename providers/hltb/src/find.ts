@@ -20,7 +20,9 @@ export async function findGame (rom: Rom, ctx: HltbContext) {
   const find = async (words: string, where: string, split = false) => {
     const games = await searchGames(words, where, ctx)
     // The year in the file's name, if any, distinguishes games of the same name.
-    const sorted = games.toSorted((a, b) => Number(readYear(b) === year) - Number(readYear(a) === year))
+    const sorted = year === undefined
+      ? games
+      : games.toSorted((a, b) => Number(readYear(b) === year) - Number(readYear(a) === year))
     return findBestCandidate(words, sorted, listTitles, { threshold: THRESHOLD, split, explain: ctx.explain })
   }
   const best = await find(term, platform) ?? (platform === '' ? undefined : await find(term, '')) ??

@@ -114,7 +114,8 @@ t.test('a title with a colon is finally searched by the text after the colon', a
 t.test('aliases count, and the year of the file decides between equal names', async (t) => {
   const games = [
     { game_id: 1, game_name: 'Doom', release_world: 1993, ...TIMES }, { game_id: 2, game_name: 'Doom', release_world: 2016, ...TIMES },
-    { game_id: 3, game_name: 'Harbor', game_alias: 'Port, クロノハーバー', ...TIMES }
+    { game_id: 3, game_name: 'Harbor', game_alias: 'Port, クロノハーバー', ...TIMES },
+    { game_id: 4, game_name: 'Doom', ...TIMES }
   ]
   t.match(await identify('Doom.sfc', openSite(() => games).ctx), { id: 1 })
   t.match(await identify('Doom (2016).sfc', openSite(() => games).ctx), { id: 2 })
