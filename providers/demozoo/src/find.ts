@@ -14,7 +14,7 @@ export async function findProduction (rom: Rom, ctx: DemozooContext) {
   const tags = new Set(rom.tags.map((tag) => tag.toLowerCase()))
   const isNamed = (row: Production) => listAuthors(row).some((author) => tags.has(author.toLowerCase()))
   for (const title of listTitles(rom)) {
-    const rows = (await listProductions(title, rom.platform.ids, ctx)).slice(0, 20)
+    const rows = await listProductions(title, rom.platform.ids, ctx)
     const sorted = rows.toSorted((a, b) => Number(isNamed(b)) - Number(isNamed(a)))
     const best = findBestCandidate(title, sorted, (row) => [row.title], { threshold: THRESHOLD, explain: ctx.explain })
     const production = best && await readProduction(best.candidate.id, ctx)

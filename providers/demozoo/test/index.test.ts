@@ -104,6 +104,12 @@ t.test('the first of equal titles wins without a tag that names a group', async 
   t.match(await identify('Tide (Lantern).d64', ctx(), { tags: ['Lantern'] }), { id: 8 })
 })
 
+t.test('the group in a tag is found among many productions of one title', async (t) => {
+  const others = Array.from({ length: 30 }, (_none, index) => ({ id: index + 1, title: 'Megademo', author_nicks: by('Beacon') }))
+  const ctx = openProductions({ Megademo: [...others, { id: 99, title: 'Megademo', author_nicks: by('Lantern') }] })
+  t.match(await identify('Megademo (Lantern).d64', ctx, { tags: ['Lantern'] }), { id: 99 })
+})
+
 t.test('a platform without an id searches productions of all platforms', async (t) => {
   const ctx = open()
   t.match(await identify('Copper Tides (Lantern).bin', ctx, { slug: 'playdate', tags: ['Lantern'] }), { id: 900001 })
