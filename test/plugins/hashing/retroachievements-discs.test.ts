@@ -173,13 +173,15 @@ t.test('PSP: description and program, plain or compressed; homebrew as a whole',
     'a.dax': makeDax(iso),
     'EBOOT.PBP': noise(500),
     'cut.cso': makeCiso('CISO', iso, deflateRawSync).subarray(0, 8000),
-    'none.cso': noise(500)
+    'none.cso': noise(500),
+    'cut.zso': makeCiso('ZISO', iso, () => Buffer.from([0xf0, 255]))
   })
   for (const name of ['a.iso', 'a.cso', 'a.zso', 'a.dax']) {
     t.strictSame(await hash(name, PSP), { ra_hash: md5(description, program) }, name)
   }
   t.strictSame(await hash('EBOOT.PBP', PSP), { ra_hash: md5(noise(500)) })
   for (const name of ['cut.cso', 'none.cso']) t.match(await hash(name, PSP), { ra_hash: null, warning: String })
+  t.match(await hash('cut.zso', PSP), { ra_hash: null, warning: 'the packed data is broken' })
 })
 
 t.test('Sega CD and Saturn: the headers', async (t) => {

@@ -16,7 +16,10 @@ export function unpackLz4 (packed: Buffer, size: number): Buffer {
   while (at < packed.length && filled < size) {
     const token = packed[at++] ?? 0
     const literals = readLength(token >> 4)
-    filled += packed.copy(output, filled, at, at + Math.min(literals, size - filled))
+    // A broken length may end after the input.
+    const bytes = packed.subarray(at, at + Math.min(literals, size - filled))
+    output.set(bytes, filled)
+    filled += bytes.length
     at += literals
     if (at + 2 > packed.length || filled >= size) break
     const distance = packed.readUInt16LE(at)
