@@ -1,5 +1,5 @@
 import { type GameFields, type Media, minimumAge } from '@svc/plugin-sdk'
-import { readDate, readHtml, readId, readText, toFieldsList, unique } from '@svc/plugin-sdk/readers'
+import { type Fields, readDate, readHtml, readId, readText, toFieldsList, unique } from '@svc/plugin-sdk/readers'
 import { fetchOptionalData } from './api.ts'
 import type { TgdbContext } from './config.ts'
 import { type Game, listAlternates } from './games.ts'
@@ -37,8 +37,13 @@ function readAgeRating (game: Game): Pick<GameFields, 'age_ratings' | 'min_age'>
 async function readNamesOf (game: Game, list: string, ctx: TgdbContext): Promise<string[]> {
   const ids: readonly unknown[] = Array.isArray(game[list]) ? game[list] : []
   if (ids.length === 0) return []
+  const entries = await ctx.memo(list, () => readList(list, ctx))
+  return unique(ids.map((id) => readHtml(entries.get(Number(id)) ?? {}, 'name')))
+}
+
+/** Reads a list of thousands of names, by id. */
+async function readList (list: string, ctx: TgdbContext): Promise<Map<number | undefined, Fields>> {
   const path = `/v1/${list.charAt(0).toUpperCase()}${list.slice(1)}`
-  const data = await ctx.memo(list, () => fetchOptionalData(ctx, path, list))
-  const names = new Map(toFieldsList(data[list]).map((entry) => [readId(entry, 'id'), readHtml(entry, 'name')]))
-  return unique(ids.map((id) => names.get(Number(id))))
+  const data = await fetchOptionalData(ctx, path, list)
+  return new Map(toFieldsList(data[list]).map((entry) => [readId(entry, 'id'), entry]))
 }
