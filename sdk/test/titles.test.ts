@@ -2,8 +2,8 @@ import fc from 'fast-check'
 import t from 'tap'
 import { type LookupStep, listHashKinds } from '../src/lookup-step.ts'
 import {
-  compareTitles, findBestCandidate, findBestTitle, lastPart, normalizeTitle, rankCandidates, splitTitles, toQuery,
-  toSearchTerm
+  compareTitles, findBestCandidate, findBestTitle, isContinuation, lastPart, normalizeTitle, rankCandidates,
+  splitTitles, toQuery, toSearchTerm
 } from '../src/titles/index.ts'
 
 const UNITS = ['', 'i', 'ii', 'iii', 'iv', 'v', 'vi', 'vii', 'viii', 'ix']
@@ -258,6 +258,13 @@ t.test('the last part is part of the title and is not split again', async (t) =>
     const last = lastPart(title)
     return title.includes(last) && (last === title || lastPart(last) === last)
   }))
+})
+
+t.test('a title with more words continues another, in either order', async (t) => {
+  const pairs = [['Harbor Song', 'The Harbor: Song Plus'], ['Harbor 2', 'harbor'], ['ハーバー', 'ハーバー 特別版']] as const
+  for (const [a, b] of pairs) t.same([isContinuation(a, b), isContinuation(b, a)], [true, true], b)
+  const others = [['Harbor', 'Harbors'], ['Harbor', 'The Harbor!'], ['', 'Harbor'], ['!', '?']] as const
+  for (const [a, b] of others) t.same([isContinuation(a, b), isContinuation(b, a)], [false, false], b)
 })
 
 t.test('titles in several languages are separated', async (t) => {

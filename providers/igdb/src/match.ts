@@ -1,6 +1,6 @@
 import type { LookupStep } from '@svc/plugin-sdk'
 import { readNames } from '@svc/plugin-sdk/readers'
-import { findBestTitle, normalizeTitle } from '@svc/plugin-sdk/titles'
+import { findBestTitle, isContinuation } from '@svc/plugin-sdk/titles'
 import type { Game } from './api.ts'
 
 const THRESHOLD = 0.75
@@ -46,10 +46,4 @@ function indexTitles (games: readonly Game[]): Map<string, Game> {
     }
   }
   return gamesByTitle
-}
-
-/** True if one title is the other title plus more words, such as "portable ops" and "portable ops plus". */
-function isContinuation (term: string, title: string): boolean {
-  const [shorter = '', longer = ''] = [normalizeTitle(term), normalizeTitle(title)].sort((a, b) => a.length - b.length)
-  return longer.startsWith(`${shorter} `)
 }

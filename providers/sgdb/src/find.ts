@@ -1,6 +1,6 @@
 import type { Match } from '@svc/plugin-sdk'
 import { type Fields, readText, unique } from '@svc/plugin-sdk/readers'
-import { findBestTitle, normalizeTitle, toQuery } from '@svc/plugin-sdk/titles'
+import { findBestTitle, isContinuation, toQuery } from '@svc/plugin-sdk/titles'
 import { type Game, getGame, listScanGrids, searchGames } from './api.ts'
 import type { SgdbContext } from './config.ts'
 
@@ -44,16 +44,10 @@ export function chooseGrid (grids: readonly Fields[], languages: readonly string
 
 async function findByTerm (term: string, ctx: SgdbContext): Promise<Match<never, number> | undefined> {
   // The oldest entry of several games with one name counts.
-  const games = (await searchGames(term, ctx)).filter(({ name }) => !isContinued(term, name))
+  const games = (await searchGames(term, ctx)).filter(({ name }) => !isContinuation(term, name))
     .toSorted((a, b) => a.id - b.id)
   const best = findBestTitle(term, games.map(({ name }) => name), { threshold: THRESHOLD, explain: ctx.explain })
   return await toCover(best && games[best.index], ctx, best?.score)
-}
-
-/** True if one title continues the other, because a special edition is almost equal as text. */
-function isContinued (a: string, b: string): boolean {
-  const [left, right] = [`${normalizeTitle(a)} `, `${normalizeTitle(b)} `]
-  return left !== right && (left.startsWith(right) || right.startsWith(left))
 }
 
 async function toCover (

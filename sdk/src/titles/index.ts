@@ -198,6 +198,17 @@ export function rankCandidates<Candidate> (
 }
 
 /**
+ * True if one title is the other plus more words. Both are almost equal as text, but may name a game and its special
+ * edition.
+ *
+ * @example isContinuation('Harbor Song', 'Harbor Song Plus') // true
+ */
+export function isContinuation (a: string, b: string): boolean {
+  const [left, right] = [`${normalizeTitle(a)} `, `${normalizeTitle(b)} `]
+  return left !== right && (left.startsWith(right) || right.startsWith(left))
+}
+
+/**
  * Returns the text after the last separator of a title, or the title itself, because providers often omit the name of
  * the series. A separator is a colon with a space after it, or a dash or slash between spaces.
  *
