@@ -30,7 +30,7 @@ export function toMatch (game: Game, viewpoint: Viewpoint, score?: number): Matc
 }
 
 /** Builds the record stored as `igdb_metadata`. */
-export function toMetadata (game: Game, platformIds?: readonly ProviderId[]): Metadata {
+function toMetadata (game: Game, platformIds?: readonly ProviderId[]): Metadata {
   const modes = toMultiplayerModes(game.multiplayer_modes)
   return {
     total_rating: formatRating(game, 'total_rating'),

@@ -1,6 +1,6 @@
 import type { ProviderId, Rom, SearchQuery } from '@svc/plugin-sdk'
 import { readFields, readInteger } from '@svc/plugin-sdk/readers'
-import { compareTitles, toQuery } from '@svc/plugin-sdk/titles'
+import { rankCandidates, toQuery } from '@svc/plugin-sdk/titles'
 import { type Game, listGames, sendQuery } from './api.ts'
 import type { IgdbContext } from './config.ts'
 import { type Candidate, findGame, listTitles } from './match.ts'
@@ -34,10 +34,8 @@ export async function searchGames ({ term, platform }: SearchQuery, ctx: IgdbCon
   const { ids: platformIds } = platform
   const words = term.trim()
   if (platformIds.length === 0 || words === '') return []
-  const games = await searchWidely(ctx, words, platformIds)
-  return games
-    .map((game) => ({ game, score: Math.max(...listTitles(game).map((title) => compareTitles(words, title))) }))
-    .toSorted((a, b) => b.score - a.score)
+  const ranked = rankCandidates(words, await searchWidely(ctx, words, platformIds), listTitles)
+  return ranked.map(({ candidate: game, score }) => ({ game, score }))
 }
 
 async function searchWidely (ctx: IgdbContext, term: string, platformIds: readonly ProviderId[]): Promise<Game[]> {
