@@ -52,10 +52,10 @@ function readRelease (game: Fields): number | undefined {
 function toMedia (game: Fields): Media[] {
   const boxArt = imageUrl(game, 'ImageBoxArt')
   const title = imageUrl(game, 'ImageTitle')
-  const pictures: [Media['kind'], string | undefined][] = [
-    ['cover', boxArt ?? title], ['box2d', boxArt], ['title_screen', title], ['screenshot', imageUrl(game, 'ImageIngame')]
+  return [
+    ...listMedia('cover', [boxArt ?? title]), ...listMedia('box2d', [boxArt]), ...listMedia('title_screen', [title]),
+    ...listMedia('screenshot', [imageUrl(game, 'ImageIngame')])
   ]
-  return pictures.flatMap(([kind, url]) => url === undefined ? [] : [{ kind, url }])
 }
 
 function imageUrl (game: Fields, key: string): string | undefined {

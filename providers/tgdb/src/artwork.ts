@@ -8,7 +8,7 @@ const PICTURE_KINDS: readonly (readonly [type: string, MediaKind])[] = [['screen
 const KINDS = new Map<string, MediaKind>([...PICTURE_KINDS, ['boxart front', 'cover'], ['boxart back', 'box2d_back']])
 
 /** Lists the pictures of a game in the preferred media kinds; kinds other than boxes take a separate request. */
-export async function listMedia (id: number, include: Fields, ctx: TgdbContext): Promise<Media[]> {
+export async function listPictures (id: number, include: Fields, ctx: TgdbContext): Promise<Media[]> {
   const types = PICTURE_KINDS.filter(([, kind]) => ctx.preferences.media.includes(kind)).map(([type]) => type)
   if (types.length === 0) return readBoxes(id, include)
   const data = await fetchOptionalData(ctx, '/v1/Games/Images', 'images', { games_id: id, 'filter[type]': types.join(',') })

@@ -1,7 +1,7 @@
 import { defineProvider, platformIds } from '@svc/plugin-sdk'
 import { findBestCandidate, rankCandidates } from '@svc/plugin-sdk/titles'
 import { checkHealth } from './api.ts'
-import { listMedia, readBoxes } from './artwork.ts'
+import { listPictures, readBoxes } from './artwork.ts'
 import { ConfigSchema } from './config.ts'
 import { listTitles, readGames, searchGames } from './games.ts'
 import { toMatch } from './map.ts'
@@ -23,14 +23,14 @@ export default defineProvider({
     const { games, include } = await searchGames(title, rom.platform.ids, ctx)
     const found = findBestCandidate(title, games, listTitles, { threshold: 0.75, explain: ctx.explain })
     const game = found?.candidate
-    return game && toMatch(game, await listMedia(game.id, include, ctx), ctx, found.score)
+    return game && toMatch(game, await listPictures(game.id, include, ctx), ctx, found.score)
   },
 
   async getById (id, _rom, ctx) {
     if (!Number.isSafeInteger(id) || id <= 0) return undefined
     const { games, include } = await readGames(id, ctx)
     const game = games.find((game) => game.id === id)
-    return game && toMatch(game, await listMedia(id, include, ctx), ctx)
+    return game && toMatch(game, await listPictures(id, include, ctx), ctx)
   },
 
   async search ({ term, platform }, ctx) {
