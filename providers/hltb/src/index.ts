@@ -26,5 +26,8 @@ export default defineProvider({
 
   search: listGames,
 
-  heartbeat: async ({ http }) => (await http.request(`${SITE_URL}/api/stats/games?platform=1&year=2000`)).status < 300
+  async heartbeat ({ http }) {
+    await http.request(`${SITE_URL}/api/stats/games?platform=1&year=2000`)
+    return true
+  }
 })

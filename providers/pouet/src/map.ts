@@ -82,7 +82,7 @@ function toMetadata (id: number, fields: Fields, known: readonly string[]): Meta
 /** Reads types from a list or from comma-separated names. */
 function readTypes (fields: Fields): string[] {
   const types = readTexts(fields, 'types')
-  return types.length > 0 ? types : readTexts({ types: readText(fields, 'type')?.split(',') }, 'types').filter(Boolean)
+  return types.length > 0 ? types : readTexts({ types: readText(fields, 'type')?.split(',') }, 'types')
 }
 
 function toLabel (type: string): string {

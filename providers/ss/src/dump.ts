@@ -1,6 +1,4 @@
-import {
-  type Fields, isFields, readFields, readId, readTexts, toFieldsList, withoutEmpty
-} from '@svc/plugin-sdk/readers'
+import { type Fields, readFields, readId, readTexts, toFieldsList, withoutEmpty } from '@svc/plugin-sdk/readers'
 
 /** The service's marks of a dump; it writes `1` for each mark that applies. */
 const MARKS = ['beta', 'demo', 'proto', 'trad', 'hack', 'unl', 'alt']
@@ -12,7 +10,7 @@ export interface Dump { dump_regions?: string[], dump_languages?: string[], dump
 export function readDump (game: Fields): Dump {
   const id = readId(game, 'romid')
   const rom = readFields(game, 'rom') ?? toFieldsList(game.roms).find((one) => id !== undefined && readId(one, 'id') === id)
-  if (!isFields(rom)) return {}
+  if (rom === undefined) return {}
   const tags = {
     dump_regions: readTexts(readFields(rom, 'regions') ?? {}, 'regions_en'),
     dump_languages: readTexts(readFields(rom, 'langues') ?? {}, 'langues_en'),
