@@ -1,5 +1,4 @@
-import { posix } from 'node:path'
-import type { ExportGame, Logger, MediaKind } from '@svc/plugin-sdk'
+import { type ExportGame, type Logger, type MediaKind, isDeletedMedia } from '@svc/plugin-sdk'
 import { normalizePath } from './path.ts'
 
 /** The folders of ES-DE, which readers of the XML use as well. */
@@ -70,7 +69,6 @@ function mediaElements (choice: MediaChoice): [string, readonly MediaKind[]][] {
 }
 
 const MEDIA_ELEMENTS = new Set(mediaElements({ thumbnail: [], image: [] }).map(([name]) => name))
-const FOLDERS = new Set<string>(Object.values(MEDIA_FOLDERS))
 
 /** Lists the media elements of a game, with paths relative to the platform folder; skips elements without a file. */
 export function listMedia (game: ExportGame, choice: MediaChoice): { name: string, path: string }[] {
@@ -81,28 +79,8 @@ export function listMedia (game: ExportGame, choice: MediaChoice): { name: strin
   })
 }
 
-/** The path of a ROM, and the files in the media folders that have its name. References to these files stay. */
-export interface RomMedia {
-  /** The path relative to the platform folder, no leading `./`. */
-  readonly path: string
-  /** Normalized paths. */
-  readonly mediaFiles: ReadonlySet<string>
-}
-
-/**
- * True if an element of an old entry names a file that the server published for this ROM and deleted since. A reference
- * to a file that exists stays, and so does one that only the user's own scraper can have written.
- */
-export function isDeletedMedia (
-  element: string, value: string, { path: romPath, mediaFiles }: RomMedia
-): boolean {
-  const file = MEDIA_ELEMENTS.has(element) ? normalizePath(value) : null
-  if (file === null || mediaFiles.has(file)) return false
-  const slash = file.indexOf('/')
-  const name = withoutExtension(file.slice(slash + 1))
-  return FOLDERS.has(file.slice(0, Math.max(slash, 0))) && (name === withoutExtension(romPath) || name === romPath)
-}
-
-function withoutExtension (path: string): string {
-  return path.slice(0, path.length - posix.extname(path).length)
+/** True if an element of an old entry names a file that the server published for this ROM and deleted since. */
+export function isDeletedElement (name: string, value: string, game: Pick<ExportGame, 'path' | 'media_files'>): boolean {
+  const file = MEDIA_ELEMENTS.has(name) ? normalizePath(value) : null
+  return file !== null && isDeletedMedia(file, game, MEDIA_FOLDERS)
 }

@@ -1,12 +1,13 @@
+import type { ExportGame } from '@svc/plugin-sdk'
 import type { Field } from './fields.ts'
 import { type Layout, findContentEnd, findLayout, findLineEnd, findLineSpace } from './layout.ts'
-import { type RomMedia, isDeletedMedia } from './media.ts'
+import { isDeletedElement } from './media.ts'
 import { type ElementSpan, parseGamelist } from './parse.ts'
 import { normalizePath } from './path.ts'
 import { escapeText } from './text.ts'
 
 /** The wanted content of a ROM's `game` element. */
-export interface Entry extends RomMedia {
+export interface Entry extends Pick<ExportGame, 'path' | 'media_files'> {
   /** The folder of a game that starts from a file in it, because earlier exports named the folder. */
   readonly folder: string | null
   readonly fields: readonly Field[]
@@ -69,7 +70,8 @@ function appendList (text: string, roots: readonly ElementSpan[], entries: reado
 }
 
 /** Updates texts and appends missing elements; the first of several elements with one name stays. */
-function updateGame (text: string, game: ElementSpan, { path, fields, mediaFiles }: Entry): Edit[] {
+function updateGame (text: string, game: ElementSpan, entry: Entry): Edit[] {
+  const { fields } = entry
   const edits: Edit[] = []
   const missing: Field[] = []
   for (const field of fields) {
@@ -79,9 +81,8 @@ function updateGame (text: string, game: ElementSpan, { path, fields, mediaFiles
     edits.push(...repeats.map((repeat) => removeElement(text, repeat)))
   }
   const writtenNames = new Set(fields.map(({ name }) => name))
-  const stale = game.children.filter(
-    (child) => !writtenNames.has(child.name) && isDeletedMedia(child.name, child.text, { path, mediaFiles })
-  )
+  const stale = game.children.filter(({ name, text: value }) =>
+    !writtenNames.has(name) && isDeletedElement(name, value, entry))
   edits.push(...stale.map((child) => removeElement(text, child)))
   if (missing.length > 0) edits.push(appendFields(text, game, missing))
   return edits

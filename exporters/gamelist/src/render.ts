@@ -1,5 +1,4 @@
-import { posix } from 'node:path'
-import type { ExportGame, ExportResult } from '@svc/plugin-sdk'
+import { type ExportGame, type ExportResult, gameFolder } from '@svc/plugin-sdk'
 import { listFields } from './fields.ts'
 import type { MediaChoice } from './media.ts'
 import { type Entry, mergeGamelist, writeGamelist } from './merge.ts'
@@ -20,20 +19,13 @@ export function renderGamelist (
     const reason = findObstacle(game, entries)
     if (reason !== null) skipped.push({ rom_id: game.rom_id, reason })
     else {
-      const { path, media_files: files } = game
-      const fields = listFields(game, choice)
-      entries.set(path, { path, folder: findFolder(game), fields, mediaFiles: new Set(files) })
+      const { path, media_files: files = [] } = game
+      entries.set(path, { path, media_files: files, folder: gameFolder(game), fields: listFields(game, choice) })
     }
   }
   const isNew = existing === null || existing.trim() === ''
   const text = isNew ? writeGamelist([...entries.values()]) : mergeGamelist(existing, [...entries.values()])
   return { text, skipped }
-}
-
-/** Returns the game's own folder if the path leads to a file in it. */
-function findFolder ({ path, fs_name: name }: ExportGame): string | null {
-  const folder = posix.dirname(path)
-  return posix.basename(folder) === name ? folder : null
 }
 
 function findObstacle ({ path }: ExportGame, entries: ReadonlyMap<string, Entry>): string | null {

@@ -1,5 +1,4 @@
-import { posix } from 'node:path'
-import type { ExportGame, MediaKind } from '@svc/plugin-sdk'
+import { type ExportGame, type MediaKind, isDeletedMedia } from '@svc/plugin-sdk'
 import { normalizePath } from './path.ts'
 
 /** The folders of gamelist.xml, so that both exports share one copy of each file. */
@@ -35,7 +34,6 @@ const ASSETS: readonly [string, readonly MediaKind[]][] = [
 ]
 
 const ASSET_KEYS = new Set(ASSETS.map(([key]) => key))
-const FOLDERS = new Set<string>(Object.values(MEDIA_FOLDERS))
 
 /** Lists the assets of a game, with paths relative to the file; skips kinds without a file. */
 export function listAssets (game: ExportGame): { key: string, path: string }[] {
@@ -48,25 +46,8 @@ export function listAssets (game: ExportGame): { key: string, path: string }[] {
   })
 }
 
-/** The path of a ROM, and the files in the media folders that have its name. References to these files stay. */
-export interface RomMedia {
-  /** The path relative to the platform folder, no leading `./`. */
-  readonly path: string
-  /** Normalized paths. */
-  readonly mediaFiles: ReadonlySet<string>
-}
-
 /** True if an old asset is a file that the server published for this ROM and deleted since. */
-export function isDeletedAsset (
-  key: string, value: string, { path: romPath, mediaFiles }: RomMedia
-): boolean {
+export function isDeletedAsset (key: string, value: string, game: Pick<ExportGame, 'path' | 'media_files'>): boolean {
   const file = ASSET_KEYS.has(key) ? normalizePath(value) : null
-  if (file === null || mediaFiles.has(file)) return false
-  const slash = file.indexOf('/')
-  const name = withoutExtension(file.slice(slash + 1))
-  return FOLDERS.has(file.slice(0, Math.max(slash, 0))) && (name === withoutExtension(romPath) || name === romPath)
-}
-
-function withoutExtension (path: string): string {
-  return path.slice(0, path.length - posix.extname(path).length)
+  return file !== null && isDeletedMedia(file, game, MEDIA_FOLDERS)
 }

@@ -1,12 +1,13 @@
+import type { ExportGame } from '@svc/plugin-sdk'
 import { type LineEdits, createLineEdits } from './edits.ts'
 import { type Field, writeField } from './fields.ts'
-import { type RomMedia, isDeletedAsset } from './media.ts'
+import { isDeletedAsset } from './media.ts'
 import { type Block, type Property, lastLine, parseMetadata } from './parse.ts'
 import { normalizePath } from './path.ts'
 import { decodeText } from './text.ts'
 
 /** The wanted content of a ROM's game. */
-export interface Entry extends RomMedia {
+export interface Entry extends Pick<ExportGame, 'path' | 'media_files'> {
   /** The folder of a game that starts from a file in it, because earlier exports named the folder. */
   readonly folder: string | null
   readonly fields: readonly Field[]
@@ -76,7 +77,8 @@ function replaceFolder (edits: LineEdits, formerValues: readonly Property[], fie
   }
 }
 
-function updateGame (edits: LineEdits, game: Block, { path, folder, fields, mediaFiles }: Entry) {
+function updateGame (edits: LineEdits, game: Block, entry: Entry) {
+  const { folder, fields } = entry
   const missing: Field[] = []
   for (const field of fields) {
     const formerValues = game.properties.filter(({ key }) => key === field.key)
@@ -89,7 +91,7 @@ function updateGame (edits: LineEdits, game: Block, { path, folder, fields, medi
   const writtenKeys = new Set(fields.map(({ key }) => key))
   game.properties
     .filter(({ key, values }) => !writtenKeys.has(key) &&
-      values.every((value) => isDeletedAsset(key, value, { path, mediaFiles })))
+      values.every((value) => isDeletedAsset(key, value, entry)))
     .forEach((property) => { removeProperty(edits, property) })
   edits.insertAfter(findBlockEnd(game), missing.flatMap(writeField))
 }

@@ -1,5 +1,4 @@
-import { posix } from 'node:path'
-import type { ExportGame, ExportPlatform, ExportResult } from '@svc/plugin-sdk'
+import { type ExportGame, type ExportPlatform, type ExportResult, gameFolder } from '@svc/plugin-sdk'
 import { listCollectionFields, listGameFields } from './fields.ts'
 import { type Entry, mergeMetadata, writeMetadata } from './merge.ts'
 
@@ -18,20 +17,14 @@ export function renderPegasus (
     const reason = findObstacle(game, entries)
     if (reason !== null) skipped.push({ rom_id: game.rom_id, reason })
     else {
-      const { path, media_files: files } = game
-      entries.set(path, { path, folder: findFolder(game), fields: listGameFields(game), mediaFiles: new Set(files) })
+      const { path, media_files: files = [] } = game
+      entries.set(path, { path, media_files: files, folder: gameFolder(game), fields: listGameFields(game) })
     }
   }
   const collection = listCollectionFields(platform, launch)
   const isNew = existing === null || existing.trim() === ''
   const list = [...entries.values()]
   return { text: isNew ? writeMetadata(collection, list) : mergeMetadata(existing, collection, list), skipped }
-}
-
-/** Returns the game's own folder if the path leads to a file in it. */
-function findFolder ({ path, fs_name: name }: ExportGame): string | null {
-  const folder = posix.dirname(path)
-  return posix.basename(folder) === name ? folder : null
 }
 
 function findObstacle ({ path, fs_name: fileName }: ExportGame, entries: ReadonlyMap<string, Entry>): string | null {
