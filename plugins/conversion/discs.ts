@@ -1,9 +1,10 @@
 import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
+import { stemOf } from '../../core/files/stem-of.ts'
 import { ArchiveRefusedError } from './archive-in-thread.ts'
 import { type Chdman, readChdHeader } from './chdman.ts'
 import { digestFiles } from './compare-contents.ts'
-import { type Step, extensionOf, isDvdPlatform, isSheet, stemOf } from './formats.ts'
+import { type Step, extensionOf, isDvdPlatform, isSheet } from './formats.ts'
 import { describeLayout, listNames, readText, toBytes } from './sheets.ts'
 import { makeFolder, removeFolder } from './work-folder.ts'
 

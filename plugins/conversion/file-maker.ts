@@ -1,8 +1,9 @@
 import { join } from 'node:path'
+import { stemOf } from '../../core/files/stem-of.ts'
 import type { Archives } from './archive-in-thread.ts'
 import { type FileDigest, contentOf, contentsOf, requireEqual } from './compare-contents.ts'
 import type { Discs } from './discs.ts'
-import { type Step, stemOf } from './formats.ts'
+import type { Step } from './formats.ts'
 import { makeFolder, removeFolder } from './work-folder.ts'
 
 interface Services {

@@ -53,7 +53,6 @@ export interface RomContext {
 type FileDecision = Step | { left: string }
 
 export const extensionOf = (name: string) => extname(name).slice(1).toLowerCase()
-export const stemOf = (name: string) => name.slice(0, name.length - extname(name).length)
 export const isPlaylist = (name: string) => ['m3u', 'm3u8'].includes(extensionOf(name))
 export const isSheet = (name: string) => SHEETS.has(extensionOf(name))
 export const isDvdPlatform = (slug: string) => DVD_PLATFORMS.has(slug)

@@ -1,6 +1,7 @@
 import type { ExportGame, MediaKind } from '@svc/plugin-sdk'
 import type { Db } from '../../core/database/db.ts'
 import { safeRelativePath } from '../../core/files/safe-path.ts'
+import { stemOf } from '../../core/files/stem-of.ts'
 import type { StoredMedia } from '../roms/entities.ts'
 import { mapGameFields } from '../roms/game-fields.ts'
 import { toReason } from './files/fs-reason.ts'
@@ -59,7 +60,7 @@ function toDraft (row: RomRow, folder: string): GameDraft {
   const file = row.is_folder ? startFileOf(row) : null
   const path = safeRelativePath(file === null ? own : `${own}/${file}`)
   const isFolder = row.is_folder && file === null
-  return { game: toGame(row, path), stem: isFolder ? path : dropExtension(path), sources: listSources(row) }
+  return { game: toGame(row, path), stem: isFolder ? path : stemOf(path), sources: listSources(row) }
 }
 
 /** ES-DE treats a folder whose name has an extension as one file, whatever the folder contains. */
@@ -85,11 +86,6 @@ function toGame (row: RomRow, path: string): GameDraft['game'] {
 /** Returns the path below the platform's folder. For a path of a former layout, returns the file name. */
 function toRelative (path: string, folder: string): string {
   return path.startsWith(`${folder}/`) ? path.slice(folder.length + 1) : path.slice(path.lastIndexOf('/') + 1)
-}
-
-function dropExtension (path: string): string {
-  const dot = path.lastIndexOf('.')
-  return dot > path.lastIndexOf('/') + 1 ? path.slice(0, dot) : path
 }
 
 function listSources (row: RomRow): Map<MediaKind, string> {

@@ -8,6 +8,7 @@ import type { Context } from '../../core/access/context.ts'
 import type { Config } from '../../core/config/config.ts'
 import { ApiError, badRequest, notFound } from '../../core/errors.ts'
 import { countRoom } from '../../core/files/free-space.ts'
+import { stemOf } from '../../core/files/stem-of.ts'
 import { createKeyedQueue } from '../../core/keyed-queue.ts'
 import { patchesConfig } from './config.ts'
 import { type StoredFile, openStoredFile } from '../roms/stored-files.ts'
@@ -24,8 +25,6 @@ export interface PatchedFile { handle: FileHandle, fileName: string, isValid: bo
 
 /** The most patches of one user that wait for a running one, in each web worker. */
 const WAITING_MAX = 4
-
-const stemOf = (name: string) => name.slice(0, name.length - extname(name).length)
 
 /** Returns the requested name, or one that names base and patch. @param extension the one of the patched file */
 function nameOutput (base: string, extension: string, patch: string, requestedName: string): string {

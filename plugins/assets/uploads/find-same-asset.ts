@@ -1,6 +1,6 @@
-import { extname } from 'node:path'
 import { escapeLike } from '../../../core/database/columns.ts'
 import { ApiError } from '../../../core/errors.ts'
+import { stemOf } from '../../../core/files/stem-of.ts'
 import { formatDate } from '../../../core/typebox.ts'
 import { withoutDateTag } from '../base-rows.ts'
 import { findLastSync, isBaseOf } from '../device-sync/device-stamps.ts'
@@ -33,8 +33,7 @@ const outdatedError = (current: Asset, lastSync: Date | null) => new ApiError('C
 
 /** Finds the live assets of the slot, or those without a slot and with a similar name; newest first. */
 export async function findPeers ({ tx }: WriteContext, { lineage, slot, name }: Upload): Promise<Asset[]> {
-  const plain = withoutDateTag(name)
-  const stem = plain.slice(0, plain.length - extname(plain).length)
+  const stem = stemOf(withoutDateTag(name))
   return await tx.em.find(Asset, {
     user: lineage.user_id,
     rom: lineage.rom_id,

@@ -1,4 +1,5 @@
 import { posix } from 'node:path'
+import { stemOf } from '../../../core/files/stem-of.ts'
 import { toReason } from '../files/fs-reason.ts'
 import type { GameDraft } from '../games.ts'
 import type { MediaFolder } from './media-folder.ts'
@@ -24,15 +25,13 @@ export interface FormerMedia {
   listFiles (draft: GameDraft): Promise<string[]>
 }
 
-const dropExtension = (path: string) => path.slice(0, path.length - posix.extname(path).length)
-
 /** Handles what the media folders contain besides the media of this export. */
 export function createFormerMedia (written: WrittenMedia): FormerMedia {
   const { records, folders, openFolder, claims, report } = written
   const namesByStem = new Map<MediaFolder, ReadonlyMap<string, string[]>>()
 
   function findNames (folder: MediaFolder, stem: string): readonly string[] {
-    const found = namesByStem.get(folder) ?? Map.groupBy(folder.names, dropExtension)
+    const found = namesByStem.get(folder) ?? Map.groupBy(folder.names, stemOf)
     namesByStem.set(folder, found)
     return found.get(stem) ?? []
   }
@@ -40,7 +39,7 @@ export function createFormerMedia (written: WrittenMedia): FormerMedia {
   return {
     async deleteStale () {
       const isStale = (path: string) =>
-        !claims.has(dropExtension(path)) && folders.some((folder) => path.startsWith(`${folder}/`))
+        !claims.has(stemOf(path)) && folders.some((folder) => path.startsWith(`${folder}/`))
       for (const path of records.list().filter(isStale)) {
         try {
           const folder = await openFolder(posix.dirname(path))
