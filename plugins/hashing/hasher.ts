@@ -7,7 +7,6 @@ import type { Job } from './threads/protocol.ts'
 import type { ArchiveLimits, Exclusions } from '../../core/archives/types.ts'
 import type { FileHashes, GroupHashes, HashSettings, MemberChoice, RetroAchievementsHash } from './hash-types.ts'
 
-export type { ArchiveLimits, Exclusions } from '../../core/archives/types.ts'
 export type { FileHashes, GroupHashes, MemberChoice, RetroAchievementsHash } from './hash-types.ts'
 
 export interface HasherOptions {

@@ -10,13 +10,13 @@ import {
 import { permissionFlags } from './permissions.ts'
 import { JobQueue, type Task } from './job-queue.ts'
 
-/** The threads that start ahead of their first job. The first files of a scan are few for more of them. */
+/** The threads that start before their first job. The first files of a scan do not keep more threads busy. */
 const PREPARED_THREADS = 2
 
 /**
- * Runs jobs in a process of its own, which has the threads: what a file does to the libraries that read it ends there.
- * When it ends, those that it had are tried again one at a time; the one that it ends with again is the culprit.
- * The process reads the given folders only, because a file may exploit a library that reads it.
+ * Runs jobs in the threads of a separate process, so that a file that crashes its reader does not end the server.
+ * After a crash the interrupted jobs run again, one at a time. A job that crashes the process alone fails.
+ * The process can read the given folders only, because a file may exploit its reader.
  */
 export class ProcessPool {
   readonly #threads: number
@@ -99,7 +99,7 @@ export class ProcessPool {
       isReady = true
       this.#finish(message)
     })
-    // A message that cannot be sent ends the process, or the process has ended already: its exit counts.
+    // The process ended, or a message could not be sent. The exit handler reports the failure.
     child.on('error', () => {
       if (child.pid === undefined) this.#bury(child, false, 'the system refuses it')
       else child.kill('SIGKILL')
@@ -113,7 +113,7 @@ export class ProcessPool {
   }
 
   #send (message: ToProcess): void {
-    this.#child?.send(message, () => { /* an ending process: its exit is what counts */ })
+    this.#child?.send(message, () => { /* The exit handler reports the failure. */ })
   }
 
   #finish (message: FromProcess): void {

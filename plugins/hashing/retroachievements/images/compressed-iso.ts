@@ -9,7 +9,7 @@ interface Blocks {
   readonly size: number
   readonly blockBytes: number
   /** Returns the position and size of a block in the file. */
-  locate (block: number): { position: number, length: number, isCompressed: boolean }
+  locate (block: number): { position: number, length: number, isPacked: boolean }
   unpack (packed: Buffer): Buffer
 }
 
@@ -47,7 +47,7 @@ export function openCompressedIso (file: FileReads): FileReads {
 }
 
 function unpackBlock (file: FileReads, blocks: Blocks, block: number): Buffer {
-  const { position, length, isCompressed: isPacked } = blocks.locate(block)
+  const { position, length, isPacked } = blocks.locate(block)
   if (length < 0 || length > 2 * blocks.blockBytes) throw new ArchiveError('the index of the image is broken')
   const packed = file.read(position, length)
   return isPacked ? blocks.unpack(packed) : packed
@@ -84,7 +84,7 @@ function readCiso (file: FileReads, header: Buffer, unpack: (packed: Buffer, siz
     locate (block) {
       const position = positionOf(block)
       const isPacked = (index.readUInt32LE(block * 4) & PLAIN_BIT) === 0
-      return { position, length: isPacked ? positionOf(block + 1) - position : blockBytes, isCompressed: isPacked }
+      return { position, length: isPacked ? positionOf(block + 1) - position : blockBytes, isPacked }
     },
     unpack: (packed) => unpack(packed, blockBytes)
   }
@@ -105,7 +105,7 @@ function readDax (file: FileReads, header: Buffer): Blocks {
     locate (block) {
       const isPacked = !isPlain(block)
       const length = isPacked ? lengths.readUInt16LE(block * 2) : DAX_BLOCK_BYTES
-      return { position: positions.readUInt32LE(block * 4), length, isCompressed: isPacked }
+      return { position: positions.readUInt32LE(block * 4), length, isPacked }
     },
     unpack: (packed) => inflateSync(packed, { maxOutputLength: DAX_BLOCK_BYTES })
   }
