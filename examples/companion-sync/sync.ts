@@ -35,7 +35,7 @@ async function readHeld (
     if (!entry.isFile() || !roms.has(name)) continue
     const rom = held.get(name)
     if (rom === undefined) {
-      tell(`left out ${entry.name}: several games are called like it`)
+      tell(`skipped ${entry.name}: several games have this name`)
       continue
     }
     const path = join(folder, entry.name)

@@ -160,12 +160,12 @@ async function readItems (walk: Walk, folder: Folder): Promise<DirectoryItem[]> 
 async function readPart (
   walk: Walk, folder: Folder, item: DirectoryItem
 ): Promise<{ file: EntryFile | null, inner: DiskEntry | null }> {
-  const found = isPartLeftOut(walk.rules, item) ? null : await resolveItem(walk, folder, item)
+  const found = isPartExcluded(walk.rules, item) ? null : await resolveItem(walk, folder, item)
   if (found?.kind === 'folder') return { file: null, inner: found }
   return { file: found === null ? null : await readFile(walk, found, folder.path, folder.below), inner: null }
 }
 
-export function isPartLeftOut (rules: ExclusionRules, { name, kind }: DirectoryItem): boolean {
+export function isPartExcluded (rules: ExclusionRules, { name, kind }: DirectoryItem): boolean {
   return (kind !== 'folder' && rules.isExcludedPart(name)) || (kind !== 'file' && rules.isExcludedPartFolder(name))
 }
 

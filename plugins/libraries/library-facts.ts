@@ -11,7 +11,7 @@ const SIZES_MAX_BYTES = 1024 ** 2
 const BYTES_PER_SIZE = 200
 
 /** Returns null if the system does not report the space. */
-async function readRoom (dir: string): Promise<DiskSpace | null> {
+async function readDiskSpace (dir: string): Promise<DiskSpace | null> {
   try {
     const { bavail, blocks, bsize } = await statfs(dir)
     return { free: bavail * bsize, total: blocks * bsize }
@@ -35,15 +35,15 @@ export function createFactsReader (app: FastifyInstance) {
   return async function readFacts (context: Context): Promise<LibraryFacts[]> {
     const { db } = context
     const states = await app.library.checkLibraries()
-    const [stored, knownIds] = await Promise.all([selectStoredLibraries(db), readSizes(context)])
-    const sizeOf = (id: number) => knownIds.get(id) ?? EMPTY_LIBRARY_SIZE
+    const [stored, sizeById] = await Promise.all([selectStoredLibraries(db), readSizes(context)])
+    const sizeOf = (id: number) => sizeById.get(id) ?? EMPTY_LIBRARY_SIZE
     const configured = await Promise.all(states.map(async ({ root, problem }) => {
       const row = stored.find(({ id }) => id === root.id) ??
         { id: root.id, name: root.name, root: root.dir, scan_id: null, scanned_at: null, problem: null }
-      const room = problem === null ? await readRoom(root.dir) : null
+      const room = problem === null ? await readDiskSpace(root.dir) : null
       return { stored: row, root, problem, size: sizeOf(root.id), room }
     }))
-    const unconfigured = stored.filter(({ id }) => knownIds.has(id) && !states.some(({ root }) => root.id === id))
+    const unconfigured = stored.filter(({ id }) => sizeById.has(id) && !states.some(({ root }) => root.id === id))
     return [...configured, ...unconfigured.map((row) => ({
       stored: row, root: null, problem: 'it is not configured any more', size: sizeOf(row.id), room: null
     }))]

@@ -37,7 +37,7 @@ export interface WritableLayout { root: LibraryRoot, structure: Structure }
  *
  * @throws ApiError UNAVAILABLE while it is not mounted · {LibraryUnreadableError}
  */
-async function openPlace (library: Library, root: LibraryRoot): Promise<WritableLayout> {
+async function openLayout (library: Library, root: LibraryRoot): Promise<WritableLayout> {
   await library.requireMounted(root)
   return { root, structure: await library.detectStructure(root) ?? library.emptyStructure }
 }
@@ -53,7 +53,7 @@ export async function getLayout (library: Library, id: number): Promise<Writable
   if (!roots.some((root) => root.id === id)) {
     throw badRequest(`There is no library with ID ${id}; send one of ${roots.map((root) => root.id).join(', ')}`)
   }
-  return await openPlace(library, await library.getWritable(id))
+  return await openLayout(library, await library.getWritable(id))
 }
 
 /**
@@ -66,17 +66,16 @@ export async function getLayout (library: Library, id: number): Promise<Writable
 export async function findLayout (library: Library, fsSlug: string): Promise<WritableLayout> {
   const idsWithFolder = await library.listHomes(fsSlug)
   const writableHome = (await library.list()).find((root) => root.is_writable && idsWithFolder.has(root.id))
-  if (writableHome !== undefined) return await openPlace(library, writableHome)
+  if (writableHome !== undefined) return await openLayout(library, writableHome)
   const layouts = await mapReadable(library, async ({ root, structure }) => ({
     root,
     isMounted: await library.findProblem(root) === null,
-    holdsIt: structure !== null && await isFolder(join(root.dir, romsPath(structure, fsSlug)))
+    hasFolder: structure !== null && await isFolder(join(root.dir, romsPath(structure, fsSlug)))
   }))
   const writable = layouts.filter(({ root }) => root.is_writable)
-  const layout = writable.find(
-    ({ holdsIt: hasFolder }) => hasFolder
-  ) ?? writable.find(({ isMounted }) => isMounted) ?? writable[0]
-  if (layout !== undefined) return await openPlace(library, layout.root)
+  const layout = writable.find(({ hasFolder }) => hasFolder) ??
+    writable.find(({ isMounted }) => isMounted) ?? writable[0]
+  if (layout !== undefined) return await openLayout(library, layout.root)
   throw conflict(layouts.map(({ root }) => describeReadOnly(root)).join('. '))
 }
 

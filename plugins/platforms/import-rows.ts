@@ -22,7 +22,7 @@ export async function fillPlatformTexts (tx: Db, platforms: readonly ({ id: numb
       or p.description is null and g.description is not null)`, [toDatabaseJson(written)])
 }
 
-/** Reserves ids for platform folders that a later scan finds. A folder that has a row already is left out. */
+/** Reserves ids for platform folders that a later scan finds. A folder that has a row already is skipped. */
 export async function reservePlatforms (
   tx: Db, platforms: readonly ({ id: number, fs_slug: string } & Texts)[]
 ): Promise<void> {

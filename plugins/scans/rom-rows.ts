@@ -50,7 +50,7 @@ export interface StoredFile {
 const MODIFIED_MS = "round(date_part('epoch', last_modified) * 1000)::bigint"
 
 /** The state of nearly all ROMs, for which the database sends null: reading the columns takes longer than the query. */
-const SETTLED: LookupState = { is_fresh: false, is_unfinished: false, fresh_files: 0, providers: [] }
+const LOOKED_UP: LookupState = { is_fresh: false, is_unfinished: false, fresh_files: 0, providers: [] }
 
 /** Selects only what a scan needs of every ROM, because a quick scan reads little else of unchanged ones. */
 const KNOWN = `select r.id, r.fs_name, r.missing_from_fs, r.is_identified,
@@ -74,7 +74,7 @@ export async function listKnown (
 ): Promise<StoredRomSummary[]> {
   const comparesMatches = type === 'update' || type === 'unmatched'
   const { rows } = await db.query<KnownRow>(KNOWN, [id, library, startedAt, since, comparesMatches])
-  return rows.map((rom) => Object.assign(rom, rom.state ?? SETTLED))
+  return rows.map((rom) => Object.assign(rom, rom.state ?? LOOKED_UP))
 }
 
 /** Lists the files of ROMs, by ROM. */

@@ -8,7 +8,7 @@ import { lstat as readFacts } from '../entries/lstat.ts'
 import { isNotFoundError } from '../../core/files/fs-error.ts'
 import type { OpenWatch, WatchHandle } from './open-watch.ts'
 import type { SerialQueue } from './serial-queue.ts'
-import { type Folder, type DiskEntry, MAX_DEPTH, isPartLeftOut, resolveItem } from '../entries/walk.ts'
+import { type Folder, type DiskEntry, MAX_DEPTH, isPartExcluded, resolveItem } from '../entries/walk.ts'
 
 /** A folder whose names are ROMs, parts of a ROM, or firmware. */
 export interface WatchedFolder extends Folder {
@@ -41,7 +41,7 @@ const TEMPORARY = /\.part$/i
 
 function isIgnored (rules: ExclusionRules, { content }: WatchedFolder, item: DirectoryItem): boolean {
   if (item.kind === 'other' || (item.kind !== 'folder' && TEMPORARY.test(item.name))) return true
-  if (content === 'parts') return isPartLeftOut(rules, item)
+  if (content === 'parts') return isPartExcluded(rules, item)
   if (content === 'roms') return isExcluded(rules, item)
   return item.kind === 'folder' || rules.isExcludedSingle(item.name)
 }

@@ -36,8 +36,8 @@ export async function sendNotification (
   service: Service, fields: Fields, notification: OutgoingNotification, ctx: AppriseContext
 ): Promise<void> {
   const message = renderMessage(notification, service.rendering)
-  const given = createAsk(service, createScrub(service, fields), ctx)
-  const found = await service.prepare?.(readValues(service, fields), given)
+  const askToPrepare = createAsk(service, createScrub(service, fields), ctx)
+  const found = await service.prepare?.(readValues(service, fields), askToPrepare)
   const complete = { ...fields, ...found }
   const values = readValues(service, complete)
   const scrub = createScrub(service, fields, createScrub(service, complete))

@@ -13,7 +13,7 @@ export type FactsByName = ReadonlyMap<string, string>
 export interface ComparedItems { unchanged: ReadonlySet<string>, others: DirectoryItem[] }
 
 /** True if nothing is left to do for a ROM whose file is unchanged. */
-const isSettled = (rom: StoredRomSummary) => !rom.missing_from_fs && !rom.is_fresh && !rom.is_unfinished
+const isComplete = (rom: StoredRomSummary) => !rom.missing_from_fs && !rom.is_fresh && !rom.is_unfinished
 
 const isFile = ({ kind, isValid }: DirectoryItem) => kind === 'file' && isValid
 
@@ -56,7 +56,7 @@ export async function * findUnchanged (
 ): AsyncGenerator<ComparedItems> {
   function isComparable (item: DirectoryItem): boolean {
     const rom = known.get(item.name)
-    return isFile(item) && rom !== undefined && rom.file_facts !== null && isSettled(rom)
+    return isFile(item) && rom !== undefined && rom.file_facts !== null && isComplete(rom)
   }
 
   async function compare (start: number): Promise<ComparedItems> {

@@ -29,9 +29,7 @@ export function readYear (game: Fields): number | undefined {
 }
 
 function toMetadata (game: Fields): Metadata {
-  const numbers = Object.entries(THEIR_NAMES).map(
-    ([wantedNumbers, theirs]) => [wantedNumbers, readNumeric(game, theirs)] as const
-  )
+  const numbers = Object.entries(THEIR_NAMES).map(([name, theirs]) => [name, readNumeric(game, theirs)] as const)
   const all = [...numbers, ['release_year', readYear(game)] as const]
   return Object.fromEntries(all.flatMap(([name, value = 0]) => value >= 1 ? [[name, Math.round(value)]] : []))
 }

@@ -82,12 +82,12 @@ async function describe (
   const { platform, stems = [], regions = [] } = subject ?? {}
   const fields = { ...game?.fields, ...entry?.fields }
   const names = [...stems, readText(fields, 'Name') ?? '']
-  const entryById = [regionCode(entry?.region ?? ''), ...regions].filter((code) => code !== undefined)
+  const gameRegions = [regionCode(entry?.region ?? ''), ...regions].filter((code) => code !== undefined)
   return toMatch({
     id,
     fields,
     images: game?.images ?? [],
     files: await findFiles(names, platform, ctx),
-    rank: createRegionRank(entryById, ctx.preferences.regions)
+    rank: createRegionRank(gameRegions, ctx.preferences.regions)
   })
 }
