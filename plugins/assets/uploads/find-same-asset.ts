@@ -68,13 +68,25 @@ const listReplaceable = ({ slot, name }: Upload, peers: readonly Asset[]): reado
   ? peers.filter((peer) => withoutDateTag(peer.file_name) === withoutDateTag(name))
   : peers
 
+/** Finds the save of a slot that already has the uploaded content. */
+async function findSameInSlot (
+  { tx }: WriteContext, { input, slot, file, acting }: Upload, peers: readonly Asset[]
+): Promise<Asset | null> {
+  if (slot === null || input.overwrite === true || file.content_hash === null) return null
+  const same = peers.find((peer) => peer.content_hash === file.content_hash)
+  const current = findPresent(peers)
+  if (same === undefined || current === undefined || acting === null) return same ?? null
+  const isFormer = peers.indexOf(same) > peers.indexOf(current)
+  // A device that had the current content goes back to former content, which becomes the newest save of the slot.
+  return isFormer && await isBaseOf(tx, acting.device, current) ? null : same
+}
+
 /** Returns the asset that already has the uploaded content; null for new content. */
-export function findSame (upload: Upload, peers: readonly Asset[]): Asset | null {
-  const { input, slot, file } = upload
-  if (input.expected_sha1 === undefined) {
-    if (slot === null || input.overwrite === true || file.content_hash === null) return null
-    return peers.find((peer) => peer.content_hash === file.content_hash) ?? null
-  }
+export async function findSame (
+  writing: WriteContext, upload: Upload, peers: readonly Asset[]
+): Promise<Asset | null> {
+  const { input, file } = upload
+  if (input.expected_sha1 === undefined) return await findSameInSlot(writing, upload, peers)
   const replaceable = listReplaceable(upload, peers)
   // A client repeats an upload whose response was lost.
   return [replaceable[0], findPresent(replaceable)].find((one) => one?.sha1 === file.sha1) ?? null

@@ -89,7 +89,7 @@ export function createUploadStore ({ writes, thumbnails }: { writes: Writes, thu
     }
     const peers = await findPeers(writing, upload)
     await requireKnownContent(writing, upload, peers)
-    const same = findSame(upload, peers)
+    const same = await findSame(writing, upload, peers)
     if (same !== null) {
       await rewriteMissing(writing, same, upload)
       return { asset: same, isCurrent: slot === null || same === findPresent(peers) }

@@ -203,6 +203,26 @@ t.test('an upload with expected_sha1 stores old content of a slot as a new save'
   t.equal((await alice.get<AssetItem[]>(`/api/saves?rom_id=${rom}&slot=a`))[0]?.sha1, sha1Of('one'))
 })
 
+t.test('a device that goes back to former content of a slot makes that the newest save', async (t) => {
+  const rom = await newRom()
+  const query = { rom_id: rom, slot: 'a' }
+  const first = (await send(rom, { slot: 'a', device_id: deck.id }, 'one')).json<AssetItem>()
+  await test.app.pg.query("update assets set file_name = 'Game [2020-01-01_00-00-00].srm' where id = $1", [first.id])
+  const second = (await send(rom, { slot: 'a', device_id: deck.id }, 'two')).json<AssetItem>()
+  t.equal((await alice.save(query, 'Game.srm', 'one')).id, first.id, 'an upload without a device changes nothing')
+  const negotiate = async (device: { id: number }, content: string) => (await alice.call('POST', '/api/sync/negotiate', {
+    device_id: device.id,
+    rom_ids: [rom],
+    saves: [{ ...query, file_name: 'Game.srm', content_hash: md5Of(content), updated_at: new Date().toISOString(), file_size_bytes: 3 }]
+  })).json<{ operations: { action: string, save_id: number }[] }>().operations
+  await negotiate(phone, 'two')
+  t.match(await negotiate(deck, 'one'), [{ action: 'upload', save_id: second.id }])
+  const back = (await send(rom, { slot: 'a', device_id: deck.id }, 'one')).json<AssetItem>()
+  t.match(await negotiate(deck, 'one'), [{ action: 'no_op', save_id: back.id }])
+  t.match(await negotiate(phone, 'two'), [{ action: 'download', save_id: back.id }])
+  t.equal((await send(rom, { slot: 'a', device_id: deck.id }, 'one')).json<AssetItem>().id, back.id, 'a repeated upload is stored once')
+})
+
 t.test('ten conflict copies are stored beside a file, each content once', async (t) => {
   const rom = await newRom()
   const original = (await send(rom, { slot: 'a', device_id: deck.id }, 'server')).json<AssetItem>()
