@@ -1,4 +1,5 @@
 import type { PgBoss } from 'pg-boss'
+import { toStorable } from '../database/json.ts'
 import { ApiError } from '../errors.ts'
 import { currentRequestId } from '../request-id.ts'
 
@@ -53,7 +54,7 @@ export async function enqueue (
   boss: PgBoss, queue: string, input: object, options: JobOptions = {}
 ): Promise<QueuedJob> {
   const requestId = currentRequestId() ?? await findRequestId(boss, queue, options.id)
-  const stored: StoredData = { ...input, ...(requestId === undefined ? {} : { [REQUEST_KEY]: requestId }) }
+  const stored: StoredData = toStorable({ ...input, ...(requestId === undefined ? {} : { [REQUEST_KEY]: requestId }) })
   if (options.id !== undefined) await boss.deleteJob(queue, options.id)
   for (let attempts = 1; attempts <= ENQUEUE_ATTEMPTS_MAX; attempts++) {
     const id = await boss.send(queue, stored, {

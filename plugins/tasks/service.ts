@@ -6,6 +6,7 @@ import type { Context } from '../../core/access/context.ts'
 import type { Config } from '../../core/config/config.ts'
 import { databaseNow } from '../../core/database/clock.ts'
 import type { Db } from '../../core/database/db.ts'
+import { toStorable } from '../../core/database/json.ts'
 import { conflict, notFound } from '../../core/errors.ts'
 import { tasksConfig } from './config.ts'
 import { createCatalogue } from './catalogue.ts'
@@ -31,7 +32,7 @@ async function startTask (app: FastifyInstance, options: StartOptions): Promise<
   const db = app.db
   const task = db.em.create(Task, {
     id: randomUUID(), title: options.title, type: options.type, task_key: options.task_key ?? null,
-    payload: options.payload, lock: options.lock ?? null, user_id: options.user_id ?? null
+    payload: toStorable(options.payload), lock: options.lock ?? null, user_id: options.user_id ?? null
   })
   try {
     await db.em.persist(task).flush()

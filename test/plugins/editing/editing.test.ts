@@ -57,6 +57,14 @@ t.test('locked values survive a complete scan and are unlocked on request', asyn
   t.same(await locked(id), [])
 })
 
+t.test('a text that was cut within an emoji is stored', async (t) => {
+  const { id } = await addRom()
+  const payload = { name: 'Cut \ud83c', raw_manual_metadata: String.raw`{"genres":["Puzzle\ud83c", "Racing\u0000"]}` }
+  const answer = await app.inject({ method: 'PUT', url: `/api/roms/${id}`, headers: admin, payload })
+  t.match(answer, { statusCode: 200 }, answer.body)
+  t.match(answer.json(), { name: 'Cut \ufffd', metadatum: { genres: ['Puzzle\ufffd', 'Racing'] } })
+})
+
 t.test('an empty file as cover is refused, a form without a chosen file is not', async (t) => {
   const { id } = await addRom()
   const answer = await editForm(id, Buffer.alloc(0), 'empty.png')

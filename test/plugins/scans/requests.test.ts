@@ -97,6 +97,11 @@ t.test('only callers with the scope for tasks start a scan', async (t) => {
   t.equal((await app.inject({ method: 'POST', url: '/api/tasks/scan' })).statusCode, 401)
 })
 
+t.test('a scan takes any name of a folder that JSON allows', async (t) => {
+  const { meta } = await finished(await start({ platform_fs_slugs: ['no such folder \ud83c'] }))
+  t.match(meta, { scan_stats: { scanned_roms: 0 } })
+})
+
 t.test('during a library scan another is refused, and a scan of named ROMs is queued', async (t) => {
   await put({ 'roms/nes/Held.nes': 'held' })
   const letGo = holdScan()
