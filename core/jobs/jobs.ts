@@ -5,6 +5,7 @@ import type { Job, PgBoss } from 'pg-boss'
 import { databaseNow } from '../database/clock.ts'
 import { outsideRequestTime } from '../database/request-time.ts'
 import { fixTimes, isCron } from '../config/cron.ts'
+import { toStorable } from '../database/json.ts'
 import { ApiError } from '../errors.ts'
 import { asRequest } from '../request-id.ts'
 import { awaitResult } from './await-result.ts'
@@ -87,7 +88,7 @@ async function runJob (
   const { [REQUEST_KEY]: requestId, ...input } = data as StoredData
   return await asRequest(requestId, async () => {
     try {
-      return await definition.run(input as never, signal)
+      return toStorable(await definition.run(input as never, signal))
     } catch (err) {
       if (err instanceof ApiError) throw err
       log.error({ err, queue: name, job: id }, 'a job failed')

@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import {
   type Document, type Node, Pair, Scalar, YAMLMap, type YAMLSeq, isMap, isNode, isScalar, isSeq, parseDocument, visit
 } from 'yaml'
+import { toStorable } from '../../core/database/json.ts'
 import { type Change, type Content, UnchangeableError, isContent } from './content.ts'
 
 const keyOf = ({ key }: Pair): string => String(isScalar(key) ? key.value ?? '' : key)
@@ -131,7 +132,9 @@ export function readText (text: string): Content {
  *
  * @throws UnchangeableError if that is impossible, such as if another key shares the value by an alias
  */
-export function changeText (text: string, changes: readonly Change[]): string {
+export function changeText (text: string, givenChanges: readonly Change[]): string {
+  // A name with half a surrogate pair could never be removed, because no address can contain it.
+  const changes = toStorable(givenChanges)
   const expected = changes.reduce(expect, readText(text))
   const document = parse(text)
   let changed: string

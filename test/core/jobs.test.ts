@@ -26,15 +26,15 @@ t.test('a web server sends a request to the scan worker and gets its result', as
   t.same(await web.request('sums', { a: 1, b: 2 }, LONG_MS), { sum: 3, place: 'worker' })
 })
 
-t.test('a job gets any text of its input that JSON allows', async (t) => {
+t.test('a job takes and returns any text that JSON allows', async (t) => {
   const url = await createTestDatabase(t)
   const define: Define = (jobs) => {
-    jobs.define<{ texts: string[] }>('echoes', { concurrency: 1, timeoutSeconds: LONG_SECONDS, run: async ({ texts }) => ({ texts }) })
+    jobs.define<{ texts: string[] }>('echoes', { concurrency: 1, timeoutSeconds: LONG_SECONDS, run: async ({ texts }) => ({ texts, reason: 'cut 🎮'.slice(0, -1) }) })
   }
   await start(t, url, true, define)
   const web = await start(t, url, false, define)
   const texts = ['half an emoji: \ud83d', 'NUL: \0', 'whole: 🎮']
-  t.same(await web.request('echoes', { texts }, LONG_MS), { texts: ['half an emoji: \ufffd', 'NUL: ', 'whole: 🎮'] })
+  t.same(await web.request('echoes', { texts }, LONG_MS), { texts: ['half an emoji: \ufffd', 'NUL: ', 'whole: 🎮'], reason: 'cut \ufffd' })
 })
 
 t.test('a request gets the text of an expected error, and the id of a job with any other', async (t) => {

@@ -101,3 +101,9 @@ t.test('a value shared by an alias changes only where named, or not at all', asy
   t.throws(() => changeText(named, [{ path: ['scan', 'priority', 'region'], value: ['eu'] }]), { name: 'UnchangeableError' })
   t.throws(() => changeText('a: [', [{ path: ['scan', 'media'], value: [] }]), { name: 'UnchangeableError' })
 })
+
+t.test('half a surrogate pair in a name becomes the replacement character', async (t) => {
+  const text = changeText('', [{ path: ['system', 'platforms', 'a\ud800b'], value: 'snes' }, { path: ['exclude', 'platforms'], value: ['\udc00'] }])
+  t.same(readText(text), { system: { platforms: { 'a\ufffdb': 'snes' } }, exclude: { platforms: ['\ufffd'] } })
+  t.same(readText(changeText(text, [{ path: ['system', 'platforms', 'a\ufffdb'], value: undefined }])).system, { platforms: {} })
+})
