@@ -13,6 +13,7 @@ import { toPrintable } from './errors.ts'
 import { MEMORY_WATCH_MS, OUT_OF_MEMORY } from './memory.ts'
 import { MessageSchema } from './messages.ts'
 import { type Incoming, type Peer, createPeer } from './peer.ts'
+import { startWatchdog } from './watchdog.ts'
 
 const ENTRY = join(SERVER_DIR, 'core', 'loader', 'process', 'entry.ts')
 /** The limit of the heap, and of all memory together. */
@@ -103,6 +104,7 @@ export class PluginChild {
       env: environment(), cwd: realpathSync(folder), stdio: ['ignore', 'ignore', 'ignore', 'overlapped'], windowsHide: true
     })
     this.#process = child
+    startWatchdog(child)
     this.peer = this.#connect(child.stdio[CHANNEL_FD] as Duplex, (call) => {
       if (call.method === 'ready') ready.resolve(undefined)
       else if (call.method === 'fatal') this.#fatalMessage = toPrintable(String(call.args[0]), FATAL_MESSAGE_MAX)
