@@ -122,6 +122,22 @@ t.test('a wrong setting fails the plugin and does not show a secret', async (t) 
     { status: 'failed', reason: 'DEMO_URL: 5 is not a text; correct or remove it' })
 })
 
+t.test('a wrong stored setting is named as such, and one of config.yml by its path', async (t) => {
+  const read = (stored: Record<string, unknown>, yaml = '') =>
+    readPluginConfig('provider', {
+      ...demoOf(undefined), config: Type.Object({
+        enabled: Type.Optional(Type.Boolean()), depth: Type.Integer({ default: 1 }), pin: Type.String({ default: '1234', minLength: 4, writeOnly: true })
+      }), stored
+    }, configOf(t, yaml), {})
+  t.same(read({ depth: 'deep' }),
+    { status: 'failed', reason: 'its setting depth: "deep" is not a whole number; correct it in the settings of the plugin' })
+  t.same(read({ pin: '12' }),
+    { status: 'failed', reason: 'its setting pin: the value given is not a text of at least 4 characters; correct it in the settings of the plugin' })
+  t.match(read({ depth: 'deep' }, 'plugins: { demo: { depth: 2 } }'), { status: 'ready', value: { depth: 2 } })
+  t.match(read({ depth: 2 }, 'plugins: { demo: { depth: deep } }'), { reason: /^plugins\.demo\.depth in config\.yml: "deep" is not / })
+  t.same(read({ enabled: false }), { status: 'disabled', reason: 'switched off in its settings' })
+})
+
 t.test('exporters are configured in scan, without their switch', async (t) => {
   const exporter = Type.Object({ depth: Type.Integer({ default: 1 }) }, { additionalProperties: false })
   t.match(readPluginConfig('exporter', { ...demoOf(exporter), key: 'gamelist' }, configOf(t, 'scan: { gamelist: { export: true, depth: 2 } }'), {}),

@@ -84,6 +84,19 @@ function refuseFolder (path: string): string | undefined {
 }
 
 /**
+ * Returns the reason why the schema of a plugin is refused, whatever its settings are; undefined if it is valid. The
+ * author has to correct it.
+ */
+export function refuseSchema (kind: string, plugin: ConfiguredPlugin, config: Config): string | undefined {
+  const { config: schema } = plugin
+  if (schema !== undefined && !TypeGuard.IsObject(schema)) {
+    return 'its config is not a schema made with Type.Object of @svc/plugin-sdk'
+  }
+  const properties = propertiesOf(schema)
+  return refuseVariables(kind, plugin, properties, config) ?? refuseFolderSchemas(properties)
+}
+
+/**
  * Applies a plugin's own schema to its variables, its section of `config.yml` and its stored settings. The first of
  * these that has a setting decides it.
  */
@@ -91,17 +104,17 @@ export function readPluginConfig (
   kind: string, plugin: ConfiguredPlugin, config: Config, env: Environment = settingsEnvironment()
 ): PluginConfig {
   const { key, config: schema, stored = {} } = plugin
-  if (schema !== undefined && !TypeGuard.IsObject(schema)) {
-    return { status: 'failed', reason: 'its config is not a schema made with Type.Object of @svc/plugin-sdk' }
-  }
-  const properties = propertiesOf(schema)
-  const refusal = refuseVariables(kind, plugin, properties, config) ?? refuseFolderSchemas(properties)
+  const refusal = refuseSchema(kind, plugin, config)
   if (refusal !== undefined) return { status: 'failed', reason: refusal }
+  const properties = propertiesOf(schema)
   const own = collectOwn({ kind, key, properties }, config, env)
-  const given = { ...pickStored(stored, schema, own), ...own }
+  const picked = pickStored(stored, schema, own)
+  const given = { ...picked, ...own }
   const values = { ...given, ...collectShared(given, properties, config, env) }
+  const isStored = (property: string) => Object.hasOwn(picked, property) && own[property] === undefined
   if (values.enabled === false) {
-    return { status: 'disabled', reason: `switched off by ${nameOf(key, 'enabled', properties.enabled ?? {} as TSchema, sectionNameOf(kind))}` }
+    const name = nameOf(key, 'enabled', properties.enabled ?? {} as TSchema, sectionNameOf(kind))
+    return { status: 'disabled', reason: isStored('enabled') ? 'switched off in its settings' : `switched off by ${name}` }
   }
   const configSchema = schema ?? Type.Object({})
   const filled = Value.Default(configSchema, values) as Record<string, unknown>
@@ -109,7 +122,7 @@ export function readPluginConfig (
     const name = nameOf(key, 'enabled', properties.enabled ?? {} as TSchema, sectionNameOf(kind))
     return { status: 'disabled', reason: `off unless ${name} is true` }
   }
-  const required = Array.isArray(schema?.required) ? schema.required : []
+  const required = TypeGuard.IsObject(schema) ? schema.required ?? [] : []
   const missing = required.filter((property) => filled[property] === undefined)
   if (missing.length > 0) {
     const names = missing.map(
@@ -122,11 +135,11 @@ export function readPluginConfig (
     const [property = '', ...inner] = problem.path.split('/').slice(1)
     const propertySchema = properties[property] ?? problem.schema
     const shown = propertySchema.writeOnly === true ? 'the value given' : JSON.stringify(problem.value)
-    return {
-      status: 'failed',
-      reason: `${nameOf(key, [property, ...inner].join('.'), propertySchema, sectionNameOf(kind))}: ${shown} is not ` +
-        `${describeType(problem.schema)}; correct or remove it`
-    }
+    const path = [property, ...inner].join('.')
+    const wrong = `${shown} is not ${describeType(problem.schema)}`
+    // A newer version of the plugin may refuse what an administrator stored for the former one.
+    if (isStored(property)) return { status: 'failed', reason: `its setting ${path}: ${wrong}; correct it in the settings of the plugin` }
+    return { status: 'failed', reason: `${nameOf(key, path, propertySchema, sectionNameOf(kind))}: ${wrong}; correct or remove it` }
   }
   const secrets = Object.entries(properties).filter(([, property]) => property.writeOnly === true)
     .map(([name]) => filled[name]).filter((value) => typeof value === 'string')

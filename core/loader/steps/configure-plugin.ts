@@ -7,7 +7,7 @@ import { type PluginServices, createContext } from '../context.ts'
 import type { PluginExport } from './import.ts'
 import { LoadError } from '../load-error.ts'
 import type { PluginPackage } from '../packages/packages.ts'
-import { followSection, listVariables, readPluginConfig } from '../settings/plugin-config.ts'
+import { followSection, listVariables, readPluginConfig, refuseSchema } from '../settings/plugin-config.ts'
 import { type Owner, createVariableOwners } from '../settings/plugin-variables.ts'
 import { checkProviderFields } from '../checks/provider-fields.ts'
 import type { Description } from '../registry.ts'
@@ -114,7 +114,8 @@ export async function configurePlugin (
   names.check(plugin, pack)
   const configured = { ...definition, stored: options.stored?.of(kind, definition.key) ?? {} }
   const settings = readPluginConfig(kind, configured, options.config)
-  if (settings.status !== 'failed') {
+  // A wrong setting alone leaves the plugin defined, because only then can the setting be corrected over the API.
+  if (refuseSchema(kind, configured, options.config) === undefined) {
     names.add(plugin, pack)
     candidate.isDefined = true
     define(plugin)

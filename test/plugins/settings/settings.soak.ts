@@ -4,6 +4,7 @@ import t, { type Test } from 'tap'
 import { parse } from 'yaml'
 import { buildApp } from '../../../core/app.ts'
 import { readPluginConfig } from '../../../core/loader/settings/plugin-config.ts'
+import { changeStoredValues } from '../../../core/loader/settings/stored-settings.ts'
 import { buildTestApp } from '../../support.ts'
 import { features } from '../../../plugins/index.ts'
 import { until } from '../../until.ts'
@@ -53,6 +54,22 @@ t.test('stored settings of a provider apply at once and after a restart', async 
   t.match(await call('DELETE'), { status: 200, body: { values: {}, stored_secrets: [] } })
   await until(() => !later.registry.providers.has('hasheous'), 'the provider is off again')
   t.notOk(test.worker?.registry.providers.has('hasheous'))
+})
+
+t.test('a stored setting that a newer plugin refuses can be corrected', async (t) => {
+  const test = await buildTestApp(t)
+  await changeStoredValues(test.app.pg, test.app.secrets, 'provider/hasheous', () => ({ enabled: true, baseUrl: 5 }))
+  const app = await buildApp({
+    config: test.config, role: 'web', workerNumber: 2, databaseUrl: test.databaseUrl, logger: test.app.log as never, features
+  })
+  t.teardown(() => app.close())
+  await app.ready()
+  const find = () => app.registry.records.find(({ key }) => key === 'hasheous')
+  t.match(find(), { status: 'failed', reason: /^its setting baseUrl: 5 is not a text .+; correct it in the settings of the plugin$/ })
+  const { call } = openPlugin({ app, admin: test.admin }, 'provider/hasheous')
+  t.match(await call('GET'), { status: 200, body: { values: { enabled: true, baseUrl: 5 } } })
+  t.match(await call('PUT', { enabled: true }), { status: 200, body: { values: { enabled: true } } })
+  t.match(find(), { status: 'active', reason: null })
 })
 
 t.test('a stored key is not sent to another address unless it is entered again', async (t) => {
