@@ -50,7 +50,7 @@ const isUsable = ({ status }: PluginRecord): boolean => status === 'active' || s
 async function requireUsable (config: Config, given: string, name: string | undefined): Promise<PluginRecord> {
   // The plugin is loaded last, because of two plugins with one name the first works.
   const records = await inspectPlugins(config, { last: name })
-  const record = records.find((candidate) => candidate.package === name)
+  const record = records.find((candidate) => candidate.package === name && candidate.origin === 'community')
   if (record === undefined) throw new StartError(`'${given}' contains no plugin, so it was not installed; see svc plugins.`)
   if (isUsable(record)) return record
   throw new StartError(`${record.package} ${record.version ?? ''} was not installed, because it cannot be used: ` +

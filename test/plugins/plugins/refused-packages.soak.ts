@@ -77,6 +77,7 @@ t.test('a plugin with a name of another is not installed in any order of names',
   }
   const BUILT_IN: [Package, string][] = [
     [{ key: 'gamelist' }, "its key 'gamelist'"],
+    [{ name: '@svc/exporter-gamelist', key: 'gamelist' }, "its key 'gamelist'"],
     [{ key: 'a', file: 'gamelist.xml' }, "its fileName 'gamelist.xml'"],
     [{ key: 'a', file: 'a.txt', route: 'gamelist-xml' }, "its route 'gamelist-xml'"]
   ]
