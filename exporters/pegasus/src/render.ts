@@ -29,7 +29,9 @@ export function renderPegasus (
 
 function findObstacle ({ path, fs_name: fileName }: ExportGame, entries: ReadonlyMap<string, Entry>): string | null {
   const remedy = 'which this format cannot hold. Rename the file and scan again.'
-  if (/^[\s\u0085]|[\s\u0085]$/.test(fileName)) return `The name "${fileName}" begins or ends with a space, ${remedy}`
+  // The path of a folder leads to the file that starts the game.
+  const spaced = [fileName, posix.basename(path)].find((name) => /^[\s\u0085]|[\s\u0085]$/.test(name))
+  if (spaced !== undefined) return `The name "${spaced}" begins or ends with a space, ${remedy}`
   if (/[\0\r\n]|\p{Cs}/u.test(path)) {
     return `The path ${JSON.stringify(path)} has a line break or an invalid character, ${remedy}`
   }

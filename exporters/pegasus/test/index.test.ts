@@ -224,6 +224,12 @@ t.test('a marquee is written if its file differs from the logo', async (t) => {
   t.strictSame(read({ marquee: 'marquees/T.png' }), ['./marquees/T.png'])
 })
 
+t.test('a game in a folder whose file ends with a space is skipped', async (t) => {
+  const { text, skipped } = renderPegasus(NES, [createGame({ rom_id: 1, path: 'Game/disc.cue ', fs_name: 'Game' })], null, null)
+  t.match(skipped, [{ rom_id: 1, reason: /^The name "disc\.cue " begins or ends with a space/ }])
+  t.notMatch(text, /disc/)
+})
+
 t.test('a ROM that the format cannot hold and a duplicate path are skipped', async (t) => {
   const games = [' a.nes', 'a.nes ', 'b\u00a0', 'c\nd.nes', 'Tide.nes', 'Tide.nes']
     .map((path, index) => createGame({ path, rom_id: index }))
