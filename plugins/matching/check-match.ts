@@ -20,6 +20,10 @@ const MATCH_LENGTH = 2_000_000
 const MEDIA_COUNT = 500
 /** Maximum number of badges: two for each of 1,000 achievements, more than any game of RetroAchievements has. */
 const BADGE_COUNT = 2_000
+/** Maximum number of characters of an id: an entry of an index of PostgreSQL has at most 2,704 bytes. */
+const ID_LENGTH = 500
+/** Maximum number of characters of the address of a medium, because addresses are shown in reports of scans. */
+const URL_LENGTH = 4_096
 /** Maximum number of characters of a wrong value in an error. */
 const VALUE_LENGTH = 100
 
@@ -43,7 +47,7 @@ export function checkAddresses (urls: readonly string[], { key, trust }: Pick<Pr
  */
 export function checkMatch (answer: unknown, provider: Provider): ProviderMatch {
   const { key, definition } = provider
-  const json = typeof answer === 'object' ? toDatabaseJson(answer) : 'null'
+  const json = typeof answer === 'object' ? toJson(answer, key) : 'null'
   if (json.length > MATCH_LENGTH) {
     throw new PluginAnswerError(`Provider '${key}' returned a match of ${json.length} characters, but the limit is ${MATCH_LENGTH}; ` +
       'return only what describes the game')
@@ -56,10 +60,23 @@ export function checkMatch (answer: unknown, provider: Provider): ProviderMatch 
     throw new PluginAnswerError(`Provider '${key}' returned the id ${JSON.stringify(match.id)}, ` +
       `which is not of the type ${definition.id} that it declares`)
   }
+  if (String(match.id).length > ID_LENGTH) {
+    throw new PluginAnswerError(`Provider '${key}' returned an id of ${String(match.id).length} characters, but the limit is ${ID_LENGTH}; ` +
+      'return the id that the service uses')
+  }
   checkMetadata(match.metadata, provider)
   checkAddresses((match.media ?? []).map(({ url }) => url), provider)
   const media = match.media && limitMedia(match.media.filter(({ url }) => provider.allowsMedia(url)))
   return { ...match, ...cutTexts(match), ...media === undefined ? {} : { media } } as ProviderMatch
+}
+
+/** @throws PluginAnswerError if JSON cannot hold the match, such as one with a BigInt */
+function toJson (answer: object | null, key: string): string {
+  try {
+    return toDatabaseJson(answer)
+  } catch (err) {
+    throw new PluginAnswerError(`Provider '${key}' returned a match that JSON cannot hold: ${err instanceof Error ? err.message : String(err)}`)
+  }
 }
 
 /**
@@ -85,7 +102,7 @@ function wrongPart (key: string, base: string, problem: ValueError | undefined):
 /** Drops the media over the limits, because each is stored, and each that the operator prefers is downloaded. */
 function limitMedia (media: readonly Media[]): Media[] {
   const remaining = { badges: BADGE_COUNT, others: MEDIA_COUNT }
-  return media.filter(({ kind }) => remaining[kind === 'badge' ? 'badges' : 'others']-- > 0)
+  return media.filter(({ url }) => url.length <= URL_LENGTH).filter(({ kind }) => remaining[kind === 'badge' ? 'badges' : 'others']-- > 0)
 }
 
 function cutTexts ({ name, sort_name: sortName, summary }: Static<typeof MatchSchema>) {
