@@ -3,6 +3,7 @@ import { createRequire } from 'node:module'
 import { type DestinationStream, type Logger, pino, stdSerializers } from 'pino'
 import type Pretty from 'pino-pretty'
 import type { Config } from './config/config.ts'
+import { createLogOutput } from './log-output.ts'
 import { REQUEST_ID_FIELD, currentRequestId } from './request-id.ts'
 
 const require = createRequire(import.meta.url)
@@ -87,7 +88,7 @@ function createReadable (): DestinationStream {
 export function createLogger (config: { server: Pick<Config['server'], 'log_level'> }, name: string, destination?: DestinationStream): Logger {
   const stream = destination ?? (process.stdout.isTTY
     ? createReadable()
-    : pino.destination({ dest: 1, sync: true }))
+    : createLogOutput(({ count, err }) => { logger.warn({ lines: count, err }, 'lines of the log were lost') }))
   const logger: Logger = pino({
     name,
     level: config.server.log_level,

@@ -2,6 +2,7 @@ import { Writable } from 'node:stream'
 import { ServiceDownError } from '@svc/plugin-sdk'
 import t, { type Test } from 'tap'
 import { createLogger, createRequestLogger, maskUrl, passLine, readLines } from '../../core/log.ts'
+import { type LostLines, createLogOutput } from '../../core/log-output.ts'
 import { asRequest } from '../../core/request-id.ts'
 import { loadConfig } from '../load-config.ts'
 
@@ -97,4 +98,37 @@ t.test('a reader of a logger gets each masked line until it stops', async (t) =>
   log.info('third')
   t.same(read, [...lines.slice(0, 2), 'from elsewhere'])
   t.notMatch(read.join(''), 'hunter2')
+})
+
+t.test('lines are lost while the disk of the log is full, and counted later', async (t) => {
+  let free = 10
+  let text = ''
+  const lost: LostLines[] = []
+  const output = createLogOutput((lines) => { lost.push(lines) }, (bytes, offset) => {
+    if (free === 0) throw Object.assign(new Error('no space left on device'), { code: 'ENOSPC' })
+    const part = bytes.subarray(offset, offset + free)
+    free -= part.length
+    text += part.toString()
+    return part.length
+  })
+  for (const line of ['first\n', 'second\n', 'third\n']) output.write(line)
+  t.equal(text, 'first\nseco')
+  t.same(lost, [])
+  free = 100
+  output.write('fourth\n')
+  output.write('fifth\n')
+  t.equal(text, 'first\nseco\nfourth\nfifth\n')
+  t.match(lost, [{ count: 2, err: { code: 'ENOSPC' } }])
+})
+
+t.test('a line waits for the reader of a full pipe', async (t) => {
+  let text = ''
+  let refusals = 1
+  const output = createLogOutput(() => { t.fail('no line is lost') }, (bytes) => {
+    if (refusals-- > 0) throw Object.assign(new Error('try again'), { code: 'EAGAIN' })
+    text += bytes.toString()
+    return bytes.length
+  })
+  output.write('only\n')
+  t.equal(text, 'only\n')
 })

@@ -42,6 +42,11 @@ export const runSvc = (
   t: Pick<TapTest, 'teardown'>, args: string[], env: Record<string, string>, home = SERVER_DIR
 ): Command => run(t, process.execPath, [join(home, 'core', 'svc.js'), ...args], env)
 
+/** Runs `svc` with a file as its standard output. @param file the file descriptor */
+export const runSvcInto = (
+  t: Pick<TapTest, 'teardown'>, file: number, args: string[], env: Record<string, string>
+): Command => run(t, process.execPath, [join(SERVER_DIR, 'core', 'svc.js'), ...args], env, file)
+
 /**
  * Runs `svc` on a machine whose clock is ahead. The program `env` sets NODE_OPTIONS, because the test runner replaces
  * the variable in each process that a test starts.
@@ -56,15 +61,17 @@ export const runSvcAhead = (
 export const runNpm = (t: Pick<TapTest, 'teardown'>, args: string[], env: Record<string, string>): Command =>
   run(t, 'npm', args, env)
 
-function run (t: Pick<TapTest, 'teardown'>, program: string, args: string[], env: Record<string, string>): Command {
+function run (
+  t: Pick<TapTest, 'teardown'>, program: string, args: string[], env: Record<string, string>, stdout: 'pipe' | number = 'pipe'
+): Command {
   const inherited = Object.fromEntries(Object.entries(process.env)
     .filter(([name]) => !name.startsWith('SVC_') && !name.startsWith('TAP') && !name.startsWith('npm_') && name !== 'NODE_OPTIONS'))
-  const child = spawn(program, args, { cwd: SERVER_DIR, env: { ...inherited, ...env }, stdio: ['ignore', 'pipe', 'pipe'] })
+  const child = spawn(program, args, { cwd: SERVER_DIR, env: { ...inherited, ...env }, stdio: ['ignore', stdout, 'pipe'] })
   const { pid } = child
   if (pid === undefined) throw new Error(`${program} could not be run`)
   const chunks: string[] = []
   for (const stream of [child.stdout, child.stderr]) {
-    stream.setEncoding('utf8').on('data', (text: string) => { chunks.push(text) })
+    stream?.setEncoding('utf8').on('data', (text: string) => { chunks.push(text) })
   }
   const output = () => chunks.join('')
   const ended = once(child, 'close').then(([code, signal]: unknown[]) =>
