@@ -10,6 +10,8 @@ const EXTENSION = '.tar.gz'
 const INCOMPLETE = `-incomplete${EXTENSION}`
 /** The default names of backups. */
 const DEFAULT_NAME = /^svc-\d{8}T\d{6}Z(?:-incomplete)?\.tar\.gz$/
+/** The end of the name of a backup that is being written. */
+const UNFINISHED = '.part'
 
 export const backupFolder = (config: Config): string => backupConfig.of(config).dir ?? join(config.data_dir, 'backups')
 
@@ -31,6 +33,16 @@ export async function markIncomplete (path: string): Promise<string> {
   const marked = `${path.slice(0, -EXTENSION.length)}${INCOMPLETE}`
   await rename(path, marked)
   return marked
+}
+
+/** Returns the path at which a backup is written. */
+export const unfinishedPath = (path: string): string => `${path}${UNFINISHED}`
+
+/** Deletes what killed backups left in a folder. Their names have the time of their start, so none is written again. */
+export async function deleteUnfinished (folder: string): Promise<void> {
+  const names = await readdir(folder)
+  const left = names.filter((name) => name.endsWith(UNFINISHED) && DEFAULT_NAME.test(name.slice(0, -UNFINISHED.length)))
+  for (const name of left) await rm(join(folder, name), { force: true })
 }
 
 /** Lists the names of backups in a folder, newest last. */

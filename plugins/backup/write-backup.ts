@@ -20,6 +20,7 @@ import {
 } from './archive/manifest.ts'
 import { storePart, partsFolder } from './archive/archive-parts.ts'
 import { type ArchiveWriter, writeArchive } from './archive/write-archive.ts'
+import { deleteUnfinished, unfinishedPath } from './backup-folder.ts'
 import { type Checked, checkArchive } from './check-backup.ts'
 import { isRemote, listOwnFiles } from './files.ts'
 import type { Progress } from './progress.ts'
@@ -230,15 +231,16 @@ async function writeContent (
  * @throws StartError, ApiError (NO_FREE_SPACE, CONFLICT, UNAVAILABLE) if it cannot be made; then no file of it remains.
  */
 export async function createBackup (job: BackupJob): Promise<BackupResult> {
-  const part = `${job.path}.part`
+  const part = unfinishedPath(job.path)
   await mkdir(dirname(part), { recursive: true, mode: 0o700 })
   const { databaseUrl, signal, report } = job
   return await withClient(databaseUrl, async (client) => {
     if (!await claimBackup(client)) {
       throw conflict('Another backup of this database is running; try again after it has ended')
     }
-    // Only the holder of the lock writes here; a killed backup may have left this file.
+    // Only the holder of the lock writes here; killed backups may have left these files.
     await rm(part, { force: true })
+    await deleteUnfinished(dirname(part))
     await requireSpace({ config: job.config, client, folder: dirname(part), hasFiles: job.holds === 'everything' && !job.isIncremental })
     const writer = writeArchive(part, signal)
     try {

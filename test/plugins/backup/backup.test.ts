@@ -72,6 +72,14 @@ t.test('a stopped backup leaves no file', async (t) => {
   t.same(await listChecks(), [])
 })
 
+t.test('a backup deletes what killed backups left in its folder', async (t) => {
+  const folder = makeFolder(t, {
+    'svc-20260101T020000Z.tar.gz.part': 'cut off', 'svc-20260101T020000Z.tar.gz': '', 'other.tar.gz.part': 'of a person'
+  })
+  await back(join(folder, 'svc-20260102T020000Z.tar.gz'), { passphrase: PASSPHRASE })
+  t.same((await readdir(folder)).sort(), ['other.tar.gz.part', 'svc-20260101T020000Z.tar.gz', 'svc-20260102T020000Z.tar.gz'])
+})
+
 t.test('the backup that was just made is kept, whatever the clock said before', async (t) => {
   const nameOf = (day: string) => `svc-${day}T000000Z.tar.gz`
   const [old, newer, later, latest] = ['20260101', '20260102', '20990101', '20990102'].map(nameOf)
