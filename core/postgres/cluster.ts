@@ -158,10 +158,16 @@ async function runInitdb (folder: string, binaries: Binaries, account?: Account)
   try {
     await execFileAsync(binaries.initdb, args, { ...serverProcessOptions(folder, account), windowsHide: true })
   } catch (err) {
+    if (String(err).includes('could not look up effective user ID')) throw namelessUser(err)
     throw new StartError(`The database could not be created: ${String(err)}\nIf this system cannot run that program ` +
       '(on Linux it needs glibc), set SVC_DATABASE_URL to a PostgreSQL server of your own.', { cause: err })
   }
 }
+
+/** PostgreSQL needs the name of the user that runs it. */
+const namelessUser = (cause: unknown): StartError => new StartError(
+  `The database could not be created, because the user with the number ${process.geteuid?.()} has no name on this ` +
+  'system. Start svc as a user of /etc/passwd, or set SVC_DATABASE_URL to a PostgreSQL server of your own.', { cause })
 
 async function moveIntoPlace (newFolder: string, dataDir: string): Promise<void> {
   try {

@@ -254,7 +254,9 @@ async function waitUntilReady (server: Server, { dataDir, password }: Cluster, s
 }
 
 function startFailure (dataDir: string, reason: string, lines: string[], cause?: unknown): StartError {
-  return new StartError(`PostgreSQL did not start in ${dataDir} (${reason}). Its last lines:\n${lines.join('\n')}`, { cause })
+  const isFull = lines.some((line) => line.includes('No space left on device'))
+  const remedy = isFull ? [`The disk of ${dataDir} is full. Free some space there, then start again.`] : []
+  return new StartError([`PostgreSQL did not start in ${dataDir} (${reason}). Its last lines:`, ...lines, ...remedy].join('\n'), { cause })
 }
 
 function isRunning ({ pid, exitCode, signalCode }: ChildProcess): boolean {

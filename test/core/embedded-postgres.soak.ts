@@ -200,6 +200,24 @@ t.test('a port in use ends the start with the reason from the log', async (t) =>
   })
 })
 
+t.test('a line of the log about a full disk leads to the remedy', async (t) => {
+  await t.rejects(start(t, shared, { settings: { work_mem: 'No space left on device' } }), {
+    message: /\nThe disk of .*db is full\. Free some space there, then start again\.$/
+  })
+})
+
+t.test('a first start as a user without a name is refused with the remedy', { skip: NEEDS_ROOT }, async (t) => {
+  const folder = await mkdtemp(join(tmpdir(), 'svc-nameless-'))
+  t.teardown(() => rm(folder, { recursive: true }))
+  await chown(folder, 23_456, 23_456)
+  await writeFile(join(folder, 'supervisor.mjs'), SUPERVISOR)
+  const child = spawn(process.execPath, ['--no-warnings', join(folder, 'supervisor.mjs'), MODULE_URL, join(folder, 'data', 'db')], {
+    uid: 23_456, gid: 23_456, stdio: ['ignore', 'ignore', 'pipe']
+  })
+  const [output] = await Promise.all([text(child.stderr), once(child, 'close')])
+  t.match(output, 'the user with the number 23456 has no name on this system. Start svc as a user of /etc/passwd, or set SVC_DATABASE_URL')
+})
+
 t.test('committed data survives kill -9, even while a backend is busy', { skip: NEEDS_SIGNALS }, async (t) => {
   const first = await start(t, shared)
   await ask(t, first.url, 'CREATE TABLE games AS SELECT 1 AS id')
