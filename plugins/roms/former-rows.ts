@@ -25,24 +25,28 @@ const CLAIM = `with found as (
   ), chosen as (
     select distinct on (id) fs_name, id from by_name order by id, is_in_place desc, fs_name
   )
-  delete from former_roms former using chosen where former.id = chosen.id returning chosen.fs_name, former.id, former.locks`
+  delete from former_roms former using chosen where former.id = chosen.id returning chosen.fs_name, former.id, former.locks,
+    former.platform_id as former_platform_id, former.fs_name as former_name`
 
 /** The id of a file before its row was deleted, and its field locks. */
 export interface FormerRom { id: number, locks: FormerLocks | null }
 
+/** A former ROM with the platform and name that it had. */
+export interface ReturningRom extends FormerRom { former_platform_id: number, former_name: string }
+
 /**
  * Deletes and returns the former ids of files, by file name. With its id a ROM regains its hide rules, marks, play time
  * and everything else that refers to the id. Each id is returned once. The transaction that uses it then calls
- * `applyLocks`.
+ * `applyLocks` and `reattachUploadsOfReturning`.
  *
  * @param platform the platform and library that contain the files now
  */
 export async function claimFormerIds (
   tx: Db, platform: { id: number, library_id: number }, files: readonly ReturningFile[]
-): Promise<Map<string, FormerRom>> {
+): Promise<Map<string, ReturningRom>> {
   const identities = files.map(({ fs_name: name, fs_size_bytes: size, sha1_hash: sha1 }) =>
     ({ fs_name: name, fs_size_bytes: size, sha1_hash: sha1 }))
-  const { rows } = await tx.query<FormerRom & { fs_name: string }>(
+  const { rows } = await tx.query<ReturningRom & { fs_name: string }>(
     CLAIM, [platform.id, toDatabaseJson(identities), platform.library_id])
   return new Map(rows.map(({ fs_name: name, ...former }) => [name, former]))
 }

@@ -2,7 +2,8 @@ import type { Db } from '../../core/database/db.ts'
 import { toDatabaseJson } from '../../core/database/json.ts'
 import { inTransaction } from '../../core/database/transaction.ts'
 import type { RomValues } from '../roms/entities.ts'
-import { type FormerRom, applyLocks, claimFormerIds } from '../roms/former-rows.ts'
+import { reattachUploadsOfReturning } from '../assets/reattach-rows.ts'
+import { type FormerRom, type ReturningRom, applyLocks, claimFormerIds } from '../roms/former-rows.ts'
 import { ARTWORK_PATHS, declareRomColumns, romColumnsIn } from '../roms/rom-columns.ts'
 import { type FileRow, writeFiles } from './file-rows.ts'
 import type { PlatformFolderRef } from './rom-rows.ts'
@@ -115,9 +116,10 @@ export async function writeRoms (
   return await inTransaction(db, async (tx) => {
     const rows = roms.map(({ row }) => row)
     const [added, known] = [rows.filter(({ id }) => id === null), rows.filter(({ id }) => id !== null)]
-    const former = added.length > 0 ? await claimFormerIds(tx, folder, added) : new Map<string, FormerRom>()
+    const former = added.length > 0 ? await claimFormerIds(tx, folder, added) : new Map<string, ReturningRom>()
     const inserted = added.length > 0 ? await insertRoms(tx, folder, added, former) : []
     await applyLocks(tx, former.values())
+    await reattachUploadsOfReturning(tx, former.values())
     const updated = known.length > 0 ? await updateRoms(tx, folder, known) : []
     const ids = new Map([...inserted, ...updated].map(({ id, fs_name: name }) => [name, id]))
     const renamed = await selectPresent(tx, known.filter((row) => !ids.has(row.fs_name)).map(({ id }) => id))

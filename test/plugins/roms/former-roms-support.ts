@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import { createClient } from '../assets/support.ts'
 import { resetScripts } from '../fixtures/script.ts'
 import { buildScanTest } from '../scans/support.ts'
 import type { Test } from 'tap'
@@ -28,5 +29,6 @@ export async function startFormerRoms (t: Test) {
     const reply = await asAdmin('POST', '/api/tasks/run/cleanup_missing_roms', {})
     await finished(reply.json<{ task_id: string }>().task_id)
   }
-  return { app, admin, put, scan, rom, roms, libraryDir, sql, alice, at, asAdmin, hide, status, cleanUp }
+  const assets = createClient(test, alice)
+  return { app, admin, put, scan, rom, roms, libraryDir, sql, alice, assets, at, asAdmin, hide, status, cleanUp }
 }

@@ -5,7 +5,7 @@ import t from 'tap'
 import { startFormerRoms } from './former-roms-support.ts'
 
 const {
-  app, put, scan, rom, roms, libraryDir, sql, alice, at, hide, status, cleanUp, admin, asAdmin
+  app, put, scan, rom, roms, libraryDir, sql, alice, assets, at, hide, status, cleanUp, admin, asAdmin
 } = await startFormerRoms(t)
 
 t.test('ROMs that return after the clean-up keep their hide rules, marks and play time', async (t) => {
@@ -38,6 +38,25 @@ t.test('ROMs that return after the clean-up keep their hide rules, marks and pla
   const again = (await app.inject({ url: '/api/play-sessions', headers: alice })).json<{ rom_id: number | null }[]>()
   t.same(again.map((one) => one.rom_id), [marked.id])
   t.same(await sql('select id from former_roms'), [])
+})
+
+t.test('saves return with ROMs that have another name or platform after the clean-up', async (t) => {
+  await put({ 'roms/snes/Named.sfc': 'named', 'roms/snes/Moved.sfc': 'moved', 'roms/snes/Rest.sfc': 'rest', 'roms/gb/Rest.gb': 'rest of gb' })
+  await scan({ platform_fs_slugs: ['snes', 'gb'] })
+  const [named, moved] = [await rom('snes', 'Named.sfc'), await rom('snes', 'Moved.sfc')]
+  for (const { id } of [named, moved]) await assets.save({ rom_id: id }, `${id}.srm`, 'progress')
+  await rename(at('snes/Named.sfc'), join(libraryDir, 'Named.sfc'))
+  await rename(at('snes/Moved.sfc'), join(libraryDir, 'Moved.sfc'))
+  await cleanUp('snes')
+  await rename(join(libraryDir, 'Named.sfc'), at('snes/Named, but renamed.sfc'))
+  await rename(join(libraryDir, 'Moved.sfc'), at('gb/Moved.gb'))
+  await scan({ platform_fs_slugs: ['snes', 'gb'] })
+  for (const { id } of [named, moved]) {
+    t.same((await assets.get<{ file_name: string }[]>(`/api/saves?rom_id=${id}`)).map((save) => save.file_name), [`${id}.srm`])
+  }
+  t.same(await sql('select platform_fs_slug, rom_fs_name from assets order by rom_fs_name'), [
+    { platform_fs_slug: 'gb', rom_fs_name: 'Moved.gb' }, { platform_fs_slug: 'snes', rom_fs_name: 'Named, but renamed.sfc' }
+  ])
 })
 
 t.test('field locks return with the ROM after clean-up, a move or a deletion', async (t) => {
