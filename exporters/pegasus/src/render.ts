@@ -1,3 +1,4 @@
+import { posix } from 'node:path'
 import { type ExportGame, type ExportPlatform, type ExportResult, gameFolder } from '@svc/plugin-sdk'
 import { listCollectionFields, listGameFields } from './fields.ts'
 import { type Entry, mergeMetadata, writeMetadata } from './merge.ts'
