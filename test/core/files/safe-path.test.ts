@@ -1,11 +1,12 @@
 import { execFile } from 'node:child_process'
-import { lstat, mkdir, readdir, symlink, writeFile } from 'node:fs/promises'
+import { lstat, mkdir, readdir, readlink, symlink, writeFile } from 'node:fs/promises'
 import { join, relative } from 'node:path'
 import { promisify } from 'node:util'
 import fc from 'fast-check'
 import t from 'tap'
 import {
-  PathRefusedError, isInside, isWalkedTo, openInside, resolveInside, safeName, safeRelativePath
+  PathRefusedError, isInside, isNothingThere, isPresent, isWalkedTo, openInside, resolveInside, safeName,
+  safeRelativePath
 } from '../../../core/files/safe-path.ts'
 import { anyString } from '../../any-string.ts'
 import { NASTY_NAMES } from './nasty-names.ts'
@@ -44,6 +45,10 @@ t.test('a relative path loses its empty parts and must not contain ..', async (t
   for (const path of ['..', 'a/../b', 'a\\..\\b', '/etc', '\\\\host\\share', 'C:/x', 'c:\\x', 'a\0']) {
     t.throws(() => safeRelativePath(path), PathRefusedError, JSON.stringify(path))
   }
+})
+
+t.test('a backslash in the name of a file on disk stays', { skip: process.platform === 'win32' }, async (t) => {
+  t.equal(safeRelativePath('folder/back\\slash'), 'folder/back\\slash')
 })
 
 t.test('none of 200 nasty names leads to a file outside the folder', async (t) => {
@@ -107,6 +112,23 @@ t.test('only regular files are opened, without waiting for a named pipe', { skip
   await t.rejects(openInside(base, 'pipe'), { name: 'PathRefusedError', message: /not a regular file/ })
   await t.rejects(openInside(base, 'folder'), { name: 'PathRefusedError', message: /not a regular file/ })
   await t.rejects(openInside(base, 'missing'), { code: 'ENOENT' })
+})
+
+t.test('a refused entry is closed again', { skip: process.platform !== 'linux' }, async (t) => {
+  const base = t.testdir({ folder: {} })
+  await t.rejects(openInside(base, 'folder'), PathRefusedError)
+  const descriptors = await readdir('/proc/self/fd')
+  const paths = await Promise.all(descriptors.map((one) => readlink(`/proc/self/fd/${one}`).catch(() => '')))
+  t.notOk(paths.includes(join(base, 'folder')))
+})
+
+t.test('a path is absent only if the system says so', async (t) => {
+  const base = t.testdir({ 'a.sfc': 'game' })
+  await symlink('gone', join(base, 'dangling'))
+  t.same(await Promise.all(['a.sfc', 'dangling', 'gone'].map((name) => isPresent(join(base, name)))), [true, true, false])
+  await t.rejects(isPresent(join(base, 'a.sfc', 'below')), { code: 'ENOTDIR' })
+  t.same([{ code: 'ENOENT' }, { code: 'ENOTDIR' }, { code: 'EIO' }].map((fields) => isNothingThere(Object.assign(new Error('x'), fields))),
+    [true, true, false])
 })
 
 t.test('without /proc, every part of the path is checked', async (t) => {
