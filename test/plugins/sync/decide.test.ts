@@ -25,6 +25,8 @@ const ROWS: Row[] = [
   ['2: new on the server', () => ({ server: server(A) }), 'download'],
   ['3: removed on the device', () => ({ server: server(A), base: A }), 'noop'],
   ['3: but wanted back', () => ({ server: server(A), base: A, restores_unlisted: true }), 'download'],
+  ['3: removed on the device, and the server has other bytes with the same content hash',
+    () => ({ server: server({ ...B, content_hash: A.content_hash }), base: A }), 'noop'],
   ['4: removed on the device, changed on the server', () => ({ server: server(B), base: A }), 'download'],
   ['5: changed on the device', (h) => ({ device: device(h(B)), server: server(A), base: A }), 'upload'],
   ['5: back to what the server had before', (h) => ({ device: device(h(B)), server: server(A), base: content('a', 5), former: content('b', 4) }), 'upload'],
