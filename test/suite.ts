@@ -29,8 +29,9 @@ import { superuserUrl } from './superuser.ts'
 /** The option that runs the long tests beside the features in place of the suite. */
 const SOAK = '--soak'
 
-/** Loaded before the modules that tap adds to the command line. */
-const NOTE_NOTHING = `--test-env=NODE_OPTIONS=${process.env.NODE_OPTIONS ?? ''} --import=./test/note-nothing.js`
+/** Modules that are loaded before those that tap adds to the command line. */
+const PRELOADED = ['./test/note-nothing.js', './test/compare-whole-lists.js'].map((file) => `--import=${file}`).join(' ')
+const PRELOAD = `--test-env=NODE_OPTIONS=${process.env.NODE_OPTIONS ?? ''} ${PRELOADED}`
 
 function runTap (args: string[], env: NodeJS.ProcessEnv = {}): Promise<number> {
   const tap = join(SERVER_DIR, 'node_modules', 'tap', 'dist', 'esm', 'run.mjs')
@@ -119,7 +120,7 @@ try {
   await built
   const all = process.argv.includes(SOAK) ? listSoakFiles() : listTestFiles()
   const files = isWhole ? [...args, ...writeGroups(all)] : expandFolders(args, all)
-  process.exitCode = await runTap([NOTE_NOTHING, ...files], {
+  process.exitCode = await runTap([PRELOAD, ...files], {
     SVC_TEST_DATABASE_URL: server.url, SVC_TEST_STRIPPED: strippedFlags(USED_DATA_DIR).join()
   })
 } finally {

@@ -35,7 +35,7 @@ t.test('a resting scan worker starts for whatever needs it, and rests again', as
     await untilResting()
     t.equal((await readHealth()).checks.worker.status, 'ok')
     const plugins = await fetch(`${url}/api/plugins`, { headers: { authorization } })
-    t.match(await plugins.json(), [{ seen_by: 'worker' }], 'the worker itself answers')
+    t.match(await plugins.json(), { 0: { seen_by: 'worker' } }, 'the worker itself answers')
     await untilResting()
   })
 
@@ -80,7 +80,7 @@ t.test('a resting scan worker starts for whatever needs it, and rests again', as
     const file = join(dataDir, 'config.yml')
     writeFileSync(file, 'scan: [')
     const plugins = await fetch(`${url}/api/plugins`, { headers: { authorization } })
-    t.match(await plugins.json(), [{ seen_by: 'worker' }])
+    t.match(await plugins.json(), { 0: { seen_by: 'worker' } })
     rmSync(file)
     t.equal((await readHealth()).checks.worker.status, 'ok')
   })
@@ -94,7 +94,7 @@ t.test('a resting scan worker starts for whatever needs it, and rests again', as
     await until(() => server.output().includes('the process cannot start'), 'the log of a failed start', server)
     t.equal((await fetch(`${url}/api/heartbeat`)).status, 200, 'the server runs without it')
     renameSync(`${file}.kept`, file)
-    t.match(await (await plugins).json(), [{ seen_by: 'worker' }])
+    t.match(await (await plugins).json(), { 0: { seen_by: 'worker' } })
   })
 
   await t.test('a worker that is killed while it starts is replaced', async (t) => {

@@ -184,11 +184,13 @@ t.test('services are listed by name with fields for a form', async (t) => {
     name: 'ntfy',
     setup_url: /^https:/,
     url_fields: ['schema', 'host', 'port', 'topic', 'targets'],
-    fields: [
-      { key: 'schema', type: 'choice', required: false, default: 'ntfys', values: ['ntfy', 'ntfys'], advanced: false },
-      { key: 'host' }, { key: 'port', type: 'int', min: 1, max: 65535 }, { key: 'user' },
-      { key: 'password', private: true, advanced: false }
-    ]
+    fields: {
+      0: { key: 'schema', type: 'choice', required: false, default: 'ntfys', values: ['ntfy', 'ntfys'], advanced: false },
+      1: { key: 'host' },
+      2: { key: 'port', type: 'int', min: 1, max: 65535 },
+      3: { key: 'user' },
+      4: { key: 'password', private: true, advanced: false }
+    }
   })
   const keys = SERVICES.map(({ fields }) => Object.keys(fields)).flat()
   for (const hidden of ['verify', 'rto', 'cto', 'retry', 'wait', 'redirect', 'format', 'overflow', 'store', 'emojis', 'tz', 'template']) {

@@ -238,7 +238,7 @@ test('dates without an offset are UTC, and a date type\'s zero is no date', asyn
 test('a configured server gets the requests and serves its own pictures', async (t) => {
   const ctx = open({ baseUrl: 'http://nas:5198/api/v1/' }, [{ url: 'http://nas:5198/api/v1/Lookup/ByHash', json: LOOKUP }])
   const match = await definition.identify?.(ROM, ctx)
-  t.match(match?.media, [{ url: 'http://nas:5198/api/v1/images/c0ffee' }])
+  t.match(match?.media?.[0], { url: 'http://nas:5198/api/v1/images/c0ffee' })
 })
 
 test('a logo without a link or with an unsafe link is ignored', async (t) => {

@@ -140,9 +140,9 @@ test('title and cover are localised for the ROM\'s region, with fallbacks', asyn
   const identify = async (regions: string[]) =>
     await definition.identify?.(createSnesRom('Chrono Harbor.sfc'), openIgdb(() => [GAME], { regions }))
   const japanese = await identify(['jp', 'us'])
-  t.match(japanese, { name: 'クロノハーバー', media: [{ url: /coharbjp/ }] })
+  t.match(japanese, { name: 'クロノハーバー', media: { 0: { url: /coharbjp/ } } })
   const european = await identify(['ss', 'eu'])
-  t.match(european, { name: 'Chrono Port', media: [{ url: /coharb1/ }] })
+  t.match(european, { name: 'Chrono Port', media: { 0: { url: /coharb1/ } } })
 })
 
 test('the first preferred region for which IGDB has texts decides', async (t) => {

@@ -147,9 +147,9 @@ t.test('a missing app is requested from a preferred region\'s store', async (t) 
 t.test('the header is the cover if the upright picture is missing or fails', async (t) => {
   const header = { kind: 'cover', url: String(APP.header_image) }
   const apps = { 400: APP }
-  t.match((await identify('Chrono Harbor', openStore([HIT], apps, false)))?.media, [header])
+  t.match((await identify('Chrono Harbor', openStore([HIT], apps, false)))?.media?.[0], header)
   const down = open([{ method: 'HEAD', url: '*', status: 503 }, { url: '*', json: { 400: { success: true, data: APP } } }])
-  t.match((await definition.getById?.(400, undefined, down))?.media, [header])
+  t.match((await definition.getById?.(400, undefined, down))?.media?.[0], header)
 })
 
 t.test('only full dates count', async (t) => {

@@ -157,7 +157,7 @@ t.test('an upload with expected_sha1 replaces only that content, and may be repe
       t.equal(late.statusCode, 409)
       t.match(late.json(), { detail: { error: 'changed', sha1: sha1Of('two') } })
       t.same(await bases(phone, rom), [])
-      t.match(await bases(deck, rom), [{ sha1: sha1Of('two') }])
+      t.same([...new Set((await bases(deck, rom)).map(({ sha1 }) => sha1))], [sha1Of('two')])
       t.equal((await send(rom, { ...query, overwrite: true }, 'three', kind)).statusCode, 409)
       await alice.call('POST', `/api/${kind}s/delete`, { [`${kind}s`]: [first.id, second.json<AssetItem>().id] })
       t.equal((await send(rom, query, 'four', kind)).statusCode, 409, 'nor does it bring back what was deleted')

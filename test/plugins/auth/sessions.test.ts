@@ -88,7 +88,8 @@ t.test('sessions', async (t) => {
     t.equal(await status(ending), 401)
     t.equal(await status(staying), 200)
     t.ok(open.connected)
-    t.match((await db.query("select username from audit_events where event = 'session.revoked'")).rows, [{ username: 'alice' }])
+    t.match((await db.query("select username from audit_events where event = 'session.revoked'")).rows,
+      [{ username: 'alice' }, { username: 'alice' }], 'for the session of the phone, and this one')
   })
 
   await t.test('signing out closes the socket', async (t) => {

@@ -170,7 +170,8 @@ t.test('an invalid field is refused by name', async (t) => {
   })) {
     const { status, body } = await alice.post('/api/devices', { [key]: value })
     t.equal(status, 422, key)
-    t.match(body.detail, [{ loc: ['body', key] }], key)
+    for (const { loc } of body.detail) t.same(loc.slice(0, 2), ['body', key], key)
+    t.ok(body.detail.length > 0, key)
   }
   for (const capabilities of [{ '': true }, { ['x'.repeat(65)]: true }, { a: 1 }]) {
     t.match(await alice.post('/api/devices', { capabilities }), { status: 422 })
@@ -372,7 +373,7 @@ t.test('deleting a device deletes its rows and unbinds its token', async (t) => 
   t.equal(reply.statusCode, 204)
   t.equal(reply.body, '')
   t.same([await count('device_syncs'), await count('sync_bases'), await count('sync_sessions')], [0, 0, 0])
-  t.match((await alice.get('/api/client-tokens')).body, [{ id: device.token_id, device_id: null, device_number: null }])
+  t.match((await alice.get('/api/client-tokens')).body[0], { id: device.token_id, device_id: null, device_number: null })
   const { rows } = await app.pg.query("select username, details from audit_events where event = 'device.deleted'")
   t.match(rows, [{ username: 'alice', details: { device_id: device.device_id, device_name: /^installation/ } }])
 })

@@ -184,7 +184,7 @@ t.test('values that are not understood are left out and reported once by column'
   t.strictSame(await Array.fromAsync(importer.list('group')), [])
   const users = [...await Array.fromAsync(importer.list('user')), ...await Array.fromAsync(importer.list('user'))]
   t.match(users.map(({ id }) => id), ['2', '10', '2', '10'], 'ids are ordered as numbers')
-  t.match(users, [
+  t.match(users.slice(0, 2), [
     { username: 'b', is_enabled: false, ui_settings: null, created_at: null },
     { username: 'c', ui_settings: null, created_at: '2026-03-29T02:30:00Z' }
   ])

@@ -69,7 +69,7 @@ t.test('Pouët and CSDb follow the ids of Demozoo, and all matches form one summ
 t.test('a production without links is matched by Demozoo and Pouët', async (t) => {
   await put({ 'roms/c64/Lone Buoy.d64': 'b' })
   const task = await scan({ platform_fs_slugs: ['c64'] })
-  t.match(task.meta, { problems: [], scan_stats: { failed_lookups: 0 } })
+  t.match(task.meta, { problems: [{ reason: /127\.0\.0\.1:1/ }], scan_stats: { failed_lookups: 0 } }, 'the cover of Alpha alone fails')
   t.match(await rom('c64', 'Lone Buoy.d64'), { name: 'Lone Buoy', ids: { demozoo: '900003', pouet: '900103' } })
 })
 

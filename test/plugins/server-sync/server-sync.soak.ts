@@ -185,7 +185,7 @@ t.test('a file that both sides changed is reported and kept, unless a resolution
   t.equal(counts(await sync(device)), 'COMPLETED 1/1/0')
   t.equal(host.text('/saves/snes/Game.srm'), 'server 1')
   const versions = (await client.call('GET', `/api/saves/${(await newest(test, rom)).id}/versions`)).body
-  t.match(JSON.parse(versions), [{ file_size_bytes: 8 }], 'the content of the device is among the versions')
+  t.match(JSON.parse(versions), { 0: { file_size_bytes: 8 } }, 'the content of the device is among the versions')
 
   await change('device 2', 'server 2')
   await configure(device, { ...config, conflict_resolution: 'device_wins' })
