@@ -156,8 +156,9 @@ t.test('a code is valid for a minute, until a newer one, and while its token exi
   t.equal((await app.pg.query('select 1 from pairing_codes where expires_at < now()')).rowCount, 0)
 })
 
-t.test('an expired token gets no code', async (t) => {
-  const token = await create()
+t.test('a token with a lifetime gets codes until it expires', async (t) => {
+  const token = await create(alice, { expires_in: '30d' })
+  t.equal((await alice.post(`${TOKENS}/${token.id}/pair`)).status, 200)
   await execute("update client_tokens set expires_at = now() - interval '1 second' where id = $1", [token.id])
   t.match(await alice.post(`${TOKENS}/${token.id}/pair`), { status: 400, body: { detail: /has expired/ } })
 })
