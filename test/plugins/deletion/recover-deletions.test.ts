@@ -1,4 +1,4 @@
-import { access, copyFile, mkdir, rename, writeFile } from 'node:fs/promises'
+import { access, copyFile, mkdir, rename, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import t from 'tap'
 import type { Disposable } from '../../../plugins/trash/move-to-trash.ts'
@@ -29,6 +29,9 @@ async function beginDeletion (ids: readonly number[], moved: readonly number[], 
   }
   return disposal
 }
+
+/** Lists the times of ROMs: a ROM that is deleted and found again may have its former id, but not its former time. */
+const listAges = (ids: readonly number[]) => sql('select id, created_at from roms where id = any($1) order by id', [ids])
 
 for (const isPermanent of [false, true]) {
   t.test(`a scan recovers an interrupted ${isPermanent ? 'permanent ' : ''}deletion`, async (t) => {
@@ -77,6 +80,32 @@ t.test('a scan leaves a running deletion alone', async (t) => {
   t.not(await inTrash(unmoved), 0)
   await scan({ platform_fs_slugs: [folder] })
   t.same((await roms(folder)).map((rom) => rom.fs_name), ['Stays.gb', 'Unmoved.gb'])
+})
+
+t.test('an interrupted deletion is left alone if its file is in both places or in none', async (t) => {
+  const { folder, path, id } = await addPlatform({ 'Both.gb': 'both', 'None.gb': 'none', 'Stays.gb': 'stays' })
+  const ids = [await id('Both.gb'), await id('None.gb')] as const
+  await beginDeletion(ids, ids)
+  await copyFile(await trashedPath(ids[0]), path('Both.gb'))
+  await rm(await trashedPath(ids[1]))
+  const before = await listAges(ids)
+  t.equal(before.length, 2)
+  await scan({ platform_fs_slugs: [folder] })
+  t.same(await listAges(ids), before)
+  for (const rom of ids) t.not(await inTrash(rom), 0)
+})
+
+t.test('a ROM with another path, name or age than a deleted one is not deleted', async (t) => {
+  const changes = ["fs_path = 'roms/another folder'", "fs_name = 'Renamed.gb'", "created_at = now() + interval '1 minute'"]
+  const files = Object.fromEntries(changes.map((_change, index) => [`Game ${index}.gb`, `game ${index}`]))
+  const { folder, id } = await addPlatform({ ...files, 'Stays.gb': 'stays' })
+  const ids = await Promise.all(Object.keys(files).map(id))
+  await beginDeletion(ids, ids)
+  for (const [index, change] of changes.entries()) await sql(`update roms set ${change} where id = $1`, [ids[index]])
+  const before = await listAges(ids)
+  t.equal(before.length, 3)
+  await scan({ platform_fs_slugs: [folder] })
+  t.same(await listAges(ids), before)
 })
 
 t.test('a ROM whose file was copied back stays in the list and in the trash', async (t) => {
