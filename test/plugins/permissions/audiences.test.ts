@@ -35,30 +35,41 @@ const limitsOf = (...hides: (boolean | null)[]) =>
 const grant = fc.record({
   entity: fc.constantFrom('roms', 'platforms'), action: fc.constantFrom('read', 'write'), own_only: fc.boolean()
 })
-const everything = fc.constant(['roms', 'platforms'].map((entity) => ({ entity, action: 'read', own_only: false })))
+const READS = ['roms', 'platforms'].map((entity) => ({ entity, action: 'read', own_only: false }))
+const everything = fc.constant(READS)
 const few = <T>(one: fc.Arbitrary<T>) =>
   fc.oneof({ weight: 2, arbitrary: fc.constant([]) }, fc.array(one, { maxLength: 2 }))
 
 /** Random rules; most groups read everything, and most users and objects have no rule of their own. */
 const rules = fc.record({
+  /** The only kind of rule that applies; null for all. */
+  only: fc.constantFrom(null, null, 'groups', 'users', 'grants', 'overrides', 'hidden'),
   ages: fc.tuple(...ROMS.map(() => fc.constantFrom(null, 6, 12, 18))),
   groups: fc.tuple(...GROUPS.map(() => limitsOf(false, false, true))),
   users: fc.tuple(...USERS.map(() => limitsOf(null, null, true, false))),
   grants: fc.tuple(...GROUPS.map(() => fc.oneof({ weight: 2, arbitrary: everything },
     fc.uniqueArray(grant, { selector: ({ entity, action }) => `${entity}.${action}` })))),
   overrides: fc.tuple(...USERS.map(() => few(fc.record({ grant, granted: fc.boolean() })))),
-  hidden: few(fc.record({
+  hidden: fc.array(fc.record({
     object: fc.oneof(fc.record({ entity: fc.constant('roms'), id: fc.constantFrom(...ROMS) }),
       fc.record({ entity: fc.constant('platforms'), id: fc.constantFrom(...PLATFORMS) })),
-    user: fc.constantFrom(...USERS, null), group: fc.constantFrom(...GROUPS)
-  }))
+    user: fc.oneof(fc.constant(null), fc.constantFrom(...USERS)), group: fc.constantFrom(...GROUPS)
+  }), { minLength: 1, maxLength: 3 })
 })
 type Rules = typeof rules extends fc.Arbitrary<infer Value> ? Value : never
 
 const GRANTS = 'jsonb_populate_recordset(null::permission_grants, $1)'
 const OVERRIDES = 'jsonb_populate_recordset(null::permission_overrides, $1)'
 
-async function store ({ ages, groups, users, grants, overrides, hidden }: Rules): Promise<void> {
+const NO_LIMITS = [{ age_limit: null, hide_unrated_roms: false }, { age_limit: null, hide_unrated_roms: null }] as const
+
+async function store ({ only, ages, ...given }: Rules): Promise<void> {
+  const applies = (kind: Rules['only']) => only === null || only === kind
+  const groups = applies('groups') ? given.groups : GROUPS.map(() => NO_LIMITS[0])
+  const users = applies('users') ? given.users : USERS.map(() => NO_LIMITS[1])
+  const grants = applies('grants') ? given.grants : GROUPS.map(() => READS)
+  const overrides = applies('overrides') ? given.overrides : []
+  const hidden = applies('hidden') ? given.hidden : []
   const own = (lists: readonly (readonly object[])[], name: string) =>
     JSON.stringify(lists.flatMap((list, index) => list.map((one) => ({ ...one, [name]: index + 1 }))))
   await db.query('delete from permission_grants; delete from permission_overrides; delete from hidden_entities')
