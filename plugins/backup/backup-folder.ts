@@ -1,4 +1,4 @@
-import { readdir, rename, rm } from 'node:fs/promises'
+import { readdir, rename, rm, stat } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import type { Config } from '../../core/config/config.ts'
 import { StartError } from '../../core/errors.ts'
@@ -12,6 +12,7 @@ const INCOMPLETE = `-incomplete${EXTENSION}`
 const DEFAULT_NAME = /^svc-\d{8}T\d{6}Z(?:-incomplete)?\.tar\.gz$/
 /** The end of the name of a backup that is being written. */
 const UNFINISHED = '.part'
+const DAY_MS = 24 * 60 * 60 * 1_000
 
 export const backupFolder = (config: Config): string => backupConfig.of(config).dir ?? join(config.data_dir, 'backups')
 
@@ -38,11 +39,18 @@ export async function markIncomplete (path: string): Promise<string> {
 /** Returns the path at which a backup is written. */
 export const unfinishedPath = (path: string): string => `${path}${UNFINISHED}`
 
-/** Deletes what killed backups left in a folder. Their names have the time of their start, so none is written again. */
-export async function deleteUnfinished (folder: string): Promise<void> {
+/**
+ * Deletes what killed backups left in a folder. Files of the last day stay, because another server may write its
+ * backups there, too.
+ */
+export async function deleteUnfinished (folder: string, now = Date.now()): Promise<void> {
   const names = await readdir(folder)
-  const left = names.filter((name) => name.endsWith(UNFINISHED) && DEFAULT_NAME.test(name.slice(0, -UNFINISHED.length)))
-  for (const name of left) await rm(join(folder, name), { force: true })
+  for (const name of names) {
+    if (!name.endsWith(UNFINISHED) || !DEFAULT_NAME.test(name.slice(0, -UNFINISHED.length))) continue
+    const path = join(folder, name)
+    const facts = await ifPresent(stat(path))
+    if (facts !== null && facts.mtimeMs < now - DAY_MS) await rm(path, { force: true })
+  }
 }
 
 /** Lists the names of backups in a folder, newest last. */

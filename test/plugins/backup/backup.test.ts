@@ -1,4 +1,4 @@
-import { cp, mkdir, readFile, readdir, rename, rm, truncate, writeFile } from 'node:fs/promises'
+import { cp, mkdir, readFile, readdir, rename, rm, truncate, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import t from 'tap'
@@ -74,10 +74,14 @@ t.test('a stopped backup leaves no file', async (t) => {
 
 t.test('a backup deletes what killed backups left in its folder', async (t) => {
   const folder = makeFolder(t, {
-    'svc-20260101T020000Z.tar.gz.part': 'cut off', 'svc-20260101T020000Z.tar.gz': '', 'other.tar.gz.part': 'of a person'
+    'svc-20260101T020000Z.tar.gz.part': 'cut off', 'svc-20260101T020000Z.tar.gz': '', 'other.tar.gz.part': 'of a person',
+    'svc-20260102T010000Z.tar.gz.part': 'of another server'
   })
+  const old = new Date(Date.now() - 25 * 60 * 60 * 1_000)
+  for (const name of ['svc-20260101T020000Z.tar.gz.part', 'other.tar.gz.part']) await utimes(join(folder, name), old, old)
   await back(join(folder, 'svc-20260102T020000Z.tar.gz'), { passphrase: PASSPHRASE })
-  t.same((await readdir(folder)).sort(), ['other.tar.gz.part', 'svc-20260101T020000Z.tar.gz', 'svc-20260102T020000Z.tar.gz'])
+  t.same((await readdir(folder)).sort(), ['other.tar.gz.part', 'svc-20260101T020000Z.tar.gz', 'svc-20260102T010000Z.tar.gz.part',
+    'svc-20260102T020000Z.tar.gz'])
 })
 
 t.test('the backup that was just made is kept, whatever the clock said before', async (t) => {
