@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import type { LibraryRoot } from '../library/roots.ts'
+import { selectScanEnd } from '../scans/platform-rows.ts'
 import { type LibraryWatch, type LibraryWatchOptions, watchLibrary } from './library-watch.ts'
 
 /** The interval at which the list of watched libraries is read again. */
@@ -13,8 +14,9 @@ export function createLibraryWatches (app: FastifyInstance, options: Pick<Librar
   let refreshing: Promise<void> = Promise.resolve()
   let isClosed = false
 
-  const open = (key: string, root: LibraryRoot) => watchLibrary({
+  const open = (key: string, root: LibraryRoot, scannedAt: number) => watchLibrary({
     libraryDir: root.dir,
+    scannedAt,
     readSettings: () => (roots.get(key) ?? root).filesystem,
     readRules: () => app.library.rules,
     log: app.log,
@@ -25,7 +27,9 @@ export function createLibraryWatches (app: FastifyInstance, options: Pick<Librar
     const watched = (await app.library.list()).filter((root) => root.is_watched)
     if (isClosed) return
     roots = new Map(watched.map((root) => [`${root.id} ${root.dir}`, root]))
-    for (const [key, root] of roots) if (!watches.has(key)) watches.set(key, open(key, root))
+    for (const [key, root] of roots) {
+      if (!watches.has(key)) watches.set(key, open(key, root, await selectScanEnd(app.db, root.id)))
+    }
     for (const [key, watch] of [...watches]) {
       if (roots.has(key)) continue
       watches.delete(key)

@@ -6,7 +6,7 @@ import { createSerialQueue } from './serial-queue.ts'
 import type { FilesystemSettings } from '../library/structure.ts'
 import { createParentFolders } from './parent-folders.ts'
 import { WatchedFolders } from './watched-folders.ts'
-import { type PlatformOnDisk, openPlatform, readParentFolders } from './watched-platforms.ts'
+import { type PlatformOnDisk, listChangedAfter, openPlatform, readParentFolders } from './watched-platforms.ts'
 
 export interface LibraryWatchOptions {
   libraryDir: string
@@ -14,6 +14,8 @@ export interface LibraryWatchOptions {
   readSettings (): FilesystemSettings
   readRules (): ExclusionRules
   log: Pick<Logger, 'info' | 'warn' | 'error'>
+  /** The end of the last scan in milliseconds since 1970; 0 if the library was never scanned. */
+  scannedAt: number
   /**
    * Called when an entry that a scan reads appeared in a platform or vanished from it; null if anything may have
    * changed.
@@ -85,7 +87,7 @@ function createRefusalLog (log: LibraryWatchOptions['log']) {
  * platforms, and all folders below that a scan reads. Waits for a library that is not there.
  */
 export function watchLibrary (options: LibraryWatchOptions): LibraryWatch {
-  const { libraryDir, readRules, log, onChange, onWrite, checkMs = CHECK_MS, open = openWatch } = options
+  const { libraryDir, readRules, log, scannedAt, onChange, onWrite, checkMs = CHECK_MS, open = openWatch } = options
   const steps = createSerialQueue((err) => { log.error({ err }, 'a change of the library could not be examined') })
   const folders = new WatchedFolders({ readRules, open, steps, onChange, onWrite })
   /** Paths that appeared or vanished above the platforms' own folders. */
@@ -128,8 +130,14 @@ export function watchLibrary (options: LibraryWatchOptions): LibraryWatch {
     hasPlatforms = true
     if (hadPlatforms === true) changed.forEach(onChange)
     else log.info({ platforms: found.size, folders: folders.size() }, 'the library is watched')
+    if (hadPlatforms === null && scannedAt > 0) await reportMissed(found)
     // Anything may have changed while the library was away.
     if (hadPlatforms === false) onChange(null)
+  }
+
+  /** Reports changes since the last scan that nobody watched. The watches are open already, so none is missed. */
+  async function reportMissed (found: Platforms): Promise<void> {
+    for (const fsSlug of await listChangedAfter(libraryDir, found.values(), scannedAt)) onChange(fsSlug)
   }
 
   async function watchAnew (changed: readonly string[], found: Platforms): Promise<void> {

@@ -54,6 +54,22 @@ export async function readParentFolders (
   return { platforms, paths: parents }
 }
 
+/**
+ * Returns the platforms in whose folders entries appeared or vanished after a time.
+ *
+ * @param time in milliseconds since 1970
+ */
+export async function listChangedAfter (
+  libraryDir: string, platforms: Iterable<PlatformOnDisk>, time: number
+): Promise<string[]> {
+  const changed: string[] = []
+  for (const { fsSlug, paths } of platforms) {
+    const facts = await Promise.all(paths.map((path) => stat(join(libraryDir, path)).catch(() => null)))
+    if (facts.some((one) => one !== null && one.mtimeMs > time)) changed.push(fsSlug)
+  }
+  return changed
+}
+
 /** Returns the folders of a platform to watch, without those that a scan could not read. */
 export async function openPlatform (libraryDir: string, platform: PlatformOnDisk): Promise<WatchedFolder[]> {
   const folders: WatchedFolder[] = []

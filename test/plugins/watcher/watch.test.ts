@@ -1,4 +1,4 @@
-import { appendFile, mkdir, rename, rm, symlink, writeFile } from 'node:fs/promises'
+import { appendFile, mkdir, rename, rm, symlink, utimes, writeFile } from 'node:fs/promises'
 import { readFileSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
@@ -19,7 +19,8 @@ async function watch (t: Test, libraryDir: string, options: Partial<LibraryWatch
   const logged: string[] = []
   const log = (...args: unknown[]) => { logged.push(String(args.at(-1))) }
   const library = watchLibrary({
-    libraryDir, readSettings: () => SETTINGS, readRules: () => rules, log: { info: log, warn: log, error: log },
+    libraryDir, readSettings: () => SETTINGS, readRules: () => rules, scannedAt: 0,
+    log: { info: log, warn: log, error: log },
     onChange: (fsSlug) => { changed.add(fsSlug) }, onWrite: (fsSlug) => { written.add(fsSlug) }, ...options
   })
   t.teardown(() => library.close())
@@ -79,6 +80,20 @@ t.test('a file or folder that appears or vanishes is reported with its platform'
   t.same(await after(() => rm(at('roms/psx/Game'), { recursive: true })), ['psx'])
   t.same(await after(() => appendFile(at('roms/snes/C.sfc'), 'more')), [], 'what is written to is told otherwise')
   t.ok(written.has('snes'))
+})
+
+t.test('a new watch reports platforms that changed since the last scan', async (t) => {
+  const libraryDir = t.testdir(LIBRARY)
+  const [scannedAt, former] = [new Date('2026-01-02T00:00:00Z'), new Date('2026-01-01T00:00:00Z')]
+  for (const folder of ['roms/zx', 'roms/snes', 'roms/psx', 'roms/old-nes', 'bios/psx']) await utimes(join(libraryDir, folder), former, former)
+  const startOf = async (time: Date) => [...(await watch(t, libraryDir, { scannedAt: time.getTime() })).changed].sort()
+  t.same(await startOf(scannedAt), [])
+  await writeFile(join(libraryDir, 'roms/snes/B.sfc'), 'b')
+  await rm(join(libraryDir, 'roms/old-nes'), { recursive: true })
+  await writeFile(join(libraryDir, 'bios/psx/bios.bin'), 'bios')
+  t.same(await startOf(scannedAt), ['psx', 'snes'])
+  t.same(await startOf(new Date(Date.now() + 60_000)), [])
+  t.same(await startOf(new Date(0)), [], 'a library that was never scanned waits for its first scan')
 })
 
 t.test('a folder that is deleted and created again is watched again', async (t) => {
@@ -278,7 +293,8 @@ t.test('files use no watches, and a closed watch leaves none behind', { skip: !i
   t.equal(countWatches(), before)
   const log = { info () {}, warn () {}, error () {} }
   const closing = watchLibrary({
-    libraryDir: dir, readSettings: () => SETTINGS, readRules: () => rules, log, onChange () {}, onWrite () {}
+    libraryDir: dir, readSettings: () => SETTINGS, readRules: () => rules, scannedAt: 0, log,
+    onChange () {}, onWrite () {}
   })
   await closing.close()
   t.equal(countWatches(), before, 'also when it is closed while it opens')
