@@ -1,6 +1,6 @@
 import type { Static, TObject, TProperties } from '@sinclair/typebox'
 import type { Context } from './context.ts'
-import type { GameFields, MediaKind } from './metadata.ts'
+import type { KnownFields, MediaKind } from './metadata.ts'
 import type { Plugin, PluginDefinition } from './plugin.ts'
 
 /** The platform whose file is written. */
@@ -12,8 +12,8 @@ export interface ExportPlatform {
 }
 
 /** One ROM to export. Text is not escaped. */
-export interface ExportGame extends Required<Pick<GameFields, 'genres' | 'franchises' | 'companies' | 'developers' |
-  'publishers' | 'regions' | 'languages'>> {
+export interface ExportGame extends Pick<KnownFields, 'genres' | 'franchises' | 'companies' | 'developers' |
+  'publishers' | 'regions' | 'languages'> {
   readonly rom_id: number
   /** Relative to the platform folder, forward slashes, no leading `./`. */
   readonly path: string

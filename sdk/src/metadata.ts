@@ -56,8 +56,10 @@ export const GameFieldsSchema = Type.Partial(Type.Object({
   average_rating: Type.Number({ minimum: 0, maximum: 100 }),
   youtube_video_id: Type.String()
 }))
-/** The fields of {@link GameFieldsSchema}. */
-export type GameFields = Static<typeof GameFieldsSchema>
+/** All fields of {@link GameFieldsSchema}, none of which is missing. */
+export type KnownFields = Required<Static<typeof GameFieldsSchema>>
+/** The fields of {@link GameFieldsSchema}; `undefined` counts as absent. */
+export type GameFields = { [Name in keyof KnownFields]?: KnownFields[Name] | undefined }
 
 /** Ids of one game at other providers, by their key. */
 export type LinkedIds = Record<string, ProviderId | undefined>
@@ -80,11 +82,11 @@ export interface Match<Metadata = Record<string, unknown>, Id extends ProviderId
    */
   score?: number | undefined
   /** Ids of the same game at other providers; each of them loads the game by its id. */
-  ids?: LinkedIds
+  ids?: LinkedIds | undefined
   /** The host stores the first 2,000 badges and the first 500 other media. */
-  media?: Media[]
+  media?: Media[] | undefined
   /** The provider's raw record under its own schema; stored and shown as `<key>_metadata`. */
-  metadata?: Metadata
+  metadata?: Metadata | undefined
 }
 
 /** The hashes of a file; those that are not known are absent. */

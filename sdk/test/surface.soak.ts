@@ -16,7 +16,7 @@ const SURFACE: Readonly<Record<string, { values: readonly string[], types: reado
       'MediaSchema', 'PLATFORMS',
       'PLAY_STATUSES', 'RateLimitedError', 'SDK_VERSION', 'SearchStepSchema', 'ServiceDownError', 'SidecarStepSchema',
       'Type', 'contentHashes',
-      'defineChannel', 'defineExporter', 'defineProvider', 'languageName', 'listHashKinds', 'listPlatformIds', 'minimumAge',
+      'defineChannel', 'defineExporter', 'defineProvider', 'gameFolder', 'isDeletedMedia', 'languageName', 'listHashKinds', 'listPlatformIds', 'minimumAge',
       'platformIds', 'regionCode', 'regionName', 'strictestAge'
     ],
     types: [
@@ -52,7 +52,7 @@ const SURFACE: Readonly<Record<string, { values: readonly string[], types: reado
   },
   '@svc/plugin-sdk/titles': {
     values: [
-      'compareTitles', 'findBestCandidate', 'findBestTitle', 'lastPart', 'normalizeTitle', 'rankCandidates',
+      'compareTitles', 'findBestCandidate', 'findBestTitle', 'isContinuation', 'lastPart', 'normalizeTitle', 'rankCandidates',
       'splitTitles', 'toQuery', 'toSearchTerm'
     ],
     types: [

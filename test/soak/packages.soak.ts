@@ -18,7 +18,8 @@ const TEST_TOOLS = ['tap', 'fast-check', 'yazl', 'smtp-server', 'standardwebhook
 /** Compiler options for every kind of project, because one file must compile in all. */
 const RESOLUTIONS = {
   nodenext: { module: 'NodeNext', moduleResolution: 'NodeNext' },
-  bundler: { module: 'ESNext', moduleResolution: 'Bundler' }
+  bundler: { module: 'ESNext', moduleResolution: 'Bundler' },
+  exact: { module: 'NodeNext', moduleResolution: 'NodeNext', exactOptionalPropertyTypes: true }
 }
 const FILES = /^(?:package\.json|README\.md|CHANGELOG\.md|LICENSE|dist\/(?!.*(?:^|\/)test\/).*\.(?:js|d\.ts|json))$/
 
@@ -81,7 +82,7 @@ t.test('in an empty project', async (t) => {
     `export const plugins: { definition: { key: string } }[] = [${names.map((_name, index) => `plugin${index}`).join(', ')}]`,
     'export default defineProvider({',
     "  key: 'demo', name: 'Demo', id: 'integer', config: Type.Object({ apiKey: Type.String({ description: 'Key' }) }),",
-    '  identify: async (rom, { config }) => config.apiKey === rom.fs_name ? { id: 1, name: createRom().fs_name } : undefined',
+    '  identify: async (rom, { config }) => config.apiKey === rom.fs_name ? { id: 1, name: createRom().fs_name, summary: undefined } : undefined',
     '})',
     'export const suite: typeof testProvider = testProvider',
     "export const text: string = lastPart(readText({ a: 'A: B' }, 'a') ?? '') + parseXml('<a/>')[0]?.name",
