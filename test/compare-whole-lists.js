@@ -1,9 +1,7 @@
-import { Assertions } from '@tapjs/asserts'
+import { isMainThread } from 'node:worker_threads'
 
 // tap takes a list for a match if it begins like the pattern, so `t.match(list, [])` would pass for every list. A test
 // that names the entries of a list means that there are no others.
-
-const { match } = Assertions.prototype
 
 /** Returns the pattern with each of its lists as long as the list that it describes, which then fails to match. */
 function fillLists (found, wanted) {
@@ -16,6 +14,11 @@ function fillLists (found, wanted) {
   return Object.fromEntries(Object.entries(wanted).map(([name, one]) => [name, fillLists(found[name], one)]))
 }
 
-Assertions.prototype.match = function (found, wanted, ...rest) {
-  return match.call(this, found, fillLists(found, wanted), ...rest)
+// Threads that a test starts load this module, too, and have no use for tap.
+if (isMainThread) {
+  const { Assertions } = await import('@tapjs/asserts')
+  const { match } = Assertions.prototype
+  Assertions.prototype.match = function (found, wanted, ...rest) {
+    return match.call(this, found, fillLists(found, wanted), ...rest)
+  }
 }

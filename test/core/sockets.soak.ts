@@ -69,7 +69,7 @@ t.test('a proxy without upgrades is detected, and cleared once it has them', asy
   const url = await listen(app)
   const problems = async () => (await app.inject({ url: '/api/health', headers: admin })).json<{ problems: object[] }>().problems
   await fetch(`${url}/ws/socket.io/?EIO=4&transport=websocket`)
-  t.match(await problems(), [{ kind: 'upgrade_missing', subject: '127.0.0.1', message: /use only polling/, lines: [/nginx/, /Upgrade/] }])
+  t.match(await problems(), [{ kind: 'upgrade_missing', subject: '127.0.0.1', message: /use only polling/, lines: { 0: /nginx/, 1: /Upgrade/ } }])
   await connect(t, app, { transport: 'websocket' })
   t.same(await problems(), [])
 })

@@ -98,7 +98,7 @@ t.test('a provider behaves the same in its own process as in the server', async 
           isShared: true,
           files: { text: 'text in the library', streamed: 'text in the library' },
           folders: [['place'], { text: 'text in its folder' }],
-          service: { notDeclared: /other\.example/, streamed: 300_000, members: [['a.txt', 9], ['b.txt', 200_000]] },
+          service: { notDeclared: /other\.example/, streamed: 300_000, members: [['a.txt', 9, 'text of a'], ['b.txt', 200_000, /^b+$/]] },
           options: { whole_deep: true }
         }
       }
@@ -188,8 +188,8 @@ t.test('a channel behaves the same in its own process as in the server', async (
   })
   t.match(byHeart, { value: [{ room: 9 }, null] })
   t.match(cached, [{ key: 'checked', value: 4 }, { key: 'confirmed' }, { key: 'delivered' }, { key: 'set-up', value: true }])
-  t.match(kept, [{}, { key: 'closed', value: true }])
-  t.match(lines, [{ msg: 'delivered', room: 4 }])
+  t.match(kept, { 1: { key: 'closed', value: true } })
+  t.match(lines, [{ msg: 'delivered', room: 4 }, { msg: 'delivered', room: 4 }], 'for both callers')
 })
 
 /** Returns the text written for games and an existing file, or the error. */
@@ -225,7 +225,7 @@ t.test('an exporter behaves the same in its own process as in the server', async
   t.match(unreadable, { thrown: { name: 'SyntaxError', message: 'line 3 is no game' } })
   t.match(stopped, { thrown: { message: 'the server stops' } })
   t.equal(lines.length, 2)
-  t.match(kept, [{ key: 'closed', value: true }])
+  t.match(kept, [{ key: 'closed', value: true }, { key: 'set-up', value: true }])
 })
 
 t.test('the comparison covers every function of the contract', async (t) => {

@@ -41,7 +41,7 @@ t.test('each value comes from the first provider in the configured order, and na
   const { id } = await harbor()
   const { fields, media } = await get(`/api/roms/${id}/sources`) as Record<string, Record<string, string[]>>
   const detail = await get(`/api/roms/${id}`)
-  t.match(fields, { name: ['moby'], summary: ['moby'], genres: ['moby'], franchises: ['igdb'], regions: [] })
+  t.match(fields, { name: ['moby'], summary: ['moby'], genres: ['moby'], franchises: ['igdb'], regions: ['gamelist'] })
   t.same([...fields?.average_rating ?? []].sort(), await raters(id), 'a mean is of all that rate it')
   t.same(media?.cover, ['sgdb'])
   const named = [...Object.values(fields ?? {}), ...Object.values(media ?? {})].flat()

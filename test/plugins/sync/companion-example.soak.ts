@@ -80,7 +80,7 @@ t.test('the example skips a save with an unknown game and first sends unconfirme
   ])
   await writeFile(join(deck, '.plays.sending.json'), play(1))
   await writeFile(join(deck, '.plays.json'), play(2))
-  const report = 'left out Twin.srm: several games are called like it\n0 done, 0 failed'
+  const report = 'skipped Twin.srm: several games have this name\n0 done, 0 failed'
   const count = async () => (await admin.get('/api/play-sessions')).body.length
   for (const played of [2, 3, 3]) {
     t.same(await run('sync', deck), { code: 0, output: report })
