@@ -14,7 +14,7 @@ export function addPluginCommands (program: Command, features: Features): void {
     .argument('<key>', "key of the plugin: lower-case letters, digits and '-'")
     .argument('[folder]', 'folder of the package; default: svc-<kind>-<key>')
     .action(async (kind: PluginKind, key: string, folder?: string) => {
-      (await import('./create.ts')).createPlugin(kind, key, folder)
+      await (await import('./create.ts')).createPlugin(features, kind, key, folder)
     })
   plugins.command('remove').description('uninstall a plugin').argument('<package>', 'name of the package')
     .action(async (name: string) => { process.exitCode = await (await import('./npm.ts')).removePlugin(features, name) })

@@ -5,6 +5,9 @@ import { Value } from '@sinclair/typebox/value'
 import { dataDirOf } from '../../core/config/data-dir.ts'
 import { settingsEnvironment } from '../../core/config/environment.ts'
 import { EXIT_CODES, StartError } from '../../core/errors.ts'
+import type { Features } from '../../core/feature.ts'
+import { checkProviderFields } from '../../core/loader/checks/provider-fields.ts'
+import { LoadError } from '../../core/loader/load-error.ts'
 import { listPluginPackages } from '../../core/loader/packages/packages.ts'
 import { SERVER_DIR } from '../../core/server-dir.ts'
 
@@ -23,6 +26,16 @@ function checkKey (kind: PluginKind, key: string, dataDir: string): void {
     Value.Check(ManifestSchema, manifest) && manifest.kind === kind && manifest.key === key)
   if (existing !== undefined) {
     throw new StartError(`The ${kind} '${key}' is already installed, by ${existing.name}. Choose another key.`, { exitCode: EXIT_CODES.usage })
+  }
+}
+
+/** Checks the fields that a provider's key gives it. @throws StartError if the server has one of them already */
+function checkFields (key: string, serverFields: ReadonlySet<string>): void {
+  try {
+    checkProviderFields({ key }, serverFields)
+  } catch (err) {
+    if (!(err instanceof LoadError)) throw err
+    throw new StartError(`A provider cannot be called '${key}': ${err.message}.`, { exitCode: EXIT_CODES.usage })
   }
 }
 
@@ -72,10 +85,13 @@ function serverCommand (dataDir: string): string {
 /**
  * Runs `svc plugins create`: copies the minimal example of a kind under another key, as a package whose own tests pass.
  */
-export function createPlugin (kind: PluginKind, key: string, given?: string): void {
+export async function createPlugin (
+  features: Pick<Features, 'loadFieldNames'>, kind: PluginKind, key: string, given?: string
+): Promise<void> {
   // Loading the configuration would create the data directory.
   const dataDir = dataDirOf(settingsEnvironment())
   checkKey(kind, key, dataDir)
+  if (kind === 'provider') checkFields(key, await features.loadFieldNames())
   const folder = resolve(given ?? `svc-${kind}-${key}`)
   checkFolder(folder)
   cpSync(join(SERVER_DIR, 'examples', `${kind}-minimal`), folder, {

@@ -70,6 +70,9 @@ t.test('a plugin is not created with an invalid or taken key, nor over files', a
   await t.rejects(create('provider', 'Tide'), { exitCode: 2, message: /'Tide' is not a valid key of a plugin\. Use at most 32 lower-case letters/ })
   await t.rejects(create('provider', 'igdb', join(folder, 'igdb')),
     { exitCode: 2, message: /'igdb' is already installed, by @svc\/provider-igdb/ })
+  await t.rejects(create('provider', 'platform', join(folder, 'platform')),
+    { exitCode: 2, message: /^A provider cannot be called 'platform': .+ the field 'platform_id', which is one of the server's own: choose another key\.$/ })
+  t.notOk(existsSync(join(folder, 'platform')))
   await t.rejects(create('channel', 'tide', join(folder, 'full')), { exitCode: 2, message: /full is not empty/ })
   const { code, output } = await runCommand(t, ['plugins', 'create', 'theme', 'tide'], settings(join(folder, 'data')))
   t.match({ code, output }, { code: 2, output: /Allowed choices are provider, channel, exporter/ })
