@@ -1,4 +1,4 @@
-import { readdir, rename, rm, stat } from 'node:fs/promises'
+import { readdir, rm, stat } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import type { Config } from '../../core/config/config.ts'
 import { StartError } from '../../core/errors.ts'
@@ -29,12 +29,8 @@ export const stampOf = (time: Date): string => time.toISOString().replaceAll(/[-
 
 export const nextPath = (folder: string, now = new Date()): string => join(folder, `svc-${stampOf(now)}${EXTENSION}`)
 
-/** Renames a backup that lacks uploads. @returns its new path */
-export async function markIncomplete (path: string): Promise<string> {
-  const marked = `${path.slice(0, -EXTENSION.length)}${INCOMPLETE}`
-  await rename(path, marked)
-  return marked
-}
+/** Returns the path of a backup that lacks uploads, in place of the path of a complete one. */
+export const incompletePath = (path: string): string => `${path.slice(0, -EXTENSION.length)}${INCOMPLETE}`
 
 /** Returns the path at which a backup is written. */
 export const unfinishedPath = (path: string): string => `${path}${UNFINISHED}`

@@ -12,6 +12,7 @@ async function saveDatabase ({ config, databaseUrl, log }: Upgrade): Promise<voi
     config,
     databaseUrl,
     path: nextPath(folder),
+    namesIncomplete: false,
     isIncremental: false,
     holds: 'database',
     passphrase: null,

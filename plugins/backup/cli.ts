@@ -10,7 +10,7 @@ import { backupConfig } from './config.ts'
 import { partsFolder } from './archive/archive-parts.ts'
 import { createBackup } from './write-backup.ts'
 import { interruptible } from './interruptible.ts'
-import { backupFolder, markIncomplete, nextPath, readPassphrase } from './backup-folder.ts'
+import { backupFolder, nextPath, readPassphrase } from './backup-folder.ts'
 import { mebibytes } from './progress.ts'
 import { restoreBackup } from './restore/restore-backup.ts'
 
@@ -28,8 +28,10 @@ export async function backup (features: Features, file: string | undefined, opti
   if (await isPresent(wanted)) throw new StartError(`${wanted} already exists. Give the name of a new file, or move the existing one away.`)
   const isIncremental = incremental ?? backupConfig.of(config).incremental
   const result = await withDatabase(features, config, (databaseUrl) => interruptible((signal, report) =>
-    createBackup({ config, databaseUrl, path: wanted, isIncremental, holds: 'everything', passphrase, signal, report })))
-  const path = file === undefined && result.lost > 0 ? await markIncomplete(wanted) : wanted
+    createBackup({
+      config, databaseUrl, path: wanted, namesIncomplete: file === undefined, isIncremental, holds: 'everything', passphrase, signal, report
+    })))
+  const { path } = result
   const rows = Object.values(result.rows).reduce((sum, count) => sum + count, 0)
   print(`${path}: ${mebibytes(result.archive_bytes)}, ${rows} rows of ${Object.keys(result.rows).length} tables, ${result.files} files ` +
     `(${mebibytes(result.bytes)}).`)

@@ -53,7 +53,7 @@ async function saveFormer (
   })
   try {
     const path = nextPath(upgradeFolder(config))
-    await createBackup({ config, databaseUrl: server.url, path, isIncremental: false, holds: 'database', passphrase: null, signal, report })
+    await createBackup({ config, databaseUrl: server.url, path, namesIncomplete: false, isIncremental: false, holds: 'database', passphrase: null, signal, report })
     return path
   } finally {
     await server.stop()

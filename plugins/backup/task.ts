@@ -4,7 +4,7 @@ import { StartError, badRequest } from '../../core/errors.ts'
 import { backupConfig } from './config.ts'
 import { defineTask } from '../tasks/define-task.ts'
 import type { TaskDefinition, TaskRun } from '../tasks/definitions.ts'
-import { backupFolder, deleteOld, markIncomplete, nextPath, readPassphrase } from './backup-folder.ts'
+import { backupFolder, deleteOld, nextPath, readPassphrase } from './backup-folder.ts'
 import type { Progress } from './progress.ts'
 
 const TIMEOUT_SECONDS = 24 * 60 * 60
@@ -23,17 +23,17 @@ export function defineBackup (config: Config, databaseUrl: string): TaskDefiniti
       // A lost progress report is harmless. The final result is reported below.
       reporting = report({ backup: { ...progress } }).catch(() => undefined)
     }
-    const { rows, path: made, ...result } = await createBackup({
+    const { rows, path, ...result } = await createBackup({
       config,
       databaseUrl,
       path: nextPath(folder),
+      namesIncomplete: true,
       isIncremental: backupConfig.of(config).incremental,
       holds: 'everything',
       passphrase: readPassphrase(config),
       signal,
       report: reportProgress
     })
-    const path = result.lost > 0 ? await markIncomplete(made) : made
     const deleted = await deleteOld(path, backupConfig.of(config).keep)
     const unreadable = backupConfig.of(config).incremental
       ? await import('./prune-parts.ts').then(({ dropUnusedParts }) => dropUnusedParts(folder))

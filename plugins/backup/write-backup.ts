@@ -20,7 +20,7 @@ import {
 } from './archive/manifest.ts'
 import { storePart, partsFolder } from './archive/archive-parts.ts'
 import { type ArchiveWriter, writeArchive } from './archive/write-archive.ts'
-import { deleteUnfinished, unfinishedPath } from './backup-folder.ts'
+import { deleteUnfinished, incompletePath, unfinishedPath } from './backup-folder.ts'
 import { type Checked, checkArchive } from './check-backup.ts'
 import { isRemote, listOwnFiles } from './files.ts'
 import type { Progress } from './progress.ts'
@@ -40,6 +40,8 @@ export interface BackupJob {
   config: Config
   databaseUrl: string
   path: string
+  /** True if the name of the backup shall tell that it lacks uploads. */
+  namesIncomplete: boolean
   /** True if the contents of files go into the folder beside the archive that all archives there share. */
   isIncremental: boolean
   /** The database alone comes without files, secrets and config.yml. */
@@ -246,8 +248,9 @@ export async function createBackup (job: BackupJob): Promise<BackupResult> {
     try {
       const ending = await writeContent(job, writer, client)
       const checked = await checkArchive({ path: part, client, databaseUrl, signal, report })
-      await rename(part, job.path)
-      return { ...ending, ...checked, path: job.path }
+      const path = job.namesIncomplete && ending.lost > 0 ? incompletePath(job.path) : job.path
+      await rename(part, path)
+      return { ...ending, ...checked, path }
     } catch (err) {
       await writer.abort()
       await rm(part, { force: true })

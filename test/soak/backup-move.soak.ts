@@ -27,6 +27,7 @@ t.test('after a restore every account of the backup signs in and gets all its sa
     config: test.config,
     databaseUrl: test.databaseUrl,
     path: archive,
+    namesIncomplete: false,
     isIncremental: false,
     holds: 'everything',
     passphrase,

@@ -67,7 +67,7 @@ export async function startBackup (t: Test) {
   await writeFile(join(plugin, 'incoming', 'index.js'), 'export default 1')
   await writeFile(join(config.data_dir, 'config.yml'), '# mine\nscan:\n  priority:\n    region: [eu]\n')
   const back = (path: string, more: Partial<BackupJob> = {}) =>
-    createBackup({ config, databaseUrl: test.databaseUrl, path, isIncremental: false, holds: 'everything', passphrase: null, ...quiet, ...more })
+    createBackup({ config, databaseUrl: test.databaseUrl, path, namesIncomplete: false, isIncremental: false, holds: 'everything', passphrase: null, ...quiet, ...more })
 
   const archive = join(places, 'one.tar.gz')
   return { test, app, config, places, back, archive }
