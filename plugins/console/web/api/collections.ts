@@ -63,6 +63,18 @@ export interface CollectionFields {
 /** Sends a form in place of the object that the types describe. */
 export const asForm = { bodySerializer: (fields: object) => formOf(fields as FormFields) }
 
+/** What a person enters about any collection. */
+export interface Entered { name: string, description: string, isPublic: boolean }
+
+/** Returns what a person changed, because another browser of the account may have changed everything else meanwhile. */
+export const findChanges = (former: Entered, { name, description, isPublic }: Entered) => ({
+  body: {
+    ...(name === former.name ? {} : { name: name.trim() }),
+    ...(description === former.description ? {} : { description })
+  },
+  query: isPublic === former.isPublic ? {} : { is_public: isPublic }
+})
+
 interface Kind { is_public?: boolean, is_favorite?: boolean }
 
 export async function createCollection (fields: CollectionFields, query: Kind = {}): Promise<Collection> {

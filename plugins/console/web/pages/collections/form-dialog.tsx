@@ -1,6 +1,6 @@
 import { useEffect, useMemo, useState } from 'preact/hooks'
 import { api, call } from '../../api/client.ts'
-import { type Collection, asForm, createCollection } from '../../api/collections.ts'
+import { type Collection, type Entered, asForm, createCollection, findChanges } from '../../api/collections.ts'
 import { cache } from '../../api/resource.ts'
 import { texts } from '../../i18n/language.ts'
 import { useView } from '../../navigate.ts'
@@ -18,19 +18,14 @@ function usePreview (file: File | null): string | null {
   return url
 }
 
-interface Entered { name: string, description: string, isPublic: boolean, removesCover: boolean }
+interface EnteredPlain extends Entered { removesCover: boolean }
 
-/** Stores what a person changed. Another browser of the account may have changed everything else meanwhile. */
 async function storeChanges (
-  id: number, former: Entered, { name, description, isPublic, removesCover }: Entered, artwork: { artwork?: File }
+  id: number, former: EnteredPlain, entered: EnteredPlain, artwork: { artwork?: File }
 ): Promise<void> {
-  const visibility = isPublic === former.isPublic ? {} : { is_public: isPublic }
-  const query = { keep_roms: true, remove_cover: removesCover, ...visibility }
-  const body = {
-    ...(name === former.name ? {} : { name: name.trim() }),
-    ...(description === former.description ? {} : { description }),
-    ...artwork
-  }
+  const changes = findChanges(former, entered)
+  const query = { ...changes.query, keep_roms: true, remove_cover: entered.removesCover }
+  const body = { ...changes.body, ...artwork }
   await call(api.PUT('/api/collections/{id}', { params: { path: { id }, query }, body, ...asForm }))
 }
 

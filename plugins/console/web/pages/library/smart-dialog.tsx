@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks'
 import { api, call } from '../../api/client.ts'
-import { type SmartCollection, asForm } from '../../api/collections.ts'
+import { type Entered, type SmartCollection, asForm, findChanges } from '../../api/collections.ts'
 import { cache, useResource } from '../../api/resource.ts'
 import { texts } from '../../i18n/language.ts'
 import { useView } from '../../navigate.ts'
@@ -25,21 +25,15 @@ function LiveCount ({ view }: { view: ListView }) {
   return <strong class='number' role='status'>{value === undefined ? builder.counting : builder.count(value)}</strong>
 }
 
-interface Entered { name: string, description: string, isPublic: boolean, view: ListView }
+interface EnteredSmart extends Entered { view: ListView }
 
 const criteriaOf = (view: ListView) => JSON.stringify(toListQuery(view))
 
-/** Stores what a person changed. Another browser of the account may have changed everything else meanwhile. */
-async function storeChanges (
-  id: number, former: Entered, { name, description, isPublic, view }: Entered
-): Promise<void> {
-  const query = isPublic === former.isPublic ? {} : { is_public: isPublic }
-  const body = {
-    ...(name === former.name ? {} : { name: name.trim() }),
-    ...(description === former.description ? {} : { description }),
-    ...(criteriaOf(view) === criteriaOf(former.view) ? {} : { filter_criteria: criteriaOf(view) })
-  }
-  await call(api.PUT('/api/collections/smart/{id}', { params: { path: { id }, query }, body, ...asForm }))
+async function storeChanges (id: number, former: EnteredSmart, entered: EnteredSmart): Promise<void> {
+  const changes = findChanges(former, entered)
+  const criteria = criteriaOf(entered.view)
+  const body = { ...changes.body, ...(criteria === criteriaOf(former.view) ? {} : { filter_criteria: criteria }) }
+  await call(api.PUT('/api/collections/smart/{id}', { params: { path: { id }, query: changes.query }, body, ...asForm }))
 }
 
 interface SmartDialogProps {
