@@ -113,13 +113,13 @@ export async function configurePlugin (
   if (kind === 'provider') checkProviderFields(definition, options.serverFields ?? new Set())
   names.check(plugin, pack)
   const configured = { ...definition, stored: options.stored?.of(kind, definition.key) ?? {} }
+  const refusal = refuseSchema(kind, configured, options.config)
+  if (refusal !== undefined) throw new LoadError('failed', refusal)
+  // A wrong setting leaves the plugin defined, because only then can the setting be corrected over the API.
+  names.add(plugin, pack)
+  candidate.isDefined = true
+  define(plugin)
   const settings = readPluginConfig(kind, configured, options.config)
-  // A wrong setting alone leaves the plugin defined, because only then can the setting be corrected over the API.
-  if (refuseSchema(kind, configured, options.config) === undefined) {
-    names.add(plugin, pack)
-    candidate.isDefined = true
-    define(plugin)
-  }
   if (settings.status !== 'ready') throw new LoadError(settings.status, settings.reason)
   const { value, secrets, origins, folders } = settings
   // For a plugin in its own process the result is a promise. Without the plugin's code it is unknown.
