@@ -6,8 +6,7 @@ import { dataDirOf } from '../../core/config/data-dir.ts'
 import { settingsEnvironment } from '../../core/config/environment.ts'
 import { EXIT_CODES, StartError } from '../../core/errors.ts'
 import type { Features } from '../../core/feature.ts'
-import { checkProviderFields } from '../../core/loader/checks/provider-fields.ts'
-import { LoadError } from '../../core/loader/load-error.ts'
+import { explainTakenField } from '../../core/loader/checks/provider-fields.ts'
 import { listPluginPackages } from '../../core/loader/packages/packages.ts'
 import { SERVER_DIR } from '../../core/server-dir.ts'
 
@@ -31,12 +30,8 @@ function checkKey (kind: PluginKind, key: string, dataDir: string): void {
 
 /** Checks the fields that a provider's key gives it. @throws StartError if the server has one of them already */
 function checkFields (key: string, serverFields: ReadonlySet<string>): void {
-  try {
-    checkProviderFields({ key }, serverFields)
-  } catch (err) {
-    if (!(err instanceof LoadError)) throw err
-    throw new StartError(`A provider cannot be called '${key}': ${err.message}.`, { exitCode: EXIT_CODES.usage })
-  }
+  const reason = explainTakenField({ key }, serverFields)
+  if (reason !== null) throw new StartError(`A provider cannot be called '${key}': ${reason}.`, { exitCode: EXIT_CODES.usage })
 }
 
 /** Checks the target folder. @throws StartError if it is not empty, because files would be overwritten */
