@@ -1,8 +1,6 @@
 import type { Db } from '../../core/database/db.ts'
 import { toDatabaseJson } from '../../core/database/json.ts'
-
-/** A ROM that is in the library again, with the platform and name that it had. */
-interface ReturningRom { id: number, former_platform_id: number, former_name: string }
+import type { ReturningRom } from '../roms/former-rows.ts'
 
 /** Attaches assets to ROMs that are in the library under the stored names. */
 const REATTACH = `update assets a set rom_id = r.id from roms r join platforms p on p.id = r.platform_id
