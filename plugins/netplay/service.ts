@@ -2,8 +2,9 @@ import type { FastifyInstance } from 'fastify'
 import type { Caller } from '../../core/access/auth.ts'
 import type { Context } from '../../core/access/context.ts'
 import { isEqualSecret } from '../../core/access/secrets.ts'
-import { ApiError, notFound } from '../../core/errors.ts'
+import { ApiError } from '../../core/errors.ts'
 import { createThrottle } from '../auth/throttle-rows.ts'
+import { romNotFound } from '../roms/rom-not-found.ts'
 import { hasVisibleRom } from '../roms/visible-rows.ts'
 import { passwordKeys, passwordLimits } from './password-limits.ts'
 import {
@@ -73,7 +74,7 @@ export function createNetplay (app: FastifyInstance) {
      * @throws ApiError NOT_FOUND for a ROM that is not visible to the caller
      */
     async list (context: Context, gameId: string): Promise<RoomList> {
-      if (!await maySee(context, gameId)) throw notFound(`ROM with ID '${gameId}' not found`)
+      if (!await maySee(context, gameId)) throw romNotFound(gameId)
       return toRoomListView(await selectOpenRooms(app.db, gameId, await app.workers.listAlive()))
     },
 
