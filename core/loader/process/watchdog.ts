@@ -1,6 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 
-/** The signals that a terminal or service manager sends to every process. */
+/**
+ * Kills the process `$1` when the standard input ends. Ignores the signals that a terminal or service manager sends to
+ * every process, because the child may end by itself after them.
+ */
 const SCRIPT = "trap '' INT TERM HUP; read -r _; kill -9 \"$1\""
 
 /**
