@@ -1,3 +1,4 @@
+import { endianness } from 'node:os'
 import { type RawBuilder, sql } from 'kysely'
 import type { Condition } from '../../../core/database/conditions.ts'
 import type { LongReads } from '../../library/long-reads.ts'
@@ -5,21 +6,16 @@ import { ListIndex, type ListedRom } from './list-index.ts'
 import type { Order } from './list-order.ts'
 import { markedRoms } from '../rows.ts'
 
-const [ZERO, NINE] = [48, 57]
+/**
+ * Selects the ids of the rows `x` in their order as bytes, four for each. A million rows would block this process for a
+ * second, and the database takes twice as long to write the ids as a text.
+ */
+const IDS = sql`coalesce(string_agg(int4send(x.id), ''::bytea), ''::bytea)`
 
-/** Reads ids digit by digit, because a JSON parser would first create an array of a million numbers. */
-function readIds (bytes: Buffer, count: number): Int32Array {
-  const ids = new Int32Array(count)
-  let [next, id] = [0, 0]
-  for (let at = 1; next < count; at++) {
-    const code = bytes[at] ?? 0
-    if (code >= ZERO && code <= NINE) {
-      id = id * 10 + code - ZERO
-    } else {
-      ids[next++] = id
-      id = 0
-    }
-  }
+/** Reads the bytes in place: the highest of an id comes first, as PostgreSQL sends integers. */
+function readIds (bytes: Buffer): Int32Array {
+  const ids = new Int32Array(new Uint8Array(bytes).buffer)
+  if (endianness() === 'LE') Buffer.from(ids.buffer).swap32()
   return ids
 }
 
@@ -42,22 +38,18 @@ const tablesOf = ({ userId, order }: ListSource) => sql`${markedRoms(userId)} ${
 /** A list, and the snapshot of the database in which it was read. */
 export interface ListAtSnapshot { index: ListIndex, snapshot: string }
 
-/**
- * Loads the ids of all ROMs that meet a condition, in one pass over an index if one has the order. The ids arrive as
- * one text, because a million rows would block this process for a second.
- */
+/** Loads the ids of all ROMs that meet a condition, in one pass over an index if one has the order. */
 export async function selectListIndex (
   reads: LongReads, source: ListSource, condition: Condition
 ): Promise<ListAtSnapshot> {
   const { order } = source
-  const { rows: [row] } = await sql<{ json: string, characters: string, count: number, snapshot: string }>`
-    select '[' || coalesce(string_agg(x.id::text, ','), '') || ']' as json, count(*)::int as count,
-      coalesce(string_agg(${CHARACTER}, ''), '') as characters, pg_current_snapshot()::text as snapshot
+  const { rows: [row] } = await sql<{ ids: Buffer, characters: string, snapshot: string }>`
+    select ${IDS} as ids, coalesce(string_agg(${CHARACTER}, ''), '') as characters, pg_current_snapshot()::text as snapshot
     from (select r.id, ${order.character} as character from ${tablesOf(source)}
       where ${condition} order by ${order.by}) x`.execute(reads)
   if (row === undefined) throw new Error('The database returned no row of aggregates')
-  const { json, characters, count, snapshot } = row
-  return { index: ListIndex.of(readIds(Buffer.from(json), count), readCharacters(characters, count)), snapshot }
+  const ids = readIds(row.ids)
+  return { index: ListIndex.of(ids, readCharacters(row.characters, ids.length)), snapshot: row.snapshot }
 }
 
 /** Loads those of some ROMs that meet a condition, in the order of the list. */
@@ -78,15 +70,14 @@ export async function sortRoms (tx: LongReads, source: ListSource, ids: readonly
   return rows.map(({ id }) => id)
 }
 
-/** Loads the ids that a query selects, in its order. They arrive as one text, as above. */
+/** Loads the ids that a query selects, in its order. */
 export async function selectIds (
   reads: LongReads, ids: RawBuilder<unknown>
 ): Promise<{ ids: Int32Array, snapshot: string }> {
-  const { rows: [row] } = await sql<{ json: string, count: number, snapshot: string }>`
-    select '[' || coalesce(string_agg(x.id::text, ','), '') || ']' as json, count(*)::int as count,
-      pg_current_snapshot()::text as snapshot from (${ids}) x (id)`.execute(reads)
+  const { rows: [row] } = await sql<{ ids: Buffer, snapshot: string }>`
+    select ${IDS} as ids, pg_current_snapshot()::text as snapshot from (${ids}) x (id)`.execute(reads)
   if (row === undefined) throw new Error('The database returned no row of aggregates')
-  return { ids: readIds(Buffer.from(row.json), row.count), snapshot: row.snapshot }
+  return { ids: readIds(row.ids), snapshot: row.snapshot }
 }
 
 /** Loads the ids of all ROMs that meet a condition, in ascending order. */
