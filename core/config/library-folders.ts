@@ -1,7 +1,7 @@
 import { realpath } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { isInside } from '../files/safe-path.ts'
-import { NEVER, TimeLimitError, limitTime } from '../limit-time.ts'
+import { NEVER, TimeLimitError, limitTime } from '../concurrency/limit-time.ts'
 import { SERVER_DIR } from '../server-dir.ts'
 
 /** Folders of the system, including everything inside them. */

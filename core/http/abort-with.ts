@@ -1,4 +1,4 @@
-import { onAbort } from '../on-abort.ts'
+import { onAbort } from '../concurrency/on-abort.ts'
 
 /**
  * Runs work under a controller that aborts with the first of `signals`, and which the work may abort itself.

@@ -1,5 +1,5 @@
 import type { Limits, Rate } from '@svc/plugin-sdk'
-import { createSemaphore } from '../semaphore.ts'
+import { createSemaphore } from '../concurrency/semaphore.ts'
 import { createSharedSlots } from './shared-slots.ts'
 import { type ShareRate, type SlidingWindow, createSlidingWindow } from './sliding-window.ts'
 

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { createSemaphore } from '../semaphore.ts'
+import { createSemaphore } from '../concurrency/semaphore.ts'
 import type { ShareRate } from './sliding-window.ts'
 
 /** Interval at which the share of running requests is renewed, if that is due. */

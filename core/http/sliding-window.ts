@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Rate } from '@svc/plugin-sdk'
-import { createSemaphore } from '../semaphore.ts'
+import { createSemaphore } from '../concurrency/semaphore.ts'
 
 /** The requests of this process that count in the present window of a rate. */
 export interface SentRequests {

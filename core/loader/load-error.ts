@@ -1,4 +1,4 @@
-import { NEVER, TimeLimitError, limitTime } from '../limit-time.ts'
+import { NEVER, TimeLimitError, limitTime } from '../concurrency/limit-time.ts'
 import { toPrintable } from './process/errors.ts'
 import type { PluginStatus } from './registry.ts'
 

@@ -4,7 +4,7 @@ import { Value } from '@sinclair/typebox/value'
 import type { Db } from '../database/db.ts'
 import { toDatabaseJson } from '../database/json.ts'
 import type { RateLimit } from '../http/rate-limit.ts'
-import { createSemaphore } from '../semaphore.ts'
+import { createSemaphore } from '../concurrency/semaphore.ts'
 
 /** The rate limits and allowances that a plugin's service reported. */
 export interface ReportedLimits {

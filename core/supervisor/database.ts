@@ -5,7 +5,7 @@ import type { Config } from '../config/config.ts'
 import { directUrlOf } from '../config/database-urls.ts'
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '../postgres/embedded.ts'
 import { StartError } from '../errors.ts'
-import { NEVER } from '../limit-time.ts'
+import { NEVER } from '../concurrency/limit-time.ts'
 
 export interface Database {
   /** True if it runs in the data directory, as a child process. */

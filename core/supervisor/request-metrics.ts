@@ -1,5 +1,5 @@
 import type { ServerSnapshot } from '../metrics/metric-snapshot.ts'
-import { NEVER, limitTime } from '../limit-time.ts'
+import { NEVER, limitTime } from '../concurrency/limit-time.ts'
 import { ANSWER_MS } from './collect-metrics.ts'
 import type { ProcessMessage } from './messages.ts'
 

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import type { Config } from '../../core/config/config.ts'
 import type { FeaturePlugin } from '../../core/feature.ts'
-import { NEVER, limitTime } from '../../core/limit-time.ts'
+import { NEVER, limitTime } from '../../core/concurrency/limit-time.ts'
 import { reasonOf } from './finding.ts'
 import { type Answer, describeSettings, parseQuestion } from './host-questions.ts'
 import { QUESTIONS, notifyAnswer } from './rows.ts'

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type pg from 'pg'
 import { createStore } from '../../core/store/create-store.ts'
 import type { Store } from '../../core/store/store.ts'
-import { createSemaphore } from '../../core/semaphore.ts'
+import { createSemaphore } from '../../core/concurrency/semaphore.ts'
 import { type CheckInput, type Finding, fail, ok, reasonOf, warn } from './finding.ts'
 import { type NamedFile, selectArtwork, selectNamedFiles, selectPlatformIds, selectSomeArtwork } from './rows.ts'
 

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify'
-import { NEVER, limitTime } from '../../core/limit-time.ts'
+import { NEVER, limitTime } from '../../core/concurrency/limit-time.ts'
 import { isAnswering } from './rows.ts'
 import type { Check, Readiness } from './schemas.ts'
 

@@ -1,6 +1,6 @@
 import type { LibraryRoot } from './roots.ts'
 import { LibraryUnreadableError, readLibraryDirectory, reasonOf } from './directory.ts'
-import { NEVER, TimeLimitError, limitTime } from '../../core/limit-time.ts'
+import { NEVER, TimeLimitError, limitTime } from '../../core/concurrency/limit-time.ts'
 
 /** The current state of a library. */
 export interface LibraryState {

@@ -3,7 +3,7 @@ import type { Gauge, Registry } from 'prom-client'
 import type { ProcessRole } from '../../core/feature.ts'
 import { type MetricSnapshot, type ServerSnapshot, toMeasured } from '../../core/metrics/metric-snapshot.ts'
 import { measureProcess } from '../../core/metrics/process.ts'
-import { NEVER, limitTime } from '../../core/limit-time.ts'
+import { NEVER, limitTime } from '../../core/concurrency/limit-time.ts'
 
 type Labels = Record<string, string>
 /** One value of a metric. */

@@ -1,6 +1,6 @@
 import { CredentialsRefusedError, HttpStatusError, RateLimitedError, ServiceDownError } from '@svc/plugin-sdk'
 import type { FastifyInstance } from 'fastify'
-import { TimeLimitError } from '../../core/limit-time.ts'
+import { TimeLimitError } from '../../core/concurrency/limit-time.ts'
 import type { ReportedLimits } from '../../core/loader/plugin-limits.ts'
 import { pluginRequests, providerCalls } from '../../core/loader/calls/traces.ts'
 import type { Metrics, MetricValue } from './metrics.ts'

@@ -1,4 +1,4 @@
-import { createSemaphore } from '../../core/semaphore.ts'
+import { createSemaphore } from '../../core/concurrency/semaphore.ts'
 import { copyObject } from '../../core/store/move-object.ts'
 import { type ObjectFacts, type Store, STORE_FOLDERS } from '../../core/store/store.ts'
 

@@ -1,7 +1,7 @@
 import type { ProviderDefinition } from '@svc/plugin-sdk'
 import { createMask } from '../../http/mask.ts'
 import type { CallScope } from './call-scope.ts'
-import { limitTime } from '../../limit-time.ts'
+import { limitTime } from '../../concurrency/limit-time.ts'
 import type { Loaded } from '../registry.ts'
 import { providerCalls } from './traces.ts'
 

@@ -1,5 +1,5 @@
 import type { Context, Files, LinkMatch, Match, Preferences, ProviderContext } from '@svc/plugin-sdk'
-import type { PauseClock } from '../../limit-time.ts'
+import type { PauseClock } from '../../concurrency/limit-time.ts'
 
 /** Parameters that differ from call to call. A scan shares its memo among all ROMs. */
 export interface CallScope {

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
-import { createSemaphore } from '../../semaphore.ts'
+import { createSemaphore } from '../../concurrency/semaphore.ts'
 import { type LoadedPlugins, type LoaderOptions, linkSdkFor, loadPlugins } from '../loader.ts'
 import { type PluginPackage, listPluginPackages } from '../packages/packages.ts'
 import type { Description } from '../registry.ts'

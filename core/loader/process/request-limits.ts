@@ -1,6 +1,6 @@
 import type { HttpClient, RequestOptions } from '@svc/plugin-sdk'
 import { DEFAULT_MAX_BYTES } from '../../http/client.ts'
-import { createSemaphore } from '../../semaphore.ts'
+import { createSemaphore } from '../../concurrency/semaphore.ts'
 
 /** The most requests of a plugin at once whose responses are held in memory; the others wait. */
 const REQUESTS_MAX = 32

@@ -1,4 +1,4 @@
-import { createSemaphore } from '../../semaphore.ts'
+import { createSemaphore } from '../../concurrency/semaphore.ts'
 import { checkSize, requireKey } from '../store-key.ts'
 import type { FolderNames, ObjectFacts, ObjectSource } from '../store.ts'
 import { type S3Client, S3Error } from './client.ts'

@@ -4,7 +4,7 @@ import type { AwsV4Signer } from 'aws4fetch'
 import type { Dispatcher, request as sendRequest } from 'undici'
 import { originOf } from '../../http/addresses.ts'
 import { type Outcome, runWithRetries } from '../../http/retry.ts'
-import { NEVER } from '../../limit-time.ts'
+import { NEVER } from '../../concurrency/limit-time.ts'
 import type { S3Address } from './address.ts'
 import { type XmlText, findText, readXml } from './xml.ts'
 

@@ -1,7 +1,7 @@
 import type { ChannelDefinition, OutgoingNotification } from '@svc/plugin-sdk'
 import type { FastifyInstance } from 'fastify'
 import type { Config } from '../../../core/config/config.ts'
-import { limitTime } from '../../../core/limit-time.ts'
+import { limitTime } from '../../../core/concurrency/limit-time.ts'
 import { readPreferences } from '../../../core/loader/context.ts'
 import { createMemo } from '../../../core/loader/calls/memo.ts'
 import type { Loaded } from '../../../core/loader/registry.ts'

@@ -1,6 +1,6 @@
 import t from 'tap'
-import { createSemaphore } from '../../core/semaphore.ts'
-import { until } from '../until.ts'
+import { createSemaphore } from '../../../core/concurrency/semaphore.ts'
+import { until } from '../../until.ts'
 
 /** Creates work that begins when a slot is free and ends on request. */
 function createWork (slots: ReturnType<typeof createSemaphore>, signal = new AbortController().signal) {

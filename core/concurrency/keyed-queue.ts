@@ -1,5 +1,5 @@
 import PQueue from 'p-queue'
-import { ApiError } from './errors.ts'
+import { ApiError } from '../errors.ts'
 
 /**
  * Runs work with the same key in sequence, and work with different keys concurrently.
