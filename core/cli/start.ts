@@ -1,7 +1,7 @@
 import { settingsEnvironment } from '../config/environment.ts'
 import type { Features } from '../feature.ts'
 import { runStripped } from '../loader/packages/strip-types.ts'
-import { createLogger } from '../log.ts'
+import { createLogger } from '../log/log.ts'
 import { moveFormerCluster } from '../postgres/former-cluster.ts'
 import { listRuntimeWarnings } from '../runtime.ts'
 import { supervise } from '../supervisor/supervisor.ts'

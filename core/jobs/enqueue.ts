@@ -1,7 +1,7 @@
 import type { PgBoss } from 'pg-boss'
 import { toStorable } from '../database/json.ts'
 import { ApiError } from '../errors.ts'
-import { currentRequestId } from '../request-id.ts'
+import { currentRequestId } from '../log/request-id.ts'
 
 export interface JobOptions {
   /** Higher goes first; default 0. */

@@ -1,6 +1,6 @@
 import type { FastifyBaseLogger } from 'fastify'
 import type { Socket } from 'socket.io'
-import { asRequest } from '../request-id.ts'
+import { asRequest } from '../log/request-id.ts'
 import { createReader } from '../web/validation.ts'
 import type { ClientEvent, EventDescription, Identify, ListedEvent, Sockets } from './sockets.ts'
 

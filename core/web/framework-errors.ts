@@ -3,7 +3,7 @@ import type { Socket } from 'node:net'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { badRequest } from '../errors.ts'
 import { STATUS_CODES } from '../node-http.ts'
-import { REQUEST_ID_HEADER } from '../request-id.ts'
+import { REQUEST_ID_HEADER } from '../log/request-id.ts'
 
 const QUOTED_MAX = 100
 

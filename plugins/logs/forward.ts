@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import { outsideRequestTime } from '../../core/database/request-time.ts'
-import { readLines } from '../../core/log.ts'
+import { readLines } from '../../core/log/log.ts'
 import { ADMIN_ROOM } from '../../core/sockets/sockets.ts'
 import { Budget } from './budget.ts'
 import './events.ts'

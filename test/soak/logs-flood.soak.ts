@@ -6,7 +6,7 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { pino } from 'pino'
 import t, { type Test } from 'tap'
-import { createLogger } from '../../core/log.ts'
+import { createLogger } from '../../core/log/log.ts'
 import { buildTestApp } from '../support.ts'
 
 const ROUNDS = Number(process.env.SOAK_ROUNDS ?? 5)

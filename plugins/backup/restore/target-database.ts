@@ -1,4 +1,4 @@
-import { createLogger } from '../../../core/log.ts'
+import { createLogger } from '../../../core/log/log.ts'
 import type { Config } from '../../../core/config/config.ts'
 import { directUrlOf } from '../../../core/config/database-urls.ts'
 import { EXIT_CODES, StartError } from '../../../core/errors.ts'

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
-import { asRequest } from '../../../core/request-id.ts'
+import { asRequest } from '../../../core/log/request-id.ts'
 import { attemptDelivery } from './attempt-delivery.ts'
 import type { Host } from '../host/channel-host.ts'
 import { type FinishedDelivery, toOutcomes, toResults } from './delivery-results.ts'

@@ -2,7 +2,7 @@ import type { OutgoingNotification } from '@svc/plugin-sdk'
 import type { Db } from '../../../core/database/db.ts'
 import { toDatabaseJson } from '../../../core/database/json.ts'
 import { inTransaction } from '../../../core/database/transaction.ts'
-import { currentRequestId } from '../../../core/request-id.ts'
+import { currentRequestId } from '../../../core/log/request-id.ts'
 import { SHOWN, foldNotifications } from '../host/render.ts'
 
 /** A notification of one user, for all channels of the user that accept it. */

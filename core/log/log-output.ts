@@ -1,6 +1,6 @@
 import { writeSync } from 'node:fs'
 import type { DestinationStream } from 'pino'
-import { errorCode } from './files/fs-error.ts'
+import { errorCode } from '../files/fs-error.ts'
 
 /** The time until another attempt to write to a pipe whose reader is behind. */
 const FULL_PIPE_MS = 100

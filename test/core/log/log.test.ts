@@ -1,10 +1,10 @@
 import { Writable } from 'node:stream'
 import { ServiceDownError } from '@svc/plugin-sdk'
 import t, { type Test } from 'tap'
-import { createLogger, createRequestLogger, maskUrl, passLine, readLines } from '../../core/log.ts'
-import { type LostLines, createLogOutput } from '../../core/log-output.ts'
-import { asRequest } from '../../core/request-id.ts'
-import { loadConfig } from '../load-config.ts'
+import { createLogger, createRequestLogger, maskUrl, passLine, readLines } from '../../../core/log/log.ts'
+import { type LostLines, createLogOutput } from '../../../core/log/log-output.ts'
+import { asRequest } from '../../../core/log/request-id.ts'
+import { loadConfig } from '../../load-config.ts'
 
 function build (t: Pick<Test, 'testdir'>, level = 'info') {
   const lines: string[] = []

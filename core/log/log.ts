@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import { createRequire } from 'node:module'
 import { type DestinationStream, type Logger, pino, stdSerializers } from 'pino'
 import type Pretty from 'pino-pretty'
-import type { Config } from './config/config.ts'
+import type { Config } from '../config/config.ts'
 import { createLogOutput } from './log-output.ts'
 import { REQUEST_ID_FIELD, currentRequestId } from './request-id.ts'
 

@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { IncomingMessage } from 'node:http'
 import type { FastifyInstance } from 'fastify'
-import { bindToRequests } from './request-context.ts'
+import { bindToRequests } from '../request-context.ts'
 
 /** The header by which proxies, clients and logs identify a request. */
 export const REQUEST_ID_HEADER = 'x-request-id'
