@@ -10,7 +10,7 @@ export const Worker = defineEntity({
   properties: {
     id: columns.text().primary(),
     role: columns.text(),
-    /** The start of the server to which the process belongs (core/host.ts). */
+    /** The start of the server to which the process belongs (core/process/host.ts). */
     host_id: columns.text().default(''),
     host_name: columns.text().default(''),
     release: columns.text().default(''),

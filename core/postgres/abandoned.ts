@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { isAlive } from '../process-alive.ts'
+import { isAlive } from '../process/process-alive.ts'
 import { isServerProcess, sendSignal } from './cluster.ts'
 
 /** The time that the server waits for other processes to close their connections. */

@@ -1,4 +1,4 @@
-import { HOST_ID } from '../host.ts'
+import { HOST_ID } from '../process/host.ts'
 import { isSocketUrl, queryOf } from './request.ts'
 
 /** A session id begins with its owner: the host, the number of the web worker, and the worker's process id. */

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { isAlive } from '../process-alive.ts'
+import { isAlive } from '../process/process-alive.ts'
 
 /** The interval of the check for npm, because no event reports its end. */
 const CHECK_MS = 500

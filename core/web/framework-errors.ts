@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { badRequest } from '../errors.ts'
-import { STATUS_CODES } from '../node-http.ts'
+import { STATUS_CODES } from '../process/node-http.ts'
 import { REQUEST_ID_HEADER } from '../log/request-id.ts'
 
 const QUOTED_MAX = 100

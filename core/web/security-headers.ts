@@ -1,7 +1,7 @@
 import { Socket } from 'node:net'
 import fp from 'fastify-plugin'
 import helmet, { type HelmetOptions } from 'helmet'
-import { IncomingMessage, ServerResponse } from '../node-http.ts'
+import { IncomingMessage, ServerResponse } from '../process/node-http.ts'
 
 /** Returns Helmet's headers. Helmet reads nothing from the request, so one call is enough. */
 function readHeaders (options: HelmetOptions): Record<string, string> {

@@ -3,7 +3,7 @@ import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
 import ajvFormats from 'ajv-formats'
 import type { FastifySchemaCompiler } from 'fastify'
 import type { TSchema } from '@sinclair/typebox'
-import { readBoolean } from '../boolean-words.ts'
+import { readBoolean } from '../config/boolean-words.ts'
 import type { Violation } from '../errors.ts'
 import { toViolation } from './violations.ts'
 

@@ -1,7 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { WORKER_FLAGS } from '../../core/node-flags.ts'
+import { WORKER_FLAGS } from '../../core/process/node-flags.ts'
 import { COLLECT_SOONER } from '../../core/supervisor/start-memory.ts'
 
 /**

@@ -1,7 +1,7 @@
 import fastify, { type FastifyInstance } from 'fastify'
 import type { Test } from 'tap'
 import database from '../../core/database/database.ts'
-import { createHostId } from '../../core/host.ts'
+import { createHostId } from '../../core/process/host.ts'
 import errorHandler from '../../core/web/error-handler.ts'
 import jobs, { type Jobs } from '../../core/jobs/jobs.ts'
 import rest from '../../core/jobs/rest.ts'

@@ -4,7 +4,7 @@ import { gzipSync } from 'node:zlib'
 import { pack } from 'tar-stream'
 import t from 'tap'
 import { type NodeProgram, isPublished, listPrograms } from '../../.ci/node-programs.ts'
-import { listRuntimeWarnings } from '../../core/runtime.ts'
+import { listRuntimeWarnings } from '../../core/process/runtime.ts'
 import { startServer } from './http/server.ts'
 
 async function createArchive (files: Record<string, string>): Promise<Buffer> {

@@ -2,7 +2,7 @@ import { fork, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import t from 'tap'
 import { startWatchdog } from '../../core/loader/process/watchdog.ts'
-import { isAlive } from '../../core/process-alive.ts'
+import { isAlive } from '../../core/process/process-alive.ts'
 import { until } from '../until.ts'
 
 t.test('a plugin in an endless loop ends with its killed scan worker', async (t) => {

@@ -2,7 +2,7 @@ import { type ChildProcess, fork } from 'node:child_process'
 import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { inheritedFlags } from '../../../core/loader/packages/strip-types.ts'
-import { WORKER_FLAGS } from '../../../core/node-flags.ts'
+import { WORKER_FLAGS } from '../../../core/process/node-flags.ts'
 import { HashCrashError, toError } from '../hash-errors.ts'
 import {
   BATCH_JOBS, type FromProcess, type Job, type JobSuccess, MEMORY_MIB, OUT_OF_MEMORY, type ToProcess

@@ -1,7 +1,7 @@
 import { pino } from 'pino'
 import type { Test } from 'tap'
 import { buildApp } from '../../../core/app.ts'
-import { createHostId } from '../../../core/host.ts'
+import { createHostId } from '../../../core/process/host.ts'
 import type { App } from '../../../core/typebox.ts'
 import { features } from '../../../plugins/index.ts'
 import type { TestApp } from '../../support.ts'

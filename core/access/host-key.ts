@@ -1,7 +1,7 @@
-import type { Secrets } from './access/secrets.ts'
-import type { Queryable } from './database/db.ts'
-import { StartError } from './errors.ts'
-import { ALIVE_WORKERS } from './jobs/workers.ts'
+import type { Secrets } from './secrets.ts'
+import type { Queryable } from '../database/db.ts'
+import { StartError } from '../errors.ts'
+import { ALIVE_WORKERS } from '../jobs/workers.ts'
 
 /** Returns a text that changes with the secret key of a process, and does not reveal it. */
 export const keyDigestOf = (secrets: Secrets): string => secrets.sign('hosts', 'key')

@@ -1,4 +1,4 @@
-import { errorCode } from './files/fs-error.ts'
+import { errorCode } from '../files/fs-error.ts'
 
 /** True if a process with this id exists. */
 export function isAlive (pid: number): boolean {
