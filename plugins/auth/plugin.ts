@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import type { FeaturePlugin } from '../../core/feature.ts'
 import { openCallerCache } from '../../core/access/open-caller-cache.ts'
-import { dropExpiredCache } from '../../core/loader/context.ts'
+import { dropExpiredCache } from '../../core/loader/plugin-cache.ts'
 import { createBasicScheme } from './sign-in/basic.ts'
 import { warnOfTrustedVisitors, warnOfUntrustedProxies } from './throttle/proxy-warnings.ts'
 import { createJwts } from './jwt.ts'

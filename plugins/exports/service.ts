@@ -2,7 +2,7 @@ import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import { type Config, getAt } from '../../core/config/config.ts'
 import { ApiError } from '../../core/errors.ts'
 import { describeWrongSwitch } from '../../core/loader/checks/plugin-keys.ts'
-import { createCache } from '../../core/loader/context.ts'
+import { createCache } from '../../core/loader/plugin-cache.ts'
 import { exportFailed } from './errors.ts'
 import { toReason } from './files/fs-reason.ts'
 import {

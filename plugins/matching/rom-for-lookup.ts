@@ -1,7 +1,7 @@
 import type { Files, Preferences, ProviderDefinition, Rom as SdkRom } from '@svc/plugin-sdk'
 import type { FastifyInstance } from 'fastify'
 import type { Config } from '../../core/config/config.ts'
-import { createFiles } from '../../core/loader/context.ts'
+import { createFiles } from '../../core/loader/plugin-files.ts'
 import { createWithinLibrary } from '../library/linked-folders.ts'
 import type { LibraryRoot } from '../library/roots.ts'
 import { systemConfig } from '../platforms/config.ts'

@@ -1,7 +1,8 @@
 import type { Cache, Logger } from '@svc/plugin-sdk'
 import { originOf } from '../../core/http/addresses.ts'
 import { createHttpClient } from '../../core/http/client.ts'
-import { type PluginServices, createFiles } from '../../core/loader/context.ts'
+import type { PluginServices } from '../../core/loader/context.ts'
+import { createFiles } from '../../core/loader/plugin-files.ts'
 import { NO_INDEX } from '../../core/loader/search-index/plugin-index.ts'
 import { NO_LIMITS, createReportedLimits } from '../../core/loader/plugin-limits.ts'
 

@@ -1,7 +1,7 @@
 import type { Cache, Logger } from '@svc/plugin-sdk'
 import fastify from 'fastify'
 import { createHttpClient } from '../../http/client.ts'
-import { createFiles } from '../context.ts'
+import { createFiles } from '../plugin-files.ts'
 import { type LoaderOptions, linkSdkFor, loadPlugins } from '../loader.ts'
 import type { PluginPackage } from '../packages/packages.ts'
 import { NO_INDEX } from '../search-index/plugin-index.ts'

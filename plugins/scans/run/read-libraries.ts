@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import { createMemo } from '../../../core/loader/calls/memo.ts'
-import { createFiles } from '../../../core/loader/context.ts'
+import { createFiles } from '../../../core/loader/plugin-files.ts'
 import { createWithinLibrary } from '../../library/linked-folders.ts'
 import type { LibraryRoot } from '../../library/roots.ts'
 import { type Library, isOutOfReach, readLibrary } from '../disk/read-library.ts'
