@@ -1,5 +1,5 @@
 import type { TSchema } from '@sinclair/typebox'
-import { describeType } from '../config/config.ts'
+import { describeType } from '../config/describe-type.ts'
 import { createConfigSchema } from '../config/schema.ts'
 import { EXIT_CODES, StartError } from '../errors.ts'
 import type { Features } from '../feature.ts'

@@ -1,4 +1,5 @@
-import { type Config, renderConfig } from '../config/config.ts'
+import type { Config } from '../config/config.ts'
+import { renderConfig } from '../config/render-config.ts'
 import type { Features } from '../feature.ts'
 import { inspectInProcess } from '../loader/inspection/inspect-in-process.ts'
 import { listPluginPackages } from '../loader/packages/packages.ts'

@@ -103,6 +103,7 @@ for (const name of STANDARD_FORMATS) {
   const format = fullFormats[name]
   FormatRegistry.Set(name, (text) => format instanceof RegExp ? format.test(text) : typeof format === 'function' && format(text))
 }
+FormatRegistry.Set('date-time', (text) => !Number.isNaN(Date.parse(text)))
 
 const isFormatName = (name: unknown): name is FormatName => typeof name === 'string' && name in FORMATS
 

@@ -1,5 +1,6 @@
 import fp from 'fastify-plugin'
-import { type Config, basePath } from '../config/config.ts'
+import type { Config } from '../config/config.ts'
+import { basePath } from '../config/base-url.ts'
 import { SOCKET_PATH } from './request.ts'
 import type { ListedEvent } from './sockets.ts'
 import { nameSchemas } from '../web/openapi/components.ts'

@@ -1,5 +1,6 @@
 import { join, relative } from 'node:path'
-import { type Config, basePath, shareableBaseUrl } from '../config/config.ts'
+import type { Config } from '../config/config.ts'
+import { basePath, shareableBaseUrl } from '../config/base-url.ts'
 import { listRoots } from '../config/path-mask.ts'
 import { SERVER_DIR } from '../server-dir.ts'
 import type { ReadyMessage } from './messages.ts'

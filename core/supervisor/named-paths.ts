@@ -1,6 +1,7 @@
 import { accessSync, constants, statSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { type Config, getAt } from '../config/config.ts'
+import type { Config } from '../config/config.ts'
+import { getAt } from '../config/setting-values.ts'
 import { explainPath } from '../config/plain-text.ts'
 import type { PathKind } from '../config/setting.ts'
 import { StartError } from '../errors.ts'

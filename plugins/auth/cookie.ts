@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type RequestCredentials, isSecureRequest } from '../../core/access/auth.ts'
-import { type Config, basePath } from '../../core/config/config.ts'
+import type { Config } from '../../core/config/config.ts'
+import { basePath } from '../../core/config/base-url.ts'
 import { cookieNames, readCookies } from '../../core/access/names.ts'
 
 /** Returns the path of the login cookie: everything that is served. */

@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { basePath } from '../../core/config/config.ts'
+import { basePath } from '../../core/config/base-url.ts'
 import type { FeaturePlugin } from '../../core/feature.ts'
 import { VERSION } from '../../core/version.ts'
 import { acceptsPages, isView } from './addresses.ts'

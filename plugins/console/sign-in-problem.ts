@@ -1,6 +1,7 @@
 import type { onSendAsyncHookHandler } from 'fastify'
 import { isSecureRequest } from '../../core/access/auth.ts'
-import { type Config, basePath } from '../../core/config/config.ts'
+import type { Config } from '../../core/config/config.ts'
+import { basePath } from '../../core/config/base-url.ts'
 import { acceptsPages } from './addresses.ts'
 
 /** Addresses that people open by a link or a redirect, and whose errors a page explains. */

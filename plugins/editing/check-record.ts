@@ -1,5 +1,5 @@
 import { ValueErrorType } from '@sinclair/typebox/errors'
-import { describeType } from '../../core/config/config.ts'
+import { describeType } from '../../core/config/describe-type.ts'
 import { invalid } from '../../core/errors.ts'
 import { findMetadataProblems } from '../matching/check-match.ts'
 import type { RomProviders } from '../roms/providers.ts'

@@ -1,5 +1,6 @@
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
-import { type Config, getAt } from '../../core/config/config.ts'
+import type { Config } from '../../core/config/config.ts'
+import { getAt } from '../../core/config/setting-values.ts'
 import { ApiError } from '../../core/errors.ts'
 import { describeWrongSwitch } from '../../core/loader/checks/plugin-keys.ts'
 import { createCache } from '../../core/loader/plugin-cache.ts'

@@ -1,6 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 import { readUrlToken } from '../../core/access/auth.ts'
-import { type Config, basePath } from '../../core/config/config.ts'
+import type { Config } from '../../core/config/config.ts'
+import { basePath } from '../../core/config/base-url.ts'
 import type { Addresses } from '../resources/addresses.ts'
 
 /** The absolute addresses in a feed. */

@@ -1,6 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { isAdministrator } from '../../core/access/auth.ts'
-import { basePath } from '../../core/config/config.ts'
+import { basePath } from '../../core/config/base-url.ts'
 import type { FeatureRoutes } from '../../core/feature.ts'
 import { ErrorSchema } from '../../core/typebox.ts'
 import { VERSION } from '../../core/version.ts'

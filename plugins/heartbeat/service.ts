@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import type { Caller } from '../../core/access/auth.ts'
-import { type Config, shareableBaseUrl } from '../../core/config/config.ts'
+import type { Config } from '../../core/config/config.ts'
+import { shareableBaseUrl } from '../../core/config/base-url.ts'
 import { readIndexSchedule } from '../../core/loader/search-index/index-schedule.ts'
 import { API_VERSION, VERSION } from '../../core/version.ts'
 import { devicesConfig } from '../devices/config.ts'

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path'
-import { getAt } from '../../core/config/config.ts'
+import { getAt } from '../../core/config/setting-values.ts'
 import type { LibraryRoot } from '../library/roots.ts'
 import type { Change } from '../settings/content.ts'
 import type { ChangeLibrary } from './schemas.ts'

@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox'
 import type { FastifyRequest } from 'fastify'
 import { isSecureRequest } from '../../core/access/auth.ts'
-import { basePath } from '../../core/config/config.ts'
+import { basePath } from '../../core/config/base-url.ts'
 import type { FeatureRoutes } from '../../core/feature.ts'
 import { ErrorSchema } from '../../core/typebox.ts'
 import { ATTEMPT_COOKIE, ATTEMPT_SECONDS } from './sign-in-attempts.ts'

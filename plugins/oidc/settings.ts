@@ -1,5 +1,6 @@
 import { isGlobalHost } from '../../core/http/addresses.ts'
-import { type Config, shareableBaseUrl } from '../../core/config/config.ts'
+import type { Config } from '../../core/config/config.ts'
+import { shareableBaseUrl } from '../../core/config/base-url.ts'
 import type { SectionOf } from '../../core/config/section.ts'
 import { oidcConfig } from './config.ts'
 

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { TSchema } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
-import { describeType } from '../../core/config/config.ts'
+import { describeType } from '../../core/config/describe-type.ts'
 import { isCron } from '../../core/config/cron.ts'
 import { ApiError, type Violation } from '../../core/errors.ts'
 import { type OperatorSettings, propertiesOf } from '../../core/loader/settings/operator-settings.ts'

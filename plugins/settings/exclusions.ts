@@ -1,4 +1,5 @@
-import { type Config, getAt } from '../../core/config/config.ts'
+import type { Config } from '../../core/config/config.ts'
+import { getAt } from '../../core/config/setting-values.ts'
 import { EXCLUSIONS, type ExclusionList, type ExclusionType } from './schemas.ts'
 
 /** Returns an entry in the form in which it is compared and stored. */

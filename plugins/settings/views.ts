@@ -1,4 +1,5 @@
-import { type Config, getAt } from '../../core/config/config.ts'
+import type { Config } from '../../core/config/config.ts'
+import { getAt } from '../../core/config/setting-values.ts'
 import type { SectionOf } from '../../core/config/section.ts'
 import { systemConfig } from '../platforms/config.ts'
 import { emulatorjsConfig } from './config.ts'

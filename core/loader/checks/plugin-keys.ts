@@ -2,7 +2,9 @@ import type { PluginKind } from '@svc/plugin-sdk'
 import { findBestTitle } from '@svc/plugin-sdk/titles'
 import { type TSchema, Type } from '@sinclair/typebox'
 import { join } from 'node:path'
-import { type Config, findUnknownKeys, getAt, listSettings } from '../../config/config.ts'
+import type { Config } from '../../config/config.ts'
+import { findUnknownKeys } from '../../config/config-file.ts'
+import { getAt, listSettings } from '../../config/setting-values.ts'
 import { StartError } from '../../errors.ts'
 
 /** The settings of a plugin under `plugins.<key>`; the properties are unknown if the plugin failed to load. */

@@ -1,5 +1,6 @@
 import { Type } from '@sinclair/typebox'
-import { type Config, coerceText } from '../../config/config.ts'
+import type { Config } from '../../config/config.ts'
+import { coerceText } from '../../config/setting-values.ts'
 import { type Environment, settingsEnvironment } from '../../config/environment.ts'
 
 const NIGHTLY = '0 4 * * *'

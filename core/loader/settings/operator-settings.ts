@@ -1,5 +1,6 @@
 import type { TSchema } from '@sinclair/typebox'
-import { type Config, coerceText, getAt } from '../../config/config.ts'
+import type { Config } from '../../config/config.ts'
+import { coerceText, getAt } from '../../config/setting-values.ts'
 import { type Environment, settingsEnvironment } from '../../config/environment.ts'
 import { isShared } from './plugin-variables.ts'
 import { isChoice, isSecret } from './setting-kinds.ts'

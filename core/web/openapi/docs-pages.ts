@@ -2,7 +2,8 @@ import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import swaggerUi from '@fastify/swagger-ui'
-import { type Config, basePath } from '../../config/config.ts'
+import type { Config } from '../../config/config.ts'
+import { basePath } from '../../config/base-url.ts'
 import type { Routes } from '../../typebox.ts'
 
 const REDOC = join(dirname(createRequire(import.meta.url).resolve('redoc/package.json')), 'bundles/redoc.standalone.js')

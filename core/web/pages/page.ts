@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises'
-import { type Config, basePath } from '../../config/config.ts'
+import type { Config } from '../../config/config.ts'
+import { basePath } from '../../config/base-url.ts'
 import type { Routes } from '../../typebox.ts'
 
 declare module 'fastify' {

@@ -1,6 +1,7 @@
 import { LockMode } from '@mikro-orm/core'
 import type { FastifyInstance } from 'fastify'
-import { type Config, shareableBaseUrl } from '../../../core/config/config.ts'
+import type { Config } from '../../../core/config/config.ts'
+import { shareableBaseUrl } from '../../../core/config/base-url.ts'
 import type { Db } from '../../../core/database/db.ts'
 import { inTransaction } from '../../../core/database/transaction.ts'
 import { badRequest, notFound } from '../../../core/errors.ts'

@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Readable } from 'node:stream'
-import { type Config, basePath } from '../../../core/config/config.ts'
+import type { Config } from '../../../core/config/config.ts'
+import { basePath } from '../../../core/config/base-url.ts'
 import { ApiError, badRequest } from '../../../core/errors.ts'
 import { type Resource, renderMultistatus } from '../tree/multistatus.ts'
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import t from 'tap'
 import { parseDocument } from 'yaml'
-import { getAt } from '../../../core/config/config.ts'
+import { getAt } from '../../../core/config/setting-values.ts'
 import type { Change } from '../../../plugins/settings/content.ts'
 import { changeText, readText } from '../../../plugins/settings/document.ts'
 
