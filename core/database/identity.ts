@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto'
-import { open, readFile, rename } from 'node:fs/promises'
+import { readFile, rename } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Queryable } from './db.ts'
 import { StartError } from '../errors.ts'
 import { errorCode } from '../files/fs-error.ts'
+import { writePrivate } from '../files/write-like.ts'
 
 /**
  * A data directory and its database have the same UUID: in the file `identity` and in the row of `installation`.
@@ -37,13 +38,7 @@ async function readDirectory (dataDir: string): Promise<string | null> {
 async function writeDirectory (dataDir: string, identity: string): Promise<void> {
   const file = join(dataDir, FILE)
   const part = `${file}.${randomUUID()}.part`
-  const handle = await open(part, 'wx', 0o600)
-  try {
-    await handle.writeFile(`${identity}\n`)
-    await handle.sync()
-  } finally {
-    await handle.close()
-  }
+  await writePrivate(part, `${identity}\n`)
   await rename(part, file)
 }
 

@@ -31,3 +31,6 @@ export async function writeLike (path: string, text: string, like: Stats | null,
     await handle.close()
   }
 }
+
+/** Writes a new file to the disk that only its owner may read. */
+export const writePrivate = (path: string, text: string): Promise<void> => writeLike(path, text, null, 0o600)

@@ -1,12 +1,13 @@
 import { execFile } from 'node:child_process'
 import { createHash, randomBytes } from 'node:crypto'
-import { chmod, chown, lchown, lstat, mkdir, mkdtemp, open, readFile, readdir, readlink, realpath, rename, rm, rmdir, stat, writeFile } from 'node:fs/promises'
+import { chmod, chown, lchown, lstat, mkdir, mkdtemp, readFile, readdir, readlink, realpath, rename, rm, rmdir, stat, writeFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { StartError } from '../errors.ts'
 import { countFree } from '../files/free-space.ts'
 import { syncFolder } from '../files/sync-folder.ts'
+import { writePrivate } from '../files/write-like.ts'
 import { undefinedIf } from './binaries.ts'
 import type { Account, Binaries } from './binaries.ts'
 
@@ -134,7 +135,7 @@ async function createCluster (dataDir: string, binaries: Binaries, account?: Acc
     const newFolder = join(staging, 'cluster')
     const password = join(staging, 'password')
     await mkdir(newFolder, { mode: 0o700 })
-    await writeDurably(password, randomBytes(24).toString('base64url'))
+    await writePrivate(password, randomBytes(24).toString('base64url'))
     if (account !== undefined) {
       for (const path of [password, newFolder, staging]) await chown(path, account.uid, account.gid)
     }
@@ -178,16 +179,6 @@ async function moveIntoPlace (newFolder: string, dataDir: string): Promise<void>
       'point, mount the folder above it instead.', { cause: err })
   }
   await syncFolder(dirname(dataDir))
-}
-
-async function writeDurably (path: string, text: string): Promise<void> {
-  const file = await open(path, 'wx', 0o600)
-  try {
-    await file.writeFile(text)
-    await file.sync()
-  } finally {
-    await file.close()
-  }
 }
 
 /** Removes the remains of an interrupted first start, which never contain data. */

@@ -1,11 +1,12 @@
 import { existsSync } from 'node:fs'
-import { mkdir, open, readFile, rename, rm } from 'node:fs/promises'
+import { mkdir, readFile, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { type Static, Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 import { EXIT_CODES, StartError } from '../../../core/errors.ts'
 import { isPresent } from '../../../core/files/safe-path.ts'
 import { syncFolder } from '../../../core/files/sync-folder.ts'
+import { writePrivate } from '../../../core/files/write-like.ts'
 import { lockDataDir } from '../../../core/supervisor/lock.ts'
 import { maintenanceUrl, swapDatabases, withClient } from '../rows.ts'
 import { journalOf, newDirOf, stagingOf } from './journal.ts'
@@ -26,13 +27,7 @@ export type Swap = Static<typeof SwapSchema>
 export async function commitSwap (dataDir: string, swap: Swap): Promise<void> {
   const file = journalOf(dataDir)
   const part = `${file}.part`
-  const handle = await open(part, 'wx', 0o600)
-  try {
-    await handle.writeFile(JSON.stringify(swap))
-    await handle.sync()
-  } finally {
-    await handle.close()
-  }
+  await writePrivate(part, JSON.stringify(swap))
   await syncFolder(newDirOf(dataDir))
   await rename(part, file)
   await syncFolder(dirname(file))
