@@ -1,4 +1,4 @@
-import { inSnapshot, selectChanges, selectSnapshot } from '../library-versions/change-rows.ts'
+import { SNAPSHOT_AGE_MAX_MS, inSnapshot, selectChanges, selectSnapshot } from '../library-versions/change-rows.ts'
 import type { LongReads } from '../library/long-reads.ts'
 import type { AnyCaller } from '../platforms/visibility.ts'
 import type { Addresses } from '../resources/addresses.ts'
@@ -10,8 +10,6 @@ import {
 
 /** After more changes, an index is read as a whole in less time. */
 const CHANGED_MAX = 1_000
-/** The log of changes is deleted after a day. */
-const AGE_MAX_MS = 12 * 3_600_000
 
 /** The virtual collections that a caller sees, with covers of some of their ROMs. */
 export interface VirtualIndex {
@@ -108,6 +106,6 @@ export const readIndex = (reads: LongReads, viewer: VirtualViewer): Promise<Virt
 export async function updateIndex (
   reads: LongReads, former: VirtualIndex, viewer: VirtualViewer
 ): Promise<VirtualIndex | null> {
-  if (Date.now() - former.at > AGE_MAX_MS) return null
+  if (Date.now() - former.at > SNAPSHOT_AGE_MAX_MS) return null
   return await inSnapshot(reads, (tx) => update(tx, former, viewer))
 }

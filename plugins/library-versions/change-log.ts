@@ -1,12 +1,10 @@
 import type { QueryExecutorProvider } from 'kysely'
-import { selectChangedIds, selectSnapshot } from './change-rows.ts'
+import { SNAPSHOT_AGE_MAX_MS, selectChangedIds, selectSnapshot } from './change-rows.ts'
 import { type CacheKey, createLibraryCache } from './library-cache.ts'
 import type { VersionSnapshot } from './version-rows.ts'
 
 /** Some 2 MB per worker. Of more changed ROMs, all count as changed. */
 const IDS_MAX = 20_000
-/** The database deletes its log after a day. The clock goes on while the machine sleeps. */
-const AGE_MAX_MS = 12 * 3_600_000
 const KEY: CacheKey = { caller: '', of: 'changes' }
 
 /**
@@ -19,6 +17,7 @@ export function createChangeLog (handle: () => QueryExecutorProvider, idsMax = I
   const positions = createLibraryCache<number>({ maxBytes: Infinity, sizeOf: () => 0 })
   /** The position at which each ROM changed last. */
   const changedAt = new Map<number, number>()
+  /** `at` is the time by the clock of `Date.now`, which goes on while the machine sleeps. */
   let last: { snapshot: string, at: number } | null = null
   let position = 0
   /** The first position since which all changes are known. */
@@ -31,7 +30,7 @@ export function createChangeLog (handle: () => QueryExecutorProvider, idsMax = I
 
   async function read (): Promise<number> {
     const at = Date.now()
-    const former = last !== null && at - last.at < AGE_MAX_MS ? last.snapshot : null
+    const former = last !== null && at - last.at < SNAPSHOT_AGE_MAX_MS ? last.snapshot : null
     const { ids, snapshot } = former === null
       ? { ids: null, snapshot: await selectSnapshot(handle()) }
       : await selectChangedIds(handle(), former)

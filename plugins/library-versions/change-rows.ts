@@ -5,6 +5,9 @@ import type { LongReads } from '../library/long-reads.ts'
 /** Rows of the log are deleted after this time. */
 const LOG_HOURS = 24
 
+/** The age in milliseconds up to which the log has all changes since a snapshot, with much time to spare. */
+export const SNAPSHOT_AGE_MAX_MS = LOG_HOURS / 2 * 3_600_000
+
 /** Runs work in a transaction in which all statements see the same snapshot. */
 export const inSnapshot = async <T>(reads: LongReads, work: (tx: LongReads) => Promise<T>): Promise<T> =>
   await reads.transaction().setIsolationLevel('repeatable read').execute(work)

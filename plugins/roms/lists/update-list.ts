@@ -1,5 +1,5 @@
 import type { Condition } from '../../../core/database/conditions.ts'
-import { inSnapshot, selectChanges, selectSnapshot } from '../../library-versions/change-rows.ts'
+import { SNAPSHOT_AGE_MAX_MS, inSnapshot, selectChanges, selectSnapshot } from '../../library-versions/change-rows.ts'
 import type { LongReads } from '../../library/long-reads.ts'
 import type { AnyCaller } from '../../platforms/visibility.ts'
 import { OWN_ROMS_MAX, addSiblings, selectOwnRoms } from './difference-rows.ts'
@@ -11,8 +11,6 @@ import { placeRoms } from './place-roms.ts'
 /** Beyond these numbers, a list is read as a whole in less time. */
 const CHANGED_MAX = 1_000
 const PLACED_MAX = 2_000
-/** The log of changes is deleted after a day. */
-const AGE_MAX_MS = 12 * 3_600_000
 
 /** When something was read from the library. */
 export interface PartRead {
@@ -90,7 +88,7 @@ async function update (tx: LongReads, list: UpdatableList, target: UpdateTarget)
 export async function updateList (
   reads: LongReads, list: UpdatableList, target: UpdateTarget
 ): Promise<UpdatableList | null> {
-  if (Date.now() - list.at > AGE_MAX_MS) return null
+  if (Date.now() - list.at > SNAPSHOT_AGE_MAX_MS) return null
   return await inSnapshot(reads, (tx) => update(tx, list, target))
 }
 
@@ -101,7 +99,7 @@ export interface ChangedRoms { changed: ReadonlySet<number>, listed: ReadonlySet
 export async function readChanged (
   reads: LongReads, { snapshots, at }: PartRead, target: UpdateTarget
 ): Promise<ChangedRoms | null> {
-  if (Date.now() - at > AGE_MAX_MS) return null
+  if (Date.now() - at > SNAPSHOT_AGE_MAX_MS) return null
   return await inSnapshot(reads, async (tx) => {
     const snapshot = await selectSnapshot(tx)
     const changed = await selectChanged(tx, snapshots, target)
