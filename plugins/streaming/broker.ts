@@ -1,4 +1,4 @@
-import { type Static, type TObject, type TSchema, Type } from '@sinclair/typebox'
+import { type Static, type TSchema, Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 import type { FastifyInstance } from 'fastify'
 import { originOf } from '../../core/http/addresses.ts'
@@ -115,8 +115,6 @@ function read<T extends TSchema> (schema: T, answer: BrokerResponse): Static<T> 
   throw new BrokerRefusedError(`Broker returned ${answer.status}: ${cleanText(answer.text)}`)
 }
 
-const ResponseSchema = <Properties extends TObject['properties']>(properties: Properties) => Type.Object(properties)
-
 /** Creates the function that sends a request to a broker. @throws BrokerUnreachableError */
 function createCall (app: FastifyInstance) {
   /** Origins of the configured brokers; the HTTP client checks this list for every connection. */
@@ -184,25 +182,25 @@ export function createBroker (app: FastifyInstance, saveSeconds: () => number) {
     async saveAndExit (container: UsableContainer, slot: number, waits: boolean): Promise<boolean> {
       const timeoutMs = waits ? saveSeconds() * SECOND_MS : SHORT_MS
       const answer = await post(container, '/save-and-exit', { slot, wait: waits }, timeoutMs).catch(() => null)
-      return answer !== null && isOk(answer) && Value.Check(ResponseSchema({ saved: Type.Literal(true) }), answer.json)
+      return answer !== null && isOk(answer) && Value.Check(Type.Object({ saved: Type.Literal(true) }), answer.json)
     },
 
     async setVolume (container: UsableContainer, level: number): Promise<void> {
-      read(ResponseSchema({ status: Type.Literal('ok') }), await post(container, '/volume', { level }))
+      read(Type.Object({ status: Type.Literal('ok') }), await post(container, '/volume', { level }))
     },
 
     /** @returns true if the sound is muted now; null if the broker does not report it */
     async mute (container: UsableContainer, mute: boolean | null): Promise<boolean | null> {
       const answer = await post(container, '/mute', mute === null ? {} : { mute })
-      return read(ResponseSchema({ mute: Type.Optional(Nullable(Type.Boolean())) }), answer).mute ?? null
+      return read(Type.Object({ mute: Type.Optional(Nullable(Type.Boolean())) }), answer).mute ?? null
     },
 
     async saveState (container: UsableContainer, slot: number): Promise<void> {
-      read(ResponseSchema({ status: Type.Literal('saving') }), await post(container, '/save-state', { slot }))
+      read(Type.Object({ status: Type.Literal('saving') }), await post(container, '/save-state', { slot }))
     },
 
     async loadState (container: UsableContainer, slot: number): Promise<void> {
-      read(ResponseSchema({ loaded: Type.Literal(true) }), await post(container, '/load-state', { slot }, LOAD_MS))
+      read(Type.Object({ loaded: Type.Literal(true) }), await post(container, '/load-state', { slot }, LOAD_MS))
     },
 
     async swapDisc (container: UsableContainer, path: string): Promise<void> {
@@ -211,7 +209,7 @@ export function createBroker (app: FastifyInstance, saveSeconds: () => number) {
 
     /** @returns the address for the guest, if it differs from the player's */
     join: async (container: UsableContainer, username: string): Promise<string | null> =>
-      read(ResponseSchema({ host: Text }), await post(container, '/join', { username })).host ?? null,
+      read(Type.Object({ host: Text }), await post(container, '/join', { username })).host ?? null,
 
     async openDesktop (container: UsableContainer): Promise<void> {
       read(Type.Unknown(), await post(container, '/desktop', {}, LAUNCH_MS))
