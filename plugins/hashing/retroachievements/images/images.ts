@@ -59,7 +59,7 @@ function openImage (file: FileReads): Disc {
 interface LocatedTrack extends SheetTrack {
   readonly source: FileReads
   readonly offset: number
-  readonly place: number
+  readonly address: number
   readonly sectors: number
 }
 
@@ -75,7 +75,7 @@ async function openSheet (path: string, sheet: Sheet, budget: Budget): Promise<D
     throw error
   }
   const tracks = locateTracks(sheet, sources, budget)
-  return { track: (choice) => openPlaced(chooseTrack(tracks, choice)), close }
+  return { track: (choice) => openLocated(chooseTrack(tracks, choice)), close }
 }
 
 /** Computes the positions of tracks in their files and on the disc. Tracks follow one another, and so do files. */
@@ -90,11 +90,11 @@ function locateTracks (sheet: Sheet, sources: ReadonlyMap<string, Source>, budge
     if (before?.file !== track.file) offset = 0
     const end = after?.file === track.file ? after.first : Math.floor(source.size / sectorBytesOf(track))
     const sectors = end - track.first
-    const place = track.address ?? base + track.first
-    const placed = { ...track, source: readsOf(source, budget), offset, place, sectors }
+    const address = track.address ?? base + track.first
+    const located = { ...track, source: readsOf(source, budget), offset, address, sectors }
     offset += sectors * sectorBytesOf(track)
     if (after?.file !== track.file) base += end
-    return [placed]
+    return [located]
   })
 }
 
@@ -114,9 +114,9 @@ function chooseTrack (tracks: readonly LocatedTrack[], choice: TrackChoice): Loc
   }
 }
 
-function openPlaced (track: LocatedTrack | undefined): Track | null {
+function openLocated (track: LocatedTrack | undefined): Track | null {
   if (track === undefined) return null
-  const { source, offset, place, pregap, mode } = track
-  const layout = findLayout(source, { offset, address: place, pregap }, mode)
+  const { source, offset, address, pregap, mode } = track
+  const layout = findLayout(source, { offset, address, pregap }, mode)
   return layout === null ? null : openTrack(source, layout)
 }

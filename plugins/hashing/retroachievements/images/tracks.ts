@@ -75,18 +75,18 @@ export function openTrack (file: FileReads, layout: Layout): Track {
 
 /** Finds the shape of the sectors in the file itself, because sheets have errors; otherwise takes that of the sheet. */
 export function findLayout (
-  file: FileReads, place: Pick<Layout, 'offset' | 'address' | 'pregap'>, mode: string | null
+  file: FileReads, start: Pick<Layout, 'offset' | 'address' | 'pregap'>, mode: string | null
 ): Layout | null {
-  const probe = DESCRIPTOR.sector + place.pregap
+  const probe = DESCRIPTOR.sector + start.pregap
   for (const sectorBytes of [RAW_BYTES, 2336]) {
-    const header = file.read(place.offset + probe * sectorBytes, PROBE_BYTES)
+    const header = file.read(start.offset + probe * sectorBytes, PROBE_BYTES)
     if (header.length < PROBE_BYTES || !header.subarray(0, SYNC.length).equals(SYNC)) continue
     const headerBytes = hasMark(header, FORM_HEADER_BYTES) ? FORM_HEADER_BYTES : RAW_HEADER_BYTES
-    return { ...place, address: addressOf(header) - probe, sectorBytes, headerBytes, contentBytes: CONTENT_BYTES }
+    return { ...start, address: addressOf(header) - probe, sectorBytes, headerBytes, contentBytes: CONTENT_BYTES }
   }
-  if (hasMark(file.read(place.offset + probe * CONTENT_BYTES, PROBE_BYTES), 0)) return { ...place, ...COOKED }
+  if (hasMark(file.read(start.offset + probe * CONTENT_BYTES, PROBE_BYTES), 0)) return { ...start, ...COOKED }
   const shape = mode === null ? shapeOfSize(file.size) : MODES[mode]
-  return shape === undefined ? null : { ...place, ...shape }
+  return shape === undefined ? null : { ...start, ...shape }
 }
 
 function hasMark (sector: Buffer, headerBytes: number): boolean {
