@@ -3,14 +3,11 @@ import { constants } from 'node:fs'
 import { access, open } from 'node:fs/promises'
 import { delimiter, join } from 'node:path'
 import { ApiError } from '../../core/errors.ts'
+import { CHD_HEADER_BYTES, type ChdHeader, parseChdHeader } from '../hashing/chd-header.ts'
 
 const PROGRAM = process.platform === 'win32' ? 'chdman.exe' : 'chdman'
 const OUTPUT_BYTES_MAX = 16 * 1024 ** 2
 const REASON_MAX = 300
-// Header of version 5: https://github.com/mamedev/mame/blob/master/src/lib/util/chd.h
-const HEADER_BYTES = 124
-const MAGIC = 'MComprHD'
-const VERSION = 5
 
 /** The error that chdman reports for an image or a conversion it cannot handle. */
 export class ChdmanError extends Error {
@@ -80,28 +77,12 @@ export function createChdman (program: string, signal: AbortSignal) {
 }
 export type Chdman = ReturnType<typeof createChdman>
 
-/** The header of a CHD. */
-export interface ChdHeader {
-  /** The size of the content in bytes; for a CD with 96 bytes for the subchannels of each sector. */
-  logicalBytes: number
-  /** The SHA-1 of the content, without its metadata. */
-  dataSha1: string
-  /** True if the CHD only holds the differences from another one. */
-  hasParent: boolean
-}
-
 /** Reads the header of a CHD; null for any file but a CHD of version 5. */
 export async function readChdHeader (path: string): Promise<ChdHeader | null> {
   const handle = await open(path)
   try {
-    const { buffer: header, bytesRead } = await handle.read(Buffer.alloc(HEADER_BYTES), 0, HEADER_BYTES, 0)
-    if (bytesRead < HEADER_BYTES || header.toString('latin1', 0, MAGIC.length) !== MAGIC) return null
-    if (header.readUInt32BE(12) !== VERSION) return null
-    return {
-      logicalBytes: Number(header.readBigUInt64BE(32)),
-      dataSha1: header.toString('hex', 64, 84),
-      hasParent: header.subarray(104, 124).some((byte) => byte !== 0)
-    }
+    const { buffer, bytesRead } = await handle.read(Buffer.alloc(CHD_HEADER_BYTES), 0, CHD_HEADER_BYTES, 0)
+    return parseChdHeader(buffer.subarray(0, bytesRead))
   } finally {
     await handle.close()
   }

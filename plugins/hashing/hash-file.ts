@@ -1,12 +1,12 @@
 import type { ArchiveMember } from '../../core/archives/types.ts'
 import { hashLargest, hashMembers, type Archive } from '../../core/archives/archive.ts'
-import { readChdSha1 } from './chd-sha1.ts'
+import { CHD_HEADER_BYTES, parseChdHeader } from './chd-header.ts'
 import { Digest, hashBytes } from '../../core/archives/digest.ts'
 import { formatOf } from '../../core/archives/formats.ts'
 import { ArchiveError, Budget, CancelledError, type Watch } from '../../core/archives/limits.ts'
 import type { ContentCache } from './content-cache.ts'
 import { digestSource, readSmall } from './digest-source.ts'
-import { withSource, type Path, type Source } from '../../core/archives/source.ts'
+import { readUpTo, withSource, type Path, type Source } from '../../core/archives/source.ts'
 import { EMPTY_HASHES } from '../../core/archives/types.ts'
 import { type FileHashes, type GroupHashes, type HashSettings } from './hash-types.ts'
 import { asArchiveError, unpack } from '../../core/archives/unpack.ts'
@@ -136,7 +136,8 @@ function toOutcome (own: Digest, running: Digest | null, members: ArchiveMember[
   return { hashes: { ...own.hashes(), chd_sha1_hash: null, archive_members: members }, running: running ?? own }
 }
 
+/** Returns the SHA-1 that a CHD of version 5 stores of its content and metadata; null for any other file. */
 function chdSha1 ({ path, raw }: FileRequest, source: Source): string | null {
   const isChd = Buffer.from(path.slice(-4)).toString('latin1').toLowerCase() === '.chd'
-  return isChd && raw === undefined ? readChdSha1(source) : null
+  return isChd && raw === undefined ? parseChdHeader(readUpTo(source, 0, CHD_HEADER_BYTES))?.sha1 ?? null : null
 }

@@ -1,14 +1,12 @@
 // Format: https://github.com/mamedev/mame/blob/master/src/lib/util/chd.h
 import { inflateRawSync, zstdDecompressSync } from 'node:zlib'
 import { ArchiveError } from '../../../../core/archives/limits.ts'
+import { CHD_HEADER_BYTES, parseChdHeader } from '../../chd-header.ts'
 import { COPY, readMap, STORED, type HunkMap } from './chd-map.ts'
 import { unpackLzma } from './lzma.ts'
 import { type FileReads, readExactlyAt } from './file-reads.ts'
 import { RAW_BYTES, SYNC } from './tracks.ts'
 
-const MAGIC = 'MComprHD'
-const HEADER_BYTES = 124
-const VERSION = 5
 const METADATA_HEADER_BYTES = 16
 /** The most metadata entries: one for each track and some more. */
 const MAX_METADATA = 1000
@@ -44,25 +42,16 @@ const CODECS: Record<string, Unpack> = {
 
 /** Opens a CHD file of version 5. @throws ArchiveError */
 export function openChdFile (file: FileReads): Chd {
-  const header = file.read(0, HEADER_BYTES)
-  if (header.length < HEADER_BYTES || header.toString('latin1', 0, 8) !== MAGIC || header.readUInt32BE(12) !== VERSION) {
-    throw new ArchiveError(`it is not a CHD of version ${VERSION}`)
-  }
-  if (header.subarray(104, 124).some((byte) => byte !== 0)) throw new ArchiveError('it is a CHD that needs another one')
-  const size = Number(header.readBigUInt64BE(32))
-  const hunkBytes = header.readUInt32BE(56)
+  const header = parseChdHeader(file.read(0, CHD_HEADER_BYTES))
+  if (header === null) throw new ArchiveError('it is not a CHD of version 5')
+  if (header.hasParent) throw new ArchiveError('it is a CHD that needs another one')
+  const { logicalBytes: size, hunkBytes, codecs, isCompressed, mapOffset: offset } = header
   if (hunkBytes === 0 || hunkBytes > MAX_HUNK_BYTES) throw new ArchiveError(`a hunk of it has ${hunkBytes} bytes`)
-  const codecs = [16, 20, 24, 28].map((at) => header.toString('latin1', at, at + 4))
-  const map = readMap(file, {
-    offset: Number(header.readBigUInt64BE(40)),
-    hunks: Math.ceil(size / hunkBytes),
-    hunkBytes,
-    isCompressed: header.readUInt32BE(16) !== 0
-  })
+  const map = readMap(file, { offset, hunks: Math.ceil(size / hunkBytes), hunkBytes, isCompressed })
   return {
     size,
-    unitBytes: header.readUInt32BE(60),
-    metadata: readMetadata(file, Number(header.readBigUInt64BE(48))),
+    unitBytes: header.unitBytes,
+    metadata: readMetadata(file, header.metadataOffset),
     read: createRead(size, hunkBytes, createHunkReader(file, { map, codecs, hunkBytes }))
   }
 }
