@@ -1,7 +1,7 @@
 import type { Context } from '../../core/access/context.ts'
 import type { AnyCaller } from '../platforms/visibility.ts'
 import { selectVisibleRoms } from '../roms/visible-rows.ts'
-import { selectHiddenPlatforms } from './report-rows.ts'
+import { selectHiddenPlatformNames } from './report-rows.ts'
 
 type Report = Record<string, unknown>
 
@@ -38,6 +38,6 @@ export async function hideFromReports (
 ): Promise<Report[]> {
   const ids = reports.flatMap(listItems).flatMap((item) => romIdOf(item) ?? [])
   const roms = ids.length === 0 ? new Set<number>() : await selectVisibleRoms(context, [...new Set(ids)])
-  const platforms = await selectHiddenPlatforms(context)
+  const platforms = await selectHiddenPlatformNames(context)
   return reports.map((report) => hide(report, roms, platforms))
 }
