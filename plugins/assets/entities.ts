@@ -14,7 +14,7 @@ export interface AssetRef<Kind extends AssetKind = AssetKind> { kind: Kind, id: 
  * The cause of a deletion: the owner, or the limit on the history of a slot. Devices delete only assets that the owner
  * deleted.
  */
-export const DELETED_BY = ['owner', 'cleanup'] as const
+const DELETED_BY = ['owner', 'cleanup'] as const
 
 /** Columns of content on disk. A file is never overwritten: new content is a new file. */
 const contentColumns = {

@@ -15,7 +15,7 @@ export interface AuditRecord {
   details?: Record<string, string | number | boolean | null>
 }
 
-export const AUDIT_EVENTS = [
+const AUDIT_EVENTS = [
   'sign_in.succeeded', 'sign_in.failed', 'sign_in.throttled', 'sign_out', 'session.revoked', 'token.created',
   'token.revoked', 'token.regenerated', 'token.paired', 'device.approved', 'device.denied', 'device.deleted',
   'password.reset_requested', 'password.reset', 'password.changed', 'user.created', 'user.invited', 'user.registered',

@@ -5,9 +5,9 @@ import { basePath } from '../../core/config/base-url.ts'
 import { cookieNames, readCookies } from '../../core/access/names.ts'
 
 /** Returns the path of the login cookie: everything that is served. */
-export const cookiePath = (config: Config) => `${basePath(config)}/`
+const cookiePath = (config: Config) => `${basePath(config)}/`
 
-export const cookieOptions = (config: Config, request: FastifyRequest) => ({
+const cookieOptions = (config: Config, request: FastifyRequest) => ({
   path: cookiePath(config),
   httpOnly: true,
   sameSite: 'lax' as const,

@@ -28,7 +28,7 @@ export const Session = defineEntity({
 })
 export type Session = InferEntity<typeof Session>
 
-export const TOKEN_PURPOSES = ['reset', 'invite', 'refresh', 'oidc'] as const
+const TOKEN_PURPOSES = ['reset', 'invite', 'refresh', 'oidc'] as const
 
 /** A token for one use: a link or a refresh. Only the SHA-256 of its secret is stored. */
 export const OneTimeToken = defineEntity({

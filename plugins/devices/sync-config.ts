@@ -8,7 +8,7 @@ export const SECRET_MASK = '********'
 export const SSH_PORT = 22
 export const SSH_USER = 'root'
 /** Purpose of the seal of a device's secrets. */
-export const SYNC_SEAL = 'device-sync'
+const SYNC_SEAL = 'device-sync'
 const SECRET_KEYS = ['ssh_password', 'ssh_private_key', 'ssh_passphrase', 'ssh_key_path'] as const
 /** The first key that a host presented; clients need not send it back. */
 const HOST_KEY = 'ssh_host_key'

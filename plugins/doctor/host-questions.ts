@@ -6,7 +6,7 @@ import { HOST_SECTIONS } from '../../core/config/host-settings.ts'
 import { toSortedJson, withoutHostKeys } from '../settings/shared-sections.ts'
 
 /** The key of a test object, so that no question leads to another file. */
-export const TEST_OBJECT = /^assets\/\.svc-doctor-[0-9a-f-]{36}$/
+const TEST_OBJECT = /^assets\/\.svc-doctor-[0-9a-f-]{36}$/
 
 const QuestionSchema = Type.Object({
   id: Type.String({ maxLength: 36 }),

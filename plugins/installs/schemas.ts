@@ -19,7 +19,7 @@ export type InstallRequestView = Static<typeof InstallRequestSchema>
 
 export const CreateInstallSchema = Type.Object({ rom_id: idOf('a ROM') }, { title: 'CreateInstall' })
 
-export const REPORTED_STATUSES = ['done', 'already_installed', 'failed'] as const
+const REPORTED_STATUSES = ['done', 'already_installed', 'failed'] as const
 export const ReportInstallSchema = Type.Object({
   status: StringEnum(REPORTED_STATUSES),
   reason: Type.Optional(Nullable(StoredText({ maxLength: 500 })))

@@ -5,7 +5,7 @@ import { Task } from '../tasks/entities.ts'
 import type { ScanStats } from './schemas.ts'
 
 /** `read`: the files are stored, but some lookups or pictures of the ROMs are not. */
-export const PART_STATES = ['waiting', 'leased', 'read', 'done'] as const
+const PART_STATES = ['waiting', 'leased', 'read', 'done'] as const
 
 /** A platform folder that the running library scan reads. A scan worker leases it for the time of its work. */
 export const ScanPart = defineEntity({

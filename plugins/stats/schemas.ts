@@ -40,7 +40,6 @@ export const PlayStatsQuery = Type.Object({
   }),
   limit: Type.Integer({ default: 10, minimum: 1, maximum: MOST_PLAYED_MAX, description: 'Number of most played ROMs' })
 })
-export type PlayStatsInput = Static<typeof PlayStatsQuery>
 
 const Played = { total_ms: Type.Integer(), sessions: Type.Integer() }
 export const PlayStatsSchema = Type.Object({

@@ -15,7 +15,7 @@ export const noContainer = (platform: string) => notFound(`No streaming containe
 export const claimedByOther = () => forbidden(CLAIMED)
 
 /** Lists the machines of a platform, given as a path parameter. */
-export function listContainersOf (config: Config, named: string): UsableContainer[] {
+function listContainersOf (config: Config, named: string): UsableContainer[] {
   const platform = named.toLowerCase()
   return listUsable(config).filter((container) => container.platform === platform)
 }

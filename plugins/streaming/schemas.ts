@@ -10,7 +10,7 @@ const LEVEL_MAX = 100
 export const IMPORT_KINDS = ['save', 'state'] as const
 export const DISC_SWAPS = ['none', 'broker', 'manual'] as const
 export const CORE_TIERS = ['default', 'vetted', 'untested', 'blocked'] as const
-export const CARD_IMPORTS = ['adopt', 'discard'] as const
+const CARD_IMPORTS = ['adopt', 'discard'] as const
 /** States of a memory card that another game left behind. */
 export const CARD_OUTCOMES = ['found', 'unreadable'] as const
 

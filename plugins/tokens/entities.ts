@@ -38,7 +38,7 @@ export const PairingCode = defineEntity({
   }
 })
 
-export const AUTHORIZATION_STATUSES = ['pending', 'approved', 'denied'] as const
+const AUTHORIZATION_STATUSES = ['pending', 'approved', 'denied'] as const
 
 /** The facts that a device sends about itself when it requests access. */
 export interface DeviceRequest {

@@ -2,7 +2,7 @@ import { type Static, Type } from '@sinclair/typebox'
 import { DateTime, Nullable, NameText, StringEnum } from '../../core/typebox.ts'
 import { SCOPES } from '../../core/access/scopes.ts'
 
-export const LIFETIMES = ['30d', '90d', '1y', 'never'] as const
+const LIFETIMES = ['30d', '90d', '1y', 'never'] as const
 export type Lifetime = typeof LIFETIMES[number]
 /** The lifetime of a token. Apps also send null for a token that never expires. */
 export const LifetimeSchema = Type.Optional(Nullable(StringEnum(LIFETIMES, { default: 'never' })))

@@ -13,11 +13,6 @@ const PIECE_BYTES = 256 * 1024
 /** Returns one line of a list of hashes. */
 export const hashLine = (sha256: string, size: number, name: string) => `${JSON.stringify([sha256, size, name])}\n`
 
-/** Thrown if a content ends before its announced size. */
-export class ShortContentError extends Error {
-  override name = 'ShortContentError'
-}
-
 const toError = (err: unknown): Error => err instanceof Error ? err : new Error(String(err))
 
 type Content = AsyncIterable<Uint8Array> | Iterable<Uint8Array>
@@ -57,7 +52,7 @@ export function writeArchive (path: string, signal: AbortSignal) {
       if (!entry.write(chunk)) await Promise.race([once(entry, 'drain'), ended])
       throwFailure()
     }
-    if (done !== size) throw new ShortContentError(`${name} changed while it was read`)
+    if (done !== size) throw new Error(`${name} changed while it was read`)
     entry.end(null)
     await ended
     throwFailure()

@@ -60,4 +60,3 @@ export function createHelper (app: FastifyInstance, config: Config, hashers: Sha
     }
   }
 }
-export type Helper = ReturnType<typeof createHelper>

@@ -7,7 +7,7 @@ export const listControls = (element: ParentNode): HTMLElement[] =>
   [...element.querySelectorAll<HTMLElement>(CONTROLS)].filter((control) => !control.matches(':disabled, [tabindex="-1"]'))
 
 /** Finds the control that a person wants first: in the content of a dialog, else among its buttons. */
-export function findFirstControl (dialog: ParentNode): HTMLElement | null {
+function findFirstControl (dialog: ParentNode): HTMLElement | null {
   return [...dialog.querySelectorAll('.dialog-body, .dialog-foot')].flatMap(listControls).find((control) => control.checkVisibility()) ?? null
 }
 

@@ -5,7 +5,7 @@ import { type FileReads, readExactlyAt } from './file-reads.ts'
 /** The storage of a hunk: packed by one of the four codecs, unpacked, as a copy of another hunk, or in another file. */
 export const STORED = 4
 export const COPY = 5
-export const IN_PARENT = 6
+const IN_PARENT = 6
 
 const RUN = 7
 const LONG_RUN = 8

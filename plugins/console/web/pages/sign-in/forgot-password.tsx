@@ -9,7 +9,7 @@ import { Notice } from '../../ui/state.tsx'
 import { Entrance } from './entrance.tsx'
 
 /** True if the server mails links for a new password. */
-export const mailsLinks = (): boolean =>
+const mailsLinks = (): boolean =>
   session.value.state !== 'starting' && session.value.heartbeat.NOTIFICATIONS.EMAILS_RESET_LINKS
 
 /** Asks for a link by mail. The answer is the same for every name, so it tells nobody which accounts exist. */

@@ -21,7 +21,7 @@ import { listInterrupted } from './upload-memory.ts'
 import { type Upload, addFiles, choosePlatform, removeUpload, retry, uploads } from './upload-queue.ts'
 
 /** All platforms that games can have, also those without any game yet. */
-export const useSupportedPlatforms = () =>
+const useSupportedPlatforms = () =>
   useResource('supported-platforms', (signal) => call(api.GET('/api/platforms/supported', { signal })))
 
 function describe ({ state, sent, file, failure, platform }: Upload): string {
