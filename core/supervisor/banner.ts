@@ -3,10 +3,8 @@ import type { Config } from '../config/config.ts'
 import { basePath, shareableBaseUrl } from '../config/base-url.ts'
 import { listRoots } from '../config/path-mask.ts'
 import { SERVER_DIR } from '../server-dir.ts'
-import type { ReadyMessage } from './messages.ts'
+import type { PluginRecord } from '../loader/registry.ts'
 import { VERSION } from '../version.ts'
-
-type Plugin = ReadyMessage['plugins'][number]
 
 const EVERYWHERE = new Set(['0.0.0.0', '::', '[::]', ''])
 
@@ -28,13 +26,13 @@ export function commandLine (config: Config, ...args: string[]): string {
     ...(isDefault ? [] : ['--data-dir', quote(config.data_dir)]), ...args].join(' ')
 }
 
-const nameOf = ({ kind, key }: Plugin) => `${kind ?? 'package'} ${key}`
+const nameOf = ({ kind, key }: PluginRecord) => `${kind ?? 'package'} ${key}`
 
 /**
  * Describes the plugins for the banner. Disabled ones are many and no problem, so their reasons are shown only on
  * demand.
  */
-function describePlugins (config: Config, plugins: readonly Plugin[]): string[] {
+function describePlugins (config: Config, plugins: readonly PluginRecord[]): string[] {
   const { active = [], disabled = [], ...others } = Object.groupBy(plugins, ({ status }) => status)
   const lines = [`${active.length} active${active.length === 0 ? '' : `: ${active.map(nameOf).join(', ')}`}`]
   if (disabled.length > 0) {
@@ -69,7 +67,7 @@ export interface BannerFacts {
   setupCode: string | null
   /** True if the server shows pages to browsers. */
   hasPages: boolean
-  plugins: readonly Plugin[]
+  plugins: readonly PluginRecord[]
 }
 
 /** Returns the information for the operator once the server is up. */

@@ -1,8 +1,9 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 import type { InstalledPlugins } from '../loader/inspection/installed.ts'
+import type { PluginRecord } from '../loader/registry.ts'
 import type { MetricSnapshot, ServerSnapshot } from '../metrics/metric-snapshot.ts'
-import { Nullable, StringEnum } from '../typebox.ts'
+import { Nullable } from '../typebox.ts'
 
 /**
  * Messages from the supervisor to a process. They carry secrets, because other users may read the environment of a
@@ -59,17 +60,6 @@ const SupervisorMessageSchema = Type.Union([
 export type SupervisorMessage = Static<typeof SupervisorMessageSchema>
 export type StartMessage = Extract<SupervisorMessage, { type: 'start' }>
 
-const PluginRecordSchema = Type.Object({
-  kind: Nullable(StringEnum(['provider', 'channel', 'exporter'])),
-  key: Type.String(),
-  name: Type.String(),
-  package: Type.String(),
-  version: Nullable(Type.String()),
-  status: StringEnum(['active', 'disabled', 'unsupported', 'failed']),
-  reason: Nullable(Type.String()),
-  origin: StringEnum(['built-in', 'community'])
-})
-
 /** Messages from a process to its supervisor. */
 const ProcessMessageSchema = Type.Union([
   /** Sent every few seconds: the event loop runs, with the busy share of its time since the last message. */
@@ -82,7 +72,7 @@ const ProcessMessageSchema = Type.Union([
     has_pages: Type.Boolean(),
     /** The packages of plugins that it works with. */
     installed: Type.Unsafe<InstalledPlugins>(Type.Object({})),
-    plugins: Type.Array(PluginRecordSchema)
+    plugins: Type.Array(Type.Unsafe<PluginRecord>(Type.Object({})))
   }),
   /** The scan worker has no work until this time of the database, in milliseconds. */
   Type.Object({ type: Type.Literal('idle'), wake_at: Nullable(Type.Number()) }),
