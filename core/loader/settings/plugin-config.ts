@@ -108,29 +108,22 @@ export function readPluginConfig (
   const refusal = refuseSchema(kind, plugin, config)
   if (refusal !== undefined) return { status: 'failed', reason: refusal }
   const properties = propertiesOf(schema)
+  const toName = (path: string, setting = properties[path] ?? {} as TSchema) =>
+    nameOf(key, path, setting, sectionNameOf(kind))
   const own = collectOwn({ kind, key, properties }, config, env)
   const picked = pickStored(stored, schema, own)
   const given = { ...picked, ...own }
   const values = { ...given, ...collectShared(given, properties, config, env) }
   const isStored = (property: string) => Object.hasOwn(picked, property) && own[property] === undefined
   if (values.enabled === false) {
-    const name = nameOf(key, 'enabled', properties.enabled ?? {} as TSchema, sectionNameOf(kind))
-    return { status: 'disabled', reason: isStored('enabled') ? 'switched off in its settings' : `switched off by ${name}` }
+    return { status: 'disabled', reason: `switched off ${isStored('enabled') ? 'in its settings' : `by ${toName('enabled')}`}` }
   }
   const configSchema = schema ?? Type.Object({})
   const filled = Value.Default(configSchema, values) as Record<string, unknown>
-  if (filled.enabled === false) {
-    const name = nameOf(key, 'enabled', properties.enabled ?? {} as TSchema, sectionNameOf(kind))
-    return { status: 'disabled', reason: `off unless ${name} is true` }
-  }
+  if (filled.enabled === false) return { status: 'disabled', reason: `off unless ${toName('enabled')} is true` }
   const required = TypeGuard.IsObject(schema) ? schema.required ?? [] : []
   const missing = required.filter((property) => filled[property] === undefined)
-  if (missing.length > 0) {
-    const names = missing.map(
-      (property) => nameOf(key, property, properties[property] ?? {} as TSchema, sectionNameOf(kind))
-    )
-    return { status: 'disabled', reason: `set ${names.join(' and ')}` }
-  }
+  if (missing.length > 0) return { status: 'disabled', reason: `set ${missing.map((property) => toName(property)).join(' and ')}` }
   const [problem] = [...Value.Errors(configSchema, filled)]
   if (problem !== undefined) {
     const [property = '', ...inner] = problem.path.split('/').slice(1)
@@ -140,16 +133,14 @@ export function readPluginConfig (
     const wrong = `${shown} is not ${describeType(problem.schema)}`
     // A newer version of the plugin may refuse what an administrator stored for the former one.
     if (isStored(property)) return { status: 'failed', reason: `its setting ${path}: ${wrong}; correct it in the settings of the plugin` }
-    return { status: 'failed', reason: `${nameOf(key, path, propertySchema, sectionNameOf(kind))}: ${wrong}; correct or remove it` }
+    return { status: 'failed', reason: `${toName(path, propertySchema)}: ${wrong}; correct or remove it` }
   }
   const secrets = Object.entries(properties).filter(([, property]) => property.writeOnly === true)
     .map(([name]) => filled[name]).filter((value) => typeof value === 'string')
   const folders = findFolders(properties, filled)
   for (const [property, path] of Object.entries(folders)) {
     const reason = refuseFolder(path)
-    if (reason === undefined) continue
-    const name = nameOf(key, property, properties[property] ?? {} as TSchema, sectionNameOf(kind))
-    return { status: 'failed', reason: `${name}: '${path}' ${reason}` }
+    if (reason !== undefined) return { status: 'failed', reason: `${toName(property)}: '${path}' ${reason}` }
   }
   return { status: 'ready', value: filled, secrets, origins: findOrigins(given), folders }
 }
