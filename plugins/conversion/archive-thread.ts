@@ -53,9 +53,10 @@ async function digestAll (archive: Archive): Promise<Member[]> {
 
 async function unpackEntry (entry: Entry, folder: string): Promise<Member> {
   const { name, size } = entry
-  const place = safeRelativePath(name)
-  await mkdir(dirname(join(folder, place)), { recursive: true })
-  const handle = await open(join(folder, place), 'wx')
+  const path = safeRelativePath(name)
+  const target = join(folder, path)
+  await mkdir(dirname(target), { recursive: true })
+  const handle = await open(target, 'wx')
   try {
     let written = 0
     for await (const piece of readVerified(entry)) {
@@ -64,7 +65,7 @@ async function unpackEntry (entry: Entry, folder: string): Promise<Member> {
       await handle.writeFile(piece)
     }
     await handle.sync()
-    return { name: place, size: written }
+    return { name: path, size: written }
   } finally {
     await handle.close()
   }

@@ -31,10 +31,10 @@ export interface StagingLocation { slug: string, fs_path: string, work: string }
 type EntryLocation = Pick<EntryFile, 'file_name' | 'file_path' | 'is_top_level' | 'category'>
 
 /** Stages one file; syncs it to disk, because the original is deleted later. */
-async function stageOne (path: string, place: EntryLocation, replaces = false): Promise<StagedFile> {
+async function stageOne (path: string, location: EntryLocation, replaces = false): Promise<StagedFile> {
   await syncPath(path)
   const { inode, size, mtime } = await readFacts(path)
-  const { file_name: name, file_path: folder, is_top_level: isTop, category } = place
+  const { file_name: name, file_path: folder, is_top_level: isTop, category } = location
   return {
     file: {
       file_name: name, file_path: folder, absolute_path: path, file_size_bytes: size, mtime, inode, is_top_level: isTop,

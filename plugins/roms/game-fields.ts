@@ -96,10 +96,10 @@ export type ManualField = typeof MANUAL_FIELDS[number]
 
 export const GAME_FIELD_NAMES = Object.keys(GAME_FIELDS) as GameFieldName[]
 
-/** Returns the fields that a place contains, in the order of the table. */
-export function gameFieldsIn<Where extends FieldTable> (place: Where): NamesIn<Where>[] {
+/** Returns the fields of a set, in the order of the table. */
+export function gameFieldsIn<Where extends FieldTable> (set: Where): NamesIn<Where>[] {
   return GAME_FIELD_NAMES
-    .filter((name): name is NamesIn<Where> => GAME_FIELDS[name].in.some((one: FieldTable) => one === place))
+    .filter((name): name is NamesIn<Where> => GAME_FIELDS[name].in.some((one: FieldTable) => one === set))
 }
 
 /** Returns an object with a value for each of the given fields. */
@@ -109,7 +109,7 @@ export function mapGameFields<Name extends GameFieldName, Values extends Record<
   return Object.fromEntries(names.map((name) => [name, toValue(name)])) as Values
 }
 
-/** Returns the schemas of the fields that a place contains. */
-export const gameSchemas = <Where extends FieldTable>(place: Where) =>
+/** Returns the schemas of the fields of a set. */
+export const gameSchemas = <Where extends FieldTable>(set: Where) =>
   mapGameFields<NamesIn<Where>, { [Name in NamesIn<Where>]: Fields[Name]['wire'] }>(
-    gameFieldsIn(place), (name) => GAME_FIELDS[name].wire)
+    gameFieldsIn(set), (name) => GAME_FIELDS[name].wire)

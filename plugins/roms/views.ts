@@ -129,15 +129,15 @@ function toMetadatum (row: RomRow): RomView['metadatum'] {
 
 function toArtwork (row: RomRow, version: string, addresses: Addresses) {
   const cover = (path: string | null) => path === null || path === '' ? '' : addresses.locate(path, version)
-  const place = (path: string | null | undefined) => path === null || path === undefined || path === '' ? '' : addresses.toPath(path)
+  const toPath = (path: string | null | undefined) => path === null || path === undefined || path === '' ? '' : addresses.toPath(path)
   return {
     path_cover_small: cover(row.path_cover_small),
     path_cover_large: cover(row.path_cover_large),
     url_cover: row.url_cover ?? '',
     has_manual: row.path_manual !== null && row.path_manual !== '',
-    path_manual: place(row.path_manual),
+    path_manual: toPath(row.path_manual),
     url_manual: row.url_manual ?? '',
-    path_video: place(row.media.video?.path ?? row.media.video_normalized?.path) || null,
+    path_video: toPath(row.media.video?.path ?? row.media.video_normalized?.path) || null,
     merged_screenshots: row.path_screenshots.map((path) => addresses.locate(path, version))
   }
 }

@@ -85,8 +85,8 @@ export function createScans (app: FastifyInstance, config: Config) {
     },
 
     /** Queues a scan of single files or folders of a platform; the scan waits if there is no worker. */
-    scanEntries: (place: PlatformFolderRef, names: readonly string[], userId: number | null): Promise<Task> => queue({
-      type: 'quick', library_ids: [place.library_id], platforms: [place.id], platform_fs_slugs: [], roms_ids: [], fs_names: names
+    scanEntries: (folder: PlatformFolderRef, names: readonly string[], userId: number | null): Promise<Task> => queue({
+      type: 'quick', library_ids: [folder.library_id], platforms: [folder.id], platform_fs_slugs: [], roms_ids: [], fs_names: names
     }, true, userId),
 
     /** Queues a lookup of ROMs at the providers that know them; the scan waits if there is no worker. */
