@@ -79,7 +79,7 @@ function * readEntries (loaded: Loaded, budget: Budget): Generator<Entry> {
     for (let index = 0; ;) {
       const entry = nextEntry(wasm, archive)
       if (entry === null) break
-      budget.addEntries()
+      budget.addEntry()
       budget.check()
       const name = wasm.entry_pathname(entry)
       if (wasm.entry_is_encrypted(entry)) throw new ArchiveError(`member '${name}' is encrypted`)

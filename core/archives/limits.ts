@@ -75,8 +75,8 @@ export class Budget {
   }
 
   /** @throws ArchiveError when there are too many entries. */
-  addEntries (count = 1): void {
-    this.#entries += count
+  addEntry (): void {
+    this.#entries++
     if (this.#entries > this.limits.entries) {
       throw new ArchiveError(`more than ${this.limits.entries} entries`)
     }

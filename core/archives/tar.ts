@@ -36,7 +36,7 @@ async function * readTar (bytes: Pieces, budget: Budget): AsyncGenerator<Entry> 
   let index = 0
   try {
     for await (const entry of tar) {
-      budget.addEntries()
+      budget.addEntry()
       const { name, size } = entry.header
       if (isRegularFile(entry.header)) {
         yield { index: index++, name, size, crc: null, content: () => readContent(entry, end) }

@@ -84,7 +84,7 @@ async function readMembers (zip: ZipFile, budget: Budget): Promise<ZipMember[]> 
   const members: ZipMember[] = []
   let total = 0
   for await (const entry of zip.eachEntry()) {
-    budget.addEntries()
+    budget.addEntry()
     if (!isRegularFile(entry)) continue
     const name = nameOf(entry)
     if (entry.isEncrypted()) throw new ArchiveError(`member '${name}' is encrypted`)

@@ -15,7 +15,7 @@ const CONNECTIONS_PER_ORIGIN = 32
  * Creates the `connect` option of an undici Agent. A name is resolved once, inside the connection, and refused with
  * AddressRefusedError if any of its addresses is not global. The connection goes to the checked addresses.
  */
-export function createConnector (rules: AddressRules = {}): buildConnector.connector {
+export function createConnector (rules: AddressRules): buildConnector.connector {
   const { resolve = resolveName } = rules
   const options = {
     timeout: CONNECT_TIMEOUT_MS,

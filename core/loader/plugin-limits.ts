@@ -39,11 +39,11 @@ export const NO_LIMITS: LimitState = { rateLimit: null, allowances: {} }
 
 /** @param onChange receives the state to store, and whether that is urgent */
 export function createReportedLimits (
-  stored: LimitState, onChange: (state: LimitState, isUrgent: boolean) => void = () => {}, now: () => number = Date.now
+  stored: LimitState, onChange: (state: LimitState, isUrgent: boolean) => void = () => {}
 ): ReportedLimits {
   let { rateLimit } = stored
   const byName = new Map(Object.entries(stored.allowances))
-  const current = () => [...byName.values()].filter(({ resetsAt }) => resetsAt > now())
+  const current = () => [...byName.values()].filter(({ resetsAt }) => resetsAt > Date.now())
   const change = (isUrgent: boolean) => {
     onChange({ rateLimit, allowances: Object.fromEntries(current().map((one) => [one.name, one])) }, isUrgent)
   }

@@ -6,7 +6,7 @@ type Connection = Socket['conn']
 const CONNECTIONS_MAX = 200
 
 /** Counts the connections of guests by network. */
-export function createGuestCount (max = CONNECTIONS_MAX) {
+export function createGuestCount () {
   const counts = new Map<string, number>()
   const networks = new Map<Connection, string>()
 
@@ -20,7 +20,7 @@ export function createGuestCount (max = CONNECTIONS_MAX) {
   }
 
   return {
-    hasRoom: (network: string) => (counts.get(network) ?? 0) < max,
+    hasRoom: (network: string) => (counts.get(network) ?? 0) < CONNECTIONS_MAX,
     /** Counts a connection as a guest's until `remove` is called or it closes. */
     add (connection: Connection, network: string): void {
       networks.set(connection, network)

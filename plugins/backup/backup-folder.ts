@@ -27,7 +27,7 @@ export const upgradeFolder = (config: Config): string => join(config.data_dir, '
 /** Returns the time in UTC, so that names sort by time. */
 export const stampOf = (time: Date): string => time.toISOString().replaceAll(/[-:]|\.\d+/g, '')
 
-export const nextPath = (folder: string, now = new Date()): string => join(folder, `svc-${stampOf(now)}${EXTENSION}`)
+export const nextPath = (folder: string): string => join(folder, `svc-${stampOf(new Date())}${EXTENSION}`)
 
 /** Returns the path of a backup that lacks uploads, in place of the path of a complete one. */
 export const incompletePath = (path: string): string => `${path.slice(0, -EXTENSION.length)}${INCOMPLETE}`
@@ -39,13 +39,13 @@ export const unfinishedPath = (path: string): string => `${path}${UNFINISHED}`
  * Deletes what killed backups left in a folder. Files of the last day stay, because another server may write its
  * backups there, too.
  */
-export async function deleteUnfinished (folder: string, now = Date.now()): Promise<void> {
+export async function deleteUnfinished (folder: string): Promise<void> {
   const names = await readdir(folder)
   for (const name of names) {
     if (!name.endsWith(UNFINISHED) || !DEFAULT_NAME.test(name.slice(0, -UNFINISHED.length))) continue
     const path = join(folder, name)
     const facts = await ifPresent(stat(path))
-    if (facts !== null && facts.mtimeMs < now - DAY_MS) await rm(path, { force: true })
+    if (facts !== null && facts.mtimeMs < Date.now() - DAY_MS) await rm(path, { force: true })
   }
 }
 

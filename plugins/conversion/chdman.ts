@@ -22,8 +22,8 @@ export class ChdmanError extends Error {
 }
 
 /** Finds chdman, which makes CHDs, on the `PATH` of the server; null if it is not installed. */
-export async function findChdman (path = process.env.PATH ?? ''): Promise<string | null> {
-  for (const folder of path.split(delimiter).filter((one) => one !== '')) {
+export async function findChdman (): Promise<string | null> {
+  for (const folder of (process.env.PATH ?? '').split(delimiter).filter((one) => one !== '')) {
     const program = join(folder, PROGRAM)
     if (await access(program, constants.X_OK).then(() => true, () => false)) return program
   }

@@ -39,13 +39,13 @@ export function describeProblems (signs: readonly ProxyProblem[], config: Config
 }
 
 /** Describes for the operator why the current config.yml is not in force; empty if it is. */
-export function describeConfigProblem ({ file }: Config, now = new Date()): Problem[] {
+export function describeConfigProblem ({ file }: Config): Problem[] {
   const reason = file.findProblem()
   if (reason === null) return []
   return [{
     kind: 'config_unusable',
     subject: file.path,
-    seen_at: now.toISOString(),
+    seen_at: new Date().toISOString(),
     message: `The changed configuration cannot be used: ${reason}. The former settings stay in use`,
     remedy: 'Correct the file; the server then reads it again',
     lines: []

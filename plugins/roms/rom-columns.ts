@@ -159,10 +159,10 @@ type PropertyName = Exclude<RomColumnName, 'platform_id'>
 export const romProperties = () => Object.fromEntries(ENTRIES.flatMap(([name, { column }]) =>
   column === null ? [] : [[name, column()]])) as { [Name in PropertyName]: ReturnType<Columns[Name]['column']> }
 
-/** Selects columns of a table of ROMs: bigint as a number for the driver, times as milliseconds since 1970. */
-export const selectRomColumns = (names: readonly RomColumnName[], table = 'r'): string => names.map((name) => {
+/** Selects columns of ROMs `r`: bigint as a number for the driver, times as milliseconds since 1970. */
+export const selectRomColumns = (names: readonly RomColumnName[]): string => names.map((name) => {
   const { sql } = ROM_COLUMNS[name]
-  if (sql === 'bigint') return `${table}.${name}::float8 as ${name}`
-  if (sql === 'timestamptz') return `round(date_part('epoch', ${table}.${name}) * 1000) as ${name}`
-  return `${table}.${name}`
+  if (sql === 'bigint') return `r.${name}::float8 as ${name}`
+  if (sql === 'timestamptz') return `round(date_part('epoch', r.${name}) * 1000) as ${name}`
+  return `r.${name}`
 }).join(', ')

@@ -116,10 +116,10 @@ export function listPluginPackages (dataDir: string, serverDir = SERVER_DIR): Pl
  * Makes `import '@svc/plugin-sdk'` in community packages load this server's SDK. A plugin with its own copy would throw
  * errors of other classes.
  */
-export function linkSdk (dataDir: string, serverDir = SERVER_DIR): void {
+export function linkSdk (dataDir: string): void {
   const modules = join(pluginsFolder(dataDir), 'node_modules')
   if (!existsSync(modules)) return
-  const sdk = dirname(createRequire(join(serverDir, 'package.json')).resolve(`${SDK}/package.json`))
+  const sdk = dirname(createRequire(join(SERVER_DIR, 'package.json')).resolve(`${SDK}/package.json`))
   const link = join(modules, SDK)
   if (isLinkTo(link, sdk)) return
   rmSync(link, { recursive: true, force: true })

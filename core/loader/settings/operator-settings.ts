@@ -99,8 +99,9 @@ export interface OperatorSettings {
 
 /** Returns the settings of a plugin that the operator set, and those that nobody else may set. */
 export function readOperatorSettings (
-  kind: string, { key, config: schema }: ConfiguredPlugin, config: Config, env: Environment = settingsEnvironment()
+  kind: string, { key, config: schema }: ConfiguredPlugin, config: Config
 ): OperatorSettings {
+  const env = settingsEnvironment()
   const properties = propertiesOf(schema)
   const own = collectOwn({ kind, key, properties }, config, env)
   const values = { ...own, ...collectShared(own, properties, config, env) }

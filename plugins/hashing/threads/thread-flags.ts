@@ -7,5 +7,6 @@ const THREAD_FLAGS = [PERMISSION, '--allow-fs-read=', '--no-experimental-sqlite'
  * The flags of the threads of a confined process; undefined in any other process, whose threads inherit its flags.
  * A thread may not start threads itself, because one with other flags would have all permissions.
  */
-export const threadFlags = (flags: readonly string[] = process.execArgv): string[] | undefined =>
-  flags.includes(PERMISSION) ? flags.filter((flag) => THREAD_FLAGS.some((start) => flag.startsWith(start))) : undefined
+export const threadFlags = (): string[] | undefined => process.execArgv.includes(PERMISSION)
+  ? process.execArgv.filter((flag) => THREAD_FLAGS.some((start) => flag.startsWith(start)))
+  : undefined

@@ -70,13 +70,16 @@ export function follow (geometry: Geometry, former: { top: number, scroll: numbe
   return Math.min(Math.max(0, former.top + way), whole)
 }
 
+/** Rows that are rendered above and below the visible ones. */
+const SPARE_ROWS = 2
+
 /** The cells to render: from the first to before the last, with some rows above and below the visible ones. */
 export interface Range { readonly first: number, readonly end: number }
 
-export function rangeOf (geometry: Geometry, top: number, count: number, spare = 2): Range {
+export function rangeOf (geometry: Geometry, top: number, count: number): Range {
   const { columns, rows, rowHeight, viewport } = geometry
-  const firstRow = Math.max(0, Math.floor(top / rowHeight) - spare)
-  const endRow = Math.min(rows, Math.ceil((top + viewport) / rowHeight) + spare)
+  const firstRow = Math.max(0, Math.floor(top / rowHeight) - SPARE_ROWS)
+  const endRow = Math.min(rows, Math.ceil((top + viewport) / rowHeight) + SPARE_ROWS)
   return { first: Math.min(count, firstRow * columns), end: Math.min(count, endRow * columns) }
 }
 
