@@ -20,6 +20,15 @@ t.test('a hanging plugin is killed after a call\'s timeout, and restarts', async
   t.equal(await tell('answer here'), 'here')
 })
 
+t.test('a plugin that hangs between two calls is killed, and restarts', async (t) => {
+  const { tell, untilBack, changes } = await startTroublemaker(t, undefined, 2_000)
+  t.equal(await tell('code setImmediate(() => { for (;;); }); return "done"'), 'done')
+  await until(() => changes.length > 0, 'it is ended')
+  t.match(changes[0], /it did not answer for 2 s/)
+  await untilBack()
+  t.equal(await tell('answer here'), 'here')
+})
+
 t.test('the server and other plugins work on while a plugin crashes and hangs', async (t) => {
   await makeTrouble(t, 5, 1)
 })

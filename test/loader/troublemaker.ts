@@ -32,7 +32,9 @@ export const scopeOf = (signal: AbortSignal = new AbortController().signal): Cal
   ({ signal, memo: createMemo(), preferences: readPreferences(config) })
 
 /** Starts the plugin that performs the requested action, in its process. */
-export async function startTroublemaker (t: Teardown, services?: (dataDir: string) => PluginServices) {
+export async function startTroublemaker (
+  t: Teardown, services?: (dataDir: string) => PluginServices, idlePingMs?: number
+) {
   const { dataDir, packages: [pack] } = install(t, ['troublemaker'], APART)
   if (pack?.entry === undefined || pack.entry === null) throw new Error('The fixture has no entry')
   const changes: (string | null)[] = []
@@ -42,6 +44,7 @@ export async function startTroublemaker (t: Teardown, services?: (dataDir: strin
     onChange (reason) { changes.push(reason) },
     importMs: 10_000,
     pingMs: PING_MS,
+    idlePingMs,
     restartMs: () => 1
   })
   t.teardown(() => { process.end() })

@@ -49,6 +49,8 @@ export function createOutgoingCalls ({ send, errors, onAbort, decode }: Outgoing
         waiting.delete(id)
       })
     },
+    /** Returns the number of calls without an answer. */
+    countOpen: () => waiting.size,
     resolve (id: number, value: unknown): void {
       waiting.get(id)?.resolve(value)
     },

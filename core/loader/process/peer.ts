@@ -139,6 +139,8 @@ export function createPeer ({ send, serve, onAbort, ...limits }: PeerOptions) {
   return {
     call: outgoing.call,
     notify,
+    /** True if the other end owes no answer. */
+    isIdle: () => outgoing.countOpen() === 0,
     /** @param bytes the length of the message */
     receive (message: Message, bytes = 0): void {
       if (message.type === 'call') void serveCall(message, bytes)

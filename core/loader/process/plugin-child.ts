@@ -54,6 +54,8 @@ export interface PluginChildOptions {
   readable: readonly string[]
   /** The longest time without a reply to a ping. */
   pingMs: number
+  /** The interval of the pings while no call is open, and the longest time without a reply to one of them. */
+  idlePingMs: number
   /** Answers a call of the plugin. */
   serve (call: Incoming): unknown
   /** Called with the reason when the process has ended. */
@@ -95,7 +97,7 @@ export class PluginChild {
   #fatalMessage: string | null = null
   #isPinging = false
 
-  constructor ({ folder, readable, pingMs, serve, onEnd }: PluginChildOptions) {
+  constructor ({ folder, readable, pingMs, idlePingMs, serve, onEnd }: PluginChildOptions) {
     const ready = Promise.withResolvers<undefined>()
     this.ready = ready.promise
     this.#pingMs = pingMs
@@ -106,8 +108,10 @@ export class PluginChild {
     this.#process = child
     startWatchdog(child)
     this.peer = this.#connect(child.stdio[CHANNEL_FD] as Duplex, (call) => {
-      if (call.method === 'ready') ready.resolve(undefined)
-      else if (call.method === 'fatal') this.#fatalMessage = toPrintable(String(call.args[0]), FATAL_MESSAGE_MAX)
+      if (call.method === 'ready') {
+        ready.resolve(undefined)
+        idleWatch ??= setInterval(() => { this.#watchIdle(idlePingMs) }, idlePingMs).unref()
+      } else if (call.method === 'fatal') this.#fatalMessage = toPrintable(String(call.args[0]), FATAL_MESSAGE_MAX)
       else return serve(call)
     })
     // A process that cannot be started emits no exit.
@@ -116,9 +120,11 @@ export class PluginChild {
       ready.reject(err)
     })
     const watch = setInterval(() => { this.#watchMemory() }, MEMORY_WATCH_MS).unref()
+    let idleWatch: NodeJS.Timeout | undefined
     // Uses 'close', because at 'exit' its last messages may not have been read yet.
     child.once('close', (code, signal) => {
       clearInterval(watch)
+      clearInterval(idleWatch)
       const reason = this.#killReason ?? this.#fatalMessage ?? explainExit(code, signal)
       ready.reject(new Error(reason))
       onEnd(reason)
@@ -142,7 +148,7 @@ export class PluginChild {
     const peer = createPeer({
       send: (message) => { channel.send(message) },
       serve,
-      onAbort: () => { void this.#ping() },
+      onAbort: () => { void this.#ping(this.#pingMs) },
       callsMax: CALLS_MAX,
       callsMaxBytes: CALLS_MAX_BYTES
     })
@@ -158,14 +164,19 @@ export class PluginChild {
     if (this.pid !== undefined && (readMemory(this.pid) ?? 0) > MEMORY_MIB * 1024 ** 2) this.#killBecause(OVER_MEMORY)
   }
 
+  /** Finds a loop that a timer or promise of the plugin began between calls, because no call's time limit ends it. */
+  #watchIdle (ms: number): void {
+    if (this.peer.isIdle()) void this.#ping(ms)
+  }
+
   /** Kills the process if it does not answer a ping. */
-  async #ping (): Promise<void> {
+  async #ping (ms: number): Promise<void> {
     if (this.#isPinging) return
     this.#isPinging = true
     try {
-      await limitTime('It is silent for', this.#pingMs, NEVER, () => this.peer.call('ping', []))
+      await limitTime('It is silent for', ms, NEVER, () => this.peer.call('ping', []))
     } catch {
-      this.#killBecause(`it did not answer for ${this.#pingMs / 1_000} s`)
+      this.#killBecause(`it did not answer for ${ms / 1_000} s`)
     } finally {
       this.#isPinging = false
     }

@@ -12,6 +12,8 @@ import { type MethodCall, PluginCalls } from './plugin-calls.ts'
 import { PluginChild } from './plugin-child.ts'
 
 const PING_MS = 5_000
+/** Longer than the limit after a failed call, because an idle process may be swapped out. */
+const IDLE_PING_MS = 15_000
 /** A process that lived this long is restarted without backoff. */
 const STEADY_MS = 60_000
 
@@ -26,6 +28,8 @@ export interface PluginProcessOptions {
   importMs: number
   /** The longest time without a reply to a ping. */
   pingMs?: number | undefined
+  /** The same while no call is open, and the interval of these pings. */
+  idlePingMs?: number | undefined
   /** Returns how long the process stays down after so many deaths. */
   restartMs?: ((crashes: number) => number) | undefined
 }
@@ -109,13 +113,14 @@ export class PluginProcess {
 
   async #startProcess (): Promise<PluginChild> {
     checkNode()
-    const { pack, pingMs = PING_MS } = this.#options
+    const { pack, pingMs = PING_MS, idlePingMs = IDLE_PING_MS } = this.#options
     const readable = await listReadable(pack)
     if (this.#isClosed) throw this.#downError()
     const child = new PluginChild({
       folder: pack.folder,
       readable,
       pingMs,
+      idlePingMs,
       serve: (call) => this.#calls.serve(call),
       onEnd: (reason) => { this.#handleExit(child, reason) }
     })
