@@ -62,15 +62,27 @@ function collect (stream: Readable, maxBytes: number): Promise<Buffer> {
   })
 }
 
-/** Returns the beginning of a body, for an error message. */
-export async function readStart (body: IncomingBody, bytes: number): Promise<Buffer> {
-  const chunks: Buffer[] = []
+/** Appends chunks until they hold so many bytes, or the body ends. */
+async function collectStart (body: IncomingBody, bytes: number, chunks: Buffer[]): Promise<void> {
   let length = 0
   for await (const chunk of openBody({ ...body, length: null }, Infinity)) {
     chunks.push(chunk)
     length += chunk.length
     if (length >= bytes) break
   }
+}
+
+/** Returns the beginning of a body, for an error message. */
+export async function readStart (body: IncomingBody, bytes: number): Promise<Buffer> {
+  const chunks: Buffer[] = []
+  await collectStart(body, bytes, chunks)
+  return Buffer.concat(chunks).subarray(0, bytes)
+}
+
+/** Returns the beginning of a body that nobody needs whole: less of it if it breaks off or is wrongly encoded. */
+export async function readTruncated (body: IncomingBody, bytes: number): Promise<Buffer> {
+  const chunks: Buffer[] = []
+  await collectStart(body, bytes, chunks).catch(() => { body.stream.destroy() })
   return Buffer.concat(chunks).subarray(0, bytes)
 }
 

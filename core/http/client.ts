@@ -2,7 +2,7 @@ import { tmpdir } from 'node:os'
 import type { Allowance, Cache, HttpClient, HttpResponse, Logger, RequestOptions } from '@svc/plugin-sdk'
 import type { Agent } from 'undici'
 import type { AddressRules } from './addresses.ts'
-import { BadBodyError, readBody, writeBody } from './body.ts'
+import { BadBodyError, readBody, readTruncated, writeBody } from './body.ts'
 import { createAnswerCache, type ResponseContent } from './cache.ts'
 import { abortWith } from './abort-with.ts'
 import { exchange, isAccepted, nameRequest, type Limits, type Reader, type Wire } from './exchange.ts'
@@ -217,9 +217,9 @@ function createSender (
   }
 
   async function fetchAnswer (request: PreparedRequest, call: Call): Promise<ClientResponse> {
-    const { cacheMs = 0, maxBytes = DEFAULT_MAX_BYTES, accept = [] } = call.given
-    const fetch = () => send(request, createAnswerReader(maxBytes), call)
-    if (cacheMs === 0) return { ...await fetch(), isReused: false }
+    const { cacheMs = 0, maxBytes = DEFAULT_MAX_BYTES, accept = [], truncate = false } = call.given
+    const fetch = () => send(request, createAnswerReader(maxBytes, truncate), call)
+    if (cacheMs === 0 || truncate) return { ...await fetch(), isReused: false }
     const key = digestRequest(request)
     const cached = await cache.get(key, cacheMs)
     if (cached !== null && cached.bytes.byteLength <= maxBytes && isAccepted(cached.status, accept)) {
@@ -273,10 +273,10 @@ function toLimits (given: RequestOptions & Pick<DownloadOptions, 'rules'>): Limi
  * Returns a key for sharing responses. Requests without effect are shared, and requests whose responses may be cached.
  */
 function shareKey (request: PreparedRequest, given: RequestOptions, { throwsRateLimits }: Caller): string | null {
-  const { accept, timeoutMs, cacheMs = 0, maxBytes, retry, redirects } = given
+  const { accept, timeoutMs, cacheMs = 0, maxBytes, retry, redirects, truncate } = given
   if (request.method !== 'GET' && request.method !== 'HEAD' && cacheMs === 0) return null
   return JSON.stringify(
-    [...listParts(request), accept, timeoutMs, cacheMs, maxBytes, retry, redirects, throwsRateLimits]
+    [...listParts(request), accept, timeoutMs, cacheMs, maxBytes, retry, redirects, truncate, throwsRateLimits]
   )
 }
 
@@ -285,9 +285,9 @@ function isLasting (status: number): boolean {
   return (status >= 200 && status < 300) || status === 404 || status === 410
 }
 
-function createAnswerReader (maxBytes: number): Reader<ResponseContent> {
+function createAnswerReader (maxBytes: number, truncate: boolean): Reader<ResponseContent> {
   return async ({ status, headers, body }) => {
-    const bytes = await readBody(body, maxBytes)
+    const bytes = await (truncate ? readTruncated : readBody)(body, maxBytes)
     return { result: { status, headers, bytes }, bytes: bytes.byteLength }
   }
 }

@@ -103,6 +103,11 @@ export interface RequestOptions {
   cacheMs?: number
   /** Maximum size of the response in bytes; default 16 MiB. */
   maxBytes?: number
+  /**
+   * True if the status says everything: the response then has the first `maxBytes` of a longer body, or the part that
+   * arrived of a body that breaks off or takes too long, in place of an error. It is not cached. Default false.
+   */
+  truncate?: boolean
   /** True if the request may be repeated safely; default true for GET and HEAD. Only such requests are retried. */
   retry?: boolean
   /** Maximum number of redirects to follow; default 3, and 0 makes a redirect an error. */

@@ -82,6 +82,7 @@ t.test('statuses, broken bodies and sizes cause the same errors as in the host',
   for (const path of ['503', 'html', 'timeout', 'connection']) t.ok(await fails(path) instanceof ServiceDownError, path)
   t.ok(await fails('large', { maxBytes: 10 }) instanceof ServiceDownError)
   t.equal((await http.request(`${BASE}/404`, { accept: [404] })).status, 404)
+  t.equal((await http.request(`${BASE}/large`, { maxBytes: 10, truncate: true })).bytes.length, 10)
 })
 
 t.test('a cacheable response is requested once', async (t) => {

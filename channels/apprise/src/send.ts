@@ -41,14 +41,14 @@ export async function sendNotification (
   const complete = { ...fields, ...found }
   const values = readValues(service, complete)
   const scrub = createScrub(service, fields, createScrub(service, complete))
-  const ask = createAsk(service, scrub, ctx)
+  const ask = createAsk(service, scrub, ctx, service.isAccepted === undefined)
   const key = createHash('sha256').update(JSON.stringify([message.id, service.id, fields])).digest('base64url')
   const requests = buildRequests(service, complete, message)
   try {
     await sendAll(requests, (request) => deliverOne(service, request, ask, scrub), key, ctx)
   } finally {
     // An error is only logged, because the session expires by itself.
-    await service.finish?.(values, ask).catch((err: unknown) => { ctx.log.warn({ err }, 'a session could not be ended') })
+    await service.finish?.(values, createAsk(service, scrub, ctx)).catch((err: unknown) => { ctx.log.warn({ err }, 'a session could not be ended') })
   }
 }
 
@@ -63,10 +63,13 @@ function buildRequests (service: Service, fields: Fields, message: Message): rea
   throw invalidField(service, 'has an invalid host', 'correct the host')
 }
 
-function createAsk (service: Service, scrub: Scrub, { http, signal }: AppriseContext): SendRequest {
+/** @param truncate true if the status of a response says everything, so that its body may be long or break off */
+function createAsk (
+  service: Service, scrub: Scrub, { http, signal }: AppriseContext, truncate = false
+): SendRequest {
   return async ({ url, ...request }) => {
     try {
-      const response = await http.request(url, { method: 'POST', ...request, ...REQUEST_LIMITS, retry: false })
+      const response = await http.request(url, { method: 'POST', ...request, ...REQUEST_LIMITS, retry: false, truncate })
       const text = response.text()
       return { status: response.status, text, json: parseObject(text) }
     } catch (err) {

@@ -40,6 +40,12 @@ t.test('a 2xx response without success is a failure', async (t) => {
   t.ok(await failWith('apprise://host.example/key', { status: 204 }) instanceof DeliveryRefusedError)
 })
 
+t.test('a long response is no failure if the status confirms the message', async (t) => {
+  const text = 'x'.repeat(70_000)
+  for (const address of ['json://hook.example', 'xml://hook.example', 'form://hook.example']) t.equal(await failWith(address, { text }), null)
+  t.match(await failWith('ntfys://ntfy.example/x', { text }), { message: /more than 65536 bytes/ }, 'ntfy confirms with an id')
+})
+
 t.test('temporary failures keep their type', async (t) => {
   const address = 'discord://1/token'
   const limited = await failWith(address, { status: 429, headers: { 'retry-after': '3' } })

@@ -23,7 +23,14 @@ export default defineChannel({
     let answer: HttpResponse
     try {
       answer = await http.request(settings.url, {
-        method: 'POST', headers, body, accept: FAILURES, timeoutMs: TIMEOUT_MS, maxBytes: ANSWER_MAX_BYTES, redirects: 0
+        method: 'POST',
+        headers,
+        body,
+        accept: FAILURES,
+        timeoutMs: TIMEOUT_MS,
+        maxBytes: ANSWER_MAX_BYTES,
+        truncate: true,
+        redirects: 0
       })
     } catch (err) {
       signal.throwIfAborted()

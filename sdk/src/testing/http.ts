@@ -114,9 +114,10 @@ function answer (planned: PlannedResponse, request: RecordedRequest, options: Re
   const lowered = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]))
   const response = createResponse(status, lowered, renderAnswer(planned), what)
   checkStatus(response, what, options)
-  const { maxBytes = 16 * 1024 * 1024 } = options
-  if (response.bytes.length > maxBytes) throw new ServiceDownError(`${what}: more than ${maxBytes} bytes`)
-  return response
+  const { maxBytes = 16 * 1024 * 1024, truncate = false } = options
+  if (response.bytes.length <= maxBytes) return response
+  if (truncate) return createResponse(status, lowered, response.bytes.subarray(0, maxBytes), what)
+  throw new ServiceDownError(`${what}: more than ${maxBytes} bytes`)
 }
 
 function renderAnswer ({ json, text, bytes }: PlannedResponse): Uint8Array {
