@@ -3,6 +3,7 @@ import type { Dispatcher } from 'undici'
 import { errorCode } from '../files/fs-error.ts'
 import { AddressRefusedError, checkUrl, type AddressRules } from './addresses.ts'
 import { BadBodyError, FileWriteError, readStart, type IncomingBody } from './body.ts'
+import { explainTls } from './explain-tls.ts'
 import type { Mask } from './mask.ts'
 import { prepareRedirect, type PreparedRequest } from './request.ts'
 import { parseRetryAfter, type Outcome } from './retry.ts'
@@ -230,13 +231,21 @@ function timeoutError (request: PreparedRequest, { timeoutMs }: Limits, wire: Wi
 function describeFailure (err: unknown, request: PreparedRequest, wire: Wire): Outcome<never> {
   if (err instanceof AddressRefusedError || err instanceof FileWriteError) return fail(logFailure(err, request, wire))
   const name = nameRequest(request, wire.mask)
-  const reason = wire.mask.text(findReason(err))
+  const reason = wire.mask.text(explainTls(err) ?? findReason(err))
   if (err instanceof BadBodyError) {
     return fail(logFailure(new ServiceDownError(`${name} ${reason}`, { cause: err }), request, wire))
   }
   if (errorCode(err) === 'UND_ERR_INVALID_ARG') return fail(new TypeError(`${name} cannot be sent: ${reason}`))
-  const failure = new ServiceDownError(`${name} failed: ${reason}; check that the service can be reached`, { cause: err })
+  const failure = new ServiceDownError(`${name} failed: ${reason}${toAdvice(err, request)}`, { cause: err })
   return { failure: logFailure(failure, request, wire), mayRetry: true, retryAfterMs: null, isPauseRequested: false }
+}
+
+/** Returns the remedy for a failed connection; the reason of a failure of TLS has its own. */
+function toAdvice (err: unknown, { url }: PreparedRequest): string {
+  if (explainTls(err) !== null) return ''
+  // A server for https only closes the connection, or answers 400.
+  const isClosed = url.protocol === 'http:' && errorCode(err) === 'UND_ERR_SOCKET'
+  return `; check that the service can be reached${isClosed ? ', and whether it expects https' : ''}`
 }
 
 function fail (failure: Error): Outcome<never> {

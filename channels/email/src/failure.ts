@@ -2,6 +2,8 @@ import { CredentialsRefusedError, DeliveryRefusedError, ServiceDownError } from 
 import type { Config } from './config.ts'
 
 const QUOTED_CHARACTERS = 200
+/** Codes of OpenSSL for an answer that is no TLS. */
+const NO_TLS = new Set(['ERR_SSL_WRONG_VERSION_NUMBER', 'ERR_SSL_PACKET_LENGTH_TOO_LONG', 'ERR_SSL_UNEXPECTED_MESSAGE'])
 
 /** The facts about a failure from the mail library. */
 interface Failure {
@@ -24,10 +26,10 @@ interface Failure {
  */
 export function describeFailure (err: unknown, address: string, config: Config, limitMs: number | null): Error {
   const server = `The mail server '${config.host}:${config.port}'`
-  if (limitMs !== null) return new ServiceDownError(`${server} took longer than ${limitMs} ms; try again later`)
+  if (limitMs !== null) return new ServiceDownError(`${server} took longer than ${limitMs} ms; check SMTP_SECURITY and SMTP_PORT, or try again later`)
   const failure = readFailure(err)
   const { code, command, status } = failure
-  const text = hidePassword(failure.text, config).replace(/[\s\p{C}]+/gu, ' ').trim()
+  const text = hidePassword(describeTls(failure), config).replace(/[\s\p{C}]+/gu, ' ').trim()
   const serverText = text.slice(0, QUOTED_CHARACTERS).toWellFormed()
   if (code === 'EAUTH' && !isTemporary(status)) {
     return new CredentialsRefusedError(`${server} refuses the account: ${serverText}; check SMTP_USERNAME and SMTP_PASSWORD`)
@@ -64,8 +66,17 @@ function isPermanent (status: number): boolean {
   return status >= 500 && status < 600 && status !== 503
 }
 
+/** Names the certificates and ports that people confuse, in place of the text of OpenSSL or of Node. */
+function describeTls ({ originalCode, text }: Failure): string {
+  if (NO_TLS.has(originalCode)) return 'it does not speak TLS from the first byte'
+  return text.replace(/; if the root CA is installed locally.*/s, '').replace(/:\s*$/, '')
+}
+
 function toAdvice ({ code, originalCode, status, text }: Failure): string {
   if (isTemporary(status)) return 'try again later'
+  if (/certificate has expired/.test(text)) return 'renew the certificate of the mail server, or correct the clock of this machine'
+  if (/not yet valid/.test(text)) return 'correct the clock of this machine'
+  if (/altnames/.test(text)) return 'set SMTP_HOST to a name in its certificate'
   if (/certificate/i.test(text)) return 'set SMTP_TLS_CA to the certificate of your own authority'
   if (code === 'ETLS' || originalCode.startsWith('ERR_SSL')) return 'check SMTP_SECURITY and SMTP_PORT'
   return 'check SMTP_HOST and SMTP_PORT'

@@ -3,9 +3,10 @@ import { type AddressInfo, createServer } from 'node:net'
 import { ServiceDownError } from '@svc/plugin-sdk'
 import t, { type Test } from 'tap'
 import type { Config } from '../src/config.ts'
+import { describeFailure } from '../src/failure.ts'
 import { type Mail, renderConfirmation } from '../src/render.ts'
 import { type SendOptions, sendMail } from '../src/send.ts'
-import { ACCOUNT, CERTIFICATE, startMailServer, startSilentServer } from './mail-server.ts'
+import { ACCOUNT, CERTIFICATE, readFixture, startMailServer, startSilentServer } from './mail-server.ts'
 
 const mail: Mail = renderConfirmation('123456', 'ada@home.example')
 const config = { host: '127.0.0.1', ...ACCOUNT, from: 'svc@games.example', tlsCa: CERTIFICATE }
@@ -37,6 +38,15 @@ t.test('an untrusted certificate is refused before the password is sent', async 
   }
 })
 
+t.test('a certificate that expired, or is for another name, has its own remedy', async (t) => {
+  const { port } = await startMailServer(t, { certificate: 'expired.crt' })
+  const tlsCa = readFixture('expired.crt')
+  await fails(t, send({ port, security: 'starttls', tlsCa }), /certificate has expired; renew the certificate of the mail server/)
+  const { message } = describeFailure(new Error("Hostname/IP does not match certificate's altnames: Host: mail. is not in the list: "),
+    mail.to, { ...config, port, security: 'tls' }, null)
+  t.match(message, /is not in the list; set SMTP_HOST to a name in its certificate$/)
+})
+
 t.test('the certificate may contain escaped line breaks', async (t) => {
   const { port, received } = await startMailServer(t)
   await send({ port, security: 'starttls', tlsCa: CERTIFICATE.replaceAll('\n', '\\n') })
@@ -46,14 +56,14 @@ t.test('the certificate may contain escaped line breaks', async (t) => {
 t.test('a server without encryption gets no mail unless configured', async (t) => {
   const { port, received } = await startMailServer(t, { security: 'none' })
   await fails(t, send({ port, security: 'starttls' }), /check SMTP_SECURITY and SMTP_PORT/)
-  await fails(t, send({ port, security: 'tls' }), /check SMTP_SECURITY and SMTP_PORT/)
+  await fails(t, send({ port, security: 'tls' }), /it does not speak TLS from the first byte; check SMTP_SECURITY and SMTP_PORT/)
   t.same(received, [])
 })
 
 t.test('a silent or stalled server is given up after the time limit', async (t) => {
   for (const line of ['', '220 mail.example ready\r\n', '220-and\r\n220-so\r\n']) {
     const { port, sockets } = await startSilentServer(t, line)
-    await fails(t, send({ port, security: 'none' }, { timeoutMs: 100 }), /took longer than 100 ms; try again later/)
+    await fails(t, send({ port, security: 'none' }, { timeoutMs: 100 }), /took longer than 100 ms; check SMTP_SECURITY and SMTP_PORT/)
     await until(() => sockets.size === 0)
   }
 })

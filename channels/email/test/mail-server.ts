@@ -4,7 +4,7 @@ import { type AddressInfo, createServer } from 'node:net'
 import { SMTPServer } from 'smtp-server'
 import type { Test } from 'tap'
 
-const readFixture = (name: string) => readFileSync(new URL(`fixtures/${name}`, import.meta.url), 'utf8')
+export const readFixture = (name: string) => readFileSync(new URL(`fixtures/${name}`, import.meta.url), 'utf8')
 
 /** A fixture for 127.0.0.1 and localhost, valid for a hundred years: `openssl req -x509 -addext subjectAltName=…`. */
 export const CERTIFICATE = readFixture('server.crt')
@@ -31,18 +31,22 @@ function refusal (code: number, message: string): Error {
 export interface ServerOptions {
   /** The value from the channel's configuration; default `starttls`. */
   security?: string
+  /** The file name of the certificate; default `server.crt`. */
+  certificate?: string
 }
 
 /**
  * Starts a mail server on the loopback address that requires the account. It refuses `refused@…` permanently and
  * `busy@…` temporarily, and rejects mails from `blocked@…` or about `spam`.
  */
-export async function startMailServer (t: Test, { security = 'starttls' }: ServerOptions = {}): Promise<MailServer> {
+export async function startMailServer (
+  t: Test, { security = 'starttls', certificate = 'server.crt' }: ServerOptions = {}
+): Promise<MailServer> {
   const received: Received[] = []
   const server = new SMTPServer({
     secure: security === 'tls',
     key: readFixture('server.key'),
-    cert: CERTIFICATE,
+    cert: readFixture(certificate),
     disabledCommands: security === 'none' ? ['STARTTLS'] : [],
     allowInsecureAuth: security === 'none',
     disableReverseLookup: true,
