@@ -13,7 +13,9 @@ const THREAD = new URL('./migrate-thread.ts', import.meta.url)
 /** Returns the options of a queue with its own connections, each of which is a permanent process of the database. */
 const optionsFor = (url: string): ConstructorOptions => ({
   connectionString: url, max: 2, monitorVacuum: false, application_name: 'svc-jobs',
-  connectionTimeoutMillis: REQUEST_LIMITS.connectionTimeoutMillis
+  connectionTimeoutMillis: REQUEST_LIMITS.connectionTimeoutMillis,
+  // A role may have a limit for idle sessions. Each end of a connection would be logged as an error.
+  options: '-c idle_session_timeout=0'
 })
 
 /** Creates the queue of a process that runs jobs, with three connections: one of them listens. */

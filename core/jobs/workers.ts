@@ -219,7 +219,8 @@ export default fp<WorkersOptions>(async (app, { url, role, isSupervised, host, k
     await client.connect()
     isConnected = true
     // The rows of processes need not survive a crash, and a heartbeat must not wait for a standby that is away.
-    await session.query(`set synchronous_commit to off; set lock_timeout to ${LOCK_MS}`)
+    // A role may have a limit for idle sessions, which can be shorter than the pause between heartbeats.
+    await session.query(`set synchronous_commit to off; set lock_timeout to ${LOCK_MS}; set idle_session_timeout to 0`)
     if (!await tryLock(session, LOCK_CLASS, id)) throw new StartError('Another process has the same identity; start again.')
     await session.query("delete from workers where seen_at < now() - interval '1 day'")
     await session.query(`insert into workers (id, role, host_id, host_name, release, address, key_digest, started_at)

@@ -26,6 +26,23 @@ t.test('a web server sends a request to the scan worker and gets its result', as
   t.same(await web.request('sums', { a: 1, b: 2 }, LONG_MS), { sum: 3, place: 'worker' })
 })
 
+t.test('a time limit for idle sessions does not end those of a process', async (t) => {
+  const url = await createTestDatabase(t)
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  t.teardown(() => client.end())
+  await client.query(`alter database ${client.escapeIdentifier(new URL(url).pathname.slice(1))} set idle_session_timeout = '200ms'`)
+  await start(t, url, true, (jobs) => {
+    jobs.define('waits', { concurrency: 1, timeoutSeconds: LONG_SECONDS, run: async () => null })
+  })
+  const listIdle = async () => (await client.query<{ name: string }>(`select distinct application_name as name from pg_stat_activity
+    where datname = current_database() and state = 'idle' and state_change < now() - interval '1 second' and pid <> pg_backend_pid()`)).rows
+  await until(async () => {
+    const names = (await listIdle()).map(({ name }) => name)
+    return names.includes('svc-jobs') && names.includes('svc-worker')
+  }, 'both sessions are idle for longer')
+})
+
 t.test('a job takes and returns any text that JSON allows', async (t) => {
   const url = await createTestDatabase(t)
   const define: Define = (jobs) => {
