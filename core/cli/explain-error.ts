@@ -1,10 +1,12 @@
 import { CommanderError } from 'commander'
+import { explainStartError } from '../database/errors.ts'
 import { ApiError, EXIT_CODES, StartError } from '../errors.ts'
 
 const printLine = (text: string) => { process.stderr.write(`svc: ${text}\n`) }
 
 /** Prints an error and returns its exit code: expected failures in one line, bugs with all details for a report. */
-export function explainError (err: unknown): number {
+export function explainError (thrown: unknown): number {
+  const err = explainStartError(thrown)
   // The parser has printed it already.
   if (err instanceof CommanderError) return err.exitCode === 0 ? 0 : EXIT_CODES.usage
   if (err instanceof StartError) {

@@ -1,5 +1,6 @@
 import { setSettings } from '../config/environment.ts'
-import { StartError } from '../errors.ts'
+import { explainStartError } from '../database/errors.ts'
+import { EXIT_CODES, StartError } from '../errors.ts'
 import { exitOnServerErrors } from '../loader/calls/fault.ts'
 import { findInstalled } from '../loader/inspection/installed.ts'
 import { createLogger, passLine } from '../log/log.ts'
@@ -98,8 +99,11 @@ async function rest (): Promise<void> {
   else await report({ type: 'busy' })
 }
 
-async function fail (err: unknown): Promise<void> {
-  if (err instanceof StartError) await report({ type: 'failed', message: err.message, exit_code: err.exitCode })
+async function fail (thrown: unknown): Promise<void> {
+  const err = explainStartError(thrown)
+  // The supervisor starts the process again, because a temporary failure ends by itself.
+  if (err instanceof StartError && err.exitCode === EXIT_CODES.temporary) log.fatal({ reason: err.message }, 'the process could not start')
+  else if (err instanceof StartError) await report({ type: 'failed', message: err.message, exit_code: err.exitCode })
   else log.fatal({ err }, 'the process could not start')
   process.exit(1)
 }

@@ -7,6 +7,7 @@ import { PostgresDialect } from 'kysely'
 import pg from 'pg'
 import { Installation, PluginCacheEntry, Worker, PluginIndex, PluginLimits, PluginPackageRow, PluginSettings, PluginSnapshot, RateShare } from '../entities.ts'
 import { Db, type Queryable } from './db.ts'
+import { explainStartError, hasTooManyConnections } from './errors.ts'
 import { requireUsableSchema } from './known-schema.ts'
 import { watchPool } from './pool.ts'
 import { limitRequests } from './request-time.ts'
@@ -159,6 +160,7 @@ export async function migrate (options: MigrationOptions): Promise<string[]> {
   try {
     await client.connect()
   } catch (err) {
+    if (hasTooManyConnections(err)) throw explainStartError(err)
     throw new StartError(`The database cannot be reached: ${(err as Error).message}. Check SVC_DATABASE_URL and that ` +
       'the server is running.', { cause: err })
   }

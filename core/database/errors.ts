@@ -1,4 +1,4 @@
-import { ApiError, conflict } from '../errors.ts'
+import { ApiError, EXIT_CODES, StartError, conflict } from '../errors.ts'
 import { errorCode } from '../files/fs-error.ts'
 
 /** SQLSTATE: https://www.postgresql.org/docs/current/errcodes-appendix.html */
@@ -51,6 +51,16 @@ export const isDiskFull = (err: unknown) => errorCode(err) === DISK_FULL
 
 /** True if the database, or the role, has no free connection. */
 export const hasTooManyConnections = (err: unknown) => errorCode(err) === TOO_MANY_CONNECTIONS
+
+/** What helps against too many connections. */
+export const CONNECTIONS_REMEDY = 'Raise the limit of connections there, or lower SVC_DATABASE_POOL_SIZE or WEB_SERVER_CONCURRENCY'
+
+/** Returns the error of a start that found no free connection; any other error stays. It may succeed later. */
+export function explainStartError (err: unknown): unknown {
+  if (!(err instanceof Error) || !hasTooManyConnections(err)) return err
+  const message = `The database has no free connection: ${err.message}. ${CONNECTIONS_REMEDY}.`
+  return new StartError(message, { cause: err, exitCode: EXIT_CODES.temporary })
+}
 
 /** True if a row that the statement refers to was deleted by another request meanwhile. */
 const isForeignKeyViolation = (err: unknown) => errorCode(err) === FOREIGN_KEY

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import type pg from 'pg'
 import type { Config } from '../../core/config/config.ts'
 import { listExecuted } from '../../core/database/database.ts'
-import { hasTooManyConnections } from '../../core/database/errors.ts'
+import { CONNECTIONS_REMEDY, hasTooManyConnections } from '../../core/database/errors.ts'
 import { findNewer, findUnusable } from '../../core/database/known-schema.ts'
 import { countConnections, countProcesses } from '../../core/supervisor/database.ts'
 import { migrations } from '../migrations.ts'
@@ -17,9 +17,7 @@ const SKEW_MAX_MS = 2_000
 
 /** Returns the remedy for a database that refuses this command, or is not reached. */
 function findRemedy (err: unknown, { database }: Config): string {
-  if (hasTooManyConnections(err)) {
-    return 'Raise the limit of connections there, or lower SVC_DATABASE_POOL_SIZE or WEB_SERVER_CONCURRENCY'
-  }
+  if (hasTooManyConnections(err)) return CONNECTIONS_REMEDY
   return database.url === undefined
     ? 'See the log of the server, then restart the server'
     : 'Check SVC_DATABASE_URL, and that the database runs and accepts connections from this machine'

@@ -5,6 +5,7 @@ import { sql } from 'kysely'
 import pg from 'pg'
 import t, { type Test } from 'tap'
 import database, { migrate, openOrm } from '../../../core/database/database.ts'
+import { explainStartError } from '../../../core/database/errors.ts'
 import { watchPool } from '../../../core/database/pool.ts'
 import { limitRequests } from '../../../core/database/request-time.ts'
 import { StartError } from '../../../core/errors.ts'
@@ -85,6 +86,21 @@ t.test('a database of a newer release is not changed', async (t) => {
 t.test('an unreachable database is reported with its remedy', async (t) => {
   await t.rejects(migrate(optionsOf('postgres://svc@127.0.0.1:1/svc')),
     { constructor: StartError, message: /cannot be reached: .*Check SVC_DATABASE_URL/ })
+})
+
+t.test('a database without a free connection is reported with its remedy', async (t) => {
+  const url = await createTestDatabase(t)
+  const client = await connect(t, url)
+  const name = client.escapeIdentifier(new URL(url).pathname.slice(1))
+  await client.query(`alter database ${name} connection limit 1`)
+  t.teardown(() => client.query(`alter database ${name} connection limit -1`))
+  const message = /^The database has no free connection: too many connections for database .*\. Raise the limit of connections there, /
+  await t.rejects(migrate(optionsOf(url)), { constructor: StartError, message, exitCode: 75 })
+  const other = new pg.Client({ connectionString: url })
+  const refusal = await other.connect().then(() => null, (err: unknown) => err)
+  t.match(explainStartError(refusal), { constructor: StartError, message }, 'also at any other statement of a start')
+  const bug = new TypeError('a bug')
+  t.equal(explainStartError(bug), bug)
 })
 
 t.test('a database that can only be read is refused, and requests end in 503', async (t) => {
