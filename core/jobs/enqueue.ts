@@ -12,6 +12,8 @@ export interface JobOptions {
   group?: string
   /** In a shared queue: an unfinished job with this key replaces the new one, whoever sent it. */
   key?: string
+  /** Seconds until the job may run, and up to half a minute later it does; default 0. */
+  delaySeconds?: number
 }
 
 /** The job that was queued, or the one that it joined. */
@@ -61,7 +63,8 @@ export async function enqueue (
       priority: options.priority ?? 0,
       ...(options.id === undefined ? {} : { id: options.id }),
       ...(options.group === undefined ? {} : { group: { id: options.group } }),
-      ...(options.key === undefined ? {} : { singletonKey: options.key })
+      ...(options.key === undefined ? {} : { singletonKey: options.key }),
+      ...(options.delaySeconds === undefined ? {} : { startAfter: options.delaySeconds })
     })
     if (id !== null) return { queue, id, isJoined: false }
     // The conflicting job may end before it is found.

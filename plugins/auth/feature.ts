@@ -2,7 +2,7 @@ import { defineFeature } from '../../core/feature.ts'
 
 export default defineFeature({
   name: 'auth',
-  needs: ['upkeep', 'auth-core', 'workers', 'audit', 'mail', 'devices', 'permissions'],
+  needs: ['upkeep', 'auth-core', 'workers', 'jobs', 'audit', 'mail', 'devices', 'permissions'],
   entities: () => import('./entities.ts'),
   tags: {
     auth: 'Sign-in by password or by an OpenID provider, and password resets',

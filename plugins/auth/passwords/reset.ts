@@ -14,7 +14,7 @@ import { replacePassword } from '../new-password.ts'
 import { deleteResetLink } from '../rows.ts'
 import type { ResetPassword } from '../schemas.ts'
 import { createThrottle } from '../throttle-rows.ts'
-import { sendResetLink } from './reset-link.ts'
+import { defineLinkRetries, sendResetLink } from './reset-link.ts'
 
 const badLink = () => badRequest('The reset link is invalid, used or older than 10 minutes; ask for a new one')
 
@@ -36,6 +36,7 @@ async function consume (tx: Db, jti: string, username: string): Promise<number> 
 export function createResets (app: FastifyInstance, config: Config, jwts: Jwts) {
   const throttle = createThrottle(app.db)
   const links = { jwts, baseUrl: shareableBaseUrl(config) }
+  defineLinkRetries(app, links)
   /** Links whose mails are being sent. */
   const sending = new Set<Promise<void>>()
 
