@@ -156,8 +156,8 @@ export const dropDatabase = (client: pg.Client, name: string) =>
   client.query(`drop database if exists ${quote(name)} with (force)`)
 
 /**
- * Returns the name of the test database, at most 63 bytes. One fixed name lets the next backup find what a killed one
- * left.
+ * Returns the name of the test database, at most 63 bytes. One fixed name lets the next backup or start find
+ * what a killed backup left.
  */
 export const checkName = (database: string) => `${CHECK_PREFIX}${database}`.slice(0, 63)
 

@@ -1,6 +1,7 @@
 import { cp, mkdir, readFile, readdir, rename, rm, truncate, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import fc from 'fast-check'
+import { pino } from 'pino'
 import t from 'tap'
 import { ApiError, StartError } from '../../../core/errors.ts'
 import { MANIFEST, PARTS, newManifest, readManifest } from '../../../plugins/backup/archive/manifest.ts'
@@ -8,9 +9,12 @@ import { readArchive } from '../../../plugins/backup/archive/read-archive.ts'
 import { writeArchive } from '../../../plugins/backup/archive/write-archive.ts'
 import { newDirOf } from '../../../plugins/backup/restore/journal.ts'
 import { commitSwap, resumeInterruptedSwap } from '../../../plugins/backup/restore/swap-data.ts'
+import { deleteAbandonedCheck } from '../../../plugins/backup/abandoned-check.ts'
 import { deleteOld } from '../../../plugins/backup/backup-folder.ts'
+import { checkName, claimBackup, createBeside, readName, withClient } from '../../../plugins/backup/rows.ts'
 import { openWith } from '../../../plugins/backup/seal-secrets.ts'
 import { makeFolder } from '../../folder.ts'
+import { until } from '../../until.ts'
 import { KEY, PASSPHRASE, query, restore, startBackup } from './backup-support.ts'
 
 const { test, config, places, back, archive } = await startBackup(t)
@@ -26,6 +30,23 @@ t.test('a backup is tested in a database of its own, which is deleted afterwards
   t.notOk('shared_settings' in made.rows, 'hosts have these settings in config.yml')
   t.same(await listChecks(), [])
   t.same((await readdir(places)).filter((name) => name.endsWith('.part')), [])
+})
+
+t.test('a start deletes the test database of a killed backup, but not of a running one', async (t) => {
+  const { databaseUrl } = test
+  const lines: object[] = []
+  const start = () => deleteAbandonedCheck({ databaseUrl, log: pino({ level: 'info' }, { write (line) { lines.push(JSON.parse(line)) } }) })
+  await withClient(databaseUrl, async (client) => {
+    await createBeside(client, databaseUrl, checkName(await readName(client)))
+    await claimBackup(client)
+    await start()
+    t.equal((await listChecks()).length, 1)
+  })
+  await until(async () => {
+    await start()
+    return (await listChecks()).length === 0
+  }, 'the database is gone after the lock')
+  t.same(lines, [])
 })
 
 t.test('a backup contains secrets only encrypted by the passphrase', async (t) => {
