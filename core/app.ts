@@ -32,6 +32,7 @@ import refuseClosing from './web/refuse-closing.ts'
 import refuseCompressed from './web/refuse-compressed.ts'
 import unreadBodies from './web/unread-bodies.ts'
 import limitConnections from './web/limit-connections.ts'
+import pipelinedRequests from './web/pipelined-requests.ts'
 import unusedConnections from './web/unused-connections.ts'
 import refuseNul from './web/refuse-nul.ts'
 import { REQUEST_ID_FIELD, readRequestId, traceRequests } from './log/request-id.ts'
@@ -167,6 +168,8 @@ export async function buildApp (options: AppOptions): Promise<App> {
   app.decorate('secrets', secrets)
   app.decorate('store', createStore(config))
   app.decorate('pages', { areServed: false }).decorate('bareErrorRoots', [])
+  // First, because a request waits here in the asynchronous context of the one before it.
+  await app.register(pipelinedRequests)
   traceRequests(app)
   await app.register(errorHandler)
   await app.register(refuseClosing)
