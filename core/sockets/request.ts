@@ -8,6 +8,8 @@ export const SOCKET_PATH = '/ws/socket.io'
  * use.
  */
 export const MESSAGE_MAX_BYTES = 1_000_000
+/** The time limit of a body that another process gets: a session without a message ends after that time anyway. */
+const BODY_MS = 85_000
 /** OPTIONS requests of CORS are answered before this check. */
 const METHODS = ['GET', 'POST']
 
@@ -84,12 +86,24 @@ export function checkSocketRequest (request: IncomingMessage, response: ServerRe
 }
 
 /**
- * Reads the body of a polling request.
+ * Reads the body of a polling request. The connection closes if the body does not arrive in time, because anybody can
+ * send one for a session that does not exist.
  *
  * @returns the body; null if it was too large and has been refused
- * @throws Error if the client disconnected
+ * @throws Error if the client disconnected, or at the time limit
  */
-export async function readSocketBody (request: IncomingMessage, response: ServerResponse): Promise<Buffer | null> {
+export async function readSocketBody (
+  request: IncomingMessage, response: ServerResponse, limitMs = BODY_MS
+): Promise<Buffer | null> {
+  const timer = setTimeout(() => { request.destroy() }, limitMs).unref()
+  try {
+    return await readBody(request, response)
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+async function readBody (request: IncomingMessage, response: ServerResponse): Promise<Buffer | null> {
   const chunks: Buffer[] = []
   let bytes = 0
   // Keeps the request open, because the refusal must be sent on the same connection.

@@ -1,11 +1,13 @@
 import { once } from 'node:events'
-import type { AddressInfo } from 'node:net'
+import { createServer } from 'node:http'
+import { type AddressInfo, connect } from 'node:net'
 import fc from 'fast-check'
 import t, { type Test } from 'tap'
 import { HOST_ID, createHostId } from '../../core/process/host.ts'
 import { pickHeaders, rebuildUrl } from '../../core/sockets/forward-request.ts'
 import { createLinkServer, sendToHost, splitAddress } from '../../core/sockets/host-link.ts'
 import { ownerSocket } from '../../core/sockets/owner-socket.ts'
+import { readSocketBody } from '../../core/sockets/request.ts'
 import { ownerKey, readOwner } from '../../core/sockets/session-owner.ts'
 
 const PATH = '/games/ws/socket.io'
@@ -52,6 +54,23 @@ t.test('only listed headers with plain text are forwarded', async (t) => {
     connection: 'keep-alive, X-Hop', 'x-hop': '1', 'transfer-encoding': 'chunked', 'content-length': '3', cookie: 'a',
     origin: 'https://a.example', 'content-type': 'text/plain\u0001', 'set-cookie': ['a']
   }, ['origin', 'content-type', 'set-cookie', 'accept-encoding']), { origin: 'https://a.example' })
+})
+
+t.test('a body that does not arrive in time closes its connection', async (t) => {
+  const results: Promise<unknown>[] = []
+  const server = createServer((request, response) => {
+    const reading = readSocketBody(request, response, request.url === '/slow' ? 50 : undefined)
+    results.push(reading.then((body) => { response.end(body) }, (err: Error) => err))
+  })
+  await new Promise<void>((resolve) => { server.listen(0, '127.0.0.1', resolve) })
+  t.teardown(() => { server.close() })
+  const { port } = server.address() as AddressInfo
+  const socket = connect(port, '127.0.0.1').resume()
+  socket.write('POST /slow HTTP/1.1\r\nHost: svc\r\nContent-Length: 2\r\n\r\n4')
+  await once(socket, 'close')
+  t.ok(await results[0] instanceof Error)
+  const whole = await fetch(`http://127.0.0.1:${port}/`, { method: 'POST', body: '40' })
+  t.equal(await whole.text(), '40')
 })
 
 t.test('an address is a host and a port, with brackets around IPv6', async (t) => {
