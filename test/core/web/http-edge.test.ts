@@ -137,6 +137,12 @@ t.test('the web server\'s own responses', async (t) => {
     t.equal((await fetch(`${endpoint}&sid=${sid}`, { method: 'POST', body: '40' })).status, 200, 'the session lives')
   })
 
+  await t.test('a body that is compressed by its transfer coding is refused', async (t) => {
+    const answer = await talk(app, `POST /api/client-tokens HTTP/1.1\r\nHost: a\r\nAuthorization: ${admin.authorization}\r\n` +
+      'Content-Type: application/json\r\nTransfer-Encoding: gzip, chunked\r\nConnection: close\r\n\r\n2\r\n{}\r\n0\r\n\r\n')
+    t.match(answer, { status: 415, body: /Transfer-Encoding 'gzip'/ })
+  })
+
   await t.test('an empty body counts as none, whatever its type', async (t) => {
     const headers = { ...admin, 'content-type': 'application/json' }
     const { id } = (await app.inject({ method: 'POST', url: '/api/devices', headers, payload: '{}' })).json<{ id: number }>()
