@@ -10,13 +10,15 @@ import { reattachUploads } from './reattach-rows.ts'
 import { type Assets, createAssets } from './service.ts'
 
 declare module 'fastify' {
-  interface FastifyInstance { assets: Assets & Pick<Janitor, 'addFolder'> }
+  interface FastifyInstance { assets: Assets & Pick<Janitor, 'addFolder'> & Pick<Forms, 'checkLength'> }
 }
 
 const plugin: FeaturePlugin<Forms> = async (app, { config, role }) => {
   const files = createFiles(config, app.store)
   const janitor = createJanitor(app, config, files)
-  app.decorate('assets', { ...createAssets(app, config, files), addFolder: janitor.addFolder })
+  const forms = createForms(config, files)
+  const { addFolder } = janitor
+  app.decorate('assets', { ...createAssets(app, config, files), addFolder, checkLength: forms.checkLength })
   app.decorateRequest('upload', null)
   app.users.onDelete(archiveUploads)
   const hashes = createContentHashes(app, files)
@@ -29,7 +31,7 @@ const plugin: FeaturePlugin<Forms> = async (app, { config, role }) => {
     hashes.startWithWorker()
   }
   if (app.store.folder === null) app.addHook('onReady', () => sweepIncoming(join(config.data_dir, ASSETS)))
-  return createForms(config, files)
+  return forms
 }
 
 export default plugin

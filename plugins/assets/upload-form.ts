@@ -68,6 +68,7 @@ export function createForms (config: Config, files: Files) {
   }
 
   return {
+    /** Checks the announced length of a write. @throws ApiError BAD_REQUEST · TOO_LARGE · NO_FREE_SPACE */
     async checkLength (request: FastifyRequest): Promise<void> {
       if (WRITES.has(request.method)) await checkLength(request, files, assetsConfig.of(config).max_upload_bytes)
     },

@@ -141,6 +141,7 @@ export default (config: Config, webdav: Webdav, root: string): Routes => async (
     ...hidden(WRITES),
     handler: async (request, reply) => {
       refusePart(request)
+      await app.assets.checkLength(request)
       const path = pathBelow(request, root)
       const body = bodyOf(request)
       // Each list is made from the database, so the list of a client is read and dropped.

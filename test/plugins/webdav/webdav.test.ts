@@ -1,5 +1,7 @@
 import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
 import { rm, truncate } from 'node:fs/promises'
+import { type IncomingMessage, request as sendRequest } from 'node:http'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { createFsStore } from '../../../core/store/fs-store.ts'
@@ -303,6 +305,18 @@ t.test('a part of a file is refused and replaces nothing', async (t) => {
   await phone.sync()
   await deck.sync()
   t.same([deck.files.get(SAVE), phone.files.get(SAVE)], [ONE, ONE])
+})
+
+t.test('a file that is announced as too large is refused before it is read', async (t) => {
+  const { test } = await start(t)
+  const { authorization } = await createToken(test, test.admin, 'Computer')
+  const request = sendRequest(`${await baseOf(test)}${SAVE}`, {
+    method: 'PUT', headers: { authorization, 'content-length': 512 * 1024 ** 2 + 1 }
+  })
+  t.teardown(() => request.destroy())
+  request.on('error', () => {}).flushHeaders()
+  const [{ statusCode }] = await once(request, 'response') as [IncomingMessage]
+  t.equal(statusCode, 413)
 })
 
 t.test('a write whose precondition fails changes nothing', async (t) => {
