@@ -4,7 +4,7 @@ import { inTransaction } from '../../core/database/transaction.ts'
 import { getUser } from '../users/get-user.ts'
 import { HIDEABLE_ENTITIES, HiddenEntity, PermissionOverride } from './entities.ts'
 import { findGroup } from './groups.ts'
-import { insertHidden } from './rows.ts'
+import { insertHidden, lockGroups } from './rows.ts'
 import type { HiddenView, Hide, UpdateUserRules, UserRulesView } from './schemas.ts'
 
 async function view (db: Db, id: number): Promise<UserRulesView> {
@@ -43,6 +43,8 @@ export const rules = {
   /** @throws ApiError NOT_FOUND if the user or the group does not exist. */
   async update (db: Db, id: number, input: UpdateUserRules): Promise<UserRulesView> {
     return await inTransaction(db, async (tx) => {
+      // Without the lock, two requests at once would store the rules of both.
+      await lockGroups(tx)
       const user = await getUser(tx, id)
       if (input.set_group === true) {
         const groupId = input.permission_group_id ?? null

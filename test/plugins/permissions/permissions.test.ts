@@ -1,5 +1,6 @@
 import { type Socket, io } from 'socket.io-client'
 import t from 'tap'
+import { GRANT_ENTITIES } from '../../../core/access/grants.ts'
 import { ACTION_KEYS } from '../../../plugins/permissions/actions.ts'
 import { awaitEarlierEvents } from '../../core/sockets-support.ts'
 import { buildTestApp } from '../../support.ts'
@@ -38,6 +39,13 @@ t.afterEach(async () => {
   await app.pg.query('delete from permission_overrides')
   await app.pg.query('delete from hidden_entities')
   await app.pg.query('update users set permission_group_id = null, age_limit = null, hide_unrated_roms = null')
+})
+
+t.test('of several rules that are stored for a user at once, one remains', async (t) => {
+  const replies = await Promise.all(GRANT_ENTITIES.map((entity) =>
+    call('PUT', `users/${aliceId}`, { overrides: [{ entity, action: 'read', granted: true }] })))
+  t.same(replies.map(({ statusCode }) => statusCode), GRANT_ENTITIES.map(() => 200))
+  t.match((await call('GET', `users/${aliceId}`)).json(), { overrides: { length: 1 } })
 })
 
 t.test('a group is created, changed and deleted', async (t) => {
