@@ -75,6 +75,7 @@ t.test('an invalid form is refused with its reason and leaves no file', async (t
     ['a ROM that is no number', 422, [file, { name: 'rom_id', content: 'x' }], {}],
     ['a time that is none', 422, [file], { rom_id: rom, mtime: 'yesterday' }],
     ['a second that no clock of ours has', 422, [file], { rom_id: rom, mtime: '2016-12-31T23:59:60Z' }],
+    ['a time of the year 10000 in UTC', 422, [file], { rom_id: rom, mtime: '9999-12-31T23:59:59-01:00' }],
     ['the same part twice', 400, [file, file], { rom_id: rom }],
     ['a device that is not there', 404, [file], { rom_id: rom, device_id: '9b2c9c80-0000-4000-8000-000000000000' }],
     ['a long field', 413, [{ name: 'slot', content: 'x'.repeat(65 * 1024 - 1) }], { rom_id: rom }],

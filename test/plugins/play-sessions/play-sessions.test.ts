@@ -259,7 +259,8 @@ t.test('lists are sorted by start, with pages or within a time', async (t) => {
   t.same(await days('&start_after=1980-01-01T10:00:00&end_before=1980-02-01T10:00:00%2B00:00'), ['1980-02', '1980-01'], 'bounds included')
   t.same(await days('&end_before=1980-02-01T09:59:59Z&limit=5'), ['1980-01'])
   for (const query of [
-    'limit=0', 'limit=10001', 'offset=-1', 'start_after=soon', 'end_before=1969-01-01T00:00:00Z', 'rom_id=x', 'user_id=0'
+    'limit=0', 'limit=10001', 'offset=-1', 'start_after=soon', 'end_before=1969-01-01T00:00:00Z',
+    'end_before=9999-12-31T23:59:59-01:00', 'rom_id=x', 'user_id=0'
   ]) {
     t.equal((await app.inject({ url: `/api/play-sessions?${query}`, headers: bob })).statusCode, 422, query)
   }
