@@ -66,14 +66,14 @@ export async function insertNote (
   return rows[0]?.id ?? null
 }
 
-/**
- * Finds a note of the caller about a ROM and locks it. `is_taken` is true if another of the caller's notes has the
- * given title.
- */
+/** A note to change. `is_taken` is true if another note of its author about the ROM has the new title. */
+interface OwnNote { is_public: boolean, is_taken: boolean }
+
+/** Finds a note of the caller about a ROM and locks it. */
 export async function findOwnNote (
   { db, caller }: Context, romId: number, noteId: number, title: string | undefined
-): Promise<{ is_taken: boolean } | null> {
-  const { rows } = await sql<{ is_taken: boolean }>`select exists (select 1 from notes o where o.rom_id = n.rom_id
+): Promise<OwnNote | null> {
+  const { rows } = await sql<OwnNote>`select n.is_public, exists (select 1 from notes o where o.rom_id = n.rom_id
       and o.user_id = n.user_id and o.title = ${title ?? null}::text and o.id <> n.id) as is_taken
     from notes n where n.id = ${noteId} and n.rom_id = ${romId} and n.user_id = ${caller.id} for update of n`.execute(db)
   return rows[0] ?? null
@@ -94,10 +94,12 @@ export async function updateNote (db: Db, noteId: number, change: NoteChange): P
 /**
  * Deletes a note.
  *
- * @returns true if it was a note of this user
+ * @returns null if it was no note of this user
  */
-export async function deleteNote (db: Db, userId: number, romId: number, noteId: number): Promise<boolean> {
-  const { rows } = await sql`delete from notes where id = ${noteId} and rom_id = ${romId} and user_id = ${userId}
-    returning id`.execute(db)
-  return rows.length === 1
+export async function deleteNote (
+  db: Db, userId: number, romId: number, noteId: number
+): Promise<Pick<NoteRow, 'is_public'> | null> {
+  const { rows } = await sql<Pick<NoteRow, 'is_public'>>`delete from notes
+    where id = ${noteId} and rom_id = ${romId} and user_id = ${userId} returning is_public`.execute(db)
+  return rows[0] ?? null
 }

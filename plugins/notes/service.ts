@@ -52,21 +52,23 @@ export function createNotes (app: FastifyInstance, config: Config) {
     ): Promise<UserNoteView> {
       const { db, caller } = context
       await checkRom(context, romId)
-      await inTransaction(db, async (tx) => {
+      const former = await inTransaction(db, async (tx) => {
         const note = await findOwnNote({ db: tx, caller }, romId, noteId, change.title)
         if (note === null) throw notOwned()
         if (note.is_taken) throw titleTaken(change.title)
         await updateNote(tx, noteId, change)
+        return note
       })
-      await announce(context, romId, true)
+      await announce(context, romId, former.is_public || change.is_public === true)
       return await get(context, romId, noteId)
     },
 
     async delete (context: Context, romId: number, noteId: number): Promise<void> {
       const { db, caller } = context
       await checkRom(context, romId)
-      if (!await deleteNote(db, caller.id, romId, noteId)) throw notOwned()
-      await announce(context, romId, true)
+      const deleted = await deleteNote(db, caller.id, romId, noteId)
+      if (deleted === null) throw notOwned()
+      await announce(context, romId, deleted.is_public)
     }
   }
 }

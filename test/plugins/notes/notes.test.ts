@@ -1,7 +1,9 @@
 import t from 'tap'
+import { awaitEarlierEvents, connect, idOf, joined, signIn } from '../../core/sockets-support.ts'
 import { buildTestApp } from '../../support.ts'
 
-const { app, admin, createUser } = await buildTestApp(t)
+const test = await buildTestApp(t)
+const { app, admin, createUser } = test
 const [alice, bob] = [await createUser('alice'), await createUser('bob')]
 const insert = async (sql: string, values: unknown[] = []) =>
   (await app.pg.query<{ id: number }>(`${sql} returning id`, values)).rows[0]?.id ?? 0
@@ -35,6 +37,23 @@ t.test('a note is private to its author until it is public', async (t) => {
   await call(alice, 'PUT', `/${id}`, { is_public: true, tags: null })
   t.match((await call(bob, 'GET')).json(), [{ title: 'Codes', content: 'up up', tags: null, username: 'alice' }])
   t.match(await detail(bob), { has_notes: true, all_user_notes: [{ title: 'Codes' }] })
+})
+
+t.test('changes of a private note are announced to its author alone', async (t) => {
+  const socket = await connect(t, app, { cookie: await signIn(app, 'bob') })
+  await joined(app, `user:${await idOf(test, 'bob')}`)
+  let announced = 0
+  socket.on('notes:changed', () => { announced++ })
+  const countAfter = async (change: Promise<unknown>) => {
+    await change
+    await awaitEarlierEvents(socket, app)
+    return announced
+  }
+  const { id } = await add(alice, { title: 'Codes' })
+  t.equal(await countAfter(call(alice, 'PUT', `/${id}`, { content: 'down' })), 0)
+  t.equal(await countAfter(call(alice, 'PUT', `/${id}`, { is_public: true })), 1)
+  t.equal(await countAfter(call(alice, 'PUT', `/${id}`, { is_public: false })), 2, 'bob sees that it is gone')
+  t.equal(await countAfter(call(alice, 'DELETE', `/${id}`)), 2)
 })
 
 t.test('only the author changes or deletes a note, and no administrator does', async (t) => {
