@@ -1,6 +1,7 @@
 import { io } from 'socket.io-client'
 import t from 'tap'
 import { networkOf } from '../../../core/config/networks.ts'
+import { findEnabledUser } from '../../../plugins/auth/rows.ts'
 import { buildTestApp } from '../../support.ts'
 import { until } from '../../until.ts'
 import { bearer, createCaller, dumpDatabase } from './support.ts'
@@ -57,6 +58,23 @@ t.test('a token with a new secret counts as unused, and the old secret is invali
   t.match(renewed.body, { id: token.id, scopes: SCOPES, expires_at: token.expires_at, last_used_at: null })
   t.equal(await statusOf(token.raw_token), 401)
   t.equal(await statusOf(renewed.body.raw_token), 200)
+})
+
+t.test('an account whose password changes or that is disabled meanwhile gets no token', async (t) => {
+  await createUser('erin')
+  const { rows: [row] } = await app.pg.query<{ id: number }>("select id from users where username = 'erin'")
+  const user = await findEnabledUser(app.db, row?.id ?? 0)
+  if (user === null) throw new Error('There is no such user')
+  const by = { caller: await app.permissions.toCaller(user, { credential: 'session' }), address: '192.0.2.1' }
+  const input = { name: 'x', scopes: ['me.read' as const] }
+  const { token: { id } } = await app.tokens.create(app.db, by, input)
+  for (const change of ["password_hash = 'other'", 'password_hash = $2, enabled = false']) {
+    await execute(`update users set ${change} where id = $1`, change.includes('$2') ? [user.id, user.password_hash] : [user.id])
+    await t.rejects(app.tokens.create(app.db, by, input), { code: 'NOT_AUTHENTICATED' }, change)
+    await t.rejects(app.tokens.regenerate(app.db, by, id), { code: 'NOT_AUTHENTICATED' }, change)
+  }
+  const { rows } = await app.pg.query('select id from client_tokens where user_id = $1', [user.id])
+  t.same(rows, [{ id }])
 })
 
 t.test('sockets of a token close when it is revoked or gets a new secret', async (t) => {
