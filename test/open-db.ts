@@ -1,8 +1,12 @@
 import { Db } from '../core/database/db.ts'
 import { openOrm } from '../core/database/database.ts'
 
+type Entities = Parameters<typeof openOrm>[0]['entities']
+
 /** Opens a handle on a database, without a server. */
-export async function openDb (url: string, poolSize = 2): Promise<{ db: Db, close (): Promise<void> }> {
-  const orm = await openOrm({ url, poolSize, entities: [], migrations: [] })
+export async function openDb (
+  url: string, poolSize = 2, entities: Entities = []
+): Promise<{ db: Db, close (): Promise<void> }> {
+  const orm = await openOrm({ url, poolSize, entities, migrations: [] })
   return { db: new Db(orm.em), close: () => orm.close() }
 }
