@@ -38,7 +38,8 @@ const REFUSED_HOSTS = [
 const GLOBAL_HOSTS = [
   'example.com', 'EXAMPLE.com', 'example.com.', 'api.igdb.com', 'xn--bcher-kva.example', 'bücher.example', '8.8.8.8',
   '1.1.1.1', '172.32.0.1', '172.15.255.255', '100.128.0.1', '192.169.0.1', '[2606:4700::1111]', '2a00:1450::1',
-  '[::ffff:8.8.8.8]', '[64:ff9b::8.8.8.8]', 'local.example.com', 'localhost.example.com', 'internal.org'
+  '[::ffff:8.8.8.8]', '[64:ff9b::8.8.8.8]', 'local.example.com', 'localhost.example.com', 'internal.org',
+  `${'a'.repeat(63)}.com`
 ]
 
 t.test('hosts that are local, reserved or disguised are refused', async (t) => {
@@ -112,6 +113,16 @@ t.test('a configured address is trusted by exact host and port only', async (t) 
   }
   for (const url of ['http://nas.lan:8081/', 'http://nas.lan/', 'https://10.0.0.5/', 'http://sub.nas.lan:8080/']) {
     t.throws(() => checkUrl(new URL(url), rules), AddressRefusedError, url)
+  }
+})
+
+t.test('declared hosts limit requests, and a star allows all subdomains', async (t) => {
+  const rules: AddressRules = { hosts: ['api.example.com', '*.cdn.example'], trustedOrigins: ['nas.lan:80'] }
+  for (const host of ['api.example.com', 'a.cdn.example', 'a.b.cdn.example', 'nas.lan']) {
+    t.doesNotThrow(() => checkUrl(new URL(`http://${host}/`), rules), host)
+  }
+  for (const host of ['example.com', 'a.api.example.com', 'cdn.example', 'evilcdn.example', 'cdn.example.org', 'xapi.example.com', '8.8.8.8']) {
+    t.throws(() => checkUrl(new URL(`http://${host}/`), rules), { name: 'AddressRefusedError', message: /does not declare it/ }, host)
   }
 })
 
