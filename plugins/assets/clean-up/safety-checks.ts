@@ -20,7 +20,8 @@ export function findLaterCheck (clock: DatabaseClock | null): number | null {
   return sinceCheck === null || sinceCheck > running - FIRST_HOUR_MS ? 0 : null
 }
 
-function findObjectionIn (
+/** Returns a reason against deleting files now, or null if there is none. */
+export function findObjectionIn (
   { now, running, since_look: sinceCheck }: DatabaseClock, known: number, unknown: number
 ): string | null {
   if (running < FIRST_HOUR_MS) return 'the scan worker started less than an hour ago'

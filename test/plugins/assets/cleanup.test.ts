@@ -133,8 +133,8 @@ t.test('a row with a missing file gets the set-aside file with the same content'
   for (const { id } of [one, two, other]) t.equal((await owner.call('GET', `/api/saves/${id}/content`)).statusCode, 404)
   t.match(await run(), { stats: { recovered: 2 } }, 'in the first hour too')
   for (const { id } of [one, two]) {
-    t.equal(await owner.content(`/api/saves/${id}/content`), 'the same')
     t.equal((await owner.get<AssetItem>(`/api/saves/${id}`)).missing_from_fs, false)
+    t.equal(await owner.content(`/api/saves/${id}/content`), 'the same')
   }
   t.equal((await owner.call('GET', `/api/saves/${other.id}/content`)).statusCode, 404, 'the decoy only has its size')
   await rm(join(base, 'lost'), { recursive: true })
