@@ -109,7 +109,10 @@ t.test('a platform without games yields an empty list for later games', async (t
 t.test('a list in one tag or on one line accepts new games', async (t) => {
   const game = '\n  <game>\n    <path>./Tide.nes</path>\n    <name>Tide</name>\n  </game>\n</gameList>'
   t.equal(render([createGame()], '<gameList parentHash="1" />'), `<gameList parentHash="1">${game}`)
+  const declaration = '<?xml version="1.0"?>\n<!-- mine -->\n'
+  t.equal(render([createGame()], `${declaration}<gameList/>`), `${declaration}<gameList>${game}`)
   t.equal(render([createGame()], '<gameList></gameList>'), `<gameList>${game}`)
+  t.equal(render([createGame()], `${declaration}<gameList></gameList>`), `${declaration}<gameList>${game}`)
   t.equal(render([createGame({ genres: ['Action'] })], '<gameList><game><path>Tide.nes</path></game></gameList>'),
     '<gameList><game><path>./Tide.nes</path><name>Tide</name><genre>Action</genre></game></gameList>')
 })
@@ -162,6 +165,23 @@ t.test('two entries for one ROM are both updated and kept', async (t) => {
   t.equal(first?.name, 'Tide')
   t.equal(second?.name, 'Tide')
   t.strictSame(others, [])
+})
+
+t.test('an equal text keeps its bytes, and only a genre may go on after it', async (t) => {
+  const listOf = (name: string) => `<gameList>\n  <game>\n    <path>./Tide.nes</path>\n    <name>${name}</name>\n  </game>\n</gameList>\n`
+  for (const name of ['<![CDATA[Tide]]>', 'T&#105;de']) t.equal(render([createGame()], listOf(name)), listOf(name))
+  for (const name of ['Tide - Ebb', 'Wave, too', 'Tide']) {
+    t.equal(render([createGame({ name: 'Flow' })], listOf(name)), listOf('Flow'))
+    t.equal(render([createGame()], listOf(name)), listOf('Tide'))
+  }
+})
+
+t.test('new games follow the indentation of the first one', async (t) => {
+  const flat = '<gameList>\n<game>\n<path>./a.nes</path>\n</game>\n</gameList>\n'
+  t.match(render([createGame()], flat), '\n<game>\n<path>./Tide.nes</path>\n<name>Tide</name>\n</game>\n</gameList>\n')
+  const empty = flat.replace('\n<path>./a.nes</path>\n', '')
+  t.match(render([createGame()], empty), '\n<game>\n  <path>./Tide.nes</path>\n  <name>Tide</name>\n</game>\n')
+  t.match(render([createGame()], empty.replace('<game>', '\t<game>')), '\n\t<game>\n\t\t<path>./Tide.nes</path>\n')
 })
 
 t.test('an unknown element keeps the user\'s text', async (t) => {

@@ -99,6 +99,17 @@ t.test('a second export changes no byte', async (t) => {
   }
 })
 
+t.test('a file with one changed value gets that value, and one without a change stays', async (t) => {
+  const text = render([createGame({ genres: ['Action'] })])
+  t.equal(render([createGame({ genres: ['Puzzle'] })], text), text.replace('Action', 'Puzzle'))
+  t.equal(render([createGame({ genres: ['Action'] })], text.trimEnd()), text.trimEnd(), 'without a last line end')
+})
+
+t.test('a key without a value is no value', async (t) => {
+  const text = render([createGame({ summary: 'New.' })], 'collection: A\nshortname: nes\n\ngame: Tide\nfile: Tide.nes\nsummary:\ngame:\n')
+  t.match(text, /^file: Tide\.nes\n(?:.+\n)*description: New\.$/m)
+})
+
 t.test('an empty file counts as none, and later games join a file without any', async (t) => {
   for (const existing of ['', ' \n', '\uFEFF']) t.equal(render(GAMES, existing), render(GAMES))
   t.equal(render(GAMES, render([])), render(GAMES))
