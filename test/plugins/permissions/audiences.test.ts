@@ -124,6 +124,36 @@ t.test('events about a ROM reach exactly the users whose requests show it', asyn
   }), { numRuns: RUNS })
 })
 
+t.test('each kind of rule alone keeps the events about a ROM from a user', async (t) => {
+  const none: Rules = {
+    only: null,
+    ages: [18, 18, 18],
+    groups: [NO_LIMITS[0], NO_LIMITS[0]],
+    users: USERS.map(() => NO_LIMITS[1]),
+    grants: [READS, READS],
+    overrides: USERS.map(() => []),
+    hidden: []
+  }
+  const young = { age_limit: 6, hide_unrated_roms: false } as const
+  const unrated = { age_limit: null, hide_unrated_roms: true } as const
+  const rom = { entity: 'roms', id: 1 } as const
+  const cases: Partial<Rules>[] = [
+    { groups: [young, young] }, { groups: [unrated, unrated], ages: [null, null, null] },
+    { users: USERS.map(() => young) }, { users: USERS.map(() => unrated), ages: [null, null, null] },
+    { grants: [[], []] }, { overrides: USERS.map(() => [{ grant: { entity: 'roms', action: 'read', own_only: false }, granted: false }]) },
+    { overrides: USERS.map(() => [{ grant: { entity: 'roms', action: 'read', own_only: true }, granted: true }]) },
+    { hidden: [{ object: rom, user: 2, group: 1 }] }, { hidden: [{ object: rom, user: null, group: 1 }] },
+    { hidden: [{ object: { entity: 'platforms', id: 1 }, user: 2, group: 1 }] }
+  ]
+  for (const one of cases) {
+    await store({ ...none, ...one })
+    const audience = (await listAudiences(db, ROMS, true)).get(1)
+    t.same([audience?.includes(1), audience?.includes(2)], [true, false], JSON.stringify(one))
+  }
+  await store(none)
+  t.same(await listAudiences(db, ROMS, true), new Map())
+})
+
 t.test('events about a platform reach no user from whom it is hidden, and all others', async (t) => {
   await fc.assert(fc.asyncProperty(rules, fc.constantFrom(...PLATFORMS), async (given, platform) => {
     await store(given)
