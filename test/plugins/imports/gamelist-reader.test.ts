@@ -1,9 +1,10 @@
 import { mkdir, symlink } from 'node:fs/promises'
+import { Readable } from 'node:stream'
 import fc from 'fast-check'
 import t from 'tap'
 import { createXmlElement, renderXml } from '@svc/plugin-sdk/xml'
 import { FileAbsentError } from '../../../plugins/imports/contract.ts'
-import { normalizePath } from '../../../plugins/imports/gamelist/entries.ts'
+import { normalizePath, readEntries } from '../../../plugins/imports/gamelist/entries.ts'
 import { openGamelists } from '../../../plugins/imports/gamelist/open.ts'
 import { createContext, listAll, readFile } from './support.ts'
 
@@ -119,4 +120,23 @@ t.test('no path leaves its folder', async (t) => {
     t.notMatch(path, /^\/|^\.\.?(?:\/|$)|\/\.\.(?:\/|$)|\0/)
     t.not(path, '')
   }))
+})
+
+t.test("ES-DE's choice of an emulator is skipped wherever the file is cut", async (t) => {
+  const text = '<alternativeEmulator><label>A & B</label></alternativeEmulator><gameList><game><path>ä.sfc</path></game></gameList>'
+  const bytes = Buffer.from(text)
+  for (let at = 1; at < bytes.length; at++) {
+    const entries = await Array.fromAsync(readEntries(Readable.from([bytes.subarray(0, at), bytes.subarray(at)]), 'gamelist.xml'))
+    t.strictSame(entries.map(({ path }) => path), ['ä.sfc'], `cut at ${at}`)
+  }
+})
+
+t.test('only a number of ScreenScraper is an id there', async (t) => {
+  const idOf = async (id: string, source: string) => {
+    const [entry] = await Array.fromAsync(readEntries(Readable.from([Buffer.from(gamelist(game({ path: 'a.sfc' }, { id, source })))]), 'x'))
+    return entry !== undefined && 'screenScraperId' in entry ? entry.screenScraperId : undefined
+  }
+  t.equal(await idOf('4711', 'ScreenScraper'), '4711')
+  for (const id of ['0', '047', '-1', 'x', '', '1'.repeat(17)]) t.equal(await idOf(id, 'ScreenScraper.fr'), null, id)
+  for (const source of ['', 'screenscrapers', 'thegamesdb']) t.equal(await idOf('4711', source), null, source)
 })

@@ -4,12 +4,32 @@ import pg from 'pg'
 import t from 'tap'
 import { FileAbsentError, type ImporterSettings } from '../../../plugins/imports/contract.ts'
 import { openRomm } from '../../../plugins/imports/romm/open.ts'
+import { parseTime, readValues } from '../../../plugins/imports/romm/values.ts'
 import { DUMP_STYLES, renderRommDump } from './fixtures/romm-dump.ts'
 import { createRommDatabase, writeRommFiles } from './fixtures/romm-postgres.ts'
 import { ROMM_DEVICE, ROMM_PASSWORD_HASH, ROMM_TOKEN_HASH, ROWS_4, ROWS_5 } from './fixtures/romm-rows.ts'
 import { ROMM_4, ROMM_5 } from './fixtures/romm-schema.ts'
 import { until } from '../../until.ts'
 import { createContext, listAll, readFile } from './support.ts'
+
+t.test('a time is read in UTC with its offset, and a day that does not exist is none', async (t) => {
+  const times: [text: string, time: string | undefined][] = [
+    ['2026-03-29 02:30:00', '2026-03-29T02:30:00Z'], ['2026-03-29T02:30:00.120000+00', '2026-03-29T02:30:00.12Z'],
+    ['2026-01-01 00:30:00+05:30', '2025-12-31T19:00:00Z'], ['2026-12-31 22:00:00-03', '2027-01-01T01:00:00Z'],
+    ['1899-12-31 00:53:28+00:53:28', '1899-12-31T00:00:00Z'], ['2026-01-01 00:00:00.000', '2026-01-01T00:00:00Z'],
+    ['2026-02-30 00:00:00', undefined], ['0000-00-00 00:00:00', undefined], ['2026-01-01 24:00:00', undefined], ['2026-01-01', undefined]
+  ]
+  for (const [text, time] of times) t.equal(parseTime(text), time, text)
+})
+
+t.test('a list of texts has no other values, and an object is no list', async (t) => {
+  const odd: string[] = []
+  const values = readValues({ list: '["a", "", 1, null, {}, "b"]', object: '{"a": 1}', text: '"x"', broken: '{' }, (column) => { odd.push(column) })
+  t.strictSame(values.texts('list'), ['a', 'b'])
+  t.strictSame([values.texts('object'), values.texts('text'), values.object('object')], [[], [], { a: 1 }])
+  t.strictSame([values.object('list'), values.object('text'), values.object('broken')], [null, null, null])
+  t.strictSame(odd, ['list', 'text', 'broken'])
+})
 
 t.test('RomM 5.2 in PostgreSQL', async (t) => {
   const folder = t.testdir({ work: {}, romm: {} })
