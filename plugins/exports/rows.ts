@@ -42,6 +42,13 @@ export async function selectRomPage (db: Db, platform: PlatformInLibrary, after:
   return (await db.query<RomRow>(SELECT_PAGE, [platform.platform_id, after, platform.library_id])).rows
 }
 
+/** Selects those of the ids that belong to a ROM, also one whose file is missing. */
+export async function selectStoredRoms (db: Db, ids: readonly number[]): Promise<number[]> {
+  if (ids.length === 0) return []
+  const { rows } = await db.query<{ id: number }>('select id from roms where id = any($1::int[])', [ids])
+  return rows.map(({ id }) => id)
+}
+
 export interface HiddenRom { id: number, library_id: number, slug: string, fs_slug: string, is_exported: boolean }
 
 /** The ROMs of some platforms that a viewer may not see. */

@@ -17,6 +17,11 @@ export interface ExportGame extends Pick<KnownFields, 'genres' | 'franchises' | 
   readonly rom_id: number
   /** Relative to the platform folder, forward slashes, no leading `./`. */
   readonly path: string
+  /**
+   * The path at which the last export wrote the game, if the game has another one now and no game has this one. The
+   * entry with this path becomes that of `path`, with all that frontends and people added to it.
+   */
+  readonly former_path?: string
   /** File or folder name, with extension. */
   readonly fs_name: string
   readonly fs_name_no_tags: string

@@ -10,6 +10,8 @@ import { escapeText } from './text.ts'
 export interface Entry extends Pick<ExportGame, 'path' | 'media_files'> {
   /** The folder of a game that starts from a file in it, because earlier exports named the folder. */
   readonly folder: string | null
+  /** The path at which the last export wrote the game, if it had another one. */
+  readonly former: string | null
   readonly fields: readonly Field[]
 }
 
@@ -27,25 +29,49 @@ export function mergeGamelist (text: string, entries: readonly Entry[]): string 
   if (list === undefined) return appendList(text, roots, entries)
   const games = list.children.filter(({ name }) => name === 'game').map((game) =>
     ({ game, path: normalizePath(game.children.find(({ name }) => name === 'path')?.text ?? '') }))
-  const byPath = indexEntries(entries, new Set(games.map(({ path }) => path)))
+  const existingPaths = new Set(games.map(({ path }) => path))
+  const byPath = indexEntries(entries, existingPaths)
+  const formerGames = findFormerGames(games, entries, existingPaths)
   const found = new Set<string>()
   const edits: Edit[] = []
   for (const { game, path } of games) {
     const entry = path === null ? undefined : byPath.get(path)
     if (entry === undefined) continue
+    const formers = found.has(entry.path) ? [] : formerGames.get(entry.path) ?? []
     found.add(entry.path)
-    edits.push(...updateGame(text, game, entry))
+    edits.push(...updateGame(text, game, entry, formers))
   }
+  edits.push(...[...formerGames.values()].flat().map((game) => removeElement(text, game)))
   const added = entries.filter(({ path }) => !found.has(path))
   if (added.length > 0) edits.push(appendGames(text, list, added))
   return applyEdits(text, edits)
 }
 
-/** Indexes entries by path, and by folder if the file has no game with the path itself. */
+/** Indexes entries by path. If the file has no game with the path itself, its former path or its folder counts. */
 function indexEntries (entries: readonly Entry[], existingPaths: ReadonlySet<string | null>): Map<string, Entry> {
-  const byFolder = entries.filter(({ path, folder }) => folder !== null && !existingPaths.has(path))
-    .map((entry): [string, Entry] => [entry.folder ?? '', entry])
-  return new Map([...byFolder, ...entries.map((entry): [string, Entry] => [entry.path, entry])])
+  const byOther = entries.filter(({ path }) => !existingPaths.has(path)).flatMap((entry): [string, Entry][] => {
+    const other = entry.former !== null && existingPaths.has(entry.former) ? entry.former : entry.folder
+    return other === null ? [] : [[other, entry]]
+  })
+  return new Map([...byOther, ...entries.map((entry): [string, Entry] => [entry.path, entry])])
+}
+
+/**
+ * Finds the games that have the former path of an entry beside a game with its path, as after a start of a renamed file
+ * in a frontend. The result is by the path of the entry.
+ */
+function findFormerGames (
+  games: readonly { game: ElementSpan, path: string | null }[], entries: readonly Entry[],
+  existingPaths: ReadonlySet<string | null>
+): Map<string, ElementSpan[]> {
+  const paths = new Map(entries.filter(({ path, former }) => former !== null && existingPaths.has(path))
+    .map(({ path, former }) => [former, path]))
+  const formerGames = new Map<string, ElementSpan[]>()
+  for (const { game, path: former } of games) {
+    const path = former === null ? undefined : paths.get(former)
+    if (path !== undefined) formerGames.set(path, [...formerGames.get(path) ?? [], game])
+  }
+  return formerGames
 }
 
 /** Writes a whole new file. */
@@ -69,14 +95,18 @@ function appendList (text: string, roots: readonly ElementSpan[], entries: reado
   return `${text.trimEnd()}${eol}${writeList(entries, eol)}${eol}`
 }
 
-/** Updates texts and appends missing elements; the first of several elements with one name stays. */
-function updateGame (text: string, game: ElementSpan, entry: Entry): Edit[] {
+/**
+ * Updates texts and appends missing elements; the first of several elements with one name stays.
+ *
+ * @param formers games that this one replaces; it takes their elements that it lacks
+ */
+function updateGame (text: string, game: ElementSpan, entry: Entry, formers: readonly ElementSpan[]): Edit[] {
   const { fields } = entry
   const edits: Edit[] = []
-  const missing: Field[] = []
+  const missing: string[] = []
   for (const field of fields) {
     const [first, ...repeats] = game.children.filter(({ name }) => name === field.name)
-    if (first === undefined) missing.push(field)
+    if (first === undefined) missing.push(writeField(field))
     else if (!hasText(first, field)) edits.push(replaceText(text, first, field.value))
     edits.push(...repeats.map((repeat) => removeElement(text, repeat)))
   }
@@ -84,7 +114,10 @@ function updateGame (text: string, game: ElementSpan, entry: Entry): Edit[] {
   const stale = game.children.filter(({ name, text: value }) =>
     !writtenNames.has(name) && isDeletedElement(name, value, entry))
   edits.push(...stale.map((child) => removeElement(text, child)))
-  if (missing.length > 0) edits.push(appendFields(text, game, missing))
+  const known = new Set([...writtenNames, ...game.children.map(({ name }) => name)])
+  const taken = formers.flatMap(({ children }) => children).filter(({ name }) => !known.has(name))
+  missing.push(...taken.map(({ start, end }) => text.slice(start, end)))
+  if (missing.length > 0) edits.push(appendElements(text, game, missing))
   return edits
 }
 
@@ -107,12 +140,12 @@ function removeElement (text: string, element: ElementSpan): Edit {
   return { start: element.start - findLineSpace(text, element.start).length, end: element.end, text: '' }
 }
 
-/** Appends fields after the last child, indented like the first; on the same line if the entry is on one line. */
-function appendFields (text: string, game: ElementSpan, fields: readonly Field[]): Edit {
+/** Appends elements after the last child, indented like the first; on the same line if the entry is on one line. */
+function appendElements (text: string, game: ElementSpan, elements: readonly string[]): Edit {
   const [first] = game.children
   const space = first === undefined ? '' : findLineSpace(text, first.start)
   const at = findContentEnd(text, game)
-  return { start: at, end: at, text: fields.map((field) => space + writeField(field)).join('') }
+  return { start: at, end: at, text: elements.map((element) => space + element).join('') }
 }
 
 function appendGames (text: string, list: ElementSpan, entries: readonly Entry[]): Edit {

@@ -19,8 +19,9 @@ export function renderGamelist (
     const reason = findObstacle(game, entries)
     if (reason !== null) skipped.push({ rom_id: game.rom_id, reason })
     else {
-      const { path, media_files: files = [] } = game
-      entries.set(path, { path, media_files: files, folder: gameFolder(game), fields: listFields(game, choice) })
+      const { path, former_path: former = null, media_files: files = [] } = game
+      const fields = listFields(game, choice)
+      entries.set(path, { path, former, media_files: files, folder: gameFolder(game), fields })
     }
   }
   const isNew = existing === null || existing.trim() === ''

@@ -159,6 +159,24 @@ t.test('an entry for a game\'s folder becomes one for the file that starts it', 
   t.match(render([game], both), '<path>./Tide</path>', 'a folder beside its file is another entry')
 })
 
+t.test('the entry of a renamed file follows it, with what people added', async (t) => {
+  const game = createGame({ path: 'b/Tide (USA).nes', former_path: 'Tide.nes', genres: ['Action'] })
+  const before = '<gameList>\n  <game id="7">\n    <path>./Tide.nes</path>\n    <!-- mine -->\n    <favorite>true</favorite>\n' +
+    '  </game>\n  <game><path>./Other.nes</path></game>\n</gameList>\n'
+  const after = render([game], before)
+  t.strictSame(readGames(after).map(({ path }) => path), ['./b/Tide (USA).nes', './Other.nes'])
+  t.match(after, '<game id="7">\n    <path>./b/Tide (USA).nes</path>\n    <!-- mine -->\n    <favorite>true</favorite>\n    <name>Tide')
+  t.equal(render([game], after), after)
+})
+
+t.test('an entry for the new path takes what the one for the former path has besides', async (t) => {
+  const game = createGame({ path: 'New.nes', former_path: 'Tide.nes' })
+  const before = '<gameList>\n  <game>\n    <path>./Tide.nes</path>\n    <name>Old</name>\n    <favorite>true</favorite>\n' +
+    '    <playcount>5</playcount>\n  </game>\n  <game>\n    <path>./New.nes</path>\n    <playcount>1</playcount>\n  </game>\n</gameList>\n'
+  t.equal(render([game], before), '<gameList>\n  <game>\n    <path>./New.nes</path>\n    <playcount>1</playcount>\n' +
+    '    <name>Tide</name>\n    <favorite>true</favorite>\n  </game>\n</gameList>\n')
+})
+
 t.test('two entries for one ROM are both updated and kept', async (t) => {
   const entry = '<game><path>./Tide.nes</path><name>Old</name></game>'
   const [first, second, ...others] = readGames(render([createGame()], `<gameList>${entry}${entry}</gameList>`))

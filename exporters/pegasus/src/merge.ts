@@ -10,6 +10,8 @@ import { decodeText } from './text.ts'
 export interface Entry extends Pick<ExportGame, 'path' | 'media_files'> {
   /** The folder of a game that starts from a file in it, because earlier exports named the folder. */
   readonly folder: string | null
+  /** The path at which the last export wrote the game, if it had another one. */
+  readonly former: string | null
   readonly fields: readonly Field[]
 }
 
@@ -27,11 +29,13 @@ export function mergeMetadata (text: string, collection: readonly Field[], entri
   const byPath = indexEntries(entries, owners)
   const found = new Set<string>()
   for (const game of games) {
-    const path = listFiles(game).find((file) => byPath.has(file) && owners.get(file) === game)
-    const entry = path === undefined ? undefined : byPath.get(path)
+    const known = listFiles(game).filter((file) => owners.get(file) === game).flatMap((file) => byPath.get(file) ?? [])
+    const [entry] = known
     if (entry === undefined) continue
-    found.add(entry.path)
+    const moved = known.filter(({ path, former }) => owners.get(former ?? '') === game && !owners.has(path))
+    for (const { path } of [entry, ...moved]) found.add(path)
     updateGame(edits, game, entry)
+    renameFiles(edits, game, moved)
   }
   const ownCollection = findCollection(blocks, collection)
   if (ownCollection === undefined) insertCollection(edits, blocks, collection)
@@ -56,11 +60,13 @@ function findOwners (games: readonly Block[]): Map<string, Block> {
   return owners
 }
 
-/** Indexes entries by path, and by folder if no game names the path itself. */
+/** Indexes entries by path. If no game names the path itself, the former path or the folder counts. */
 function indexEntries (entries: readonly Entry[], owners: ReadonlyMap<string, Block>): Map<string, Entry> {
-  const byFolder = entries.filter(({ path, folder }) => folder !== null && !owners.has(path))
-    .map((entry): [string, Entry] => [entry.folder ?? '', entry])
-  return new Map([...byFolder, ...entries.map((entry): [string, Entry] => [entry.path, entry])])
+  const byOther = entries.filter(({ path }) => !owners.has(path)).flatMap((entry): [string, Entry][] => {
+    const other = entry.former !== null && owners.has(entry.former) ? entry.former : entry.folder
+    return other === null ? [] : [[other, entry]]
+  })
+  return new Map([...byOther, ...entries.map((entry): [string, Entry] => [entry.path, entry])])
 }
 
 function listFiles ({ properties }: Block): string[] {
@@ -74,6 +80,19 @@ function replaceFolder (edits: LineEdits, formerValues: readonly Property[], fie
   const isFolder = folder !== null && first !== undefined && normalizePath(first) === folder
   if (isFolder && formerValues.length === 1 && formerValues[0]?.values.length === 1) {
     replaceProperties(edits, formerValues, field)
+  }
+}
+
+/** Replaces the former paths of entries in a game, line by line, because its other files are the user's. */
+function renameFiles (edits: LineEdits, { properties }: Block, moved: readonly Entry[]): void {
+  if (moved.length === 0) return
+  const paths = new Map(moved.map(({ path, former }) => [former, path]))
+  for (const { line, more } of properties.filter(({ key }) => key === 'file')) {
+    for (const index of [line, ...more]) {
+      const [, head = '', file = ''] = /^(\s+|[^:]*:\s*)(.*?)\s*$/.exec(edits.lines[index] ?? '') ?? []
+      const path = paths.get(normalizePath(file))
+      if (path !== undefined) edits.replace(index, [`${head}./${path}`])
+    }
   }
 }
 

@@ -18,8 +18,8 @@ export function renderPegasus (
     const reason = findObstacle(game, entries)
     if (reason !== null) skipped.push({ rom_id: game.rom_id, reason })
     else {
-      const { path, media_files: files = [] } = game
-      entries.set(path, { path, media_files: files, folder: gameFolder(game), fields: listGameFields(game) })
+      const { path, former_path: former = null, media_files: files = [] } = game
+      entries.set(path, { path, former, media_files: files, folder: gameFolder(game), fields: listGameFields(game) })
     }
   }
   const collection = listCollectionFields(platform, launch)

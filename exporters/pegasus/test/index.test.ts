@@ -180,6 +180,21 @@ t.test('a game\'s folder is replaced by the file that starts it', async (t) => {
   t.equal(several.match(/^game:/gm)?.length, 1)
 })
 
+t.test('the game of a renamed file follows it, with what people added', async (t) => {
+  const game = createGame({ path: 'b/Tide $& (USA).nes', former_path: 'Tide.nes' })
+  const before = 'collection: Mine\nshortname: nes\n\ngame: Tide\nfile: ./Tide.nes\nx-mine: 1\nx-svc-id: 1\n\ngame: Other\nfile: o.nes\n'
+  const after = render([game], before)
+  t.equal(after, before.replace('./Tide.nes', () => './b/Tide $& (USA).nes'))
+  t.equal(render([game], after), after)
+})
+
+t.test('a renamed file of a game with several keeps its place in the list', async (t) => {
+  const games = [createGame({ path: '1.nes' }), createGame({ path: '2b.nes', former_path: '2.nes', rom_id: 2 })]
+  const text = render(games, 'collection: Mine\nshortname: nes\n\ngame: Tide\nfiles: 1.nes\n  # second\n  2.nes\n  mine.nes\nx-svc-id: 1\n')
+  t.match(text, 'files: 1.nes\n  # second\n  ./2b.nes\n  mine.nes\n')
+  t.equal(text.match(/^game:/gm)?.length, 1)
+})
+
 t.test('a game of several files gets the data of the first one', async (t) => {
   const discs = [createGame({ path: '2.nes', name: 'Disc 2' }), createGame({ path: '1.nes', name: 'Disc 1' })]
   const text = render(discs, 'game: Both\nfiles:\n  1.nes\n  2.nes\n\ngame: Again\nfile: 2.nes\n')

@@ -23,6 +23,7 @@ import { type MediaFolders, type MediaWriter, type MediumFile, createMediaWriter
 import { loadMediaRecords } from '../media/media-records.ts'
 import { type ExportOutcome, type MediaError, type SkippedRom, SkippedRomSchema } from '../schemas.ts'
 import { type TextFile, readTextFile, replaceTextFile } from '../text-file.ts'
+import { loadPathRecords } from './path-records.ts'
 
 export type LoadedExporter = Loaded<ExporterDefinition>
 export interface PlatformRow extends ExportPlatform { id: number }
@@ -185,12 +186,16 @@ async function writeAllMedia (
 }
 
 async function exportFile (work: PlatformExport, exporter: LoadedExporter, library: Library) {
-  const { definition } = exporter
-  const games = library.games.map(({ draft, mediaFiles, files }) =>
-    ({ ...draft.game, media: pickMedia(definition, mediaFiles), media_files: files }))
+  const { definition, key } = exporter
+  const location = { platform_id: work.platform.id, library_id: work.root.id }
+  const records = await loadPathRecords(work, key, location, library.games.map(({ draft }) => draft.game))
+  const games = library.games.map(({ draft: { game }, mediaFiles, files }) => ({
+    ...game, ...records.readFormer(game), media: pickMedia(definition, mediaFiles), media_files: files
+  }))
   const file = await readExisting(library.root, safeName(definition.fileName))
   const result = await render(work, exporter, games, file.text)
   const written = await replaceTextFile(file, result.text.toWellFormed())
+  await records.save()
   const skipped = result.skipped.map(({ rom_id: id, reason }) => ({ rom_id: id, reason: toReason(reason) }))
   return {
     written,

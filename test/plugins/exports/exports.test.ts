@@ -92,6 +92,35 @@ t.test("the owner's edits stay, and the former file is stored beside", async (t)
   t.notOk((await readdir(snes())).some((name) => name.endsWith('.tmp')))
 })
 
+t.test('the entry of a file that is renamed on disk follows it, whichever exporter wrote it', async (t) => {
+  const { app, admin, call, snes } = await fresh(t, { library: { roms: { snes: { 'Alpha.sfc': 'alpha', 'Beta.sfc': 'beta' } } } })
+  await scan(app, admin)
+  for (const route of ['gamelist-xml', 'pegasus']) await call(route)
+  const edit = async (name: string, change: (text: string) => string) => writeFile(snes(name), change(await readFile(snes(name), 'utf8')))
+  await edit('gamelist.xml', (text) => text.replace('<name>Alpha</name>', '<name>Alpha</name><favorite>true</favorite>')
+    .replace('</gameList>', '<game><path>./Gone.sfc</path></game></gameList>'))
+  await edit('metadata.pegasus.txt', (text) => `${text.replace('x-svc-id', 'x-mine: 1\nx-svc-id')}\ngame: Gone\nfile: Gone.sfc\n`)
+  await rename(snes('Alpha.sfc'), snes('Alpha (USA).sfc'))
+  await scan(app, admin)
+  for (const route of ['gamelist-xml', 'pegasus', 'gamelist-xml', 'pegasus']) await call(route)
+
+  const games = readGamelist(await readFile(snes('gamelist.xml'), 'utf8'))
+  t.same([...games.keys()], ['./Alpha (USA).sfc', './Beta.sfc', './Gone.sfc'])
+  t.equal(games.get('./Alpha (USA).sfc')?.favorite, 'true')
+  const metadata = await readFile(snes('metadata.pegasus.txt'), 'utf8')
+  t.same(metadata.match(/^file: .*$/gm), ['file: ./Alpha (USA).sfc', 'file: ./Beta.sfc', 'file: Gone.sfc'])
+  t.match(metadata, 'x-mine: 1')
+
+  // A file that is away during an export may return under another name.
+  await rename(snes('Beta.sfc'), snes('..', 'Beta.sfc'))
+  await scan(app, admin)
+  await call('gamelist-xml')
+  await rename(snes('..', 'Beta.sfc'), snes('Beta 2.sfc'))
+  await scan(app, admin)
+  await call('gamelist-xml')
+  t.same([...readGamelist(await readFile(snes('gamelist.xml'), 'utf8')).keys()], ['./Alpha (USA).sfc', './Beta 2.sfc', './Gone.sfc'])
+})
+
 t.test('an export of a library that is not mounted is 503 and names it once', async (t) => {
   const { addPlatform, addRom, call, libraryDir } = await fresh(t, { library: { roms: { nes: {}, snes: {} } } })
   await addRom(await addPlatform('snes'), { fs_name: 'Alpha.sfc' })
