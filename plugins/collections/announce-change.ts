@@ -7,6 +7,11 @@ import type { CollectionChange } from './events.ts'
  *
  * @param isPublic true if the collection is public, or was until now
  */
-export function announceChange (app: FastifyInstance, change: CollectionChange, isPublic: boolean): void {
-  app.sockets.publish(isPublic ? SIGNED_IN_ROOM : userRoom(change.user_id), 'collections:changed', change)
+export async function announceChange (
+  app: FastifyInstance, change: CollectionChange, isPublic: boolean
+): Promise<void> {
+  const owner = userRoom(change.user_id)
+  const readers = isPublic ? await app.permissions.findCollectionReaders() : []
+  const rooms = readers === null ? SIGNED_IN_ROOM : [...new Set([owner, ...readers.map(userRoom)])]
+  app.sockets.publish(rooms, 'collections:changed', change)
 }

@@ -80,7 +80,7 @@ export function createCollectionEdits (app: FastifyInstance, covers: Covers) {
         throw err
       })
       if (cover !== null) await setCover(db, id, cover)
-      announceChange(app, { kind: 'plain', id, user_id: caller.id, change: 'added' }, isPublic)
+      await announceChange(app, { kind: 'plain', id, user_id: caller.id, change: 'added' }, isPublic)
       return await getCollection(context, id, app.resources.marked)
     },
 
@@ -114,7 +114,7 @@ export function createCollectionEdits (app: FastifyInstance, covers: Covers) {
       })
       if (removesCover) await deleteCover(db, id)
       if (cover !== null) await setCover(db, id, cover)
-      announceChange(app, { kind: 'plain', id, user_id: caller.id, change: 'changed' }, wasPublic || isPublic === true)
+      await announceChange(app, { kind: 'plain', id, user_id: caller.id, change: 'changed' }, wasPublic || isPublic === true)
       return await getCollection(context, id, app.resources.marked)
     }
   }

@@ -27,7 +27,7 @@ export function createCollections (app: FastifyInstance, covers: Covers) {
       changed = await work({ db: tx, caller }, id, toRomIds(romIds))
       if (changed > 0) tx.em.assign(collection, { updated_at: databaseDate() })
     })
-    if (changed > 0) announceChange(app, { kind: 'plain', id, user_id: caller.id, change: 'changed' }, isPublic)
+    if (changed > 0) await announceChange(app, { kind: 'plain', id, user_id: caller.id, change: 'changed' }, isPublic)
     return await getCollection(context, id, app.resources.marked)
   }
 
@@ -58,7 +58,7 @@ export function createCollections (app: FastifyInstance, covers: Covers) {
       requireGrant(caller, 'collections', 'delete', true)
       await db.em.nativeDelete(Collection, { id })
       await covers.delete(id)
-      announceChange(app, { kind: 'plain', id, user_id: caller.id, change: 'deleted' }, wasPublic)
+      await announceChange(app, { kind: 'plain', id, user_id: caller.id, change: 'deleted' }, wasPublic)
     },
 
     /** Deletes the pictures of collections that were deleted with their owners, and files of unfinished uploads. */

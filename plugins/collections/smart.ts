@@ -81,7 +81,7 @@ export function createSmartCollections (app: FastifyInstance) {
       })
       await withName(name, () => db.em.flush())
       const { id } = collection
-      announceChange(app, { kind: 'smart', id, user_id: caller.id, change: 'added' }, isPublic)
+      await announceChange(app, { kind: 'smart', id, user_id: caller.id, change: 'added' }, isPublic)
       return await get(context, id)
     },
 
@@ -99,7 +99,7 @@ export function createSmartCollections (app: FastifyInstance) {
         updated_at: databaseDate()
       }
       await withName(name, () => db.em.nativeUpdate(SmartCollection, { id }, changes))
-      announceChange(app, { kind: 'smart', id, user_id: caller.id, change: 'changed' }, wasPublic || isPublic === true)
+      await announceChange(app, { kind: 'smart', id, user_id: caller.id, change: 'changed' }, wasPublic || isPublic === true)
       return await get(context, id)
     },
 
@@ -108,7 +108,7 @@ export function createSmartCollections (app: FastifyInstance) {
       const { is_public: wasPublic } = await requireOwn(context, 'smart', id)
       requireGrant(caller, 'collections', 'delete', true)
       await db.em.nativeDelete(SmartCollection, { id })
-      announceChange(app, { kind: 'smart', id, user_id: caller.id, change: 'deleted' }, wasPublic)
+      await announceChange(app, { kind: 'smart', id, user_id: caller.id, change: 'deleted' }, wasPublic)
     }
   }
 }

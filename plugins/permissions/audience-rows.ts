@@ -72,3 +72,14 @@ export async function findPlatformAudience (db: Db, platformId: number): Promise
   const { rows: [row] } = await db.query<{ hides: boolean, user_ids: number[] }>(LIMITED_PLATFORM, [platformId])
   return row === undefined || !row.hides ? null : row.user_ids
 }
+
+const READERS = (entity: GrantEntity) => `select ${keepsFromReading(entity)} as hides,
+  array(select u.id from users u left join permission_groups g
+      on g.id = coalesce(u.permission_group_id, (select id from permission_groups where is_default))
+    where u.enabled and (u.role = 'admin' or ${mayRead(entity, 'u.id', 'g.id')})) as user_ids`
+
+/** Lists the users whose grants allow to read what others made public; null for everybody. */
+export async function findReaders (db: Db, entity: GrantEntity): Promise<number[] | null> {
+  const { rows: [row] } = await db.query<{ hides: boolean, user_ids: number[] }>(READERS(entity))
+  return row === undefined || !row.hides ? null : row.user_ids
+}

@@ -11,7 +11,7 @@ import type { User } from '../users/entities.ts'
 import { NO_ACCESS, loadAccess, loadGuestAccess } from './access-rows.ts'
 import { listActions } from './actions.ts'
 import { createAnnouncedChanges } from './announced-changes.ts'
-import { findPlatformAudience, listAudiences } from './audience-rows.ts'
+import { findPlatformAudience, findReaders, listAudiences } from './audience-rows.ts'
 import { groups } from './groups.ts'
 import { rules } from './rules.ts'
 
@@ -79,6 +79,9 @@ export function createPermissions (app: FastifyInstance) {
 
     /** Lists the users who may read platforms and see this one; null for everybody. */
     findPlatformAudience: (platformId: number) => findPlatformAudience(app.db, platformId),
+
+    /** Lists the users whose grants allow to read public collections of others; null for everybody. */
+    findCollectionReaders: () => findReaders(app.db, 'collections'),
 
     /** Returns permissions without the ids of hidden objects, because the ids would reveal that the objects exist. */
     describe: ({ access }: Caller) => ({

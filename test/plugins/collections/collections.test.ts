@@ -433,6 +433,16 @@ t.test('only callers who may see a collection receive its events', async (t) => 
   const all = ['added', 'changed', 'changed', 'changed', 'deleted'].map((change) => `plain ${mine.id} ${change}`)
   t.same(heard.alice, [...all, ...shown])
   t.same(heard.bob, [...all.slice(2, 4), ...shown], 'what is shown, and once more that it is not')
+
+  await test.app.pg.query(`insert into permission_overrides (user_id, entity, action, granted, own_only)
+    select id, 'collections', 'read', true, true from users where username = 'bob'`)
+  await alice.make('Shown', { is_public: true })
+  await alice.smart('Shown', {}, { is_public: true })
+  const own = await bob.make('Own', { is_public: true })
+  const last = `plain ${own.id} added`
+  await until(() => heard.alice.at(-1) === last && heard.bob.at(-1) === last, 'the last event came')
+  t.equal(heard.alice.length, all.length + shown.length + 3)
+  t.same(heard.bob.slice(2 + shown.length), [last], 'no event of others, as the grant excludes them')
 })
 
 t.test('a cover is downloaded from its URL once', async (t) => {
