@@ -6,6 +6,7 @@ export { loadDocuments } from './app.ts'
 import type { Config } from './config/config.ts'
 import { migrate } from './database/database.ts'
 import { joinDatabase } from './database/identity.ts'
+import { withRights } from './database/role-rights.ts'
 import { withSession } from './database/session.ts'
 import type { Features, ProcessRole, Upgrade } from './feature.ts'
 import { requireSameKey } from './access/host-key.ts'
@@ -56,17 +57,21 @@ export interface RunningRole {
   close (uploadSeconds?: number): Promise<void>
 }
 
-/** Migrates the server's tables and those of its job queue to the current schema. Safe to run anywhere at any time. */
+/**
+ * Migrates the server's tables and those of its job queue to the current schema. Safe to run anywhere at any time.
+ *
+ * @throws StartError if the role of the database has too few rights for that, or for the work of the server
+ */
 export async function migrateDatabase (features: Features, options: Upgrade): Promise<string[]> {
   const { config, databaseUrl: url, log } = options
-  const applied = await migrate({
-    url,
-    poolSize: config.database.pool_size,
-    ...await features.loadTables(),
-    beforeChange: () => features.beforeUpgrade(options)
+  const tables = await features.loadTables()
+  return await withRights(url, async () => {
+    const applied = await migrate({
+      url, poolSize: config.database.pool_size, ...tables, beforeChange: () => features.beforeUpgrade(options)
+    })
+    await migrateJobs(url, (err) => { log.error({ err }, 'job queue failed') })
+    return applied
   })
-  await migrateJobs(url, (err) => { log.error({ err }, 'job queue failed') })
-  return applied
 }
 
 /** Logs what a start waits for, if that takes longer than people expect. */
