@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import type { LibraryRoot } from '../library/roots.ts'
-import { selectScanEnd } from '../scans/platform-rows.ts'
+import { selectKnownPlatforms, selectScanEnd } from '../scans/platform-rows.ts'
 import { type LibraryWatch, type LibraryWatchOptions, watchLibrary } from './library-watch.ts'
 
 /** The interval at which the list of watched libraries is read again. */
@@ -17,6 +17,8 @@ export function createLibraryWatches (app: FastifyInstance, options: Pick<Librar
   const open = (key: string, root: LibraryRoot, scannedAt: number) => watchLibrary({
     libraryDir: root.dir,
     scannedAt,
+    listKnown: async () => (await selectKnownPlatforms(app.db, root.id, false))
+      .flatMap(({ fs_slug: fsSlug, missing_from_fs: isMissing }) => isMissing ? [] : [fsSlug]),
     readSettings: () => (roots.get(key) ?? root).filesystem,
     readRules: () => app.library.rules,
     log: app.log,

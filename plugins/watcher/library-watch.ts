@@ -16,6 +16,8 @@ export interface LibraryWatchOptions {
   log: Pick<Logger, 'info' | 'warn' | 'error'>
   /** The end of the last scan in milliseconds since 1970; 0 if the library was never scanned. */
   scannedAt: number
+  /** Lists the names of the platform folders that the last scan found. */
+  listKnown (): Promise<readonly string[]>
   /**
    * Called when an entry that a scan reads appeared in a platform or vanished from it; null if anything may have
    * changed.
@@ -87,7 +89,7 @@ function createRefusalLog (log: LibraryWatchOptions['log']) {
  * platforms, and all folders below that a scan reads. Waits for a library that is not there.
  */
 export function watchLibrary (options: LibraryWatchOptions): LibraryWatch {
-  const { libraryDir, readRules, log, scannedAt, onChange, onWrite, checkMs = CHECK_MS, open = openWatch } = options
+  const { libraryDir, readRules, log, onChange, onWrite, checkMs = CHECK_MS, open = openWatch } = options
   const steps = createSerialQueue((err) => { log.error({ err }, 'a change of the library could not be examined') })
   const folders = new WatchedFolders({ readRules, open, steps, onChange, onWrite })
   /** Paths that appeared or vanished above the platforms' own folders. */
@@ -130,14 +132,16 @@ export function watchLibrary (options: LibraryWatchOptions): LibraryWatch {
     hasPlatforms = true
     if (hadPlatforms === true) changed.forEach(onChange)
     else log.info({ platforms: found.size, folders: folders.size() }, 'the library is watched')
-    if (hadPlatforms === null && scannedAt > 0) await reportMissed(found)
+    if (hadPlatforms === null && options.scannedAt > 0) await reportMissed(found)
     // Anything may have changed while the library was away.
     if (hadPlatforms === false) onChange(null)
   }
 
   /** Reports changes since the last scan that nobody watched. The watches are open already, so none is missed. */
   async function reportMissed (found: Platforms): Promise<void> {
-    for (const fsSlug of await listChangedAfter(libraryDir, found.values(), scannedAt)) onChange(fsSlug)
+    const gone = (await options.listKnown()).filter((fsSlug) => !found.has(fsSlug))
+    const changed = await listChangedAfter(libraryDir, found.values(), options.scannedAt)
+    for (const fsSlug of [...gone, ...changed]) onChange(fsSlug)
   }
 
   async function watchAnew (changed: readonly string[], found: Platforms): Promise<void> {

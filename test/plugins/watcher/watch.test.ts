@@ -19,7 +19,7 @@ async function watch (t: Test, libraryDir: string, options: Partial<LibraryWatch
   const logged: string[] = []
   const log = (...args: unknown[]) => { logged.push(String(args.at(-1))) }
   const library = watchLibrary({
-    libraryDir, readSettings: () => SETTINGS, readRules: () => rules, scannedAt: 0,
+    libraryDir, readSettings: () => SETTINGS, readRules: () => rules, scannedAt: 0, listKnown: async () => [],
     log: { info: log, warn: log, error: log },
     onChange: (fsSlug) => { changed.add(fsSlug) }, onWrite: (fsSlug) => { written.add(fsSlug) }, ...options
   })
@@ -94,6 +94,16 @@ t.test('a new watch reports platforms that changed since the last scan', async (
   t.same(await startOf(scannedAt), ['psx', 'snes'])
   t.same(await startOf(new Date(Date.now() + 60_000)), [])
   t.same(await startOf(new Date(0)), [], 'a library that was never scanned waits for its first scan')
+})
+
+t.test('a new watch reports platforms whose folder vanished since the last scan', async (t) => {
+  const libraryDir = t.testdir(LIBRARY)
+  const [scannedAt, former] = [new Date('2026-01-02T00:00:00Z'), new Date('2026-01-01T00:00:00Z')]
+  for (const folder of ['roms/zx', 'roms/snes', 'roms/psx', 'bios/psx']) await utimes(join(libraryDir, folder), former, former)
+  const listKnown = async () => ['zx', 'snes', 'psx', 'gb']
+  t.same([...(await watch(t, libraryDir, { scannedAt: scannedAt.getTime(), listKnown })).changed], ['gb'])
+  await rename(join(libraryDir, 'roms'), join(libraryDir, 'away'))
+  t.same([...(await watch(t, libraryDir, { scannedAt: scannedAt.getTime(), listKnown })).changed], [], 'a library that is away')
 })
 
 t.test('a folder that is deleted and created again is watched again', async (t) => {
