@@ -42,6 +42,8 @@ export function bytesOf (...types: [string, ...string[]]) {
 /** Returns a body schema as a form with an additional file, for the API document. */
 export const withFile = (body: TSchema, part: string): TSchema =>
   ({ ...body, title: `${body.title}Form`, properties: { ...body.properties as TProperties, [part]: Bytes } })
+/** A response without a body, unlike one with the body `null`. */
+export const EmptyBody = Type.Null({ 'x-empty': true })
 /** Text that may go to the database, which refuses NUL. */
 export const StoredText = (options: StringOptions = {}) => Type.String({ pattern: '^[^\\u0000]*$', ...options })
 

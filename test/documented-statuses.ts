@@ -3,11 +3,12 @@ import type { FastifyInstance, FastifyReply } from 'fastify'
 import { defineFeature } from '../core/feature.ts'
 import { ErrorSchema, ValidationErrorSchema } from '../core/typebox.ts'
 import { type OperationSchema, listResponses } from '../core/web/openapi/openapi.ts'
+import { isNullBody } from '../core/web/openapi/responses.ts'
 
 /** A bug of the server has this status, which no document lists. */
 const UNEXPECTED = 500
 
-interface Documented { $id?: string, $ref?: string, format?: string, contentMediaType?: string }
+interface Documented { $id?: string, $ref?: string, 'x-empty'?: boolean, format?: string, contentMediaType?: string }
 
 const typeOf = (reply: FastifyReply) => String(reply.getHeader('content-type')).split(';')[0] ?? ''
 
@@ -31,6 +32,14 @@ function findWrongType ({ format, contentMediaType = '' }: Documented, reply: Fa
   return format !== 'binary' || contentMediaType.split(', ').some(isWithin(type)) ? null : `with ${type}`
 }
 
+/** Returns the reason why a body is not the documented `null` or empty one, or null. */
+function findWrongBody (status: number, documented: Documented, payload: unknown): string | null {
+  const isRight = isNullBody(String(status), documented)
+    ? payload === 'null'
+    : documented['x-empty'] !== true || payload === undefined
+  return isRight ? null : `with the body ${JSON.stringify(payload)}`
+}
+
 /** Replaces each response that contradicts the document by an error, so that the test that caused it fails. */
 export async function checkStatuses (app: FastifyInstance): Promise<void> {
   app.addHook('onSend', (request, reply, payload, done) => {
@@ -44,9 +53,9 @@ export async function checkStatuses (app: FastifyInstance): Promise<void> {
     if (!isOperation || status === UNEXPECTED) return done(null, payload)
     const documented = listResponses(operation, config, method)
     const response = documented[status] as Documented | undefined
-    const wrong = response === undefined
-      ? 'default' in documented ? null : ''
-      : findWrongDetail(response, payload, reply) ?? findWrongType(response, reply)
+    const findWrong = (found: Documented) =>
+      findWrongDetail(found, payload, reply) ?? findWrongType(found, reply) ?? findWrongBody(status, found, payload)
+    const wrong = response === undefined ? 'default' in documented ? null : '' : findWrong(response)
     if (wrong === null) return done(null, payload)
     if (payload instanceof Readable) payload.resume()
     reply.code(UNEXPECTED).removeHeader('content-length').type('application/json')

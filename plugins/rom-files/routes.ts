@@ -2,7 +2,7 @@ import { Type } from '@sinclair/typebox'
 import type { FastifyRequest } from 'fastify'
 import { contextOf } from '../../core/access/context.ts'
 import type { FeatureRoutes } from '../../core/feature.ts'
-import { ErrorSchema, IdParams, idOf } from '../../core/typebox.ts'
+import { EmptyBody, ErrorSchema, IdParams, idOf } from '../../core/typebox.ts'
 import { DetailedRomSchema } from '../roms/schemas.ts'
 import { romSerializer } from '../roms/views.ts'
 import { addFile } from './add-file.ts'
@@ -20,11 +20,11 @@ const tags = ['roms']
 const writes = { scopes: ['roms.write'] as const }
 const FileParams = Type.Object({ id: idOf('a ROM'), file_id: idOf('a file of a ROM') })
 const ADDED = {
-  201: Type.Null(), 400: ErrorSchema, 404: ErrorSchema, 409: ErrorSchema, 503: ErrorSchema, 507: ErrorSchema
+  201: EmptyBody, 400: ErrorSchema, 404: ErrorSchema, 409: ErrorSchema, 503: ErrorSchema, 507: ErrorSchema
 }
 const deletes = { ...writes, grant: ['roms', 'delete'] as const, audit: 'rom_file.deleted' as const }
 const AnyFileParams = Type.Object({ rom_id: idOf('a ROM'), file_id: idOf('a file of a ROM') })
-const REMOVED = { 200: Type.Null(), 404: ErrorSchema, 409: ErrorSchema, 503: ErrorSchema }
+const REMOVED = { 200: EmptyBody, 404: ErrorSchema, 409: ErrorSchema, 503: ErrorSchema }
 const consumes = ['multipart/form-data', 'application/octet-stream']
 
 /** Kinds stored in the ROM's own folder, by their part of the path. */
@@ -62,7 +62,7 @@ const routes: FeatureRoutes<RomFileServices> = async (app, _options, services) =
   app.post('/api/roms/:id/manuals/redownload', {
     schema: {
       operationId: 'refetchRomManual', tags, summary: 'Download the manual from its address again', params: IdParams,
-      response: { 200: Type.Null(), 400: ErrorSchema, 404: ErrorSchema, 503: ErrorSchema }
+      response: { 200: EmptyBody, 400: ErrorSchema, 404: ErrorSchema, 503: ErrorSchema }
     },
     config: writes
   }, async (request) => { await refetchManual(services, contextOf(request), request.params.id) })

@@ -16,7 +16,7 @@ interface Operation {
   tags?: string[]
   description?: string
   security?: Record<string, string[]>[]
-  responses?: Record<string, { description: string }>
+  responses?: Record<string, { description: string, content?: Record<string, { schema?: BodySchema }> }>
   requestBody?: { content: Record<string, { schema?: BodySchema }> }
   parameters?: { name: string, in: string, description?: string, schema: NumberSchema }[]
 }
@@ -66,6 +66,20 @@ t.test('the document of the whole server is valid OpenAPI 3.1', async (t) => {
   t.match(document.openapi, /^3\.1\./)
   const { valid, errors } = await new Validator().validate({ ...document })
   t.ok(valid, JSON.stringify(errors))
+})
+
+t.test('a response whose body is null has a schema, and one without a body has no content', async (t) => {
+  const document = await readDocument(await fresh(t))
+  const successes = listOperations(document).flatMap(({ id, method, responses = {} }) => Object.entries(responses)
+    .filter(([status]) => /^2/.test(status) && method !== 'head').map(([status, { content }]) => ({ id, status, content })))
+  const empty = successes.filter(({ status, content }) => content === undefined && status !== '204').map(({ id }) => id)
+  t.same(empty.sort(), [
+    'addRomManual', 'addRomManualFile', 'addRomScreenshot', 'addRomSoundtrack', 'deleteRomFile', 'deleteRomManual',
+    'deleteRomManualFile', 'deleteRomScreenshot', 'deleteRomSoundtrack', 'refetchRomManual'
+  ], 'these answer without a body')
+  t.same(successes.filter(({ status, content }) => content !== undefined && status === '204'), [])
+  const [deleted] = successes.filter(({ id }) => id === 'deleteCollection')
+  t.same(deleted?.content, { 'application/json': { schema: { type: 'null' } } })
 })
 
 t.test('every schema of a request or response is a valid JSON schema', async (t) => {

@@ -94,6 +94,10 @@ export function readSurface (document: Document): Surface {
 
 const without = (list: readonly string[], others: readonly string[]) => list.filter((one) => !others.includes(one))
 
+/** Returns the statuses with the body `null` as former documents named them, without the body. */
+const nameUndescribed = (answers: readonly string[]) =>
+  answers.filter((one) => one.endsWith(' application/json null')).map((one) => one.slice(0, one.indexOf(' ')))
+
 function compareOperation (id: string, then: OperationSurface, now: OperationSurface | undefined): string[] {
   if (now === undefined) return [`${id} is gone`]
   return [
@@ -102,7 +106,7 @@ function compareOperation (id: string, then: OperationSurface, now: OperationSur
     ...without(now.required, then.required).map((one) => `${id} demands ${one}`),
     ...without(then.takes, now.takes).map((one) => `${id} does not take ${one} any more`),
     ...(then.takes.length === 0 && now.takes.length > 0 ? [`${id} demands a body`] : []),
-    ...without(then.answers, now.answers).map((one) => `${id} does not answer ${one} any more`)
+    ...without(then.answers, [...now.answers, ...nameUndescribed(now.answers)]).map((one) => `${id} does not answer ${one} any more`)
   ]
 }
 

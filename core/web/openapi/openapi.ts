@@ -10,7 +10,7 @@ import { nameSchemas } from './components.ts'
 import createDocsPages, { LOGO_PATH } from './docs-pages.ts'
 import { describeTypes, isId, markKeywords, withoutDefaults } from './keywords.ts'
 import { describeMedia, copyForm } from './media.ts'
-import { type Paths, describeResponses } from './responses.ts'
+import { type Paths, describeNulls, describeResponses } from './responses.ts'
 
 export interface OperationSchema {
   operationId?: string
@@ -149,7 +149,7 @@ const transformRoute: Transforms['transform'] = ({ schema, url, route }) => {
       security: isPublic
         ? []
         : alternativesOf(access).flatMap((scopes) => securityOf(access).map((name) => ({ [name]: scopes }))),
-      response: listResponses(operation, access, [route.method].flat()[0] ?? 'GET')
+      response: describeNulls(listResponses(operation, access, [route.method].flat()[0] ?? 'GET'))
     }
   }
 }

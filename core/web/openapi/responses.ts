@@ -1,4 +1,4 @@
-import type { Json } from './keywords.ts'
+import { type Json, isObject } from './keywords.ts'
 
 export interface Operation extends Json { summary?: string, responses?: Record<string, Json> }
 /** The operations of an API, by path and method. */
@@ -43,6 +43,19 @@ function describeOperation (operation: Operation): Operation {
     return [status, { ...response, description }]
   })
   return { ...operation, responses: Object.fromEntries(responses) as Record<string, Json> }
+}
+
+/** Statuses whose responses have no body: https://www.rfc-editor.org/rfc/rfc9110#section-6.4.1 */
+const BODILESS = new Set(['204', '304'])
+
+/** True if a response with this schema has the body `null`. */
+export const isNullBody = (status: string, schema: unknown): boolean =>
+  isObject(schema) && schema.type === 'null' && schema['x-empty'] !== true && !BODILESS.has(status)
+
+/** Gives responses whose body is `null` a content, which @fastify/swagger writes for no schema of that type. */
+export function describeNulls (responses: Json): Json {
+  return Object.fromEntries(Object.entries(responses).map(([status, schema]) =>
+    [status, isNullBody(status, schema) ? { content: { 'application/json': { schema: { type: 'null' } } } } : schema]))
 }
 
 /** Replaces each operation by the result of a function. */
