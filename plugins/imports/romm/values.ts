@@ -79,7 +79,7 @@ function parseJson (text: string): unknown {
 const TIME = /^(\d{4}-\d\d-\d\d)[ T](\d\d:\d\d:\d\d)(?:\.(\d{1,9}))?\s*(Z|[+-]\d\d(?::?\d\d(?::?\d\d)?)?)?$/
 
 /** Reads the time of a database, in UTC unless it has an offset. MySQL's `0000-00-00` is no time. */
-function parseTime (text: string): string | undefined {
+export function parseTime (text: string): string | undefined {
   const [, day = '', clock = '', fraction, zone = 'Z'] = TIME.exec(text) ?? []
   const time = new Date(`${day}T${clock}Z`).getTime() - parseOffset(zone)
   if (Number.isNaN(time)) return undefined

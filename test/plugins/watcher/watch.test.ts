@@ -303,7 +303,7 @@ t.test('files use no watches, and a closed watch leaves none behind', { skip: !i
   t.equal(countWatches(), before)
   const log = { info () {}, warn () {}, error () {} }
   const closing = watchLibrary({
-    libraryDir: dir, readSettings: () => SETTINGS, readRules: () => rules, scannedAt: 0, log,
+    libraryDir: dir, readSettings: () => SETTINGS, readRules: () => rules, scannedAt: 0, listKnown: async () => [], log,
     onChange () {}, onWrite () {}
   })
   await closing.close()

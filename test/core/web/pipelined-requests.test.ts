@@ -2,9 +2,9 @@ import { once } from 'node:events'
 import { type AddressInfo, type Socket, connect } from 'node:net'
 import fastify from 'fastify'
 import t, { type Test } from 'tap'
-import { currentRequestId, traceRequests } from '../../core/request-id.ts'
-import pipelinedRequests from '../../core/web/pipelined-requests.ts'
-import { until } from '../until.ts'
+import { currentRequestId, traceRequests } from '../../../core/log/request-id.ts'
+import pipelinedRequests from '../../../core/web/pipelined-requests.ts'
+import { until } from '../../until.ts'
 
 interface Handled { url: string, id: string | undefined, answer (): void }
 

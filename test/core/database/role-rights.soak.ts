@@ -1,11 +1,11 @@
 import pg from 'pg'
 import { pino } from 'pino'
 import t from 'tap'
-import { startEmbeddedPostgres } from '../../core/postgres/embedded.ts'
-import { StartError } from '../../core/errors.ts'
-import { migrateDatabase } from '../../core/server.ts'
-import { features } from '../../plugins/index.ts'
-import { superuserUrl } from '../superuser.ts'
+import { startEmbeddedPostgres } from '../../../core/postgres/embedded.ts'
+import { StartError } from '../../../core/errors.ts'
+import { migrateDatabase } from '../../../core/server.ts'
+import { features } from '../../../plugins/index.ts'
+import { superuserUrl } from '../../superuser.ts'
 
 // A cluster of its own, because only its superuser creates roles, takes seconds.
 const dataDir = t.testdir({})
