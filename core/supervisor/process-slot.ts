@@ -1,10 +1,9 @@
 import type { ChildProcess } from 'node:child_process'
 import type { Logger } from 'pino'
+import { restartDelay } from '../process/restart-delay.ts'
 import type { MetricSnapshot, ServerSnapshot } from '../metrics/metric-snapshot.ts'
 import { ALIVE_MS, type ProcessMessage, type SupervisorMessage, type ReadyMessage, type StartMessage, isProcessMessage } from './messages.ts'
 
-const RESTART_MIN_MS = 200
-const RESTART_MAX_MS = 30_000
 /** A process that lived this long resets the restart delay. */
 const STEADY_MS = 60_000
 /** Ticks without a message after which a process counts as hung. Ticks, not time, because a machine may sleep. */
@@ -32,9 +31,6 @@ export interface SlotOptions {
 }
 
 interface ExitFacts { child: number | undefined, code: number | null, signal: NodeJS.Signals | null }
-
-/** Returns the restart delay, which doubles from 0.2 to 30 seconds with each death in a row. */
-export const restartDelay = (exits: number) => Math.min(RESTART_MAX_MS, RESTART_MIN_MS * 2 ** Math.min(exits, 20))
 
 /** A slot that always runs one process, until it is stopped. The process may rest. */
 export class Slot {

@@ -1,7 +1,7 @@
 import { pathToFileURL } from 'node:url'
 import { type Logger, type ProviderContext, ServiceDownError } from '@svc/plugin-sdk'
 import PQueue from 'p-queue'
-import { restartDelay } from '../../supervisor/process-slot.ts'
+import { restartDelay } from '../../process/restart-delay.ts'
 import { LoadError, limitLoading } from '../load-error.ts'
 import type { PluginPackage } from '../packages/packages.ts'
 import type { Descriptor } from '../descriptor.ts'
