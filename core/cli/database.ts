@@ -1,7 +1,7 @@
 import type { Config } from '../config/config.ts'
 import { directUrlOf } from '../config/database-urls.ts'
 import { StartError } from '../errors.ts'
-import { commandLine } from '../supervisor/banner.ts'
+import { commandLine } from '../process/command-line.ts'
 import { readServerState } from '../supervisor/server-state.ts'
 import { waitForStart } from './starting.ts'
 

@@ -1,30 +1,9 @@
-import { join, relative } from 'node:path'
 import type { Config } from '../config/config.ts'
-import { basePath, shareableBaseUrl } from '../config/base-url.ts'
+import { listenUrl, shareableBaseUrl } from '../config/base-url.ts'
 import { listRoots } from '../config/path-mask.ts'
-import { SERVER_DIR } from '../server-dir.ts'
 import type { PluginRecord } from '../loader/registry.ts'
+import { commandLine } from '../process/command-line.ts'
 import { VERSION } from '../version.ts'
-
-const EVERYWHERE = new Set(['0.0.0.0', '::', '[::]', ''])
-
-/** Returns the URL to open: the configured one if it names a host, else that of this machine. */
-export function listenUrl (config: Config, port: number): string {
-  const { host } = config.server
-  const name = EVERYWHERE.has(host) ? 'localhost' : host.includes(':') ? `[${host}]` : host
-  return `http://${name}:${port}${basePath(config)}`
-}
-
-const quote = (text: string) => /^[\w./:\\@-]+$/.test(text) ? text : `"${text}"`
-
-/** Returns the command of this installation's command line, relative to the current folder. */
-export function commandLine (config: Config, ...args: string[]): string {
-  const script = join(SERVER_DIR, 'core', 'svc.js')
-  const relativePath = relative(process.cwd(), script)
-  const isDefault = config.data_dir === join(process.cwd(), 'data')
-  return ['node', quote(relativePath.startsWith('..') ? script : relativePath),
-    ...(isDefault ? [] : ['--data-dir', quote(config.data_dir)]), ...args].join(' ')
-}
 
 const nameOf = ({ kind, key }: PluginRecord) => `${kind ?? 'package'} ${key}`
 
