@@ -22,9 +22,9 @@ const isBare = ({ url, server: { bareErrorRoots: roots } }: FastifyRequest): boo
 export function sendFrameworkError (error: FastifyError, request: FastifyRequest, reply: FastifyReply): void {
   const text = FRAMEWORK_TEXTS[error.code]?.(request.url.split('?', 1)[0] ?? '') ?? error.message
   const { pages, securityHeaders } = request.server
-  // No hook runs before this handler.
-  reply.code(error.statusCode ?? 500).headers(securityHeaders).header(REQUEST_ID_HEADER, request.id)
-  if (isBare(request)) void reply.header('connection', 'close').send()
+  // No hook runs before this handler, and none limits the body, so the connection closes.
+  reply.code(error.statusCode ?? 500).headers(securityHeaders).header(REQUEST_ID_HEADER, request.id).header('connection', 'close')
+  if (isBare(request)) void reply.send()
   else if (pages.show?.(request, reply) !== true) void reply.send({ detail: text })
 }
 

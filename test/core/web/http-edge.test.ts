@@ -76,6 +76,11 @@ t.test('the web server\'s own responses', async (t) => {
     t.match(long.json(), { detail: /is longer than the server accepts; shorten it$/ })
   })
 
+  await t.test('a request with an unreadable address cannot go on with its body', async (t) => {
+    const answer = await talk(app, 'POST /api/roms/%zz HTTP/1.1\r\nHost: a\r\nContent-Length: 1000000000\r\n\r\nbeginning')
+    t.match(answer, { status: 400, headers: /connection: close/i, body: /percent/ })
+  })
+
   await t.test('a malformed request has an error like any other', async (t) => {
     const cases: [string, number][] = [
       ['Hello\r\n\r\n', 400],
