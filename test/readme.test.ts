@@ -7,7 +7,7 @@ import { readmes } from './readme-support.ts'
 /** Links to files of the project, and to their headings. A link with a scheme leads elsewhere. */
 const LINK = /\]\(([^)#\s:]*)(?:#([^)]*))?\)/g
 
-const documents = [...readmes, 'CONTRIBUTING.md']
+const documents = [...readmes, 'CONTRIBUTING.md', 'CHANGELOG.md']
 const read = (path: string) => readFileSync(join(SERVER_DIR, path), 'utf8')
 const linksOf = (document: string) => [...read(document).matchAll(LINK)]
   .map(([, target = '', heading]) => ({ document, path: target === '' ? document : join(dirname(document), target), heading }))
