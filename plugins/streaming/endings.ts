@@ -7,13 +7,18 @@ import type { Broker } from './broker.ts'
 import { type UsableContainer, listUsable } from './containers.ts'
 import './events.ts'
 import { type SessionRow, drain, storeEnding, release } from './rows.ts'
+import type { SessionTermination } from './schemas.ts'
 import { type Ending, toTerminationView } from './views.ts'
 
 const SECOND_MS = 1_000
 
 /** Returns the reason why a session lapsed without a release. */
-export const explainLapse = ({ is_silent: isSilent }: SessionRow): Ending =>
-  ({ by: null, reason: isSilent ? 'The player did not send a heartbeat any more' : 'The time limit of the session was over' })
+export function explainLapse ({ is_silent: isSilent, state }: SessionRow): Ending {
+  if (isSilent) return { by: null, reason: 'The player did not send a heartbeat any more' }
+  // The process that follows a launch ends it in time, unless that process or its machine is gone.
+  const reason = state === 'launching' ? 'The game did not start in time; start it again' : 'The time limit of the session was over'
+  return { by: null, reason }
+}
 
 /** Returns the machine of a session, if it is still configured. */
 const findContainer = (config: Config, { container }: SessionRow): UsableContainer | null =>
@@ -40,13 +45,15 @@ async function storePlayTime (app: FastifyInstance, session: SessionRow): Promis
 
 /** Creates the common steps at the end of a session, for every way it can end. */
 export function createEndings (app: FastifyInstance, config: Config, broker: Broker) {
-  /**
-   * Notifies a player whose session was ended by another cause. The ending is also stored for the next request of the
-   * app.
-   */
-  async function notifyPlayer (session: SessionRow, ending: Ending): Promise<void> {
+  /** Stores the ending by another cause for the next request of the player's app. */
+  async function storeTermination (session: SessionRow, ending: Ending): Promise<SessionTermination> {
     const termination = toTerminationView(session, ending, databaseDate())
     await storeEnding(app.db, session.user_id, session.platform, termination)
+    return termination
+  }
+
+  /** Notifies a player whose session was ended by another cause. */
+  async function notifyPlayer (session: SessionRow, ending: Ending, termination: SessionTermination): Promise<void> {
     const { ended_by: endedBy, reason, ended_at: endedAt, rom_id: romId, rom_name: romName, desktop } = termination
     app.sockets.publish(userRoom(session.user_id), 'streaming:session-ended', {
       platform: session.platform,
@@ -77,7 +84,7 @@ export function createEndings (app: FastifyInstance, config: Config, broker: Bro
     async finishSession (session: SessionRow, ending: Ending): Promise<void> {
       if (session.state === 'draining') return
       await storePlayTime(app, session)
-      await notifyPlayer(session, ending)
+      await notifyPlayer(session, ending, await storeTermination(session, ending))
     },
 
     /**
@@ -88,11 +95,13 @@ export function createEndings (app: FastifyInstance, config: Config, broker: Bro
      */
     async end (session: SessionRow, ending: Ending | null): Promise<boolean> {
       if (!await drain(app.db, session)) return false
+      // Before the broker answers, because the player's app asks only until it hears of an end.
+      const termination = ending === null ? null : await storeTermination(session, ending)
       const container = findContainer(config, session)
       if (container !== null) await broker.stop(container)
       await release(app.db, session)
       await storePlayTime(app, session)
-      if (ending !== null) await notifyPlayer(session, ending)
+      if (ending !== null && termination !== null) await notifyPlayer(session, ending, termination)
       return true
     }
   }

@@ -8,12 +8,12 @@ import { createBroker } from './broker.ts'
 import { createClaims } from './claims.ts'
 import { listContainers } from './containers.ts'
 import { createControls } from './controls.ts'
-import { createEndings } from './endings.ts'
+import { type Endings, createEndings, explainLapse } from './endings.ts'
 import { type HeldSession, isOwn, listConfigured } from './held-sessions.ts'
 import { createJoining } from './joining.ts'
 import { createLauncher } from './launch.ts'
 import { createReleases } from './releases.ts'
-import { consumeEnding, renew, selectAllSessions, selectHiddenPlatforms } from './rows.ts'
+import { consumeEnding, renew, selectAllSessions, selectHiddenPlatforms, selectOver } from './rows.ts'
 import type { AdminContainer, AdminSession, SessionStatus, StreamingConfigView } from './schemas.ts'
 import { toAdminContainerView, toAdminSessionView, toStreamingConfigView } from './views.ts'
 
@@ -27,7 +27,7 @@ export function createStreaming (app: FastifyInstance, config: Config) {
     ...createControls(app, config, broker),
     ...createReleases(app, config, { broker, endings }),
     ...createJoining(app, config, broker),
-    ...createStatus(app, config)
+    ...createStatus(app, config, endings)
   }
 }
 
@@ -45,7 +45,14 @@ async function publishActivity (app: FastifyInstance, context: Context, { sessio
 }
 
 /** Creates the views of machines and sessions, and the heartbeats that keep a session. */
-function createStatus (app: FastifyInstance, config: Config) {
+function createStatus (app: FastifyInstance, config: Config, endings: Endings) {
+  /** Ends the caller's session that lapsed, whose reason would otherwise be unknown for up to a minute. */
+  async function endLapsed (caller: Caller, platform: string): Promise<void> {
+    const lapsed = (await selectOver(app.db)).find((session) =>
+      session.user_id === caller.id && session.platform === platform && session.state !== 'draining')
+    if (lapsed !== undefined) await endings.end(lapsed, explainLapse(lapsed))
+  }
+
   /** Returns the state of the caller's session on a platform, or how the last one ended. */
   async function describe (caller: Caller, platform: string, own: HeldSession | undefined): Promise<SessionStatus> {
     if (own !== undefined) {
@@ -53,6 +60,7 @@ function createStatus (app: FastifyInstance, config: Config) {
       const host = session.state === 'active' ? container.host : null
       return { status: 'active', platform, extraction_phase: session.phase, host, termination: null }
     }
+    await endLapsed(caller, platform.toLowerCase())
     const termination = await consumeEnding(app.db, caller.id, platform.toLowerCase())
     return { status: 'ended', platform, extraction_phase: null, host: null, termination }
   }

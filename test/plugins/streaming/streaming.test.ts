@@ -383,6 +383,39 @@ t.test('a session that was not released ends by itself', async (t) => {
   t.equal(broker.askedFor('DELETE /launch').length, 1)
 })
 
+t.test('the status of a lapsed session has the reason at once, and once', async (t) => {
+  const server = await setUp(t)
+  const { app, claim, play, status, alice, bob, isFree } = server
+  const page = await openPageOf(t, server)
+  await play(page.headers)
+  await app.pg.query("update streaming_sessions set expires_at = now() - interval '1 second'")
+  t.match(await status(bob), { status: 'ended', termination: null }, 'of another player')
+  t.match(await status(alice), { status: 'ended', termination: { ended_by: null, reason: 'The time limit of the session was over' } })
+  t.match(await status(alice), { status: 'ended', termination: null })
+  t.ok(await isFree())
+  await until(() => page.heard('streaming:session-ended').length === 1, 'the page is told')
+
+  broker.when('POST /launch', () => {})
+  await claim(alice)
+  // The process that follows the launch is gone.
+  await app.pg.query("update streaming_sessions set expires_at = now() - interval '1 second', claim = gen_random_uuid()")
+  t.match(await status(alice), { status: 'ended', termination: { reason: 'The game did not start in time; start it again' } })
+})
+
+t.test('a player gets the reason of an end while the machine is still being released', async (t) => {
+  const server = await setUp(t)
+  const { alice, chief, play, status, call } = server
+  await play(alice)
+  let answer: () => void = () => {}
+  broker.when('DELETE /launch', (response) => { answer = () => { replies.ok({ status: 'ok' })(response, {}) } })
+  const ended = call('DELETE', `${CLAIM}/snes?save=false&reason=Bed%20time`, chief)
+  await until(() => broker.askedFor('DELETE /launch').length === 1, 'the broker is asked')
+  t.match(await status(alice), { status: 'ended', termination: { reason: 'Bed time' } })
+  answer()
+  t.equal((await ended).status, 200)
+  t.match(await status(alice), { status: 'ended', termination: null }, 'once')
+})
+
 t.test('a game that is ended during its launch does not come back', async (t) => {
   const server = await setUp(t)
   const { call, claim, isFree } = server
