@@ -35,7 +35,8 @@ export function createFailures () {
     },
 
     /** Returns one message per provider and kind of failure. */
-    describe: () => [...byProvider].flatMap(([key, failures]) => describe(key, failures))
+    describe: () => [...byProvider].flatMap(([provider, failures]) =>
+      describe(provider, failures).map((reason) => ({ provider, reason })))
   }
 }
 export type LookupFailures = ReturnType<typeof createFailures>

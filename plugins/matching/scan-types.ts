@@ -8,5 +8,11 @@ export interface ScanChoice {
   selected: readonly string[]
 }
 
-/** An entry or file that a scan skipped, with the reason. */
-export interface ScanProblem { platform: string, path: string, reason: string }
+/** An entry or file that a scan skipped, or a provider whose lookups failed, with the reason. */
+export interface ScanProblem {
+  platform: string
+  path: string
+  reason: string
+  /** The key of the provider whose failed lookups the reason counts. */
+  provider?: string
+}

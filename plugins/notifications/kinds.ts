@@ -15,7 +15,8 @@ interface Install {
 
 /** Data of each kind, from which clients make text in their language and the server makes English text. */
 interface KindData {
-  scan_completed: ScanStats
+  /** `provider_failures` has a sentence for each provider whose lookups failed; it is absent if none did. */
+  scan_completed: ScanStats & { provider_failures?: readonly string[] }
   scan_failed: { error: string }
   provider_refused: { provider: string, name: string, reason: string }
   task_completed: { title: string }
@@ -30,7 +31,7 @@ interface KindData {
 type BuiltInKind = keyof KindData
 
 interface Kind<Data> {
-  level: NotificationLevel
+  level: NotificationLevel | ((data: Data) => NotificationLevel)
   topic: Topic
   title (data: Data): string
   body (data: Data): string
@@ -44,10 +45,12 @@ const noText = () => ''
 
 const KINDS: { [K in BuiltInKind]: Kind<KindData[K]> } = {
   scan_completed: {
-    level: 'success',
+    level: ({ provider_failures: failures = [] }) => failures.length > 0 ? 'warning' : 'success',
     topic: 'scans',
     title: () => 'Scan completed',
-    body: (stats) => countOf(stats.new_roms, 'game'),
+    body: ({ new_roms: count, failed_lookups: failed, provider_failures: failures = [] }) => failures.length === 0
+      ? countOf(count, 'game')
+      : `${countOf(count, 'game')}, ${failed} failed ${failed === 1 ? 'lookup' : 'lookups'}: ${failures.join('; ')}`,
     path: () => '/scan'
   },
   scan_failed: {
@@ -139,7 +142,7 @@ export function draftOf<K extends BuiltInKind> ({ kind, data }: NotificationCaus
   const { level, topic, title, body, path }: Kind<KindData[K]> = KINDS[kind]
   return {
     kind,
-    level,
+    level: typeof level === 'function' ? level(data) : level,
     sentText: { title: null, body: null, link: null, icon: null },
     data: { ...data },
     topic,

@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import type { Config } from '../../core/config/config.ts'
 import { createPathMask } from '../../core/config/path-mask.ts'
+import type { ScanProblem } from '../matching/scan-types.ts'
 import { type ScanPayload, type ScanStats, createStats } from '../scans/schemas.ts'
 import type { Task } from '../tasks/entities.ts'
 import { User } from '../users/entities.ts'
@@ -13,11 +14,18 @@ const isNarrow = ({ roms_ids: ids = [], fs_names: names }: Partial<ScanPayload>)
 /** Returns the recipients: the user who started the task, or administrators for tasks of a schedule or the watcher. */
 const listenersOf = ({ user_id: userId }: Task): NotificationRequest['to'] => typeof userId === 'number' ? [userId] : 'admins'
 
-function noticeOfScan (task: Task, error: string): NotificationRequest | null {
+/** Returns the sentences of a scan's report about providers whose lookups failed. */
+function listProviderFailures ({ meta }: Task): string[] {
+  const problems = Array.isArray(meta.problems) ? meta.problems as ScanProblem[] : []
+  return problems.filter(({ provider }) => provider !== undefined).map(({ reason }) => reason)
+}
+
+function noticeOfScan (task: Task, error: string, failures: readonly string[]): NotificationRequest | null {
   const { status, user_id: userId } = task
   const to = listenersOf(task)
   if (status === 'failed') return { kind: 'scan_failed', to, data: { error } }
-  const data = { ...createStats(), ...task.meta.scan_stats as Partial<ScanStats> }
+  const stats = { ...createStats(), ...task.meta.scan_stats as Partial<ScanStats> }
+  const data = failures.length === 0 ? stats : { ...stats, provider_failures: failures }
   // A person who scans some games sees the result on their pages.
   const isUnasked = typeof userId !== 'number' || isNarrow(task.payload)
   const isSilent = isUnasked && data.new_roms === 0 && data.new_platforms === 0
@@ -39,16 +47,18 @@ export function followOutcomes (app: FastifyInstance, config: Config): void {
   const { notify } = app.notifications
   const mask = createPathMask(config)
 
-  /** Returns the error of a task. Only administrators see the machine's own paths in it. */
-  async function errorOf ({ error, user_id: userId }: Task): Promise<string> {
-    const text = error ?? ''
+  /** Returns the form of texts for the recipients. Only administrators see the machine's own paths. */
+  async function maskFor ({ user_id: userId }: Task): Promise<(text: string) => string> {
     const seesPaths = typeof userId !== 'number' || await app.db.em.count(User, { id: userId, role: 'admin' }) > 0
-    return seesPaths ? text : mask(text)
+    return seesPaths ? (text) => text : mask
   }
 
   app.tasks.onEnd(async (task) => {
-    const error = await errorOf(task)
-    const notice = isScan(task) ? noticeOfScan(task, error) : noticeOfTask(task, error)
+    const show = await maskFor(task)
+    const error = show(task.error ?? '')
+    const notice = isScan(task)
+      ? noticeOfScan(task, error, listProviderFailures(task).map(show))
+      : noticeOfTask(task, error)
     if (notice !== null) await notify(notice)
   })
 

@@ -32,7 +32,7 @@ export function createPartTotals (whole: Pick<Progress, 'add' | 'problem'>): Par
     },
     problem (problem) {
       problemCount++
-      if (problems.length < PROBLEMS_MAX) problems.push(problem)
+      if (problems.length < PROBLEMS_MAX || problem.provider !== undefined) problems.push(problem)
       whole.problem(problem)
     },
     totals: () => ({ stats, problems, problem_count: problemCount }),

@@ -87,7 +87,8 @@ export function createProgress (
     problem (problem) {
       log.warn(problem, 'scan skipped an entry')
       problemCount++
-      if (problems.length < PROBLEMS_MAX) problems.push(problem)
+      // Few, but the last ones of a scan.
+      if (problems.length < PROBLEMS_MAX || problem.provider !== undefined) problems.push(problem)
     },
     setOthers (given) {
       for (const name of COUNTERS) stats[name] += (given.stats[name] ?? 0) - (others.stats[name] ?? 0)

@@ -85,7 +85,7 @@ async function storeLast ({ identification, log }: Scan): Promise<void> {
 async function reportProblems (
   { identification, artwork, log }: Scan, progress: Pick<PartProgress, 'problem'>
 ): Promise<void> {
-  for (const reason of identification.complaints()) progress.problem({ platform: '', path: '', reason })
+  for (const { provider, reason } of identification.complaints()) progress.problem({ platform: '', path: '', reason, provider })
   await artwork.problems().then((problems) => { problems.forEach(progress.problem) })
     .catch((err: unknown) => { log.warn({ err }, 'the problems with artwork could not be reported') })
 }

@@ -52,6 +52,8 @@ const notification = (fields: Partial<Notification>): Notification => ({
 t.test('notifications have words and lead to their subject', async (t) => {
   const { kinds } = en.notifications
   t.same(wordsOf(notification({ kind: 'scan_completed', data: { new_roms: 3 } }), kinds), { title: 'Scan finished', body: '3 new games.' })
+  const failed = { new_roms: 0, failed_lookups: 2, provider_failures: ['provider igdb failed 2 times'] }
+  t.equal(wordsOf(notification({ kind: 'scan_completed', data: failed }), kinds).body, 'No new games. 2 lookups failed: provider igdb failed 2 times')
   t.same(wordsOf(notification({ title: 'Hello', body: null }), kinds), { title: 'Hello', body: '' })
   t.same(wordsOf(notification({ kind: 'of a later version' }), kinds), { title: 'of a later version', body: '' })
   t.same(wordsOf(notification({ kind: 'task_failed', data: { title: 7 } }), kinds), { title: 'Task failed: ', body: '' }, 'poor data')

@@ -1,6 +1,7 @@
 import { rename } from 'node:fs/promises'
-import { CredentialsRefusedError } from '@svc/plugin-sdk'
+import { CredentialsRefusedError, ServiceDownError } from '@svc/plugin-sdk'
 import t from 'tap'
+import { draftOf } from '../../../plugins/notifications/kinds.ts'
 import type { NotificationView } from '../../../plugins/notifications/schemas.ts'
 import type { ScanPayload } from '../../../plugins/scans/schemas.ts'
 import { resetScripts, scriptOf } from '../fixtures/script.ts'
@@ -92,6 +93,17 @@ t.test('administrators are notified of an automatic scan that found games', asyn
   await test.finished(await scanUnasked())
   t.same(await toldOf(2), [['admin', 'scan_completed'], ['second', 'scan_completed']], 'and of the first, which did not, never')
   t.match(await inbox(second), [{ data: { new_roms: 1 } }])
+})
+
+t.test('the result of a scan names the providers whose lookups failed', async (t) => {
+  await put({ 'roms/snes/Down.sfc': 'down', 'roms/snes/Out.sfc': 'out' })
+  pictures.identify = () => { throw new ServiceDownError('the service is away') }
+  await scan({ apis: ['pictures'] })
+  t.same((await toldOf(1))[0], ['admin', 'scan_completed'])
+  const [notification] = await inbox(admin)
+  const sentence = 'provider pictures failed 2 times, the first time with: the service is away'
+  t.match(notification, { level: 'warning', data: { new_roms: 2, failed_lookups: 2, provider_failures: [sentence] } })
+  t.equal(draftOf({ kind: 'scan_completed', data: notification?.data as never }).text.body, `2 new games, 2 failed lookups: ${sentence}`)
 })
 
 t.test('a failed scan notifies the user who started it, or administrators', async (t) => {

@@ -20,7 +20,8 @@ export const notifications: Messages['notifications'] = {
   kinds: {
     scan_completed: {
       title: 'Scan fertig',
-      body: (count) => count === 0 ? 'Keine neuen Spiele.' : plural(count, { one: '# neues Spiel.', other: '# neue Spiele.' })
+      body: (count) => count === 0 ? 'Keine neuen Spiele.' : plural(count, { one: '# neues Spiel.', other: '# neue Spiele.' }),
+      failed: (count, reasons) => `${plural(count, { one: '# Suche ist gescheitert', other: '# Suchen sind gescheitert' })}: ${reasons}`
     },
     scan_failed: { title: 'Der Scan ist gescheitert' },
     provider_refused: { title: (name) => `${name} hat die Zugangsdaten abgelehnt` },

@@ -20,7 +20,8 @@ export const notifications = {
   kinds: {
     scan_completed: {
       title: 'Scan finished',
-      body: (count: number) => count === 0 ? 'No new games.' : plural(count, { one: '# new game.', other: '# new games.' })
+      body: (count: number) => count === 0 ? 'No new games.' : plural(count, { one: '# new game.', other: '# new games.' }),
+      failed: (count: number, reasons: string) => `${plural(count, { one: '# lookup failed', other: '# lookups failed' })}: ${reasons}`
     },
     scan_failed: { title: 'The scan failed' },
     provider_refused: { title: (name: string) => `${name} refused its credentials` },

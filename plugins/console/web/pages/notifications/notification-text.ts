@@ -13,11 +13,20 @@ const readNumber = (data: Notification['data'], name: string): number => {
   return typeof value === 'number' ? value : 0
 }
 
+const readTexts = (data: Notification['data'], name: string): string[] => {
+  const { [name]: value } = data
+  return Array.isArray(value) ? value.filter((text) => typeof text === 'string') : []
+}
+
 /** The text of a notification in the chosen language. */
 export interface Words { readonly title: string, readonly body: string }
 
 const MAKERS: { readonly [Kind in keyof Kinds]: (words: Kinds[Kind], data: Notification['data']) => Words } = {
-  scan_completed: ({ title, body }, data) => ({ title, body: body(readNumber(data, 'new_roms')) }),
+  scan_completed ({ title, body, failed }, data) {
+    const failures = readTexts(data, 'provider_failures')
+    const words = body(readNumber(data, 'new_roms'))
+    return { title, body: failures.length === 0 ? words : `${words} ${failed(readNumber(data, 'failed_lookups'), failures.join('; '))}` }
+  },
   scan_failed: ({ title }, data) => ({ title, body: readText(data, 'error') }),
   provider_refused: ({ title }, data) => ({ title: title(readText(data, 'name')), body: readText(data, 'reason') }),
   task_completed: ({ title }, data) => ({ title: title(readText(data, 'title')), body: '' }),
