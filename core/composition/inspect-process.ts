@@ -8,10 +8,11 @@ function report (result: InspectResult): void {
   process.send?.(result, undefined, undefined, () => { process.exit(0) })
 }
 
-async function inspect ({ settings, runsPlugins, packages }: InspectRequest): Promise<Inspection> {
+async function inspect ({ settings, runsPlugins, packages, stored }: InspectRequest): Promise<Inspection> {
   setSettings(settings)
   const [{ config }, serverFields] = await Promise.all([features.loadConfig(), features.loadFieldNames()])
-  return await inspectPlugins({ config, runsPlugins, packages, serverFields })
+  const of = (kind: string, key: string) => stored[`${kind}/${key}`] ?? {}
+  return await inspectPlugins({ config, runsPlugins, packages, serverFields, stored: { of } })
 }
 
 process.on('disconnect', () => { process.exit(1) })

@@ -1,3 +1,4 @@
+import { createSecrets } from '../../core/access/secrets.ts'
 import { terminalLine } from '../../core/cli/terminal-line.ts'
 import type { Config } from '../../core/config/config.ts'
 import { directUrlOf } from '../../core/config/database-urls.ts'
@@ -7,6 +8,7 @@ import { withPackages } from '../../core/loader/packages/install-shared.ts'
 import { type Environment, settingsEnvironment } from '../../core/config/environment.ts'
 import { inspectInProcess } from '../../core/loader/inspection/inspect-in-process.ts'
 import { type PluginPackage, linkSdk, listPluginPackages } from '../../core/loader/packages/packages.ts'
+import { type StoredValues, readStoredValues } from '../../core/loader/settings/stored-settings.ts'
 import type { PluginRecord } from '../../core/loader/registry.ts'
 import { fingerprintOf, readSnapshot } from '../../core/loader/inspection/snapshot.ts'
 import { readServerState } from '../../core/supervisor/server-state.ts'
@@ -19,16 +21,34 @@ interface InspectOptions {
   settings?: Environment
   /** The name of a community package that is loaded after all others. */
   last?: string | undefined
+  /** True if the settings that administrators stored do not count. */
+  ignoresStored?: boolean
 }
 
-/** Inspects every plugin of this installation after its own setup ran, without a server or a database. */
+/**
+ * Reads the settings of plugins that administrators stored. Without a database that runs, or without its table, they
+ * are unknown: the plugins are then inspected with the operator's settings alone.
+ */
+async function readStored (config: Config): Promise<Record<string, StoredValues>> {
+  const connectionString = readServerState(config.data_dir)?.database_url ?? directUrlOf(config)
+  if (connectionString === undefined) return {}
+  const options = { connectionString, connectionTimeoutMillis: DATABASE_MS, query_timeout: DATABASE_MS }
+  try {
+    return await withSession(options, (client) => readStoredValues(client, createSecrets(config.auth.secret_key)))
+  } catch {
+    return {}
+  }
+}
+
+/** Inspects every plugin of this installation after its own setup ran. No server needs to run. */
 export async function inspectPlugins (
-  config: Config, { settings = settingsEnvironment(), last }: InspectOptions = {}
+  config: Config, { settings = settingsEnvironment(), last, ignoresStored = false }: InspectOptions = {}
 ): Promise<PluginRecord[]> {
   linkSdk(config.data_dir)
   const isLast = ({ name, origin }: PluginPackage) => name === last && origin === 'community'
   const packages = listPluginPackages(config.data_dir).toSorted((a, b) => Number(isLast(a)) - Number(isLast(b)))
-  return (await inspectInProcess({ runsPlugins: true, packages, settings })).records
+  const stored = ignoresStored ? {} : await readStored(config)
+  return (await inspectInProcess({ runsPlugins: true, packages, settings, stored })).records
 }
 
 /** Reads the plugin records of the running server's scan worker; null if none runs, or with other packages. */

@@ -48,11 +48,16 @@ const isUsable = ({ status }: PluginRecord): boolean => status === 'active' || s
 
 /** Returns the plugin that npm installed. @throws StartError if there is none, or it would fail at the next start */
 async function requireUsable (config: Config, given: string, name: string | undefined): Promise<PluginRecord> {
-  // The plugin is loaded last, because of two plugins with one name the first works.
-  const records = await inspectPlugins(config, { last: name })
-  const record = records.find((candidate) => candidate.package === name && candidate.origin === 'community')
+  const find = async (ignoresStored: boolean) =>
+    // The plugin is loaded last, because of two plugins with one name the first works.
+    (await inspectPlugins(config, { last: name, ignoresStored }))
+      .find((candidate) => candidate.package === name && candidate.origin === 'community')
+  const record = await find(false)
   if (record === undefined) throw new StartError(`'${given}' contains no plugin, so it was not installed; see svc plugins.`)
   if (isUsable(record)) return record
+  const unset = await find(true)
+  // A stored setting that the plugin refuses can only be corrected while the plugin is installed.
+  if (unset !== undefined && isUsable(unset)) return record
   throw new StartError(`${record.package} ${record.version ?? ''} was not installed, because it cannot be used: ` +
     `${describePlugin(record)}. Correct it, then add it again.`)
 }

@@ -8,12 +8,15 @@ import { inheritedFlags } from '../packages/strip-types.ts'
 import type { Inspection } from './inspect.ts'
 import type { PluginPackage } from '../packages/packages.ts'
 import { bootsMs } from '../process/boot-limits.ts'
+import type { StoredValues } from '../settings/stored-settings.ts'
 
 /** The order for the process. It contains the settings, because other users may read the environment of a process. */
 export interface InspectRequest {
   settings: Environment
   runsPlugins: boolean
   packages: PluginPackage[]
+  /** The settings that administrators stored, by kind and key of the plugin. */
+  stored: Record<string, StoredValues>
 }
 export type InspectResult = { inspection: Inspection, problem: null } | { inspection: null, problem: string }
 
@@ -26,6 +29,7 @@ export interface InspectOptions {
   runsPlugins: boolean
   packages: PluginPackage[]
   settings?: Environment
+  stored?: Record<string, StoredValues>
 }
 
 /**
@@ -34,7 +38,7 @@ export interface InspectOptions {
  * @throws StartError if that fails or takes too long
  */
 export async function inspectInProcess (
-  { runsPlugins, packages, settings = settingsEnvironment() }: InspectOptions
+  { runsPlugins, packages, settings = settingsEnvironment(), stored = {} }: InspectOptions
 ): Promise<Inspection> {
   const { promise, resolve, reject } = Promise.withResolvers<Inspection>()
   const ms = INSPECT_MS + bootsMs(packages.filter(({ origin }) => origin === 'community').length)
@@ -53,7 +57,7 @@ export async function inspectInProcess (
   child.once('exit', (code, signal) => {
     reject(new StartError(`The process that inspects the plugins ended with ${signal ?? `code ${code}`}`))
   })
-  child.send({ settings: { ...settings }, runsPlugins, packages } satisfies InspectRequest)
+  child.send({ settings: { ...settings }, runsPlugins, packages, stored } satisfies InspectRequest)
   try {
     return await promise
   } finally {

@@ -34,7 +34,7 @@ function createMemoryCache (): Cache {
  * too.
  */
 export async function inspectPlugins (
-  options: Pick<LoaderOptions, 'config' | 'runsPlugins' | 'serverFields'> & { packages: PluginPackage[] }
+  options: Pick<LoaderOptions, 'config' | 'runsPlugins' | 'serverFields' | 'stored'> & { packages: PluginPackage[] }
 ): Promise<Inspection> {
   const { config } = options
   const app = fastify({ pluginTimeout: 15_000 })

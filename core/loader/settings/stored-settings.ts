@@ -24,6 +24,12 @@ function openValues (secrets: Secrets, sealed: string): StoredValues | null {
   return text === null ? null : JSON.parse(text) as StoredValues
 }
 
+/** Reads the stored values of all plugins, by kind and key as in `provider/igdb`; without those of another key. */
+export async function readStoredValues (database: Queryable, secrets: Secrets): Promise<Record<string, StoredValues>> {
+  const { rows } = await database.query<Row>('select plugin, sealed from plugin_settings')
+  return Object.fromEntries(rows.map(({ plugin, sealed }) => [plugin, openValues(secrets, sealed) ?? {}]))
+}
+
 /**
  * Changes the stored values of one plugin and notifies all processes. Two changes at once run one after the other.
  *
