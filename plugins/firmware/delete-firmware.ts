@@ -22,11 +22,7 @@ async function removeFile (
   }
 }
 
-/**
- * Deletes firmware from the list, and the named files from disk. Firmware whose file cannot be deleted stays in
- * both.
- */
-export async function deleteFromList (
+async function deleteAll (
   { folders, isVisible }: FirmwareServices, { db, caller }: Context<FirmwareCaller>, input: DeleteFirmware
 ): Promise<BulkResult> {
   const ids = [...new Set(input.firmware)]
@@ -46,3 +42,11 @@ export async function deleteFromList (
     successful_items: ids.length - failed.size, failed_ids: [...failed.keys()], errors: [...failed.values()]
   }
 }
+
+/**
+ * Deletes firmware from the list, and the named files from disk. Firmware whose file cannot be deleted stays in
+ * both.
+ */
+export const deleteFromList = (
+  services: FirmwareServices, context: Context<FirmwareCaller>, input: DeleteFirmware
+): Promise<BulkResult> => services.runAlone(() => deleteAll(services, context, input))

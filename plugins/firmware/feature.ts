@@ -2,7 +2,7 @@ import { defineFeature } from '../../core/feature.ts'
 
 export default defineFeature({
   name: 'firmware',
-  needs: ['database', 'auth-core', 'permissions', 'library', 'platforms', 'resources', 'tasks'],
+  needs: ['database', 'workers', 'auth-core', 'permissions', 'library', 'platforms', 'resources', 'tasks'],
   entities: () => import('./entities.ts'),
   tags: { firmware: 'BIOS files' },
   plugin: () => import('./plugin.ts'),

@@ -10,4 +10,6 @@ export interface FirmwareServices {
   folders: FirmwareFolders
   /** The condition that a caller sees a platform. */
   isVisible: FastifyInstance['platforms']['isVisible']
+  /** Changes files and their rows together. Another change meanwhile would leave rows that describe other files. */
+  runAlone: <T>(work: () => Promise<T>) => Promise<T>
 }

@@ -81,6 +81,18 @@ t.test("uploaded files are stored with their hashes in the platform's firmware f
   t.same(await readdir(join(test.libraryDir, 'bios', 'snes')), ['a.bin', 'b (Rev 1).bin'])
 })
 
+t.test('after uploads of one name at once, the hash is that of the file on disk', async (t) => {
+  const test = await fresh(t, { library: LIBRARY })
+  const platform = await addPlatform(test, 'snes')
+  for (let round = 0; round < 5; round++) {
+    const contents = Array.from({ length: 8 }, (_none, index) => `content ${round} ${index}`)
+    const replies = await Promise.all(contents.map((content) => upload(test, platform, [file('bios.rom', content)])))
+    t.same(replies.map(({ statusCode }) => statusCode), contents.map(() => 200))
+    const onDisk = await readFile(join(test.libraryDir, 'bios', 'snes', 'bios.rom'), 'utf8')
+    t.match((await get(test, '/api/firmware')).json(), [{ file_name: 'bios.rom', md5_hash: md5Of(onDisk) }])
+  }
+})
+
 t.test('in structure B each platform has its own firmware folder', async (t) => {
   const test = await fresh(t, { library: { nes: { roms: {} } } })
   await upload(test, await addPlatform(test, 'nes'), [file('disksys.rom', 'x')])
