@@ -6,7 +6,7 @@ import type { Db } from '../../core/database/db.ts'
 import { inTransaction } from '../../core/database/transaction.ts'
 import { createKeyedQueue } from '../../core/concurrency/keyed-queue.ts'
 import { User } from '../users/entities.ts'
-import { checkName, requireOwn, withName } from './access.ts'
+import { checkName, requireOwn, unknownCollection, withName } from './access.ts'
 import { announceChange } from './announce-change.ts'
 import type { Covers, StagedCover } from './covers.ts'
 import { Collection } from './entities.ts'
@@ -32,9 +32,14 @@ export function createCollectionEdits (app: FastifyInstance, covers: Covers) {
   const runAlone = (id: number, work: () => Promise<void>): Promise<void> =>
     inOrder(String(id), () => app.workers.runAlone(`cover of collection ${id}`, work))
 
+  /** @throws ApiError NOT_FOUND if the collection was deleted meanwhile; then no file of the cover remains */
   const setCover = (db: Db, id: number, cover: StagedCover): Promise<void> => runAlone(id, async () => {
+    if (await db.em.count(Collection, { id }) === 0) throw unknownCollection(id)
     const paths = await cover.publish(id)
     await lockCollection(db, id, async (tx, collection) => { tx.em.assign(collection, paths) })
+  }).catch(async (err: unknown) => {
+    await cover.discard()
+    throw err
   })
 
   /** Deletes the files of a removed cover, unless another one came meanwhile. */
@@ -54,12 +59,14 @@ export function createCollectionEdits (app: FastifyInstance, covers: Covers) {
   return {
     /** Sets the cover of a collection to a picture. @throws ApiError BAD_REQUEST for a file that is no picture */
     async setPicture (db: Db, id: number, name: string, content: Readable): Promise<void> {
-      const cover = await covers.upload(name, content)
-      await setCover(db, id, cover).catch(async (err: unknown) => {
-        await cover.discard()
-        throw err
-      })
+      await setCover(db, id, await covers.upload(name, content))
     },
+
+    /** Deletes a collection with its pictures. */
+    remove: (db: Db, id: number): Promise<void> => runAlone(id, async () => {
+      await db.em.nativeDelete(Collection, { id })
+      await covers.delete(id)
+    }),
 
     async create (
       context: Context, form: CollectionForm, { cover: uploaded, ...switches }: CreateOptions

@@ -7,7 +7,6 @@ import { requireOwn, requireReadable } from './access.ts'
 import { announceChange } from './announce-change.ts'
 import type { Covers } from './covers.ts'
 import { createCollectionEdits } from './edit-collections.ts'
-import { Collection } from './entities.ts'
 import { getCollection } from './get-collection.ts'
 import { lockCollection } from './lock-collection.ts'
 import { toRomIds } from './rom-ids.ts'
@@ -17,6 +16,8 @@ import { toCollectionView } from './views.ts'
 
 /** Creates the service of the collections that users make by hand. */
 export function createCollections (app: FastifyInstance, covers: Covers) {
+  const { remove, ...edits } = createCollectionEdits(app, covers)
+
   async function changeMembers (
     context: Context, id: number, romIds: readonly number[], work: typeof insertMembers
   ): Promise<CollectionView> {
@@ -44,7 +45,7 @@ export function createCollections (app: FastifyInstance, covers: Covers) {
 
     listIds: (context: Context<AnyCaller>): Promise<number[]> => selectCollectionIds(context, 'plain'),
 
-    ...createCollectionEdits(app, covers),
+    ...edits,
 
     addRoms: (context: Context, id: number, romIds: readonly number[]): Promise<CollectionView> =>
       changeMembers(context, id, romIds, insertMembers),
@@ -56,8 +57,7 @@ export function createCollections (app: FastifyInstance, covers: Covers) {
       const { db, caller } = context
       const { is_public: wasPublic } = await requireOwn(context, 'plain', id)
       requireGrant(caller, 'collections', 'delete', true)
-      await db.em.nativeDelete(Collection, { id })
-      await covers.delete(id)
+      await remove(db, id)
       await announceChange(app, { kind: 'plain', id, user_id: caller.id, change: 'deleted' }, wasPublic)
     },
 

@@ -181,6 +181,21 @@ t.test('of covers that arrive at once, one remains with its file', async (t) => 
   }
 })
 
+t.test('a collection that is deleted while covers arrive leaves no file', async (t) => {
+  const { test, alice } = await start(t)
+  const folder = join(test.config.data_dir, 'resources', 'collections')
+  for (let round = 0; round < 5; round++) {
+    const { id } = await alice.make(`Deleted ${round}`)
+    const changes = Array.from({ length: 6 }, () => alice.send('PUT', `/${id}`, { rom_ids: '[]', artwork: picture(PNG) }))
+    await Promise.race(changes)
+    t.equal((await alice.call('DELETE', `/api/collections/${id}`)).statusCode, 200)
+    const statuses = (await Promise.all(changes)).map(({ statusCode }) => statusCode)
+    t.same(statuses.filter((status) => ![200, 404].includes(status)), [], statuses.join())
+    t.notOk(existsSync(join(folder, String(id))))
+    t.same(readdirSync(join(folder, '.incoming')), [])
+  }
+})
+
 t.test('V9, collections: hidden ROMs are in no list, count or cover of a collection', async (t) => {
   const { test, alice, bob } = await start(t)
   const genres = { genres: ['Puzzle'] }
