@@ -1,6 +1,13 @@
 import { Db } from '../core/database/db.ts'
 import { openOrm } from '../core/database/database.ts'
 
+/** Returns the address of a database for sessions in this time zone. */
+export function setTimeZone (url: string, zone: string): string {
+  const changed = new URL(url)
+  changed.searchParams.set('options', `-c timezone=${zone}`)
+  return changed.href
+}
+
 type Entities = Parameters<typeof openOrm>[0]['entities']
 
 /** Opens a handle on a database, without a server. */

@@ -3,10 +3,11 @@ import { deleteByAge, deleteForSpace, deleteOlderThan } from '../../../plugins/a
 import { DeletedAccount } from '../../../plugins/assets/entities.ts'
 import { archiveUploads, deleteExpiredAccounts, listDeletedAccounts, restoreUploads } from '../../../plugins/assets/restore/deleted-account-rows.ts'
 import { inTransaction } from '../../../core/database/transaction.ts'
-import { openDb } from '../../open-db.ts'
+import { openDb, setTimeZone } from '../../open-db.ts'
 import { createTestDatabase } from '../../support.ts'
 
-const { db, close } = await openDb(await createTestDatabase(t), 2, [DeletedAccount])
+// In this time zone a day of UTC ends at 23:00.
+const { db, close } = await openDb(setTimeZone(await createTestDatabase(t), 'Etc/GMT+1'), 2, [DeletedAccount])
 t.teardown(close)
 await db.query(`insert into users (id, username, role) values (1, 'alice', 'user'), (2, 'bob', 'user');
   insert into libraries (id, name, root) values (1, 'one', '/one');

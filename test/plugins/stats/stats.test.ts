@@ -1,6 +1,8 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { compactCounts, selectCounts } from '../../../plugins/stats/rows.ts'
+import { ADMIN_ACCESS } from '../../../core/access/grants.ts'
+import { compactCounts, selectCounts, selectPlayedWeeks } from '../../../plugins/stats/rows.ts'
+import { openDb, setTimeZone } from '../../open-db.ts'
 import { type TestApp, shareTestApp } from '../../support.ts'
 import { addRom } from '../roms/support.ts'
 
@@ -186,4 +188,26 @@ t.test('play time is shown by ROM, and by week and platform, of the caller alone
   t.ok(weeks.every(({ week }) => new Date(week).getUTCDay() === 1), 'weeks begin on Monday')
   t.equal((await get('/api/stats/play?weeks=1')).weeks.length, 1)
   t.equal((await get('/api/stats/play?limit=1')).most_played.length, 1)
+})
+
+t.test('weeks begin on Monday in UTC, also in a database of another time zone', async (t) => {
+  const test = await fresh(t)
+  const rom = await addRom(test, { fs_name: 'One.sfc' })
+  const { rows: [user] } = await test.app.pg.query<{ id: number }>("select id from users where username = 'admin'")
+  const caller = { id: user?.id ?? 0, access: ADMIN_ACCESS }
+  const today = new Date().setUTCHours(0, 0, 0, 0)
+  const monday = today - (new Date(today).getUTCDay() + 6) % 7 * 86_400_000
+  const dateOf = (time: number) => new Date(time).toISOString().slice(0, 10)
+  const week = 7 * 86_400_000
+  for (const [minutes, start] of [monday, monday - 1, monday - week, monday - week - 1].entries()) {
+    await test.app.pg.query(`insert into play_sessions (user_id, identity, rom_id, start_time, end_time, duration_ms)
+      values ($1, $2, $3, $4, $4, $5)`, [caller.id, start, rom, new Date(start), 2 ** minutes])
+  }
+  for (const zone of ['Pacific/Auckland', 'America/Los_Angeles']) {
+    const { db, close } = await openDb(setTimeZone(test.databaseUrl, zone), 1)
+    t.teardown(close)
+    const weeks = await selectPlayedWeeks({ db, caller }, 2)
+    const found = weeks.map(({ week: day, total_ms: played }) => [day, played])
+    t.same(found, [[dateOf(monday), 1], [dateOf(monday - week), 6]], zone)
+  }
 })
