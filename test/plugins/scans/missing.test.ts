@@ -52,13 +52,13 @@ t.test('a renamed file keeps its row and its matches', async (t) => {
   t.same(alpha.calls, [], 'it is not looked up again')
 })
 
-t.test('a renamed file claims no row if two had its content or the file is empty', async (t) => {
+t.test('a renamed or moved file claims no row if two had its content or it is empty', async (t) => {
   await put({ 'roms/nes/Twin 1.nes': 'same', 'roms/nes/Twin 2.nes': 'same', 'roms/nes/Empty 1.nes': '' })
   await scan({ platform_fs_slugs: ['nes'] })
   for (const name of ['Twin 1', 'Twin 2', 'Empty 1']) await rm(at(`roms/nes/${name}.nes`))
-  await put({ 'roms/nes/Third.nes': 'same', 'roms/nes/Empty 2.nes': '' })
-  const status = await scan({ platform_fs_slugs: ['nes'] })
-  t.equal(status.meta.scan_stats.new_roms, 2)
+  await put({ 'roms/nes/Third.nes': 'same', 'roms/nes/Empty 2.nes': '', 'roms/fds/Fourth.nes': 'same', 'roms/fds/Empty 3.nes': '' })
+  const status = await scan({ platform_fs_slugs: ['nes', 'fds'] })
+  t.equal(status.meta.scan_stats.new_roms, 4, 'in another platform neither')
   t.same((await roms('nes')).filter((one) => one.missing_from_fs).map((one) => one.fs_name),
     ['Empty 1.nes', 'Twin 1.nes', 'Twin 2.nes'])
 })
