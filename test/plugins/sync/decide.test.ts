@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import t from 'tap'
+import { type ListedFile, isPreferredName, readHash } from '../../../plugins/sync/read-listing.ts'
 import {
   type Action, type Decision, type SyncState, type StoredContent, decide, isHashOf, limitDirection
 } from '../../../plugins/sync/decide.ts'
@@ -182,4 +183,23 @@ t.test('swapping the sides swaps uploads and downloads and nothing else', async 
     const other = of({ device: device(content(s).sha1), server: server(content(d)), base })
     return other.action === opposite[one.action]
   }))
+})
+
+t.test('a name without a date tag comes first, then a later tag or a later change', async (t) => {
+  const listed = (name: string, mtime = '2026-01-01T00:00:00Z'): ListedFile => ({
+    rom_id: 1, kind: 'save', file_name: name, mtime, slot: null, emulator: null, is_storable: true, key: null, hash: null, changed_at: 0
+  })
+  const [plain, older, newer] = [listed('a.srm'), listed('a [2026-01-01_00-00-00].srm'), listed('a [2026-01-02_00-00-00].srm')]
+  const later = listed('A.srm', '2026-01-01T01:00:00+00:30')
+  const order = [older, newer, plain, later]
+  for (const [index, one] of order.entries()) {
+    for (const [other, file] of order.entries()) t.equal(isPreferredName(one, file), index > other, `${one.file_name}, ${file.file_name}`)
+  }
+})
+
+t.test('only an MD5 or SHA-1 of a device is compared', async (t) => {
+  t.same([readHash('A'.repeat(32)), readHash('b'.repeat(40))], ['a'.repeat(32), 'b'.repeat(40)])
+  for (const hash of [null, undefined, '', 'a'.repeat(31), 'a'.repeat(36), 'a'.repeat(41), 'a'.repeat(64), 'g'.repeat(32)]) {
+    t.equal(readHash(hash), null, String(hash))
+  }
 })
