@@ -24,6 +24,7 @@ export interface ExportOptions {
   exporters?: readonly string[]
   /** Undefined means all platforms that are on disk. */
   platformIds?: readonly number[] | null
+  renderTimeoutMs?: number
   signal: AbortSignal
 }
 
@@ -83,7 +84,9 @@ export function createExports (app: FastifyInstance, config: Config) {
    * @throws ApiError EXPORT_FAILED if an exporter is not active.
    * @throws the signal's reason once it is aborted.
    */
-  async function exportPlatforms ({ exporters: keys, platformIds, signal }: ExportOptions): Promise<ExportOutcome> {
+  async function exportPlatforms (
+    { exporters: keys, platformIds, renderTimeoutMs, signal }: ExportOptions
+  ): Promise<ExportOutcome> {
     const wanted = pickExporters(exporters, keys ?? [...exporters.keys()])
     const platforms = await listPlatforms(app.db, platformIds ?? null)
     const outcome: ExportOutcome = { files: [], errors: [] }
@@ -96,6 +99,7 @@ export function createExports (app: FastifyInstance, config: Config) {
       return failAll(config.library_dir, platforms, wanted, err)
     }
     const folders = listMediaFolders(wanted, exporters.values())
+    const shared = { config, store: app.store, db: app.db, cache, hanging: new Set<string>(), renderTimeoutMs }
     for (const platform of platforms) {
       const unmounted = await findUnmountedHome({ library: app.library, log }, libraries, platform)
       if (unmounted !== null) {
@@ -104,8 +108,7 @@ export function createExports (app: FastifyInstance, config: Config) {
       }
       for (const library of await findLibrariesWithPlatform(libraries, platform)) {
         const { files, errors } = await withPlatformLock(app.databaseUrl, platform.id, signal, (running) =>
-          exportPlatform(
-            { platform, ...library, config, store: app.store, db: app.db, cache, signal: running }, wanted, folders))
+          exportPlatform({ platform, ...library, ...shared, signal: running }, wanted, folders))
         logOutcome(log, { files, errors })
         outcome.files.push(...files)
         outcome.errors.push(...errors)

@@ -38,6 +38,10 @@ export interface PlatformExport {
   db: Db
   /** The cache that records which media the server wrote. */
   cache: Cache
+  /** Keys of exporters that exceeded their time limit in this export. They are not called again. */
+  hanging: Set<string>
+  /** The time limit of an exporter; default two minutes. */
+  renderTimeoutMs?: number | undefined
   signal: AbortSignal
 }
 
@@ -99,7 +103,7 @@ function exportPath (
 export async function exportPlatform (
   work: PlatformExport, exporters: readonly LoadedExporter[], folders: MediaFolders
 ): Promise<ExportOutcome> {
-  const { platform, root, structure, signal } = work
+  const { platform, root, structure, hanging, signal } = work
   const outcome: ExportOutcome = { files: [], errors: [] }
   const pathOf = ({ definition }: LoadedExporter) => exportPath(root, structure, platform, definition.fileName)
   const fail = (exporter: LoadedExporter, err: unknown) => {
@@ -117,10 +121,12 @@ export async function exportPlatform (
   }
   for (const exporter of exporters) {
     try {
+      if (hanging.has(exporter.key)) throw exportFailed(`The exporter '${exporter.key}' hung at an earlier platform and is skipped`)
       const facts = await exportFile(work, exporter, library)
       const location = { platform: platform.slug, library_id: root.id, path: pathOf(exporter) }
       outcome.files.push({ exporter: exporter.key, ...location, ...facts })
     } catch (err) {
+      if (err instanceof TimeLimitError) hanging.add(exporter.key)
       fail(exporter, err)
     }
   }
@@ -234,11 +240,11 @@ function toExportError ({ key, definition }: LoadedExporter, existing: string | 
 
 /** @throws TimeLimitError, and ApiError EXPORT_FAILED if the exporter throws or its result is invalid. */
 async function render (
-  { platform: { slug, fs_slug: fsSlug, name }, config, signal }: PlatformExport, exporter: LoadedExporter,
-  games: readonly ExportGame[], existing: string | null
+  { platform: { slug, fs_slug: fsSlug, name }, config, signal, renderTimeoutMs = RENDER_TIMEOUT_MS }: PlatformExport,
+  exporter: LoadedExporter, games: readonly ExportGame[], existing: string | null
 ): Promise<ExportResult> {
   const { definition, key } = exporter
-  const result: unknown = await limitTime(`The exporter '${key}' did not answer within`, RENDER_TIMEOUT_MS, signal, async (limited) => {
+  const result: unknown = await limitTime(`The exporter '${key}' did not answer within`, renderTimeoutMs, signal, async (limited) => {
     const scope = { signal: limited, memo: createMemo(), preferences: readPreferences(config) }
     const context = exporter.context(scope) as Parameters<typeof definition.render>[3]
     return await definition.render({ slug, fs_slug: fsSlug, name }, games, existing, context)

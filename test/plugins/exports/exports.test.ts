@@ -305,6 +305,27 @@ t.test('a failed export at the end of a scan is among its problems', async (t) =
   t.match(meta.problems.at(-1), { platform: 'snes', path: /gamelist\.xml/, reason: /^not exported: / })
 })
 
+t.test('an exporter that hangs costs its time limit once, and the others go on', async (t) => {
+  const { addPlatform, addRom, worker } = await fresh(t, { library: { roms: { nes: {}, snes: {} } } })
+  for (const slug of ['nes', 'snes']) await addRom(await addPlatform(slug), { fs_name: 'Alpha.rom' })
+  const gamelist = worker.registry.exporters.get('gamelist')
+  if (gamelist === undefined) throw new Error('gamelist is not active')
+  let calls = 0
+  const hang = () => {
+    calls++
+    return new Promise(() => {})
+  }
+  t.intercept(gamelist.definition, 'render', { value: hang })
+  const { signal } = new AbortController()
+  const { files, errors } = await worker.exports.exportPlatforms({ renderTimeoutMs: 20, signal })
+  t.same(calls, 1)
+  t.same(files.map(({ exporter, platform }) => [exporter, platform]), [['pegasus', 'nes'], ['pegasus', 'snes']])
+  t.same(errors.map(({ platform, reason }) => [platform, reason]), [
+    ['nes', "The exporter 'gamelist' did not answer within 0.02 s"],
+    ['snes', "The exporter 'gamelist' hung at an earlier platform and is skipped"]
+  ])
+})
+
 t.test('a stopped export throws the reason and leaves no partial file', async (t) => {
   const { addPlatform, addRom, worker, snes } = await fresh(t)
   const id = await addPlatform('snes')
