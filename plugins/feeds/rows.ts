@@ -18,6 +18,8 @@ export interface RomRow extends Pick<Rom, 'id' | 'fs_name' | 'fs_name_no_tags' |
   first_release_date: number | null
   path_cover_small: string | null
   path_cover_large: string | null
+  /** The name of its download: a zip for a folder of several files. */
+  download_name: string
   /** True if the ROM is on disk and the caller sees it. */
   is_listed: boolean
 }
@@ -55,6 +57,8 @@ export async function selectRomPage (
     select r.id, nullif(r.name, '') as name, r.name_sort_key, r.fs_name, r.fs_name_no_tags,
       r.fs_size_bytes::float8 as fs_size_bytes, r.summary, r.regions[1] as region, r.revision,
       r.first_release_date::float8 as first_release_date, r.path_cover_small, r.path_cover_large,
+      case when r.is_folder then coalesce((select min(f.file_name) from rom_files f where f.rom_id = r.id having count(*) = 1),
+        r.fs_name || '.zip') else r.fs_name end as download_name,
       not r.missing_from_fs and ${isRomVisible(caller)} as is_listed
     from roms r where r.platform_id = ${platformId} and (r.name_sort_key, r.id) > (${after.name_sort_key}, ${after.id})
     order by r.name_sort_key, r.id limit ${PAGE_ROMS}`.execute(db)

@@ -102,6 +102,7 @@ t.test('Kekatsu gets each ROM, also those of folders that are bound to one slug'
     fields: { name: AWKWARD, fs_size_bytes: 9, path_cover_small: 'roms/1/1/cover/small.png', revision: 'B' }
   })
   await addFolder(test, 'nds', { fs_name: 'Two discs', fields: { fs_size_bytes: 4 } }, [{ name: 'a.nds' }, { name: 'b.nds' }])
+  await addFolder(test, 'nds', { fs_name: 'Only one', fields: { fs_size_bytes: 2 } }, [{ name: 'one (Europe).nds' }])
   await addRom(test, { fs_name: 'Third.nds', platform: 'nds-hacks', fields: { name: null } })
   await test.app.pg.query("update platforms set slug = 'nds' where fs_slug = 'nds-hacks'")
   const reply = await get(test, '/api/feeds/kekatsu/nds')
