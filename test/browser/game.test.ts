@@ -55,6 +55,26 @@ t.test('an edit with a lock stays after a scan until somebody unlocks it', async
   await page.waitForFunction(() => document.querySelector('h1')?.textContent === 'Chrono Harbor')
 })
 
+t.test('a note that is being written survives the end of the session', async (t) => {
+  await page.goto(`${url}/roms/${tales}`)
+  await press(page, 'Write a note')
+  await fill(page, 'Title', 'Map')
+  await fill(page, 'Text', 'North, then east')
+  await app.inject({ method: 'DELETE', url: '/api/sessions', headers: admin })
+  await see(page, 'Your session ended.')
+  await page.locator('input[name=username]').fill('admin')
+  await page.locator('input[name=password]').fill('a password')
+  await page.keyboard.press('Enter')
+  await page.waitForSelector('.rom-head')
+  await press(page, 'Write a note')
+  await page.waitForFunction(() => document.querySelector<HTMLInputElement>('dialog textarea')?.value === 'North, then east')
+  await press(page, 'Save')
+  await see(page, 'North, then east', '.rom-notes')
+  await press(page, 'Write a note')
+  t.equal(await page.$eval('dialog textarea', (field) => (field as HTMLInputElement).value), '', 'a saved note is no draft')
+  await page.keyboard.press('Escape')
+})
+
 t.test('the heart makes a game the first favourite, and takes that back', async (t) => {
   type Listed = { is_favorite: boolean, rom_ids: number[] }[]
   const listFavorites = async () => (await app.inject({ url: '/api/collections', headers: admin })).json<Listed>()

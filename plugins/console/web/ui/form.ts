@@ -1,5 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { type Failure, toFailure } from '../api/failure.ts'
+import type { FormDraft } from './form-drafts.ts'
 
 /** The values of a form while people fill it, and its submission. */
 export interface FormState<Values> {
@@ -12,11 +13,26 @@ export interface FormState<Values> {
   onSubmit: (event: Event) => void
 }
 
-/** Keeps the values of a form and sends them; a refusal shows at its fields, or above them by `failure`. */
+/** Returns the values of a form, which begins with its draft; they become the draft if the session ends. */
+function useValues<Values extends object> (initial: Values, draft: FormDraft<Values> | undefined) {
+  const [former] = useState(initial)
+  const [slot] = useState(draft)
+  const [values, setValues] = useState(() => slot?.take() ?? former)
+  const latest = useRef(values)
+  latest.current = values
+  useEffect(() => () => { if (latest.current !== former) slot?.store(latest.current) }, [])
+  return [values, setValues] as const
+}
+
+/**
+ * Keeps the values of a form and sends them; a refusal shows at its fields, or above them by `failure`.
+ *
+ * @param draft keeps the values if the session ends meanwhile; not for forms with secrets
+ */
 export function useForm<Values extends object> (
-  initial: Values, send: (values: Values) => Promise<void>
+  initial: Values, send: (values: Values) => Promise<void>, draft?: FormDraft<Values>
 ): FormState<Values> {
-  const [values, setValues] = useState(initial)
+  const [values, setValues] = useValues(initial, draft)
   const [isBusy, setBusy] = useState(false)
   const [failure, setFailure] = useState<Failure | null>(null)
   const element = useRef<HTMLElement>(null)

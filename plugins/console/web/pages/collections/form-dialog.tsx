@@ -7,6 +7,7 @@ import { useView } from '../../navigate.ts'
 import { Button } from '../../ui/button.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import { Check, Field, TextArea, TextField } from '../../ui/field.tsx'
+import { createFormDrafts } from '../../ui/form-drafts.ts'
 import { useForm } from '../../ui/form.ts'
 import { Notice } from '../../ui/state.tsx'
 import { tellSuccess } from '../../ui/toast.tsx'
@@ -19,6 +20,7 @@ function usePreview (file: File | null): string | null {
 }
 
 interface EnteredPlain extends Entered { removesCover: boolean }
+const draftOf = createFormDrafts<EnteredPlain>()
 
 async function storeChanges (
   id: number, former: EnteredPlain, entered: EnteredPlain, artwork: { artwork?: File }
@@ -57,7 +59,7 @@ export function FormDialog ({ collection, onClose }: FormDialogProps) {
     }
     cache.invalidateAll('collection')
     onClose()
-  })
+  }, draftOf(`${collection?.id}`))
   return (
     <Dialog
       title={collection === undefined ? general.new : general.edit} isOpen onClose={onClose}

@@ -7,6 +7,7 @@ import { useView } from '../../navigate.ts'
 import { Button } from '../../ui/button.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import { Check, TextArea, TextField } from '../../ui/field.tsx'
+import { createFormDrafts } from '../../ui/form-drafts.ts'
 import { useForm } from '../../ui/form.ts'
 import { Notice } from '../../ui/state.tsx'
 import { tellSuccess } from '../../ui/toast.tsx'
@@ -26,6 +27,7 @@ function LiveCount ({ view }: { view: ListView }) {
 }
 
 interface EnteredSmart extends Entered { view: ListView }
+const draftOf = createFormDrafts<EnteredSmart>()
 
 const criteriaOf = (view: ListView) => JSON.stringify(toListQuery(view))
 
@@ -69,7 +71,7 @@ export function SmartDialog ({ collection, view: initial, onClose }: SmartDialog
     cache.invalidateAll('smart-collection')
     cache.invalidateAll('list ')
     onClose()
-  })
+  }, draftOf(`${collection?.id}`))
   const { view } = values
   const setView = (chosen: ListView) => { set('view', chosen) }
   return (

@@ -9,6 +9,7 @@ import { format, texts } from '../../i18n/language.ts'
 import { Button, IconButton } from '../../ui/button.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import { Check, TextArea, TextField } from '../../ui/field.tsx'
+import { createFormDrafts } from '../../ui/form-drafts.ts'
 import { useForm } from '../../ui/form.ts'
 import { Badge, Notice } from '../../ui/state.tsx'
 import { tellFailure, tellSuccess } from '../../ui/toast.tsx'
@@ -16,7 +17,9 @@ import { Section } from './section.tsx'
 import { type DetailedRom, reloadRom } from './rom-data.ts'
 
 type Note = components['schemas']['UserNote']
-const EMPTY = { title: '', content: '', is_public: false }
+type EnteredNote = Pick<Note, 'title' | 'content' | 'is_public'> & Partial<Pick<Note, 'tags'>>
+const EMPTY: EnteredNote = { title: '', content: '', is_public: false }
+const draftOf = createFormDrafts<EnteredNote>()
 const pick = ({ title, content, is_public: isPublic, tags }: Note) => ({ title, content, is_public: isPublic, tags })
 
 function NoteForm ({ romId, note, onClose }: { romId: number, note: Note | null, onClose: () => void }) {
@@ -29,7 +32,7 @@ function NoteForm ({ romId, note, onClose }: { romId: number, note: Note | null,
     )
     reloadRom(romId)
     onClose()
-  })
+  }, draftOf(`${romId} ${note?.id}`))
   return (
     <form class='stack' onSubmit={(event) => { form.onSubmit(event) }}>
       {form.failure !== null && form.failure.fields.length === 0 && (
