@@ -27,8 +27,9 @@ export function mergeGamelist (text: string, entries: readonly Entry[]): string 
   const roots = parseGamelist(text)
   const list = roots.find(({ name }) => name === 'gameList')
   if (list === undefined) return appendList(text, roots, entries)
+  const wanted = new Set(entries.map(({ path }) => path))
   const games = list.children.filter(({ name }) => name === 'game').map((game) =>
-    ({ game, path: normalizePath(game.children.find(({ name }) => name === 'path')?.text ?? '') }))
+    ({ game, path: readPath(game.children.find(({ name }) => name === 'path')?.text ?? '', wanted) }))
   const existingPaths = new Set(games.map(({ path }) => path))
   const byPath = indexEntries(entries, existingPaths)
   const formerGames = findFormerGames(games, entries, existingPaths)
@@ -45,6 +46,14 @@ export function mergeGamelist (text: string, entries: readonly Entry[]): string 
   const added = entries.filter(({ path }) => !found.has(path))
   if (added.length > 0) edits.push(appendGames(text, list, added))
   return applyEdits(text, edits)
+}
+
+/** Reads the path of a game. A backslash of Windows separates folders, unless a ROM has a backslash in its name. */
+function readPath (text: string, wanted: ReadonlySet<string>): string | null {
+  const path = normalizePath(text)
+  if (!text.includes('\\') || (path !== null && wanted.has(path))) return path
+  const slashed = normalizePath(text.replaceAll('\\', '/'))
+  return slashed !== null && wanted.has(slashed) ? slashed : path
 }
 
 /** Indexes entries by path. If the file has no game with the path itself, its former path or its folder counts. */

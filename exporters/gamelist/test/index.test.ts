@@ -139,6 +139,13 @@ t.test('an entry is found by its normalized path', async (t) => {
   }
 })
 
+t.test('an entry with the backslashes of Windows belongs to the ROM', async (t) => {
+  const text = render([createGame({ path: 'a/Tide.nes' })], '<gameList><game><path>.\\a\\Tide.nes</path></game></gameList>')
+  t.strictSame(readGames(text).map((game) => game.path), ['./a/Tide.nes'])
+  const named = '<gameList><game><path>./a\\Tide.nes</path></game></gameList>'
+  t.strictSame(readGames(render([createGame({ path: 'a\\Tide.nes' })], named)).map((game) => game.path), ['./a\\Tide.nes'])
+})
+
 t.test('a genre text that begins with the game\'s genre stays, others are replaced', async (t) => {
   const genreOf = (text: string) => [...renderAround(`    <genre>${text}</genre>\n`, createGame({ genres: ['Role-Playing'] }))
     .matchAll(/<genre>(.*)<\/genre>/g)].map(([, genre]) => genre).join()
@@ -344,5 +351,22 @@ t.test('any additions of users survive the next export', async () => {
     }
     assert.equal(readGames(text).length, kept + after.filter(({ path }) => !paths.has(path)).length)
     assert.equal(render(after, text), text)
+  }))
+})
+
+/** Elements that belong to no ROM: without a path, folders, and paths that no ROM has. */
+const oddEntry = fc.constantFrom('<game><name>Only a name</name></game>', '<game/>', '<game><path></path></game>', '<game><path/></game>',
+  '<game><path>.</path></game>', '<game><path>../Tide.nes</path></game>', '<game><path>/roms/Tide.nes</path></game>',
+  '<game><path>~/Tide.nes</path></game>', '<folder><path>./Tide</path><favorite>true</favorite></folder>',
+  '<folder><path>./Tide.nes</path></folder>', '<game id="3" source="x"><path>C:\\roms\\Tide.nes</path></game>', '<provider><System>NES</System></provider>')
+
+t.test('entries that belong to no ROM stay once, and every ROM has one entry', async () => {
+  fc.assert(fc.property(anyGames, fc.uniqueArray(oddEntry), fc.boolean(), (games, odd, isFirst) => {
+    const before = render(isFirst ? [] : games).replace('</gameList>', () => `${odd.join('\n')}</gameList>`)
+    const text = render(games, before)
+    for (const entry of odd) assert.equal(text.split(entry).length, before.split(entry).length, entry)
+    const paths = readGames(text).map(({ path = '' }) => path)
+    for (const { path } of games) assert.equal(paths.filter((one) => one === `./${path}`).length, 1, path)
+    assert.equal(render(games, text), text)
   }))
 })
