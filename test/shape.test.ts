@@ -212,7 +212,7 @@ t.test('a process loads rarely used packages only at first use', async (t) => {
   ])
   addLoaded(loaded)
   t.ok(loaded.has('fastify') && loaded.has('pg'), 'of the packages that all need')
-  // An import of node:http or node:tls reads all of its exports, and some load much more: see core/process/node-http.ts.
+  // An import of node:http or node:tls reads all of its exports. Some load much more: see core/process/node-http.ts.
   for (const late of ['pg-boss', 'undici', 'jose', 'html-to-text', 'saxes', 'pino-pretty', 'libarchive-wasm', 'nodemailer', 'sharp',
     'ssh2', 'prom-client', 'openid-client', '@node-rs/argon2', '@fastify/static', 'node:http', 'node:tls', 'yaml', '@fastify/swagger', 'commander',
     'core/loader/process/plugin-process.ts', 'plugins/backup/write-backup.ts', 'plugins/conversion/run-conversion.ts',

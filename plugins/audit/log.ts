@@ -15,19 +15,16 @@ export interface AuditRecord {
   details?: Record<string, string | number | boolean | null>
 }
 
-const AUDIT_EVENTS = [
-  'sign_in.succeeded', 'sign_in.failed', 'sign_in.throttled', 'sign_out', 'session.revoked', 'token.created',
-  'token.revoked', 'token.regenerated', 'token.paired', 'device.approved', 'device.denied', 'device.deleted',
-  'password.reset_requested', 'password.reset', 'password.changed', 'user.created', 'user.invited', 'user.registered',
-  'user.updated', 'user.linked', 'user.disabled', 'user.enabled', 'user.deleted', 'user.uploads_restored', 'role.changed',
-  'permissions.changed',
-  'platform.deleted', 'rom.deleted', 'rom_file.deleted', 'trash.restored', 'trash.emptied', 'firmware.deleted',
-  'save.deleted', 'state.deleted', 'screenshot.deleted',
-  'collection.deleted', 'playlist.deleted', 'play_session.deleted', 'task.run', 'task.stopped',
-  'scan.started', 'scan.stopped', 'export.written', 'channel.created', 'channel.updated', 'channel.deleted', 'channel.confirmed',
-  'settings.changed', 'dat.uploaded', 'dat.updated', 'dat.deleted'
-] as const
-export type AuditEventName = typeof AUDIT_EVENTS[number]
+export type AuditEventName =
+  'sign_in.succeeded' | 'sign_in.failed' | 'sign_in.throttled' | 'sign_out' | 'session.revoked' | 'token.created' |
+  'token.revoked' | 'token.regenerated' | 'token.paired' | 'device.approved' | 'device.denied' | 'device.deleted' |
+  'password.reset_requested' | 'password.reset' | 'password.changed' | 'user.created' | 'user.invited' |
+  'user.registered' | 'user.updated' | 'user.linked' | 'user.disabled' | 'user.enabled' | 'user.deleted' |
+  'user.uploads_restored' | 'role.changed' | 'permissions.changed' | 'platform.deleted' | 'rom.deleted' |
+  'rom_file.deleted' | 'trash.restored' | 'trash.emptied' | 'firmware.deleted' | 'save.deleted' | 'state.deleted' |
+  'screenshot.deleted' | 'collection.deleted' | 'playlist.deleted' | 'play_session.deleted' | 'task.run' |
+  'task.stopped' | 'scan.started' | 'scan.stopped' | 'export.written' | 'channel.created' | 'channel.updated' |
+  'channel.deleted' | 'channel.confirmed' | 'settings.changed' | 'dat.uploaded' | 'dat.updated' | 'dat.deleted'
 
 const LONGEST_NAME = 255
 const DAY_MS = 86_400_000

@@ -28,7 +28,7 @@ export const Session = defineEntity({
 })
 export type Session = InferEntity<typeof Session>
 
-const TOKEN_PURPOSES = ['reset', 'invite', 'refresh', 'oidc'] as const
+type TokenPurpose = 'reset' | 'invite' | 'refresh' | 'oidc'
 
 /** A token for one use: a link or a refresh. Only the SHA-256 of its secret is stored. */
 export const OneTimeToken = defineEntity({
@@ -36,7 +36,7 @@ export const OneTimeToken = defineEntity({
   tableName: 'one_time_tokens',
   properties: {
     token_hash: columns.text().primary(),
-    purpose: p.text().$type<typeof TOKEN_PURPOSES[number]>(),
+    purpose: p.text().$type<TokenPurpose>(),
     user: () => p.manyToOne(User).deleteRule('cascade').joinColumn('user_id').nullable().index(),
     data: p.json<Record<string, unknown>>().defaultRaw("'{}'::jsonb"),
     expires_at: columns.time(),

@@ -79,8 +79,7 @@ export type TrackFilters = Omit<Partial<Static<typeof ListTracksQuery>>, keyof P
 export interface PageQuery { limit: number, offset: number, order_by: string, order_dir: string }
 
 /** The fields of tracks whose values are listed. */
-const FACETS = ['artist', 'album', 'genre', 'year'] as const
-export type Facet = typeof FACETS[number]
+export type Facet = 'artist' | 'album' | 'genre' | 'year'
 
 const FacetQuery = Type.Object({
   ...Filters,

@@ -31,7 +31,7 @@ interface KindData {
 type BuiltInKind = keyof KindData
 
 interface Kind<Data> {
-  level: NotificationLevel | ((data: Data) => NotificationLevel)
+  level: NotificationLevel
   topic: Topic
   title (data: Data): string
   body (data: Data): string
@@ -45,7 +45,7 @@ const noText = () => ''
 
 const KINDS: { [K in BuiltInKind]: Kind<KindData[K]> } = {
   scan_completed: {
-    level: ({ provider_failures: failures = [] }) => failures.length > 0 ? 'warning' : 'success',
+    level: 'success',
     topic: 'scans',
     title: () => 'Scan completed',
     body: ({ new_roms: count, failed_lookups: failed, provider_failures: failures = [] }) => failures.length === 0
@@ -142,7 +142,7 @@ export function draftOf<K extends BuiltInKind> ({ kind, data }: NotificationCaus
   const { level, topic, title, body, path }: Kind<KindData[K]> = KINDS[kind]
   return {
     kind,
-    level: typeof level === 'function' ? level(data) : level,
+    level,
     sentText: { title: null, body: null, link: null, icon: null },
     data: { ...data },
     topic,

@@ -102,7 +102,7 @@ t.test('the result of a scan names the providers whose lookups failed', async (t
   t.same((await toldOf(1))[0], ['admin', 'scan_completed'])
   const [notification] = await inbox(admin)
   const sentence = 'provider pictures failed 2 times, the first time with: the service is away'
-  t.match(notification, { level: 'warning', data: { new_roms: 2, failed_lookups: 2, provider_failures: [sentence] } })
+  t.match(notification, { level: 'success', data: { new_roms: 2, failed_lookups: 2, provider_failures: [sentence] } })
   t.equal(draftOf({ kind: 'scan_completed', data: notification?.data as never }).text.body, `2 new games, 2 failed lookups: ${sentence}`)
 })
 
