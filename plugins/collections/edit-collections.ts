@@ -24,6 +24,16 @@ interface UpdateOptions extends FormOptions { remove_cover: boolean, keep_roms: 
 /** The most covers of one collection that wait for a running one, in each web worker. */
 const WAITING_MAX = 20
 
+/** Downloads the picture of an address, unless it is the collection's current cover. */
+async function fetchCover (
+  covers: Covers, db: Db, { id, url }: { id: number, url: string | undefined }
+): Promise<StagedCover | null> {
+  if (url === undefined || url === '') return null
+  const current = await db.em.findOne(Collection, { id }, { refresh: true })
+  if (current?.url_cover === url && await covers.isPresent(current.path_cover_large ?? null)) return null
+  return await covers.fetch(url)
+}
+
 /** Creates the functions that store the forms of collections and their covers. */
 export function createCollectionEdits (app: FastifyInstance, covers: Covers) {
   const inOrder = createKeyedQueue(WAITING_MAX, 'covers')
@@ -47,14 +57,6 @@ export function createCollectionEdits (app: FastifyInstance, covers: Covers) {
     const current = await db.em.findOne(Collection, { id }, { refresh: true })
     if ((current?.path_cover_large ?? null) === null) await covers.delete(id)
   })
-
-  /** Downloads the picture of an address, unless it is the collection's current cover. */
-  async function fetchCover (db: Db, id: number, url: string | undefined): Promise<StagedCover | null> {
-    if (url === undefined || url === '') return null
-    const current = await db.em.findOne(Collection, { id }, { refresh: true })
-    if (current?.url_cover === url && await covers.isPresent(current.path_cover_large ?? null)) return null
-    return await covers.fetch(url)
-  }
 
   return {
     /** Sets the cover of a collection to a picture. @throws ApiError BAD_REQUEST for a file that is no picture */
@@ -101,7 +103,7 @@ export function createCollectionEdits (app: FastifyInstance, covers: Covers) {
       const { name, description, url_cover: url } = form
       const romIds = keepsRoms ? null : readRomIds(form.rom_ids)
       if (name !== undefined) checkName(name)
-      const cover = removesCover ? null : uploaded ?? await fetchCover(db, id, url)
+      const cover = removesCover ? null : uploaded ?? await fetchCover(covers, db, { id, url })
       const urlCover = removesCover || uploaded !== null ? '' : url
       await withName(name, () => lockCollection(db, id, async (tx, collection) => {
         tx.em.assign(collection, {

@@ -12,16 +12,16 @@ const notOwned = () => notFound('Note not found or not owned by user')
 const titleTaken = (title: string | undefined) =>
   conflict(`You already have a note '${title ?? ''}' about this ROM; use another title`)
 
+async function getNote (context: Context, romId: number, noteId: number): Promise<UserNoteView> {
+  const row = (await selectNotes(context, romId)).find(({ id }) => id === noteId)
+  if (row === undefined) throw notOwned()
+  return toNoteView(row)
+}
+
 export function createNotes (app: FastifyInstance, config: Config) {
   const checkRom = (context: Context, romId: number) => app.roms.checkVisible(context, romId)
   const announce = ({ caller }: Context, romId: number, isPublic: boolean) =>
     announceNotes(app, config, { rom_id: romId, user_id: caller.id, is_public: isPublic })
-
-  async function get (context: Context, romId: number, noteId: number): Promise<UserNoteView> {
-    const row = (await selectNotes(context, romId)).find(({ id }) => id === noteId)
-    if (row === undefined) throw notOwned()
-    return toNoteView(row)
-  }
 
   return {
     /** @throws ApiError NOT_FOUND for a ROM that is hidden or unknown; the other methods too */
@@ -41,7 +41,7 @@ export function createNotes (app: FastifyInstance, config: Config) {
       await checkRom(context, romId)
       const id = await insertNote(db, caller.id, romId, note)
       if (id === null) throw titleTaken(note.title)
-      const view = await get(context, romId, id)
+      const view = await getNote(context, romId, id)
       await announce(context, romId, view.is_public)
       return view
     },
@@ -60,7 +60,7 @@ export function createNotes (app: FastifyInstance, config: Config) {
         return note
       })
       await announce(context, romId, former.is_public || change.is_public === true)
-      return await get(context, romId, noteId)
+      return await getNote(context, romId, noteId)
     },
 
     async delete (context: Context, romId: number, noteId: number): Promise<void> {

@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import type { Config } from '../../core/config/config.ts'
 import { databaseDate, databaseNow } from '../../core/database/clock.ts'
+import type { Db } from '../../core/database/db.ts'
 import { formatDate } from '../../core/typebox.ts'
 import { userRoom } from '../../core/sockets/sockets.ts'
 import type { Broker } from './broker.ts'
@@ -43,15 +44,15 @@ async function storePlayTime (app: FastifyInstance, session: SessionRow): Promis
   }
 }
 
+/** Stores the ending by another cause for the next request of the player's app. */
+async function storeTermination (db: Db, session: SessionRow, ending: Ending): Promise<SessionTermination> {
+  const termination = toTerminationView(session, ending, databaseDate())
+  await storeEnding(db, session.user_id, session.platform, termination)
+  return termination
+}
+
 /** Creates the common steps at the end of a session, for every way it can end. */
 export function createEndings (app: FastifyInstance, config: Config, broker: Broker) {
-  /** Stores the ending by another cause for the next request of the player's app. */
-  async function storeTermination (session: SessionRow, ending: Ending): Promise<SessionTermination> {
-    const termination = toTerminationView(session, ending, databaseDate())
-    await storeEnding(app.db, session.user_id, session.platform, termination)
-    return termination
-  }
-
   /** Notifies a player whose session was ended by another cause. */
   async function notifyPlayer (session: SessionRow, ending: Ending, termination: SessionTermination): Promise<void> {
     const { ended_by: endedBy, reason, ended_at: endedAt, rom_id: romId, rom_name: romName, desktop } = termination
@@ -84,7 +85,7 @@ export function createEndings (app: FastifyInstance, config: Config, broker: Bro
     async finishSession (session: SessionRow, ending: Ending): Promise<void> {
       if (session.state === 'draining') return
       await storePlayTime(app, session)
-      await notifyPlayer(session, ending, await storeTermination(session, ending))
+      await notifyPlayer(session, ending, await storeTermination(app.db, session, ending))
     },
 
     /**
@@ -96,7 +97,7 @@ export function createEndings (app: FastifyInstance, config: Config, broker: Bro
     async end (session: SessionRow, ending: Ending | null): Promise<boolean> {
       if (!await drain(app.db, session)) return false
       // Before the broker answers, because the player's app asks only until it hears of an end.
-      const termination = ending === null ? null : await storeTermination(session, ending)
+      const termination = ending === null ? null : await storeTermination(app.db, session, ending)
       const container = findContainer(config, session)
       if (container !== null) await broker.stop(container)
       await release(app.db, session)

@@ -44,15 +44,15 @@ async function publishActivity (app: FastifyInstance, context: Context, { sessio
   }
 }
 
+/** Ends the caller's session that lapsed, whose reason would otherwise be unknown for up to a minute. */
+async function endLapsed ({ db, caller }: Context, endings: Endings, platform: string): Promise<void> {
+  const lapsed = (await selectOver(db)).find((session) =>
+    session.user_id === caller.id && session.platform === platform && session.state !== 'draining')
+  if (lapsed !== undefined) await endings.end(lapsed, explainLapse(lapsed))
+}
+
 /** Creates the views of machines and sessions, and the heartbeats that keep a session. */
 function createStatus (app: FastifyInstance, config: Config, endings: Endings) {
-  /** Ends the caller's session that lapsed, whose reason would otherwise be unknown for up to a minute. */
-  async function endLapsed (caller: Caller, platform: string): Promise<void> {
-    const lapsed = (await selectOver(app.db)).find((session) =>
-      session.user_id === caller.id && session.platform === platform && session.state !== 'draining')
-    if (lapsed !== undefined) await endings.end(lapsed, explainLapse(lapsed))
-  }
-
   /** Returns the state of the caller's session on a platform, or how the last one ended. */
   async function describe (caller: Caller, platform: string, own: HeldSession | undefined): Promise<SessionStatus> {
     if (own !== undefined) {
@@ -60,7 +60,7 @@ function createStatus (app: FastifyInstance, config: Config, endings: Endings) {
       const host = session.state === 'active' ? container.host : null
       return { status: 'active', platform, extraction_phase: session.phase, host, termination: null }
     }
-    await endLapsed(caller, platform.toLowerCase())
+    await endLapsed({ db: app.db, caller }, endings, platform.toLowerCase())
     const termination = await consumeEnding(app.db, caller.id, platform.toLowerCase())
     return { status: 'ended', platform, extraction_phase: null, host: null, termination }
   }

@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox'
 import type { FastifyRequest } from 'fastify'
 import { contextOf } from '../../core/access/context.ts'
-import { ErrorSchema, type Routes } from '../../core/typebox.ts'
+import { EmptyBody, ErrorSchema, type Routes } from '../../core/typebox.ts'
 import { NamedFileForm } from '../rom-files/schemas.ts'
 import {
   ChunkHeaders, ReceivedSchema, SingleUploadHeaders, StartHeaders, StartedSchema, UploadParams, UploadSchema
@@ -27,7 +27,7 @@ const routes: Routes = async (app) => {
       consumes: ['multipart/form-data', 'application/octet-stream'],
       form: NamedFileForm,
       headers: SingleUploadHeaders,
-      response: { 200: Type.Null(), ...UPLOAD_ERRORS }
+      response: { 200: EmptyBody, ...UPLOAD_ERRORS }
     },
     config
   }, async (request) => { await app.uploads.add(request, request.headers) })
@@ -74,7 +74,7 @@ const routes: Routes = async (app) => {
   app.post('/api/roms/upload/:upload_id/complete', {
     schema: {
       operationId: 'completeRomUpload', tags, summary: 'Join the chunks to a file of the library, and scan the file', params: UploadParams,
-      response: { 201: Type.Null(), ...FOREIGN, 409: ErrorSchema, 503: ErrorSchema, 507: ErrorSchema }
+      response: { 201: EmptyBody, ...FOREIGN, 409: ErrorSchema, 503: ErrorSchema, 507: ErrorSchema }
     },
     config
   }, async (request, reply) => {

@@ -45,12 +45,12 @@ function describeOperation (operation: Operation): Operation {
   return { ...operation, responses: Object.fromEntries(responses) as Record<string, Json> }
 }
 
-/** Statuses whose responses have no body: https://www.rfc-editor.org/rfc/rfc9110#section-6.4.1 */
-const BODILESS = new Set(['204', '304'])
+/** Statuses whose responses have no body: redirects, and https://www.rfc-editor.org/rfc/rfc9110#section-6.4.1. */
+const BODILESS = /^(204|3\d\d)$/
 
 /** True if a response with this schema has the body `null`. */
 export const isNullBody = (status: string, schema: unknown): boolean =>
-  isObject(schema) && schema.type === 'null' && schema['x-empty'] !== true && !BODILESS.has(status)
+  isObject(schema) && schema.type === 'null' && schema['x-empty'] !== true && !BODILESS.test(status)
 
 /** Gives responses whose body is `null` a content, which @fastify/swagger writes for no schema of that type. */
 export function describeNulls (responses: Json): Json {

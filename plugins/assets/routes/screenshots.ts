@@ -1,6 +1,5 @@
-import { Type } from '@sinclair/typebox'
 import { contextOf } from '../../../core/access/context.ts'
-import { ErrorSchema, IdParams, type Routes } from '../../../core/typebox.ts'
+import { EmptyBody, ErrorSchema, IdParams, type Routes } from '../../../core/typebox.ts'
 import { type Forms, formOf, requireFile } from '../upload-form.ts'
 import { ScreenshotForm, ScreenshotSchema, ScreenshotUploadQuery, VisibilityBody } from '../schemas.ts'
 
@@ -42,7 +41,7 @@ const createScreenshotRoutes = ({ read }: Forms): Routes => async (app) => {
   })
 
   app.delete('/api/screenshots/:id', {
-    schema: { operationId: 'deleteScreenshot', tags, summary: 'Delete a screenshot', params: IdParams, response: { 200: Type.Null(), 404: ErrorSchema } },
+    schema: { operationId: 'deleteScreenshot', tags, summary: 'Delete a screenshot', params: IdParams, response: { 200: EmptyBody, 404: ErrorSchema } },
     config: { ...writes, audit: 'screenshot.deleted' }
   }, async (request) => {
     await assets.changes.delete(contextOf(request), 'screenshot', [request.params.id])

@@ -149,7 +149,7 @@ t.test('uploads of a deleted account return to the ROMs that are still listed', 
   t.same((await db.query('select rom_id from assets order by id')).rows, [{ rom_id: 2 }, { rom_id: null }])
 })
 
-t.test('a save of a deleted account gives way only to a live one of its name, game and slot', async (t) => {
+t.test('a save of a deleted account gives way only to a live one of its slot', async (t) => {
   await addSave('own', { file_name: 'Game.srm' })
   await addSave('own without a slot', { file_name: 'Game.srm', slot: null })
   await addSave('own, deleted', { file_name: 'Other.srm', deleted_at: at(1, 0), deleted_by: 'owner' })

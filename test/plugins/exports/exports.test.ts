@@ -92,7 +92,7 @@ t.test("the owner's edits stay, and the former file is stored beside", async (t)
   t.notOk((await readdir(snes())).some((name) => name.endsWith('.tmp')))
 })
 
-t.test('the entry of a file that is renamed on disk follows it, whichever exporter wrote it', async (t) => {
+t.test('the entry of a file that is renamed on disk follows it in both formats', async (t) => {
   const { app, admin, call, snes } = await fresh(t, { library: { roms: { snes: { 'Alpha.sfc': 'alpha', 'Beta.sfc': 'beta' } } } })
   await scan(app, admin)
   for (const route of ['gamelist-xml', 'pegasus']) await call(route)
