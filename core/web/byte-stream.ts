@@ -8,6 +8,8 @@ export interface ByteSource {
 }
 
 const BUFFER_BYTES = 256 * 1024
+/** The longest time in milliseconds for one buffer. A client that goes on later asks for the rest. */
+const STALL_MS = 600_000
 /** The most unused buffers, 4 MiB, that wait for later streams. */
 const SPARE_MAX = 16
 const spare: Buffer[] = []
@@ -17,20 +19,31 @@ function releaseBuffer (buffer: Buffer): void {
   if (spare.length < SPARE_MAX) spare.push(buffer)
 }
 
-const write = (destination: NodeJS.WritableStream, chunk: Buffer) => new Promise<void>((resolve, reject) => {
-  destination.write(chunk, (err) => { if (err == null) resolve(); else reject(err) })
-})
+function write (destination: NodeJS.WritableStream, chunk: Buffer, stallMs: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => { reject(new Error(`the client took nothing for ${stallMs / 1_000} s`)) }, stallMs)
+    destination.write(chunk, (err) => {
+      clearTimeout(timer)
+      if (err == null) resolve()
+      else reject(err)
+    })
+  })
+}
 
 /**
  * A stream whose `pipe` reads into two buffers in turn, each again only when its bytes are written. New memory for each
  * chunk would take most of a download's processor time. Any other consumer gets chunks of its own.
+ *
+ * The stream fails if a destination takes nothing for ten minutes, because it would keep its memory and its file.
  */
 export class ByteStream extends Readable {
   readonly #source: ByteSource
+  readonly #stallMs: number
 
-  constructor (source: ByteSource) {
+  constructor (source: ByteSource, stallMs = STALL_MS) {
     super({ highWaterMark: BUFFER_BYTES })
     this.#source = source
+    this.#stallMs = stallMs
   }
 
   override pipe<Destination extends NodeJS.WritableStream> (
@@ -51,7 +64,7 @@ export class ByteStream extends Readable {
       const length = await this.#source.read(current)
       await written
       if (length === 0) break
-      written = write(destination, current.subarray(0, length))
+      written = write(destination, current.subarray(0, length), this.#stallMs)
       // Awaited after the next read, which may fail first.
       written.catch(() => {})
       ;[current, other] = [other, current]
