@@ -12,8 +12,8 @@ interface ProviderFailures {
 
 function describe (key: string, { failed, first, skipped, last }: ProviderFailures): string[] {
   const sentences: string[] = []
-  if (failed > 0) sentences.push(`provider ${key} failed ${failed} times, the first time with: ${first}`)
-  if (last !== null) sentences.push(`provider ${key} was skipped ${skipped} times: ${last.describe()}`)
+  if (failed > 0) sentences.push(`provider ${key} failed ${failed === 1 ? 'once' : `${failed} times, the first time`} with: ${first}`)
+  if (last !== null) sentences.push(`provider ${key} was skipped ${skipped === 1 ? 'once' : `${skipped} times`}: ${last.describe()}`)
   return sentences
 }
 

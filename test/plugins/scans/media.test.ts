@@ -131,7 +131,7 @@ t.test('a provider with a spent allowance gets no media requests until it resume
   t.ok(await exists(stored.path_cover_large), 'the download that spends it is made')
   const { task, stored: later } = await scanOne('file://roms/nowhere.png')
   t.equal(later.url_cover, null, 'nor is it asked about games')
-  t.match(problems(task).join(), /vault was skipped 1 times: its allowance 'day' is used up/)
+  t.match(problems(task).join(), /vault was skipped once: its allowance 'day' is used up/)
   await rm(join(dataDir, 'resources'), { recursive: true, force: true })
   scriptOf('alpha').identify = () => ({ id: 9 })
   const again = await scan({ type: 'unmatched', roms_ids: [stored.id], apis: ['alpha'] })

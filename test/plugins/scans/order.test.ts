@@ -151,7 +151,7 @@ t.test('a match of a provider of ids alone is refused if it has its own id', asy
   const folder = await platform('Both.bin')
   pointer.identify = () => ({ id: 4, ids: { alpha: 77 } })
   const status = await scan({ platform_fs_slugs: [folder] })
-  t.match(status.meta.problems.map(({ reason }) => reason), [/^provider pointer failed 1 times, .*with an 'id' of its own/])
+  t.match(status.meta.problems.map(({ reason }) => reason), [/^provider pointer failed once with: .*with an 'id' of its own/])
 })
 
 t.test('a provider that claims fields wins over priorities and stored values', async (t) => {
