@@ -29,8 +29,10 @@ const violation = (path: readonly (string | number)[], msg: string): Violation =
 function findForeign (state: PluginState, wanted: StoredValues): Violation[] {
   const properties = propertiesOf(state.schema)
   const { sources } = state.operator
+  const names = Object.keys(properties)
+  const known = names.length === 0 ? 'the plugin has no settings' : `the settings are ${names.join(', ')}`
   return Object.keys(wanted).flatMap((name) => {
-    if (!Object.hasOwn(properties, name)) return [violation([name], `Unknown setting '${name}'; the settings are ${Object.keys(properties).join(', ')}`)]
+    if (!Object.hasOwn(properties, name)) return [violation([name], `Unknown setting '${name}'; ${known}`)]
     return Object.hasOwn(sources, name) ? [violation([name], `'${name}' is fixed by ${sources[name]}; change it there`)] : []
   })
 }
