@@ -74,8 +74,9 @@ t.test('a response with the body null has a schema, one without a body no conten
     .filter(([status]) => /^2/.test(status) && method !== 'head').map(([status, { content }]) => ({ id, status, content })))
   const empty = successes.filter(({ status, content }) => content === undefined && status !== '204').map(({ id }) => id)
   t.same(empty.sort(), [
-    'addRomManual', 'addRomManualFile', 'addRomScreenshot', 'addRomSoundtrack', 'deleteRomFile', 'deleteRomManual',
-    'deleteRomManualFile', 'deleteRomScreenshot', 'deleteRomSoundtrack', 'refetchRomManual'
+    'addRom', 'addRomManual', 'addRomManualFile', 'addRomScreenshot', 'addRomSoundtrack', 'completeRomUpload',
+    'deleteRomFile', 'deleteRomManual', 'deleteRomManualFile', 'deleteRomScreenshot', 'deleteRomSoundtrack',
+    'deleteScreenshot', 'refetchRomManual'
   ], 'these answer without a body')
   t.same(successes.filter(({ status, content }) => content !== undefined && status === '204'), [])
   const [deleted] = successes.filter(({ id }) => id === 'deleteCollection')
