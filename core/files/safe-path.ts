@@ -2,7 +2,7 @@ import { constants, type BigIntStats } from 'node:fs'
 import { type FileHandle, lstat, open, readlink, realpath } from 'node:fs/promises'
 import { basename, dirname, join, relative, resolve, sep } from 'node:path'
 import { BIDI_CONTROLS } from './bidi-controls.ts'
-import { errorCode } from './fs-error.ts'
+import { errorCode, ifPresent } from './fs-error.ts'
 
 /** A name or path from outside that must not be used; the message quotes it. */
 export class PathRefusedError extends Error {
@@ -140,8 +140,11 @@ async function resolveExisting (target: string, value: string): Promise<string> 
  * Resolves a missing path. A dangling link counts as present, because writing to it would create a file at its target.
  */
 async function resolveMissing (target: string, value: string): Promise<string> {
-  if (await isPresent(target)) throw new PathRefusedError(value, 'it is a symbolic link without a target')
-  return join(await resolveExisting(dirname(target), value), basename(target))
+  const found = await ifPresent(lstat(target))
+  if (found === null) return join(await resolveExisting(dirname(target), value), basename(target))
+  if (found.isSymbolicLink()) throw new PathRefusedError(value, 'it is a symbolic link without a target')
+  // It was created meanwhile, such as by another upload to a new folder.
+  return await resolveExisting(target, value)
 }
 
 /** True if an entry with this path exists, even a dangling link. */

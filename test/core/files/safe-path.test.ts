@@ -140,6 +140,17 @@ t.test('without /proc, every part of the path is checked', async (t) => {
   t.equal(await isWalkedTo(base, join(base, 'link/a.sfc'), stats), false)
 })
 
+t.test('a folder that is created meanwhile counts as one', async (t) => {
+  const base = t.testdir({})
+  for (let round = 0; round < 100; round++) {
+    const path = `bios/${round}`
+    const [, ...resolved] = await Promise.all([
+      mkdir(join(base, path), { recursive: true }), ...Array.from({ length: 8 }, () => resolveInside(base, path))
+    ])
+    t.ok(resolved.every((one) => one === join(base, path)), path)
+  }
+})
+
 t.test('a missing base throws the error of the file system', async (t) => {
   const dir = t.testdir({})
   await t.rejects(resolveInside(join(dir, 'gone'), 'a'), { code: 'ENOENT' })
