@@ -18,7 +18,7 @@ export interface Peer {
   socket: Socket
   /** Payloads of an event, in the order of their arrival. */
   heard (event: string): unknown[]
-  /** Returns the arguments of the acknowledgement, or why the socket was disconnected before it. */
+  /** Returns the arguments of the acknowledgement, or why the socket is disconnected. */
   ask (event: 'open-room' | 'join-room', data: unknown): Promise<unknown[]>
 }
 
@@ -37,6 +37,7 @@ export async function connectPeer (
     socket,
     heard: (event) => events.filter(([name]) => name === event).map(([, payload]) => payload),
     ask: (event, data) => new Promise((resolve) => {
+      if (!socket.connected) return resolve(['Disconnected: before'])
       socket.once('disconnect', (reason) => { resolve([`Disconnected: ${reason}`]) })
       socket.emit(event, data, (...answer: unknown[]) => { resolve(answer) })
     })
