@@ -4,7 +4,7 @@ import type { Context } from '../../core/access/context.ts'
 import { databaseDate } from '../../core/database/clock.ts'
 import type { Db } from '../../core/database/db.ts'
 import { inTransaction } from '../../core/database/transaction.ts'
-import { createKeyedQueue } from '../../core/concurrency/keyed-queue.ts'
+import { createAloneQueue } from '../../core/jobs/alone-queue.ts'
 import { User } from '../users/entities.ts'
 import { checkName, requireOwn, unknownCollection, withName } from './access.ts'
 import { announceChange } from './announce-change.ts'
@@ -36,11 +36,11 @@ async function fetchCover (
 
 /** Creates the functions that store the forms of collections and their covers. */
 export function createCollectionEdits (app: FastifyInstance, covers: Covers) {
-  const inOrder = createKeyedQueue(WAITING_MAX, 'covers')
+  const inOrder = createAloneQueue(app.workers, WAITING_MAX, 'covers')
 
   /** Changes files of a cover and their row together. A second change meanwhile would delete the files of the first. */
   const runAlone = (id: number, work: () => Promise<void>): Promise<void> =>
-    inOrder(String(id), () => app.workers.runAlone(`cover of collection ${id}`, work))
+    inOrder(`cover of collection ${id}`, work)
 
   /** @throws ApiError NOT_FOUND if the collection was deleted meanwhile; then no file of the cover remains */
   const setCover = (db: Db, id: number, cover: StagedCover): Promise<void> => runAlone(id, async () => {

@@ -9,7 +9,7 @@ import type { Config } from '../../core/config/config.ts'
 import { ApiError, badRequest, notFound } from '../../core/errors.ts'
 import { countRoom } from '../../core/files/free-space.ts'
 import { stemOf } from '../../core/files/stem-of.ts'
-import { createKeyedQueue } from '../../core/concurrency/keyed-queue.ts'
+import { createAloneQueue } from '../../core/jobs/alone-queue.ts'
 import { patchesConfig } from './config.ts'
 import { type StoredFile, openStoredFile } from '../roms/stored-files.ts'
 import { applyInThread } from './apply-in-thread.ts'
@@ -97,7 +97,7 @@ export function createPatches (app: FastifyInstance, config: Config) {
   const folder = join(config.data_dir, 'patching')
   const limits = { folder, maxBytes, timeout }
   const queue = new PQueue({ concurrency })
-  const inOrder = createKeyedQueue(WAITING_MAX, 'patches')
+  const runAlone = createAloneQueue(app.workers, WAITING_MAX, 'patches')
 
   async function patchFile (context: Context, fileId: number, form: PatchForm): Promise<PatchedFile> {
     const ids = typeof form.patch === 'number' ? [fileId, form.patch] : [fileId]
@@ -124,14 +124,14 @@ export function createPatches (app: FastifyInstance, config: Config) {
     async patch (request: FastifyRequest, fileId: number): Promise<PatchedFile> {
       const caller = callerOf(request)
       // Requests of a user run one after the other, because they would otherwise fill the disk or the shared queue.
-      return await inOrder(String(caller.id), () => app.workers.runAlone(`patches of user ${caller.id}`, async () => {
+      return await runAlone(`patches of user ${caller.id}`, async () => {
         const form = await readPatchForm(request, folder, maxBytes)
         try {
           return await patchFile({ db: request.db, caller }, fileId, form)
         } finally {
           if (typeof form.patch !== 'number') await form.patch.handle.close()
         }
-      }))
+      })
     }
   }
 }
