@@ -44,7 +44,8 @@ export class CachedText {
 }
 
 /** JSON in pieces, of which some are cached. */
-export type JsonPieces = readonly (string | CachedText)[]
+export type JsonPieces = readonly JsonPiece[]
+type JsonPiece = string | Buffer | CachedText
 
 /** A gzip header (https://www.rfc-editor.org/rfc/rfc1952): deflate, no flags, no time, unknown operating system. */
 const HEADER = Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff])
@@ -56,9 +57,12 @@ const WHOLE_BYTES = 128 * 1024
 
 interface Piece { bytes: Buffer, deflated: Promise<Buffer> }
 
-const toPiece = (piece: string | CachedText): Piece => {
-  if (typeof piece !== 'string') return { bytes: piece.bytes, deflated: piece.deflated() }
-  const bytes = Buffer.from(piece)
+const bytesOf = (piece: JsonPiece): Buffer =>
+  typeof piece === 'string' ? Buffer.from(piece) : piece instanceof CachedText ? piece.bytes : piece
+
+const toPiece = (piece: JsonPiece): Piece => {
+  const bytes = bytesOf(piece)
+  if (piece instanceof CachedText) return { bytes, deflated: piece.deflated() }
   return { bytes, deflated: deflatePiece(bytes) }
 }
 
@@ -107,7 +111,7 @@ export async function sendPieces (
   reply.type('application/json; charset=utf-8')
   vary(reply)
   if (negotiateEncoding(request, ['gzip']) === null) {
-    return sendParts(reply, pieces.map((piece) => typeof piece === 'string' ? Buffer.from(piece) : piece.bytes))
+    return sendParts(reply, pieces.map(bytesOf))
   }
   return sendParts(reply.header('content-encoding', 'gzip'), await gzipPieces(pieces))
 }

@@ -17,7 +17,7 @@ const toBrotli = promisify(brotliCompress)
 const toGzip = promisify(gzip)
 
 /** Compresses in zlib's threads, while other requests continue. The first encodings are preferred. */
-const ENCODINGS: Readonly<Record<string, (text: string) => Promise<Buffer>>> = {
+const ENCODINGS: Readonly<Record<string, (text: string | Buffer) => Promise<Buffer>>> = {
   br: (text) => toBrotli(text, { params: { [constants.BROTLI_PARAM_QUALITY]: BROTLI_QUALITY } }),
   gzip: (text) => toGzip(text, { level: GZIP_LEVEL })
 }
@@ -27,8 +27,9 @@ const isJson = (reply: FastifyReply) => String(reply.getHeader('content-type')).
 
 /** Tells caches that the response depends on the accepted encodings. */
 export function vary (reply: FastifyReply): void {
-  const others = reply.getHeader('vary')
-  reply.header('vary', others === undefined ? 'Accept-Encoding' : `${String(others)}, Accept-Encoding`)
+  const others = String(reply.getHeader('vary') ?? '')
+  if (others.includes('Accept-Encoding')) return
+  reply.header('vary', others === '' ? 'Accept-Encoding' : `${others}, Accept-Encoding`)
 }
 
 /** Returns the encoding that a client prefers among some; null if it accepts none of them. */
@@ -51,7 +52,9 @@ export function sendStream (request: FastifyRequest, reply: FastifyReply, text: 
  */
 export default fp(async (app) => {
   app.addHook('onSend', (request, reply, payload: unknown, done) => {
-    if (typeof payload !== 'string' || payload.length < THRESHOLD_BYTES || !isJson(reply)) return done(null, payload)
+    const isWhole = typeof payload === 'string' || Buffer.isBuffer(payload)
+    const isCompressible = isJson(reply) && !reply.hasHeader('content-encoding')
+    if (!isWhole || payload.length < THRESHOLD_BYTES || !isCompressible) return done(null, payload)
     vary(reply)
     const encoding = negotiateEncoding(request, NAMES)
     const compress = encoding === null ? undefined : ENCODINGS[encoding]

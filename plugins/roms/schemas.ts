@@ -167,9 +167,10 @@ export type CallerRomView = WithProviders<Pick<Static<typeof RomFields>, CallerF
 type SimpleCallerFields = WithProviders<Pick<Static<typeof RomFields>, CallerFields> & Static<typeof SimpleFields>>
 type DetailedCallerFields = WithProviders<Pick<Static<typeof RomFields>, CallerFields> & Static<typeof DetailedFields>>
 
-/** A ROM in a response: the cached JSON that every caller gets, and the fields added for one caller. */
+/** A ROM in a response: the fields that every caller gets, and the fields added for one caller. */
 export interface BuiltRom<More = CallerRomView> {
-  shared: string
+  /** A JSON object without its last brace, in bytes, because a text of this length takes longer to join and to send. */
+  shared: Buffer
   more: More
 }
 export type BuiltSimpleRom = BuiltRom<SimpleCallerFields>

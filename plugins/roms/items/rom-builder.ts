@@ -13,7 +13,7 @@ import {
   selectProgress, selectRom, selectRoms
 } from '../rows.ts'
 import type { BuiltRom, BuiltSimpleRom, SimpleRomView } from '../schemas.ts'
-import { stillOf, toCallerView, toSharedView } from '../views.ts'
+import { stillOf, toCallerView, toSharedJson, toSharedView } from '../views.ts'
 import { isRomVisible } from '../visibility.ts'
 import { romNotFound } from '../rom-not-found.ts'
 
@@ -138,7 +138,7 @@ export class RomBuilder {
 
   /** Creates the cache entry of a ROM that was just read. */
   #createCacheEntry ({ stamp }: CallerRomRow, rom: RomRow, caller: AnyCaller): CachedRom {
-    const json = JSON.stringify(toSharedView(rom, this.#providers, this.#addressesFor(caller)))
+    const json = toSharedJson(toSharedView(rom, this.#providers, this.#addressesFor(caller)))
     return { stamp, json, games: this.#gamesOf(rom), stillPath: stillOf(rom) }
   }
 

@@ -8,7 +8,8 @@ const MAX_BYTES = 16 * 1024 ** 2
 export interface CachedRom {
   /** The `CallerRomRow.stamp`: the ROM is unchanged while its stamp is. */
   stamp: string
-  json: string
+  /** As `BuiltRom.shared`. */
+  json: Buffer
   games: readonly Game[]
   stillPath: string | null
 }

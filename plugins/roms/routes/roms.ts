@@ -21,12 +21,17 @@ const HashQuery = Type.Object({
   crc_hash: hash('CRC-32'), md5_hash: hash('MD5'), sha1_hash: hash('SHA-1'), ra_hash: hash('The hash of RetroAchievements')
 })
 
+const COMMA = Buffer.from(',')
+
 /** Sends a page. The ids come last, as cached text if there are any. */
 async function sendPage (request: FastifyRequest, reply: FastifyReply, answer: RomPage): Promise<FastifyReply> {
   const { items, rom_id_index: { texts }, ...page } = answer
-  const start = `{"items":[${items.map(writeRom).join(',')}],${JSON.stringify(page).slice(1, -1)},"rom_id_index":`
+  const start = Buffer.concat([
+    Buffer.from('{"items":['), ...items.flatMap((rom, index) => index === 0 ? writeRom(rom) : [COMMA, ...writeRom(rom)]),
+    Buffer.from(`],${JSON.stringify(page).slice(1, -1)},"rom_id_index":${texts === null ? '[]}' : ''}`)
+  ])
   return texts === null
-    ? reply.type('application/json; charset=utf-8').send(`${start}[]}`)
+    ? reply.type('application/json; charset=utf-8').send(start)
     : await sendPieces(request, reply, [start, ...texts, '}'])
 }
 

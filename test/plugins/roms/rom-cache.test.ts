@@ -66,13 +66,13 @@ t.test('a ROM is current after any change by any means', async (t) => {
 
 t.test('the least recently used ROM is evicted when the cache is full', async (t) => {
   const kept = createRomCache(25)
-  const rom = { stamp: 's', json: '0123456789', games: [], stillPath: null }
+  const rom = { stamp: 's', json: Buffer.alloc(10), games: [], stillPath: null }
   kept.store(1, false, rom)
   kept.store(2, false, rom)
   t.same([...kept.find([1], false).keys()], [1])
   kept.store(3, false, rom)
   t.same([...kept.find([1, 2, 3], false).keys()], [1, 3])
-  kept.store(3, false, { ...rom, json: '01234' })
+  kept.store(3, false, { ...rom, json: Buffer.alloc(5) })
   t.equal(kept.bytes(), 15)
   t.equal(kept.find([1, 3], true).size, 0, 'with files it is another one')
 })
