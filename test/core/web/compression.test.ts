@@ -25,6 +25,9 @@ t.test('JSON is compressed for clients that accept it, with the same content', a
   }
   t.notOk('content-encoding' in (await ask('br', '/api/health')).headers, 'not what is small')
   t.notOk('content-encoding' in (await ask('zstd')).headers, 'nothing else')
+  for (const encoding of ['identity', 'br', 'gzip']) {
+    t.match((await ask(encoding, '/api/roms')).headers.vary, /^(?!.*accept-encoding.*accept-encoding).*accept-encoding/i, 'said once')
+  }
 })
 
 t.test('HEAD has the headers of GET without its body', async (t) => {
