@@ -157,6 +157,16 @@ t.test('the web server\'s own responses', async (t) => {
     t.equal(missing.statusCode, 422, 'where a body is needed it is missed')
     t.match(missing.json(), { detail: [{ loc: ['body'] }] })
     t.match(await app.inject({ method: 'POST', url: '/api/login', headers, payload: ' ' }), { statusCode: 422, body: /json_invalid/ })
+    for (const type of ['application/x-www-form-urlencoded', 'text/plain;charset=UTF-8', 'application/octet-stream', 'x']) {
+      const post = (path: string) => app.inject({
+        method: 'POST', url: path, headers: { ...admin, 'content-type': type, 'content-length': '0' }
+      })
+      t.equal((await post('/api/notification-channels/1/test')).statusCode, 404, `${type} where no body is read`)
+      t.match((await post('/api/tasks/run/nothing')).json(), { detail: /not found/ }, `${type} where a body is optional`)
+      t.match((await post('/api/client-tokens')).json(), { detail: [{ loc: ['body'], msg: 'must be object' }] }, type)
+    }
+    const form = { ...admin, 'content-type': 'application/x-www-form-urlencoded', 'content-length': '0' }
+    t.equal((await app.inject({ method: 'PUT', url: '/api/users/1', headers: form })).statusCode, 200, 'a form without fields')
   })
 
   await t.test('a deeply nested body is refused on every route', async (t) => {
