@@ -27,7 +27,7 @@ const routes: FeatureRoutes<FirmwareServices> = async (app, _options, services) 
       operationId: 'addFirmware',
       tags,
       summary: "Upload files to a platform's firmware folder",
-      description: 'A form with up to 20 parts `files`. A file of the same name is replaced, which needs the grant to delete firmware. `is_verified` is true for ' +
+      description: 'A form with one or more parts `files`. A file of the same name is replaced, which needs the grant to delete firmware. `is_verified` is true for ' +
         'files that equal a known good dump.',
       consumes: ['multipart/form-data'],
       form: FirmwareForm,

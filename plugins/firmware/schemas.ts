@@ -20,7 +20,9 @@ export const FirmwareSchema = Type.Object({
 }, { title: 'Firmware' })
 export type FirmwareView = Static<typeof FirmwareSchema>
 
-export const FirmwareForm = Type.Object({ files: Type.Array(Bytes, { minItems: 1, maxItems: 20 }) }, { title: 'FirmwareForm' })
+/** More files than any platform has. Files are staged on disk, so their number costs no memory. */
+export const FILES_MAX = 250
+export const FirmwareForm = Type.Object({ files: Type.Array(Bytes, { minItems: 1, maxItems: FILES_MAX }) }, { title: 'FirmwareForm' })
 export const FirmwareUploadSchema = Type.Object({
   uploaded: Type.Integer({ description: 'The number of parts of the form, including those without a name' }),
   firmware: Type.Array(FirmwareSchema, { description: 'All firmware of the platform' })

@@ -2,9 +2,10 @@ import type { FastifyRequest } from 'fastify'
 import { invalid } from '../../core/errors.ts'
 import { toFormError } from '../../core/web/form-error.ts'
 import type { FirmwareFolder, FirmwareFolders, StagedFirmware } from './folder.ts'
+import { FILES_MAX } from './schemas.ts'
 
 const PART = 'files'
-const LIMITS = { files: 20, fields: 100, parts: 120, fieldSize: 64 * 1024, fileSize: Infinity }
+const LIMITS = { files: FILES_MAX, fields: 100, parts: FILES_MAX + 100, fieldSize: 64 * 1024, fileSize: Infinity }
 
 /** The content of a form: the number of its file parts, and the staged files that had a name. */
 export interface FirmwareUpload { parts: number, staged: StagedFirmware[] }

@@ -163,6 +163,16 @@ t.test('a part without a name is counted and skipped; a form without files is re
   t.equal((await upload(test, 4711, [file('a.bin', 'x')])).json<{ detail: string }>().detail, 'Platform with ID 4711 not found')
 })
 
+t.test('a form may have as many files as a platform has firmware', async (t) => {
+  const test = await fresh(t, { library: LIBRARY })
+  const snes = await addPlatform(test, 'snes')
+  const named = (count: number) => Array.from({ length: count }, (_none, index) => file(`${index}.bin`, 'x'))
+  t.match((await upload(test, snes, named(40))).json(), { uploaded: 40, firmware: { length: 40 } })
+  const { statusCode, body } = await upload(test, snes, named(251))
+  t.match([statusCode, JSON.parse(body)], [413, { detail: 'The form has too many files; send fewer at once' }])
+  t.equal((await readdir(join(test.libraryDir, 'bios', 'snes'))).length, 40, 'nothing of a refused form remains')
+})
+
 t.test('an upload that is too large or blocked by a folder is refused without a trace', async (t) => {
   const test = await buildTestApp(t, { library: LIBRARY, env: { MAX_ASSET_UPLOAD_SIZE_BYTES: '1000' } })
   const snes = await addPlatform(test, 'snes')
