@@ -1,5 +1,6 @@
 import type { ProviderId } from '@svc/plugin-sdk'
 import { invalid } from '../../core/errors.ts'
+import { ID_MAX } from '../../core/typebox.ts'
 import type { ManualMetadata } from '../roms/entities.ts'
 import { GAME_FIELDS, MANUAL_FIELDS } from '../roms/game-fields.ts'
 import type { RomProviders } from '../roms/providers.ts'
@@ -9,11 +10,14 @@ import type { EditForm } from './schemas.ts'
 /** Maximum number of characters of a wrong value in an error. */
 const SHOWN_MAX = 100
 
-/** Converts a text to a provider's id. For a provider with integer ids, any other text means no id. */
+/**
+ * Converts a text to a provider's id. For a provider with integer ids, any other text means no id. So does a number
+ * beyond 32 bits, because apps could not read a list with that game.
+ */
 function toId (text: string, type: 'integer' | 'string'): ProviderId | null {
   const trimmed = text.trim()
   if (type === 'string') return trimmed === '' ? null : trimmed
-  return /^-?\d+$/.test(trimmed) && Number.isSafeInteger(Number(trimmed)) ? Number(trimmed) : null
+  return /^-?\d+$/.test(trimmed) && Math.abs(Number(trimmed)) <= ID_MAX ? Number(trimmed) : null
 }
 
 /**

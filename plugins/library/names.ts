@@ -1,4 +1,5 @@
 import { regionCode } from '@svc/plugin-sdk'
+import { ID_MAX } from '../../core/typebox.ts'
 
 /** The information about a game in a file or folder name. */
 export interface ParsedName {
@@ -79,7 +80,7 @@ const TAG_GROUP = /\(([^()]*)\)|\[([^[\]]*)\]/g
 const VERSION_TAG = /^(?:version|ver|v)(?:[\s._-]+([^\s._-].*)|(\d.*))$/is
 const REGION_TAG = /^reg[\s|-]+([^\s|-].*)$/is
 const REVISION_TAG = /^rev[\s|-]+([^\s|-].*)$/is
-const INTEGER_ID = /^\d{1,15}$/
+const INTEGER_ID = /^\d{1,10}$/
 /** Characters that need no escaping in a URL. Dots alone would lead out of its path. */
 const TEXT_ID = /^(?!\.+$)[\w.~-]{1,64}$/
 const EXTENSION_PART = /^[\p{L}\p{N}_]+$/u
@@ -131,7 +132,7 @@ export function findTaggedId (fsName: string, word: string, type: 'integer' | 's
     const text = round.trim()
     if (!text.toLowerCase().startsWith(beginning)) continue
     const id = text.slice(beginning.length)
-    if (type === 'integer' && INTEGER_ID.test(id)) return Number(id)
+    if (type === 'integer' && INTEGER_ID.test(id) && Number(id) <= ID_MAX) return Number(id)
     if (type === 'string' && TEXT_ID.test(id)) return id
   }
   return null

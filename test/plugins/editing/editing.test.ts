@@ -153,6 +153,13 @@ t.test('the fields of a record written by hand reach the game, also after scans'
   })
 })
 
+t.test('an id that is no number of 32 bits means none', async (t) => {
+  const { id } = await addRom()
+  for (const [text, stored] of [['2147483647', 2_147_483_647], ['2147483648', null], ['99999999999', null], ['x', null]] as const) {
+    t.match((await edit(id, { vault_id: text })).json(), { vault_id: stored }, text)
+  }
+})
+
 t.test('unknown fields of a form are ignored', async (t) => {
   const { id } = await addRom()
   const answer = await edit(id, { name: 'Known', is_public: 'true', gamelist_path: 'x' })

@@ -96,6 +96,7 @@ t.test('a tag gives an integer to a provider with integer ids', async (t) => {
   t.same(['igdb', 'ssfr', 'launchbox', 'tide-table', 'tide', 'moby'].map(read), [1234, 5, 7, 11, null, null])
   const odd = 'x (igdb-) (igdb-1a) [igdb-3] igdb-4 (igdb-99999999999999999999)'
   t.equal(findTaggedId(odd, 'igdb', 'integer'), null)
+  t.equal(findTaggedId('x (igdb-2147483648) (igdb-7).zip', 'igdb', 'integer'), 7, 'an id has 32 bits')
 })
 
 t.test('a tag gives text, but no path, to a provider with text ids', async (t) => {
