@@ -33,6 +33,7 @@ import refuseCompressed from './web/refuse-compressed.ts'
 import unreadBodies from './web/unread-bodies.ts'
 import limitConnections from './web/limit-connections.ts'
 import pipelinedRequests from './web/pipelined-requests.ts'
+import untypedBody from './web/untyped-body.ts'
 import unusedConnections from './web/unused-connections.ts'
 import refuseNul from './web/refuse-nul.ts'
 import { REQUEST_ID_FIELD, readRequestId, traceRequests } from './log/request-id.ts'
@@ -184,6 +185,7 @@ export async function buildApp (options: AppOptions): Promise<App> {
   })
   await app.register(compression)
   await app.register(emptyBody)
+  await app.register(untypedBody)
   await app.register(jsonDepth)
   await app.register(limits)
   await app.register(refuseNul)

@@ -169,6 +169,15 @@ t.test('the web server\'s own responses', async (t) => {
     t.equal((await app.inject({ method: 'PUT', url: '/api/users/1', headers: form })).statusCode, 200, 'a form without fields')
   })
 
+  await t.test('a body without a type is read as JSON where the route takes nothing else', async (t) => {
+    const post = (path: string, body: string) => talk(app, `POST ${path} HTTP/1.1\r\nHost: a\r\nAuthorization: ${admin.authorization}\r\n` +
+      `Content-Length: ${body.length}\r\nConnection: close\r\n\r\n${body}`)
+    t.match(await post('/api/devices', '{"name":"untyped"}'), { status: 201, body: /"untyped"/ })
+    t.match(await post('/api/devices', 'x'), { status: 422, body: /json_invalid/ })
+    t.match(await post('/api/token', '{}'), { status: 415 }, 'a form has a type')
+    t.match(await post('/api/login', '{}'), { status: 415 }, 'no body is read')
+  })
+
   await t.test('a deeply nested body is refused on every route', async (t) => {
     const deep = '['.repeat(20_000) + ']'.repeat(20_000)
     const headers = { ...admin, 'content-type': 'application/json' }
