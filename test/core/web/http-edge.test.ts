@@ -170,12 +170,14 @@ t.test('the web server\'s own responses', async (t) => {
   })
 
   await t.test('a body without a type is read as JSON where the route takes nothing else', async (t) => {
-    const post = (path: string, body: string) => talk(app, `POST ${path} HTTP/1.1\r\nHost: a\r\nAuthorization: ${admin.authorization}\r\n` +
-      `Content-Length: ${body.length}\r\nConnection: close\r\n\r\n${body}`)
+    const post = (path: string, body: string, more = '') =>
+      talk(app, `POST ${path} HTTP/1.1\r\nHost: a\r\nAuthorization: ${admin.authorization}\r\n${more}` +
+        `Content-Length: ${body.length}\r\nConnection: close\r\n\r\n${body}`)
     t.match(await post('/api/devices', '{"name":"untyped"}'), { status: 201, body: /"untyped"/ })
     t.match(await post('/api/devices', 'x'), { status: 422, body: /json_invalid/ })
     t.match(await post('/api/token', '{}'), { status: 415 }, 'a form has a type')
     t.match(await post('/api/login', '{}'), { status: 415 }, 'no body is read')
+    t.match(await post('/api/devices', '{}', 'Origin: https://games.example\r\n'), { status: 415 }, 'a page sends a type')
   })
 
   await t.test('a deeply nested body is refused on every route', async (t) => {
