@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { existsSync } from 'node:fs'
 import { readFile, rename } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Queryable } from './db.ts'
@@ -21,6 +22,9 @@ export interface DatabasePair {
   /** The command that joins the two. */
   adoptCommand: string
 }
+
+/** True if the data directory had a database before. */
+export const hasIdentity = (dataDir: string): boolean => existsSync(join(dataDir, FILE))
 
 async function readDirectory (dataDir: string): Promise<string | null> {
   const file = join(dataDir, FILE)

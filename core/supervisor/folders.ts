@@ -4,7 +4,9 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import type { Config } from '../config/config.ts'
 import { type NamedFolder, findFolderRefusals } from '../config/library-folders.ts'
+import { hasIdentity } from '../database/identity.ts'
 import { StartError } from '../errors.ts'
+import { isInside } from '../files/safe-path.ts'
 import { HOST_ID, createHostId } from '../process/host.ts'
 import { ownerSocket } from '../sockets/owner-socket.ts'
 import { ownerKey } from '../sockets/session-owner.ts'
@@ -47,25 +49,28 @@ async function checkLibraries (config: Config): Promise<void> {
 export async function checkFolders (config: Config): Promise<void> {
   checkNamedPaths(config)
   await checkLibraries(config)
+  if (config.server.web_dir !== undefined) {
+    requireFolder('SVC_WEB_DIR', resolve(config.server.web_dir), 'Set it to the folder with index.html, or remove it.')
+  }
 }
 
 /**
- * Creates the folders of a first start. An existing library folder is used as it is. Folders listed under `libraries`
- * are never created, because one may be the mount point of a disk that is not mounted.
+ * Creates the folders of a first start. An existing library folder is used as it is. Later starts create only a library
+ * in the data directory, because any other may be on a disk that is not mounted. Folders listed under `libraries` are
+ * never created.
  *
  * @throws StartError naming the folder that cannot be created or used.
  */
 export async function createLayout (config: Config): Promise<void> {
   createRunDir(config.data_dir)
   await checkFolders(config)
-  if (config.server.web_dir !== undefined) {
-    requireFolder('SVC_WEB_DIR', resolve(config.server.web_dir), 'Set it to the folder with index.html, or remove it.')
-  }
   if (Object.keys(config.libraries).length > 0) return
   const roms = join(config.library_dir, config.filesystem.roms_folder)
   try {
-    if (!existsSync(config.library_dir)) mkdirSync(roms, { recursive: true })
-    else requireFolder('SVC_LIBRARY_DIR', config.library_dir, 'Set it to the folder that holds the platforms.')
+    if (!existsSync(config.library_dir)) {
+      const isNew = !hasIdentity(config.data_dir) || isInside(config.data_dir, config.library_dir)
+      if (isNew) mkdirSync(roms, { recursive: true })
+    } else requireFolder('SVC_LIBRARY_DIR', config.library_dir, 'Set it to the folder that holds the platforms.')
   } catch (err) {
     if (err instanceof StartError) throw err
     throw new StartError(`The library folder cannot be made: ${(err as Error).message}. Give this user the right to ` +

@@ -103,6 +103,15 @@ t.test('the first start creates the library folder; later ones do not change it'
   t.same(readdirSync(join(other, 'my-games')), ['nes'])
 })
 
+t.test('a later start creates no library on a disk that is not mounted', async (t) => {
+  const folder = t.testdir({ data: { identity: '' } })
+  const dataDir = join(folder, 'data')
+  await createLayout(configOf(dataDir, { SVC_LIBRARY_DIR: join(folder, 'disk', 'games') }))
+  t.notOk(existsSync(join(folder, 'disk')))
+  await createLayout(configOf(dataDir))
+  t.ok(existsSync(join(dataDir, 'library', 'roms')), 'its own library is created')
+})
+
 t.test('a setting with a wrong file or folder stops the start and is named', async (t) => {
   const folder = t.testdir({ file: '', data: {} })
   const fails = (env: Record<string, string>, message: RegExp) =>
