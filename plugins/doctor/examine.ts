@@ -8,6 +8,7 @@ import { type Environment, settingsEnvironment } from '../../core/config/environ
 import { StartError } from '../../core/errors.ts'
 import type { Features } from '../../core/feature.ts'
 import { NEVER, limitTime } from '../../core/concurrency/limit-time.ts'
+import { checkFolders } from '../../core/supervisor/folders.ts'
 import { type ServerState, readServerState } from '../../core/supervisor/server-state.ts'
 import { examineAddress } from './address.ts'
 import { examineCluster, examineDatabase } from './database.ts'
@@ -44,13 +45,16 @@ interface ReadConfig { config: Config | null, findings: Finding[] }
 async function readConfig (features: Features, settings: Environment): Promise<ReadConfig> {
   const file = join(dataDirOf(settings), 'config.yml')
   const remedy = 'Correct the setting; svc config prints all settings with their variables'
+  const explain = (err: unknown) => (err instanceof StartError ? err.message : `The settings cannot be read: ${reasonOf(err)}`)
+    .split('\n').map((line) => fail('settings', line, remedy))
   try {
     const { config, warnings } = await features.loadConfig(settings)
+    const refused = await checkFolders(config).then(() => [], explain)
+    const found = [...warnings.map((text) => warn('settings', text, remedy)), ...refused]
     const okMessage = existsSync(file) ? `${file} and the environment are valid` : 'The environment is valid; there is no config.yml'
-    return { config, findings: warnings.length > 0 ? warnings.map((text) => warn('settings', text, remedy)) : [ok('settings', okMessage)] }
+    return { config, findings: found.length > 0 ? found : [ok('settings', okMessage)] }
   } catch (err) {
-    const message = err instanceof StartError ? err.message : `The settings cannot be read: ${reasonOf(err)}`
-    return { config: null, findings: message.split('\n').map((line) => fail('settings', line, remedy)) }
+    return { config: null, findings: explain(err) }
   }
 }
 

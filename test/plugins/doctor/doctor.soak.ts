@@ -20,6 +20,8 @@ t.test('the command prints lines or JSON, changes nothing, and exits with 1 on e
   t.ok(findings.every(({ status, remedy }) => (status === 'ok') === (remedy === null)))
   t.notOk(existsSync(dataDir))
   createUsedDataDir(dataDir)
+  const refused = await runSvc(t, ['doctor'], { ...env, SVC_LIBRARY_DIR: '/usr/share' }).ended
+  t.match(refused.output, /^fail {2}settings .*SVC_LIBRARY_DIR: '\/usr\/share' is a folder of the system/m, 'as the start refuses it')
   const wrong = await runSvc(t, ['doctor'], { ...env, SVC_PORT: 'many' }).ended
   t.equal(wrong.code, 1)
   t.match(wrong.output, /^fail +settings +SVC_PORT: "many" is not a whole number.*\n +→ .*\n\n1 failed/s)
