@@ -14,7 +14,21 @@ export interface ResolvedPlatform {
 }
 
 const BY_SLUG = new Map(PLATFORMS.map((facts) => [facts.slug, facts]))
+
+/**
+ * The names that RetroArch, LaunchBox and collections of dumps give to folders, such as "Sony - PlayStation". Some
+ * platforms share one: the platform with the rest of that name as its own comes last, and wins.
+ */
+const FULL_NAMES = PLATFORMS.flatMap((facts) => [facts.libretro_slug, facts.launchbox_name, facts.name]
+  .filter((name) => name !== null).map((name) => [name.toLowerCase(), facts] as const))
+  .sort((one, other) => Number(isNamedAfter(...one)) - Number(isNamedAfter(...other)))
+
+function isNamedAfter (name: string, facts: PlatformFacts): boolean {
+  return name.endsWith(facts.name.toLowerCase())
+}
+
 const BY_WORD = new Map([
+  ...FULL_NAMES,
   ...PLATFORMS.flatMap((facts) => facts.aliases.map((alias) => [alias, facts] as const)),
   // Slugs come last in the map, because a slug precedes another platform's alias.
   ...PLATFORMS.map((facts) => [facts.slug, facts] as const)
@@ -24,7 +38,7 @@ const BY_WORD = new Map([
 const PARENTS = new Map(Object.entries(versions)
   .flatMap(([parent, slugs]) => slugs.map((slug) => [slug, parent] as const)))
 
-const titleCase = (name: string) => name.replaceAll(/[-_]+/g, ' ').trim()
+const titleCase = (name: string) => name.replaceAll(/[-_\s]+/g, ' ').trim()
   .replaceAll(/(^|\s)(\p{L})/gu, (_all, space: string, letter: string) => space + letter.toUpperCase())
 
 function findByFolder (bindings: Readonly<Record<string, string>>, folder: string): string | undefined {
@@ -38,8 +52,8 @@ function resolveWord (word: string): ResolvedPlatform {
 
 /**
  * Returns the platform of a folder. A binding comes first, then a version of another platform, which keeps its slug and
- * gets the facts of that one. Next are the folder's name as slug or alias, and known versions. Any other folder is a
- * new platform. Names compare without case.
+ * gets the facts of that one. Next are the folder's name as slug, alias or full name, and known versions. Any other
+ * folder is a new platform. Names compare without case.
  */
 export function resolvePlatform (fsSlug: string, bindings: PlatformBindings): ResolvedPlatform {
   const folder = fsSlug.toLowerCase()

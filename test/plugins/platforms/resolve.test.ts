@@ -11,8 +11,17 @@ t.test('a folder is the platform with its slug or alias, ignoring case', async (
   for (const { slug, name } of PLATFORMS) t.match(resolvePlatform(slug, NONE), { slug, name })
 })
 
+t.test('a folder with a full name of a platform is that platform', async (t) => {
+  const folders = [
+    ['Sony - PlayStation', 'psx'], ['Nintendo - Super Nintendo Entertainment System', 'snes'], ['Nintendo Entertainment System', 'nes'],
+    ['Commodore - Amiga', 'amiga'], ['NEC - PC Engine - TurboGrafx 16', 'tg16'], ['Sega Genesis', 'genesis'], ['game boy advance', 'gba']
+  ] as const
+  for (const [folder, slug] of folders) t.match(resolvePlatform(folder, NONE), { slug, facts: { slug } })
+})
+
 t.test('an unknown folder is its own platform with a readable name', async (t) => {
   t.same(resolvePlatform('my-odd_console', NONE), { slug: 'my-odd_console', name: 'My Odd Console', facts: null })
+  t.match(resolvePlatform('Some - Odd  Console', NONE), { name: 'Some Odd Console' })
   t.same(resolvePlatform('---', NONE), { slug: '---', name: '---', facts: null })
   fc.assert(fc.property(fc.string({ minLength: 1 }), (folder) => {
     const { slug, name } = resolvePlatform(folder, NONE)
