@@ -75,6 +75,7 @@ function toGame (row: RomRow, path: string): GameDraft['game'] {
     fs_name: row.fs_name,
     fs_name_no_tags: row.fs_name_no_tags,
     name: row.name === null || row.name === '' ? row.fs_name_no_tags : row.name,
+    is_named: row.is_named,
     summary: row.summary,
     player_count: row.player_count === UNKNOWN_PLAYERS ? null : row.player_count,
     tags: row.tags,

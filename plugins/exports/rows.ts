@@ -15,6 +15,7 @@ export type RomRow = ExportedFields & Pick<GameValues, 'player_count'> &
   Pick<Rom, 'id' | 'fs_name' | 'fs_path' | 'fs_name_no_tags' | 'fs_extension' | 'is_folder' | 'tags' | 'path_screenshots' | 'media'> &
   Record<'name' | 'summary' | 'path_cover_large' | 'path_manual', string | null> & {
     dump_status: DumpStatus | null
+    is_named: boolean
     /** The names of the first few hundred files directly in a ROM's folder; empty if the ROM is a file. */
     top_files: string[]
   }
@@ -27,6 +28,7 @@ const LOCK_CLASS = 736_421
 const TOP_FILES_MAX = 500
 
 const SELECT_PAGE = `select r.id, r.fs_name, r.fs_path, r.fs_name_no_tags, r.fs_extension, r.is_folder, r.name, r.summary, r.tags,
+    r.is_identified or r.own_fields && '{name}' or coalesce(r.name, '') not in ('', r.fs_name_no_tags) as is_named,
     ${selectRomColumns([...GAME_FIELDS, 'player_count'])}, r.path_cover_large, r.path_screenshots, r.path_manual, r.media,
     (select d.status from rom_dumps d where d.rom_id = r.id) as dump_status,
     array(select f.file_name from rom_files f where r.is_folder and f.rom_id = r.id and f.is_top_level

@@ -27,6 +27,8 @@ export interface ExportGame extends Pick<KnownFields, 'genres' | 'franchises' | 
   readonly fs_name_no_tags: string
   /** Display name; the file name without tags when nothing better is known. */
   readonly name: string
+  /** False if `name` is only that of the file. A name that a person wrote into the existing text then stays. */
+  readonly is_named?: boolean
   readonly summary: string | null
   readonly tags: readonly string[]
   readonly player_count: string | null

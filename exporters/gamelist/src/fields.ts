@@ -1,4 +1,5 @@
 import type { ExportGame } from '@svc/plugin-sdk'
+import { toSearchTerm } from '@svc/plugin-sdk/titles'
 import { type MediaChoice, listMedia } from './media.ts'
 import { cleanLine, cleanText, isWritable } from './text.ts'
 
@@ -6,6 +7,8 @@ import { cleanLine, cleanText, isWritable } from './text.ts'
 export interface Field {
   readonly name: string
   readonly value: string
+  /** The only text that the value replaces; null if it replaces none. Absent if it replaces any text. */
+  readonly replaces?: string | null
 }
 
 /** Lists the elements of a game in file order; unknown values have none. `path` comes first. */
@@ -28,7 +31,13 @@ export function listFields (game: ExportGame, choice: MediaChoice): Field[] {
     .filter(({ value }) => value !== '')
   const media = listMedia(game, choice).filter(({ path }) => isWritable(path))
     .map(({ name, path }) => ({ name, value: `./${path}` }))
-  return [{ name: 'path', value: `./${game.path}` }, ...values, ...media]
+  const fields = [{ name: 'path', value: `./${game.path}` }, ...values, ...media]
+  return game.is_named === false ? fields.map((field) => field.name === 'name' ? { ...field, replaces: formerName(game) } : field) : fields
+}
+
+/** Returns the name that the last export took from the file, if the file had another name then. */
+function formerName ({ former_path: path }: ExportGame): string | null {
+  return path === undefined ? null : toSearchTerm(path.slice(path.lastIndexOf('/') + 1))
 }
 
 /** Converts 0 to 100 to 0 to 1 with two decimals. */

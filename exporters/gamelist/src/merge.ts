@@ -116,7 +116,7 @@ function updateGame (text: string, game: ElementSpan, entry: Entry, formers: rea
   for (const field of fields) {
     const [first, ...repeats] = game.children.filter(({ name }) => name === field.name)
     if (first === undefined) missing.push(writeField(field))
-    else if (!hasText(first, field)) edits.push(replaceText(text, first, field.value))
+    else if (!hasText(first, field) && mayReplace(first, field)) edits.push(replaceText(text, first, field.value))
     edits.push(...repeats.map((repeat) => removeElement(text, repeat)))
   }
   const writtenNames = new Set(fields.map(({ name }) => name))
@@ -134,6 +134,10 @@ function updateGame (text: string, game: ElementSpan, entry: Entry, formers: rea
 function hasText ({ name, text, children }: ElementSpan, { value }: Field): boolean {
   if (children.length > 0) return false
   return text === value || (name === 'genre' && text.startsWith(value) && /^\s*[-,/;|]/.test(text.slice(value.length)))
+}
+
+function mayReplace ({ text }: ElementSpan, { replaces }: Field): boolean {
+  return replaces === undefined || text.trim() === '' || text === replaces
 }
 
 function replaceText (text: string, element: ElementSpan, value: string): Edit {

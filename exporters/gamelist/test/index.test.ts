@@ -176,6 +176,17 @@ t.test('the entry of a renamed file follows it, with what people added', async (
   t.equal(render([game], after), after)
 })
 
+t.test('a name of a person stays if the library knows only that of the file', async (t) => {
+  const unnamed = { is_named: false }
+  const own = '    <name>Tide, my way</name>\n'
+  t.match(renderAround(own, createGame(unnamed)), own)
+  t.match(renderAround(own), '<name>Tide</name>', 'a name that the library knows')
+  for (const empty of ['<name/>', '<name></name>']) t.match(renderAround(empty, createGame(unnamed)), '<name>Tide</name>')
+  const moved = createGame({ ...unnamed, path: 'Storm (USA).nes', name: 'Storm', former_path: 'Tide.nes' })
+  t.match(renderAround('    <name>Tide</name>\n', moved), '<name>Storm</name>', 'the name of the former file')
+  t.match(renderAround(own, moved), own)
+})
+
 t.test('an entry for the new path takes what the one for the former path has besides', async (t) => {
   const game = createGame({ path: 'New.nes', former_path: 'Tide.nes' })
   const before = '<gameList>\n  <game>\n    <path>./Tide.nes</path>\n    <name>Old</name>\n    <favorite>true</favorite>\n' +

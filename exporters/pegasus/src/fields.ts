@@ -1,4 +1,5 @@
 import type { ExportGame, ExportPlatform } from '@svc/plugin-sdk'
+import { toSearchTerm } from '@svc/plugin-sdk/titles'
 import { listAssets } from './media.ts'
 import { findPegasusName } from './platforms.ts'
 import { cleanLine, encodeText } from './text.ts'
@@ -7,6 +8,8 @@ import { cleanLine, encodeText } from './text.ts'
 export interface Field {
   readonly key: string
   readonly values: readonly string[]
+  /** The only value that the new one replaces; null if it replaces none. Absent if it replaces any value. */
+  readonly replaces?: string | null
 }
 
 /** Lists the header fields of a platform's file. */
@@ -23,7 +26,7 @@ export function listCollectionFields (platform: ExportPlatform, launch: string |
 export function listGameFields (game: ExportGame): Field[] {
   const title = cleanLine(game.name) || game.fs_name
   const sortTitle = cleanLine(game.fs_name_no_tags)
-  return dropEmpty([
+  const fields = dropEmpty([
     ['game', [title]],
     ['file', [`./${game.path}`]],
     ['sort-by', sortTitle === title ? [] : [sortTitle]],
@@ -41,6 +44,12 @@ export function listGameFields (game: ExportGame): Field[] {
     ['x-dump-status', [game.dump_status]],
     ['x-svc-id', [String(game.rom_id)]]
   ])
+  return game.is_named === false ? fields.map((field) => field.key === 'game' ? { ...field, replaces: formerName(game) } : field) : fields
+}
+
+/** Returns the name that the last export took from the file, if the file had another name then. */
+function formerName ({ former_path: path }: ExportGame): string | null {
+  return path === undefined ? null : toSearchTerm(path.slice(path.lastIndexOf('/') + 1))
 }
 
 /** Writes one line per value. */

@@ -105,7 +105,9 @@ function updateGame (edits: LineEdits, game: Block, entry: Entry) {
     else if (field.key === 'tag') addTags(edits, formerValues, field)
     // The game was found by its files, and may have further files besides this ROM's.
     else if (field.key === 'file') replaceFolder(edits, formerValues, field, folder)
-    else if (!isEqual(formerValues, field)) replaceProperties(edits, formerValues, field)
+    else if (!isEqual(formerValues, field) && mayReplace(formerValues, field)) {
+      replaceProperties(edits, formerValues, field)
+    }
   }
   const writtenKeys = new Set(fields.map(({ key }) => key))
   game.properties
@@ -126,6 +128,10 @@ function isEqual (formerValues: readonly Property[], { key, values }: Field): bo
   const before = formerValues.flatMap((property) => property.values)
   if (key === 'description') return decodeText(before) === decodeText(values)
   return before.length === values.length && before.every((value, index) => value === values[index])
+}
+
+function mayReplace ([first]: readonly Property[], { replaces }: Field): boolean {
+  return replaces === undefined || first?.values[0] === replaces
 }
 
 function replaceProperties (edits: LineEdits, [first, ...repeats]: readonly Property[], field: Field) {

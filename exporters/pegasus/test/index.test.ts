@@ -188,6 +188,15 @@ t.test('the game of a renamed file follows it, with what people added', async (t
   t.equal(render([game], after), after)
 })
 
+t.test('a title of a person stays if the library knows only the name of the file', async (t) => {
+  const before = 'collection: Mine\nshortname: nes\n\ngame: Tide, my way\nfile: ./Tide.nes\nx-svc-id: 1\n'
+  t.equal(render([createGame({ is_named: false })], before), before)
+  t.match(render([createGame()], before), /^game: Tide$/m, 'a name that the library knows')
+  const moved = createGame({ is_named: false, path: 'Storm (USA).nes', name: 'Storm', former_path: 'Tide.nes' })
+  t.match(render([moved], before), /^game: Tide, my way$/m)
+  t.match(render([moved], before.replace(', my way', '')), /^game: Storm$/m, 'the name of the former file')
+})
+
 t.test('a renamed file of a game with several keeps its place in the list', async (t) => {
   const games = [createGame({ path: '1.nes' }), createGame({ path: '2b.nes', former_path: '2.nes', rom_id: 2 })]
   const text = render(games, 'collection: Mine\nshortname: nes\n\ngame: Tide\nfiles: 1.nes\n  # second\n  2.nes\n  mine.nes\nx-svc-id: 1\n')

@@ -67,9 +67,12 @@ t.test('a second export writes nothing', async (t) => {
 
 t.test("the owner's edits stay, and the former file is stored beside", async (t) => {
   const { addPlatform, addRom, call, snes } = await fresh(t)
-  await addRom(await addPlatform('snes'), { fs_name: 'Alpha.sfc', name: 'Alpha', summary: 'New' })
+  const platform = await addPlatform('snes')
+  await addRom(platform, { fs_name: 'Alpha.sfc', name: 'Alpha', summary: 'New', is_identified: true })
+  await addRom(platform, { fs_name: 'sf2.sfc', name: 'sf2' })
   const gamelist = '<?xml version="1.0"?>\n<gameList>\n  <!-- mine -->\n  <game>\n    <path>./Alpha.sfc</path>\n' +
-    '    <desc>Old</desc>\n    <favorite>true</favorite>\n  </game>\n  <game><path>./Other.sfc</path></game>\n</gameList>\n'
+    '    <name>Old</name><desc>Old</desc>\n    <favorite>true</favorite>\n  </game>\n' +
+    '  <game><path>./sf2.sfc</path><name>Storm Front 2</name></game>\n  <game><path>./Other.sfc</path></game>\n</gameList>\n'
   const pegasus = 'collection: Mine\nlaunch: run {file.path}\n\n# note\ngame: Alpha\nfile: Alpha.sfc\nx-mine: 1\n'
   await writeFile(snes('gamelist.xml'), gamelist, { mode: 0o640 })
   await writeFile(snes('metadata.pegasus.txt'), pegasus)
@@ -79,7 +82,8 @@ t.test("the owner's edits stay, and the former file is stored beside", async (t)
   const written = await readFile(snes('gamelist.xml'), 'utf8')
   t.match(written, '<!-- mine -->')
   const games = readGamelist(written)
-  t.match(games.get('./Alpha.sfc'), { desc: 'New', favorite: 'true' })
+  t.match(games.get('./Alpha.sfc'), { name: 'Alpha', desc: 'New', favorite: 'true' })
+  t.equal(games.get('./sf2.sfc')?.name, 'Storm Front 2', 'the library knows only the name of the file')
   t.ok(games.has('./Other.sfc'))
   t.equal((await stat(snes('gamelist.xml'))).mode & 0o777, 0o640)
   t.equal(await readFile(snes('gamelist.xml.bak'), 'utf8'), gamelist)
