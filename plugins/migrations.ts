@@ -20,6 +20,7 @@ import { Migration20261129110000 } from './migrations/20261129110000-one-folded-
 import { Migration20261129120000 } from './migrations/20261129120000-rom-names.ts'
 import { Migration20261129170000 } from './migrations/20261129170000-rom-values.ts'
 import { Migration20261129210000 } from './migrations/20261129210000-many-lost-games.ts'
+import { Migration20261130190000 } from './migrations/20261130190000-chunk-writes.ts'
 
 /** Every migration in the order they run. A released one is never changed. */
 export const migrations: Migrations = [
@@ -43,5 +44,6 @@ export const migrations: Migrations = [
   { name: '20261129110000-one-folded-name', class: Migration20261129110000 },
   { name: '20261129120000-rom-names', class: Migration20261129120000 },
   { name: '20261129170000-rom-values', class: Migration20261129170000 },
-  { name: '20261129210000-many-lost-games', class: Migration20261129210000 }
+  { name: '20261129210000-many-lost-games', class: Migration20261129210000 },
+  { name: '20261130190000-chunk-writes', class: Migration20261130190000 }
 ]

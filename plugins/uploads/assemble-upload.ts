@@ -37,11 +37,16 @@ async function isDone (
   return isMoved && await isPresent(target) && (await stat(target)).size === size
 }
 
-/** Assembles the chunks of an upload to a file of the library. @throws ApiError CONFLICT if the name is taken */
+/**
+ * Assembles the chunks of an upload to a file of the library.
+ *
+ * @param hasWrites true if a process still writes into the file of the upload
+ * @throws ApiError CONFLICT if the name is taken
+ */
 export async function assembleUpload (
-  staging: Staging, target: string, upload: Upload, chunks: readonly Chunk[]
+  staging: Staging, target: string, upload: Upload, chunks: readonly Chunk[], hasWrites: boolean
 ): Promise<void> {
   if (await isDone(staging, target, upload, chunks)) return
   if (await isPresent(target)) throw nameTaken(basename(target))
-  await publishFile(await staging.assemble(upload, chunks), target)
+  await publishFile(await staging.assemble(upload, chunks, hasWrites), target)
 }

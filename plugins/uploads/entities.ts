@@ -39,3 +39,14 @@ export const RomUploadChunk = defineEntity({
     is_apart: p.boolean()
   }
 })
+
+/** A chunk that a process is writing into the file of its upload. */
+export const RomUploadWrite = defineEntity({
+  name: 'RomUploadWrite',
+  tableName: 'rom_upload_writes',
+  properties: {
+    id: p.uuid().primary(),
+    upload: () => p.manyToOne(RomUpload).deleteRule('cascade').joinColumn('upload_id').index(),
+    worker_id: columns.text()
+  }
+})

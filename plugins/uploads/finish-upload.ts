@@ -8,7 +8,7 @@ import { errorCode } from '../../core/files/fs-error.ts'
 import { withRefusals } from '../library/write-checks.ts'
 import { UploadLostError, assembleUpload, checkComplete } from './assemble-upload.ts'
 import { findUpload, pathOf, unknownUpload } from './find-upload.ts'
-import { type Upload, claimUpload, deleteUpload, releaseUpload, selectChunks, selectUpload } from './rows.ts'
+import { type Upload, claimUpload, deleteUpload, hasOpenWrites, releaseUpload, selectChunks, selectUpload } from './rows.ts'
 import { createStaging } from './staging.ts'
 import type { UploadFolders } from './upload-folder.ts'
 
@@ -31,7 +31,8 @@ async function publish (app: FastifyInstance, folders: UploadFolders, db: Db, up
   const folder = await folders.open(upload)
   const staging = createStaging(folder, upload.id)
   const target = join(folder, upload.file_name)
-  await assembleUpload(staging, target, upload, chunks)
+  const hasWrites = await hasOpenWrites(db, upload.id, await app.workers.listAlive())
+  await assembleUpload(staging, target, upload, chunks, hasWrites)
   if (await selectUpload(db, upload.id) === null) {
     await rm(target, { force: true })
     throw unknownUpload()

@@ -132,6 +132,33 @@ export async function selectChunks (db: Db, id: string): Promise<Chunk[]> {
   return rows
 }
 
+/** A chunk that a process is writing into the file of its upload. */
+export interface ChunkWrite { id: string, upload_id: string, worker_id: string }
+
+/**
+ * Stores that a process writes into the file of an upload.
+ *
+ * @returns false, and stores nothing, if a process has claimed the upload to complete it
+ */
+export async function insertWrite (db: Db, write: ChunkWrite): Promise<boolean> {
+  // The lock makes a concurrent claim wait, so its process sees the row, or this statement sees the claim.
+  const { rows } = await sql`insert into rom_upload_writes (id, upload_id, worker_id)
+    select ${write.id}, id, ${write.worker_id} from rom_uploads
+    where id = ${write.upload_id} and assembled_by is null for share returning id`.execute(db)
+  return rows.length === 1
+}
+
+export async function deleteWrite (db: Db, id: string): Promise<void> {
+  await sql`delete from rom_upload_writes where id = ${id}`.execute(db)
+}
+
+/** True if a live process writes into the file of an upload. */
+export async function hasOpenWrites (db: Db, uploadId: string, alive: readonly string[]): Promise<boolean> {
+  const { rows } = await sql`select from rom_upload_writes
+    where upload_id = ${uploadId} and worker_id = any(${alive}::text[]) limit 1`.execute(db)
+  return rows.length === 1
+}
+
 /** Claims an upload for a process to complete. @returns false if another live process has claimed it */
 export async function claimUpload (
   db: Db, id: string, worker: string, alive: readonly string[]

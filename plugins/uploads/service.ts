@@ -16,7 +16,7 @@ export function createUploads (app: FastifyInstance, config: Config) {
   const limits = createUploadLimits(app, config)
   return {
     ...createUploadStarts({ app, folders, limits }),
-    ...createChunkStorage(folders),
+    ...createChunkStorage(folders, app.workers.id),
     ...createCompletion(app, folders),
 
     async get (context: Context, uploadId: string): Promise<UploadView> {

@@ -55,11 +55,17 @@ function locateAll (chunks: readonly Chunk[], chunkSize: number): LocatedChunk[]
 /** Returns the id in the name of a staged file; null for any other file. */
 export const stagedId = (name: string): string | null => STAGED.exec(name)?.[1] ?? null
 
-/** Writes a stream to a file, from this position. */
-async function writeStream (path: string, start: number, content: Readable, inspect: InspectBytes): Promise<void> {
+/**
+ * Writes a stream to a file, from this position.
+ *
+ * @returns false, and reads nothing, if the file has its name in the library already
+ */
+async function writeStream (path: string, start: number, content: Readable, inspect: InspectBytes): Promise<boolean> {
   const target = await open(path, WRITE, MODE)
   try {
+    if ((await target.stat()).nlink > 1) return false
     await writePieces(target, start, readPieces(content), inspect)
+    return true
   } finally {
     await target.close()
   }
@@ -115,8 +121,12 @@ export function createStaging (folder: string, id: string) {
     whole: uploadPath,
     joined,
 
-    /** Writes a chunk to its position in the file of the upload. */
-    writeToUpload: (start: number, content: Readable, inspect: InspectBytes): Promise<void> =>
+    /**
+     * Writes a chunk to its position in the file of the upload.
+     *
+     * @returns false, and reads nothing, if that file is published
+     */
+    writeToUpload: (start: number, content: Readable, inspect: InspectBytes): Promise<boolean> =>
       writeStream(uploadPath, start, content, inspect),
 
     /** Writes a chunk to its own file, which replaces an earlier one after all bytes arrived. */
@@ -134,13 +144,14 @@ export function createStaging (folder: string, id: string) {
     /**
      * Assembles the chunks, sorted by number. Usually they are already in one file.
      *
+     * @param hasWrites true copies all chunks to a new file, because others still write into the file of the upload
      * @returns the path of the complete file
      */
     async assemble (
-      { chunk_size: chunkSize, total_size: total }: ChunkSizes, chunks: readonly Chunk[]
+      { chunk_size: chunkSize, total_size: total }: ChunkSizes, chunks: readonly Chunk[], hasWrites: boolean
     ): Promise<string> {
       const located = locateAll(chunks, chunkSize ?? 0)
-      if (located.every(({ chunk, offset, at }) => chunk.has_own_file || offset === at)) {
+      if (!hasWrites && located.every(({ chunk, offset, at }) => chunk.has_own_file || offset === at)) {
         const separateChunks = located.filter(({ chunk }) => chunk.has_own_file)
         if (separateChunks.length > 0) await copyAll(uploadPath, separateChunks)
         return uploadPath

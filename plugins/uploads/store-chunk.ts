@@ -1,6 +1,8 @@
+import { randomUUID } from 'node:crypto'
 import { Readable } from 'node:stream'
 import type { FastifyRequest } from 'fastify'
 import { contextOf } from '../../core/access/context.ts'
+import type { Db } from '../../core/database/db.ts'
 import { badRequest, conflict } from '../../core/errors.ts'
 import { requireFreeSpace } from '../../core/files/free-space.ts'
 import { errorCode } from '../../core/files/fs-error.ts'
@@ -8,7 +10,7 @@ import { withRefusals } from '../library/write-checks.ts'
 import { isCutOff } from '../rom-files/upload.ts'
 import { createCheck } from './content-digest.ts'
 import { findUpload, pathOf } from './find-upload.ts'
-import { type Upload, deleteChunk, fixChunkSize, upsertChunk } from './rows.ts'
+import { type Upload, deleteChunk, deleteWrite, fixChunkSize, insertWrite, upsertChunk } from './rows.ts'
 import { type InspectBytes, createStaging, locateChunk } from './staging.ts'
 import type { UploadFolders } from './upload-folder.ts'
 import { tooLarge } from './upload-limits.ts'
@@ -34,8 +36,27 @@ function announcedBytes ({ headers }: FastifyRequest): number | null {
   return Number(given)
 }
 
-/** Creates the storage of chunks, in the folder that the complete file belongs to. */
-export function createChunkStorage (folders: UploadFolders) {
+/**
+ * Creates the storage of chunks, in the folder that the complete file belongs to.
+ *
+ * @param worker the id of this process
+ */
+export function createChunkStorage (folders: UploadFolders, worker: string) {
+  /**
+   * Runs work that writes into the file of an upload; a completion meanwhile does not publish that file.
+   *
+   * @returns false, without the work, if a process completes the upload
+   */
+  async function writeShared (db: Db, uploadId: string, work: () => Promise<boolean>): Promise<boolean> {
+    const id = randomUUID()
+    if (!await insertWrite(db, { id, upload_id: uploadId, worker_id: worker })) return false
+    try {
+      return await work()
+    } finally {
+      await deleteWrite(db, id)
+    }
+  }
+
   /** Writes the body of a request. @returns true if the chunk has its own file */
   async function write (
     request: FastifyRequest, upload: Upload, number: number, inspect: InspectBytes
@@ -48,10 +69,10 @@ export function createChunkStorage (folders: UploadFolders) {
     const folder = await folders.open(upload)
     await requireFreeSpace(folder, size ?? CHUNK_MAX_BYTES)
     const staging = createStaging(folder, upload.id)
-    await (
-      start === null ? staging.writeToOwnFile(number, content, inspect) : staging.writeToUpload(start, content, inspect)
-    )
-    return start === null
+    const isShared = start !== null &&
+      await writeShared(request.db, upload.id, () => staging.writeToUpload(start, content, inspect))
+    if (!isShared) await staging.writeToOwnFile(number, content, inspect)
+    return !isShared
   }
 
   return {

@@ -103,6 +103,10 @@ const CONTENT: Record<string, readonly string[]> = {
       values (1, 'saves/Snes9x/Ärger.srm', 'saves/snes9x/Ärger.srm', 1, 1, 'f1', 'm1', 8192)`,
     "insert into webdav_files (user_id, path, folded, disk_path, deleted_at) values (2, 'config/a.cfg', 'config/a.cfg', 'users/v/webdav/a', '2026-02-01Z')",
     "insert into webdav_listings (device_id, file_id, listed, held, misses) values (1, 1, 'f1', 'f0', 1)"
+  ],
+  '20261130190000-chunk-writes': [
+    `insert into rom_upload_writes (id, upload_id, worker_id)
+      values ('00000000-0000-4000-8000-000000000004', '00000000-0000-4000-8000-000000000002', 'web1')`
   ]
 }
 

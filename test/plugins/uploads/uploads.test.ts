@@ -70,6 +70,38 @@ t.test('an upload continues after its connection was lost in the middle of a chu
   t.match(await scanned('Cut.sfc'), { sha1_hash: sha1(bytes) })
 })
 
+t.test('a chunk that stalls while its upload is completed never reaches the ROM', async (t) => {
+  const bytes = content(2_000_000)
+  const [first = bytes, second = bytes] = cut(bytes, 1_000_000)
+  const id = await begin('Stalled.sfc', bytes.length, 2)
+  t.equal((await send(id, 0, first)).status, 200)
+  const stalled = sendRequest(`${base()}/api/roms/upload/${id}`, {
+    method: 'PUT', headers: { ...admin, 'x-chunk-index': '1', 'content-length': String(second.length) }
+  })
+  stalled.write(second.subarray(0, 700_000))
+  await until(async () => (await readFile(path(`.${id}.part`))).length > 1_000_000, 'the first bytes of the chunk')
+  t.equal((await send(id, 1, second)).status, 200)
+  t.equal((await complete(id)).status, 201)
+  stalled.end(Buffer.alloc(300_000))
+  const [answer] = await once(stalled, 'response') as [IncomingMessage]
+  t.equal(answer.statusCode, 409, await text(answer))
+  t.ok(bytes.equals(await readFile(path('Stalled.sfc'))))
+  t.same(await staged(), [])
+  await scanned('Stalled.sfc')
+})
+
+t.test('a chunk sent again after a failed completion never reaches the ROM', async (t) => {
+  const bytes = content(20)
+  const id = await begin('Again.sfc', 20, 2)
+  for (const [index, chunk] of cut(bytes, 10).entries()) await send(id, index, chunk)
+  await link(path(`.${id}.part`), path('Again.sfc'))
+  t.equal((await send(id, 1, Buffer.alloc(10))).status, 200)
+  t.equal((await complete(id)).status, 201)
+  t.ok(bytes.equals(await readFile(path('Again.sfc'))))
+  t.same(await staged(), [])
+  await scanned('Again.sfc')
+})
+
 t.test('a chunk that does not match its digest must be sent again', async (t) => {
   const bytes = content(64)
   const digest = `sha-256=:${createHash('sha256').update(bytes).digest('base64')}:`
