@@ -18,9 +18,13 @@ export function defineExportJob (app: FastifyInstance): void {
     concurrency: CONCURRENCY,
     timeoutSeconds: TIMEOUT_SECONDS,
     isShared: true,
-    run: ({ exporter, platform_ids: platformIds }, signal) => app.exports.exportPlatforms({
-      exporters: [exporter], platformIds, signal: AbortSignal.any([signal, closing.signal])
-    })
+    async run ({ exporter, platform_ids: platformIds }, signal) {
+      const problem = app.exports.findProblem(exporter)
+      if (problem !== null) return { problem }
+      return await app.exports.exportPlatforms({
+        exporters: [exporter], platformIds, signal: AbortSignal.any([signal, closing.signal])
+      })
+    }
   })
   // This runs before the queue waits for its jobs to end.
   app.addHook('preClose', async () => {

@@ -1,9 +1,10 @@
+import { Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 import type { FastifyInstance } from 'fastify'
 import { sha256 } from '../../core/access/secrets.ts'
 import type { Config } from '../../core/config/config.ts'
 import { createPathMask } from '../../core/config/path-mask.ts'
-import { ApiError } from '../../core/errors.ts'
+import { ApiError, conflict } from '../../core/errors.ts'
 import type { AnyCaller } from '../platforms/visibility.ts'
 import { exportFailed } from './errors.ts'
 import { maskPaths } from './filter-report.ts'
@@ -13,6 +14,8 @@ export const EXPORT_QUEUE = 'shared-exports'
 /** The time that a caller waits. The export itself continues. */
 const ANSWER_TIMEOUT_MS = 10 * 60_000
 const SHOWN_REASONS = 3
+/** The answer of a worker that cannot call the exporter. */
+const ProblemSchema = Type.Object({ problem: Type.String() })
 
 /** Creates the function that requests exports over HTTP and the command line. */
 export function createExportRequests (app: FastifyInstance, config: Config) {
@@ -30,6 +33,7 @@ export function createExportRequests (app: FastifyInstance, config: Config) {
     const answer = await app.jobs.request(EXPORT_QUEUE, { exporter, platform_ids: platformIds }, ANSWER_TIMEOUT_MS, {
       group: owner, key: `${owner}:${wanted}`
     })
+    if (Value.Check(ProblemSchema, answer)) throw conflict(answer.problem)
     // During an upgrade, a worker of the former release sends no `is_unavailable`.
     const outcome = Value.Default(ExportOutcomeSchema, answer)
     if (!Value.Check(ExportOutcomeSchema, outcome)) throw new Error('The scan worker answered without an export outcome')
@@ -40,8 +44,8 @@ export function createExportRequests (app: FastifyInstance, config: Config) {
    * Requests an export from the scan worker and waits for the outcome. Only administrators see paths of the machine
    * in it.
    *
-   * @throws ApiError UNAVAILABLE without a worker, or if no library of the platforms can be read now; EXPORT_FAILED if
-   * no requested file could be written for another reason.
+   * @throws ApiError CONFLICT if the exporter cannot be called; UNAVAILABLE without a worker, or if no library of the
+   * platforms can be read now; EXPORT_FAILED if no requested file could be written for another reason.
    */
   return async function request (
     exporter: string, platformIds: readonly number[] | null, caller: AnyCaller

@@ -8,7 +8,7 @@ import { ExportBodySchema, ExportOutcomeSchema, ExportQuerySchema } from './sche
 const toPascalCase = (key: string) =>
   key.split('-').map((word) => word.slice(0, 1).toUpperCase() + word.slice(1)).join('')
 
-function createRoute ({ key, name, fileName }: ExporterDefinition, route: string): Routes {
+function createRoute ({ key, name, fileName, route = key }: ExporterDefinition): Routes {
   return async (app) => {
     app.post(`/api/export/${route}`, {
       schema: {
@@ -19,7 +19,7 @@ function createRoute ({ key, name, fileName }: ExporterDefinition, route: string
           'there. The response follows at the end, after at most 10 minutes; a longer export continues without a response.',
         body: ExportBodySchema,
         querystring: ExportQuerySchema,
-        response: { 200: ExportOutcomeSchema, 404: ErrorSchema, 500: ErrorSchema, 503: ErrorSchema }
+        response: { 200: ExportOutcomeSchema, 404: ErrorSchema, 409: ErrorSchema, 500: ErrorSchema, 503: ErrorSchema }
       },
       preValidation: async (request) => { request.body ??= null },
       config: { scopes: ['roms.write'], audit: 'export.written' }
@@ -32,10 +32,13 @@ function createRoute ({ key, name, fileName }: ExporterDefinition, route: string
   }
 }
 
-/** Registers one route per active exporter. The loader refuses exporters with an invalid route, or another's. */
+/**
+ * Registers one route per exporter, also for one that is off, because it may be switched on later. The loader refuses
+ * exporters with an invalid route, or another's.
+ */
 const routes: Routes = async (app) => {
-  for (const { key, definition } of app.exports.listExporters()) {
-    await app.register(createRoute(definition, definition.route ?? key))
+  for (const { kind, definition } of app.registry.definitions) {
+    if (kind === 'exporter') await app.register(createRoute(definition as ExporterDefinition))
   }
 }
 

@@ -1,10 +1,9 @@
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import type { Config } from '../../core/config/config.ts'
 import { getAt } from '../../core/config/setting-values.ts'
-import { ApiError } from '../../core/errors.ts'
+import { ApiError, conflict } from '../../core/errors.ts'
 import { describeWrongSwitch } from '../../core/loader/checks/plugin-keys.ts'
 import { createCache } from '../../core/loader/plugin-cache.ts'
-import { exportFailed } from './errors.ts'
 import { toReason } from './files/fs-reason.ts'
 import {
   type ReadableLibrary, findLibrariesWithPlatform, findReadableLibraries, findUnmountedHome
@@ -54,12 +53,14 @@ function isSwitchedOn (config: Config, log: FastifyBaseLogger, key: string): boo
   return false
 }
 
-function pickExporters (exporters: ReadonlyMap<string, LoadedExporter>, keys: readonly string[]): LoadedExporter[] {
-  return keys.map((key) => {
-    const exporter = exporters.get(key)
-    if (exporter !== undefined) return exporter
-    throw exportFailed(`The exporter '${key}' is not active; GET /api/plugins shows its status and the reason`)
-  })
+/** Describes why an exporter cannot be called. */
+function describeInactive ({ registry }: Pick<FastifyInstance, 'registry'>, key: string): string {
+  const loaded = registry.exporters.get(key)
+  const reason = loaded === undefined
+    ? registry.records.find((record) => record.kind === 'exporter' && record.key === key)?.reason
+    : findObstacle(loaded)
+  return `The exporter '${key}' is not available on this server; an administrator can correct this: ` +
+    (reason ?? 'it is not installed, so run svc plugins add, or restart the server to remove its route')
 }
 
 /** Returns the exporters whose files the host can write, by key. */
@@ -77,17 +78,22 @@ export function createExports (app: FastifyInstance, config: Config) {
   let exporters = listUsable(app, log)
   app.registry.onReload(({ kind }) => { if (kind === 'exporter') exporters = listUsable(app, log) })
 
+  /** Returns the reason why an exporter cannot be called; null if it can. */
+  const findProblem = (key: string): string | null => exporters.has(key) ? null : describeInactive(app, key)
+
   /**
    * Writes the files of exporters, one platform after the other. It runs plugins, so only the scan worker may call it.
    * Failures of a platform are in the outcome.
    *
-   * @throws ApiError EXPORT_FAILED if an exporter is not active.
+   * @throws ApiError CONFLICT if an exporter cannot be called.
    * @throws the signal's reason once it is aborted.
    */
   async function exportPlatforms (
     { exporters: keys, platformIds, renderTimeoutMs, signal }: ExportOptions
   ): Promise<ExportOutcome> {
-    const wanted = pickExporters(exporters, keys ?? [...exporters.keys()])
+    const problem = keys?.map(findProblem).find((one) => one !== null)
+    if (problem !== undefined) throw conflict(problem)
+    const wanted = [...exporters.values()].filter(({ key }) => keys?.includes(key) ?? true)
     const platforms = await listPlatforms(app.db, platformIds ?? null)
     const outcome: ExportOutcome = { files: [], errors: [] }
     if (platforms.length === 0 || wanted.length === 0) return outcome
@@ -119,7 +125,7 @@ export function createExports (app: FastifyInstance, config: Config) {
 
   return {
     exportPlatforms,
-    listExporters: () => [...exporters.values()],
+    findProblem,
     request: createExportRequests(app, config),
 
     /** Exports the scanned platforms at the end of a scan, with each exporter whose `scan.<key>.export` is true. */

@@ -1,4 +1,4 @@
-import { mkdir, readFile, readdir, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import t from 'tap'
@@ -51,6 +51,28 @@ t.test('a folder of discs becomes the entry that starts them, one of several gam
   ])
   t.equal(file.games, 5)
   t.match(file.skipped, [{ reason: /"One\.sfc" and "Two\.sfc"\. Add an \.m3u/ }, { reason: /"Disc 1\.cue" and "Disc 2\.cue"/ }])
+})
+
+t.test('an exporter that is off refuses exports with the reason until it is switched on', async (t) => {
+  const folder = await mkdtemp(join(ROOT, 'test', 'loader', '.list-'))
+  t.teardown(() => rm(folder, { recursive: true, force: true }))
+  await writeFile(join(folder, 'index.mjs'), `import { Type, defineExporter } from '@svc/plugin-sdk'
+    export default defineExporter({
+      key: 'list', name: 'List', fileName: 'list.txt', media: {},
+      config: Type.Object({ enabled: Type.Boolean({ default: false }) }),
+      render: async () => ({ text: 'list', skipped: [] })
+    })`)
+  const { app, admin, addPlatform, call } = await buildExportApp(t, { packages: [exporterPackage('list', folder, 'index.mjs')] })
+  await addPlatform('snes')
+  const change = async (payload: object) => {
+    const url = '/api/plugins/exporter/list/settings'
+    t.equal((await app.inject({ method: 'PUT', url, headers: admin, payload })).statusCode, 200)
+  }
+  t.match(await call('list'), { status: 409, body: { detail: /^The exporter 'list' .*: off unless .* is true$/ } })
+  await change({ enabled: true })
+  t.match(await call('list'), { status: 200, body: { files: [{ exporter: 'list' }] } })
+  await change({ enabled: false })
+  t.match(await call('list'), { status: 409, body: { detail: /^The exporter 'list' .*: switched off in its settings$/ } })
 })
 
 t.test('scans skip the files and media folders of every exporter, and so do exports', async (t) => {
