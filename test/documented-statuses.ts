@@ -2,6 +2,7 @@ import { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import { defineFeature } from '../core/feature.ts'
 import { ErrorSchema, ValidationErrorSchema } from '../core/typebox.ts'
+import { findHostProblem } from '../core/web/framework-errors.ts'
 import { type OperationSchema, listResponses } from '../core/web/openapi/openapi.ts'
 import { isNullBody } from '../core/web/openapi/responses.ts'
 
@@ -47,7 +48,7 @@ export async function checkStatuses (app: FastifyInstance): Promise<void> {
     const operation = schema as OperationSchema | undefined
     const status = reply.statusCode
     // The document does not repeat for each operation that a malformed request is refused.
-    const isMalformed = request.headers.host === undefined
+    const isMalformed = findHostProblem(request.raw) !== null
     const isOperation = !isMalformed && !request.is404 &&
       operation?.operationId !== undefined && operation.hide !== true
     if (!isOperation || status === UNEXPECTED) return done(null, payload)

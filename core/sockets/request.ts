@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { NO_HOST, isHostMissing } from '../web/framework-errors.ts'
+import { findHostProblem } from '../web/framework-errors.ts'
 
 /** The path of sockets for browsers and devices, below the path of the base URL. */
 export const SOCKET_PATH = '/ws/socket.io'
@@ -48,11 +48,12 @@ export function isUpgradeMissing ({ url = '', headers }: IncomingMessage): boole
  */
 export function isSocketUpgrade (request: IncomingMessage, socketPath: SocketPath): boolean {
   return request.method === 'GET' && request.headers.upgrade?.toLowerCase() === 'websocket' && !hasBody(request) &&
-    !isHostMissing(request) && isSocketUrl(request.url ?? '', socketPath)
+    findHostProblem(request) === null && isSocketUrl(request.url ?? '', socketPath)
 }
 
 function findFault (request: IncomingMessage): Fault | null {
-  if (isHostMissing(request)) return { status: 400, detail: NO_HOST }
+  const hostProblem = findHostProblem(request)
+  if (hostProblem !== null) return { status: 400, detail: hostProblem }
   const { method = '', headers } = request
   if (!METHODS.includes(method)) return { status: 405, detail: 'Method Not Allowed' }
   if (method === 'GET' && hasBody(request)) return { status: 400, detail: 'A GET request has no body here; send the body with POST' }

@@ -37,17 +37,41 @@ export function refuseExpectation ({ headers }: IncomingMessage, reply: ServerRe
   }).end(body)
 }
 
-/** True if the required Host header is missing: RFC 9112, 3.2. */
-export const isHostMissing = ({ httpVersion, headers }: IncomingMessage) => httpVersion === '1.1' && headers.host === undefined
-export const NO_HOST = 'The request names no host; send a Host header'
+/** `uri-host [ ":" port ]`: https://www.rfc-editor.org/rfc/rfc3986#section-3.2.2 */
+const HOST = /^(?:\[[\w.:%~-]+\]|[\w.~%!$&'()*+,;=-]*)(?::\d*)?$/
+
+/** True if a request has several Host headers, of which Node shows the first. */
+function hasSeveralHosts ({ rawHeaders }: IncomingMessage): boolean {
+  let count = 0
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at]
+    if (name?.length === 4 && name.toLowerCase() === 'host') count++
+  }
+  return count > 1
+}
+
+/** Describes what is wrong with the Host header of a request; null if nothing is: RFC 9112, 3.2. */
+export function findHostProblem (request: IncomingMessage): string | null {
+  const { httpVersion, headers: { host } } = request
+  if (host === undefined) return httpVersion === '1.1' ? 'The request names no host; send a Host header' : null
+  if (!HOST.test(host)) return `The Host header ${quote(host)} is not valid; send a name or an address, and its port if needed`
+  return hasSeveralHosts(request) ? 'The request has several Host headers; send one' : null
+}
 
 export function requireHost ({ raw }: FastifyRequest, reply: FastifyReply, done: () => void): void {
-  if (!isHostMissing(raw)) return done()
+  const problem = findHostProblem(raw)
+  if (problem === null) return done()
   reply.header('connection', 'close')
-  throw badRequest(NO_HOST)
+  throw badRequest(problem)
 }
 
 interface ConnectionError extends Error { code?: string }
+
+/** True if the bytes that were parsed last begin a HEAD request. A request that began in earlier bytes is unknown. */
+function isHead (error: ConnectionError): boolean {
+  const packet: unknown = Reflect.get(error, 'rawPacket')
+  return Buffer.isBuffer(packet) && packet.toString('latin1', 0, 5) === 'HEAD '
+}
 
 const BAD_REQUEST = [400, 'The request is not valid HTTP (RFC 9112); check the proxies between the client and the server'] as const
 /** Statuses and texts by the codes of Node and llhttp. */
@@ -68,5 +92,5 @@ export function refuseConnection (error: ConnectionError, socket: Socket): void 
   const [status, detail] = CONNECTION_TEXTS.get(error.code) ?? BAD_REQUEST
   const body = JSON.stringify({ detail })
   socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nConnection: close\r\nContent-Type: application/json\r\n` +
-    `Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`, () => { socket.destroy() })
+    `Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${isHead(error) ? '' : body}`, () => { socket.destroy() })
 }

@@ -86,6 +86,12 @@ t.test('the web server\'s own responses', async (t) => {
       ['Hello\r\n\r\n', 400],
       ['GET /api/heartbeat HTTP/1.1\r\n\r\n', 400],
       ['GET /nowhere HTTP/1.1\r\n\r\n', 400],
+      ['GET /api/heartbeat HTTP/1.1\r\nHost: a\r\nhost: b\r\nConnection: close\r\n\r\n', 400],
+      ['GET /api/heartbeat HTTP/1.0\r\nHost: a\r\nHost: a\r\n\r\n', 400],
+      ['GET /api/heartbeat HTTP/1.1\r\nHost: a b\r\nConnection: close\r\n\r\n', 400],
+      ['GET /api/heartbeat HTTP/1.1\r\nHost: me@a/x\r\nConnection: close\r\n\r\n', 400],
+      ['GET /api/heartbeat HTTP/1.1\r\nHost: a:http\r\nConnection: close\r\n\r\n', 400],
+      [`GET ${SOCKETS}/?EIO=4&transport=polling HTTP/1.1\r\nHost: a\r\nHost: b\r\nConnection: close\r\n\r\n`, 400],
       [`GET ${SOCKETS}/?EIO=4&transport=polling HTTP/1.1\r\n\r\n`, 400],
       [`GET ${SOCKETS}/?EIO=4&transport=polling&sid=2-nobody HTTP/1.1\r\n\r\n`, 400],
       [`GET ${SOCKETS}/?EIO=4&transport=websocket HTTP/1.1\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n` +
@@ -97,10 +103,22 @@ t.test('the web server\'s own responses', async (t) => {
     ]
     for (const [bytes, status] of cases) {
       const answer = await talk(app, bytes)
-      t.equal(answer.status, status)
+      t.equal(answer.status, status, answer.body)
       t.match(answer.headers, /content-type: application\/json/i)
       t.match(JSON.parse(answer.body), { detail: /; / })
     }
+  })
+
+  await t.test('every valid Host header is accepted', async (t) => {
+    for (const host of ['', 'a', 'my_nas.local:8080', '127.0.0.1', '[::1]:80', '[fe80::1%25eth0]', 'a.example.', 'b%C3%BCcher.example:']) {
+      const answer = await talk(app, `GET /api/heartbeat HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`)
+      t.equal(answer.status, 200, host)
+    }
+  })
+
+  await t.test('the refusal of a malformed HEAD request has no body', async (t) => {
+    const answer = await talk(app, `HEAD / HTTP/1.1\r\nHost: a\r\nX-Long: ${'x'.repeat(20_000)}\r\n\r\n`)
+    t.match(answer, { status: 431, headers: /content-length: [1-9]/i, body: /^$/ })
   })
 
   await t.test('a request that offers another protocol is answered in plain HTTP', async (t) => {
