@@ -11,9 +11,13 @@ import { resourcesDirOf } from '../resources/resource-key.ts'
 
 const FIELD_MAX_BYTES = 256 * 1024
 const LIMITS = { files: 1, fields: 200, fieldSize: FIELD_MAX_BYTES, parts: 201, fileSize: ARTWORK_MAX_BYTES }
+/** Leaves room for the longest texts of a ROM. */
+const FORM_MAX_BYTES = ARTWORK_MAX_BYTES + 16 * FIELD_MAX_BYTES
 const HEAD_BYTES = 64
 const PART = 'artwork'
 const KINDS = ['png', 'jpg', 'webp', 'gif']
+
+const tooLarge = () => new ApiError('TOO_LARGE', 'The artwork is larger than 64 MiB; send a smaller picture')
 
 /** A picture on disk until the request ends. */
 export interface StagedArtwork { path: string, discard (): Promise<void> }
@@ -54,7 +58,7 @@ export function createArtworkForms (app: FastifyInstance, config: Config) {
     const path = await staging.next()
     request.artwork = { path, discard: staging.remove }
     const { size, head } = await writeTo(path, content)
-    if (content.truncated === true) throw new ApiError('TOO_LARGE', 'The artwork is larger than 64 MiB; send a smaller picture')
+    if (content.truncated === true) throw tooLarge()
     if (size === 0 && name === '') {
       // An empty part without a file name comes from a form without a chosen file.
       await staging.remove()
@@ -70,6 +74,7 @@ export function createArtworkForms (app: FastifyInstance, config: Config) {
         request.body ??= {}
         return
       }
+      if (Number(request.headers['content-length'] ?? 0) > FORM_MAX_BYTES) throw tooLarge()
       const entries: [string, unknown][] = []
       try {
         for await (const part of request.parts({ limits: LIMITS })) {

@@ -12,6 +12,7 @@ import { isDatName } from './read-members.ts'
 
 const PART = 'files'
 const LIMITS = { files: 20, fields: 20, parts: 40, fieldSize: 64 * 1024, fileSize: Infinity }
+const FIELDS_MAX_BYTES = LIMITS.fields * LIMITS.fieldSize
 /** Older files belong to tasks that were stopped before they began. */
 const OLD_MS = 7 * 86_400_000
 
@@ -51,6 +52,11 @@ export async function discardStaged (folder: string, staged: readonly StagedDat[
 export async function readUploadForm (request: FastifyRequest, folder: string, maxBytes: number): Promise<StagedDat[]> {
   const missing = invalid(['body', PART], `must contain files, each as a part '${PART}' of a multipart form`, undefined, 'missing')
   if (!request.isMultipart()) throw missing
+  const announced = Number(request.headers['content-length'] ?? 0)
+  if (maxBytes > 0 && announced > LIMITS.files * maxBytes + FIELDS_MAX_BYTES) {
+    throw new ApiError('TOO_LARGE', `The form has ${announced} bytes; each of its ${LIMITS.files} files may have ${maxBytes}. ` +
+      'Raise MAX_DAT_UPLOAD_SIZE_BYTES to upload more')
+  }
   const staged: StagedDat[] = []
   try {
     for await (const part of request.parts({ limits: LIMITS })) {

@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { request as sendRequest } from 'node:http'
+import { type IncomingMessage, request as sendRequest } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'
 import fastify from 'fastify'
 import t from 'tap'
@@ -164,6 +164,18 @@ t.test('the web server\'s own responses', async (t) => {
     const answer = await talk(app, `POST /api/client-tokens HTTP/1.1\r\nHost: a\r\nAuthorization: ${admin.authorization}\r\n` +
       'Content-Type: application/json\r\nTransfer-Encoding: gzip, chunked\r\nConnection: close\r\n\r\n2\r\n{}\r\n0\r\n\r\n')
     t.match(answer, { status: 415, body: /Transfer-Encoding 'gzip'/ })
+  })
+
+  await t.test('a form that is announced as too large is refused before it is sent', async (t) => {
+    const forms = [['PUT', '/api/roms/1', 80e6], ['POST', '/api/roms/1/patch', 5e9], ['POST', '/api/dats', 30e9]] as const
+    for (const [method, path, bytes] of forms) {
+      const headers = { ...admin, 'content-type': 'multipart/form-data; boundary=x', 'content-length': bytes }
+      const form = sendRequest(`${url}${path}`, { method, headers, signal: AbortSignal.timeout(10_000) })
+      form.on('error', () => { /* the test ends the request */ }).flushHeaders()
+      const [answer] = await once(form, 'response') as [IncomingMessage]
+      t.equal(answer.statusCode, 413, path)
+      form.destroy()
+    }
   })
 
   await t.test('an empty body counts as none, whatever its type', async (t) => {
