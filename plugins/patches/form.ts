@@ -1,6 +1,6 @@
 import type { FileHandle } from 'node:fs/promises'
 import type { FastifyRequest } from 'fastify'
-import { ApiError, badRequest } from '../../core/errors.ts'
+import { badRequest } from '../../core/errors.ts'
 import { writeUpload } from '../../core/files/write-upload.ts'
 import { ID_MAX } from '../../core/typebox.ts'
 import { toFormError } from '../../core/web/form-error.ts'
@@ -37,12 +37,11 @@ function toForm ({ fields, sent }: Parts): PatchForm {
 /**
  * Reads a form. An uploaded patch is stored on disk as a file without a name.
  *
- * @throws ApiError BAD_REQUEST, TOO_LARGE, NO_FREE_SPACE
+ * @throws ApiError BAD_REQUEST, NO_FREE_SPACE
  */
 export async function readPatchForm (request: FastifyRequest, folder: string, maxBytes: number): Promise<PatchForm> {
   const parts: Parts = { fields: new Map(), sent: null }
-  const tooLarge = () => new ApiError('TOO_LARGE',
-    `A patch may have at most ${maxBytes} bytes; raise ROM_PATCHER_MAX_FILE_SIZE_BYTES to use larger ones`)
+  const tooLarge = () => badRequest(`A patch may have at most ${maxBytes} bytes; raise ROM_PATCHER_MAX_FILE_SIZE_BYTES to use larger ones`)
   try {
     if (!request.isMultipart()) return toForm(parts)
     const announced = Number(request.headers['content-length'] ?? 0)

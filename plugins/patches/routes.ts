@@ -21,7 +21,7 @@ const routes: Routes = async (app) => {
       consumes: ['multipart/form-data'],
       form: PatchForm,
       params: Params,
-      response: { 200: Bytes, 400: ErrorSchema, 404: ErrorSchema, 413: ErrorSchema, 507: ErrorSchema }
+      response: { 200: Bytes, 400: ErrorSchema, 404: ErrorSchema, 507: ErrorSchema }
     },
     config: { scopes: ['roms.read'] }
   }, async (request, reply) => {

@@ -44,9 +44,9 @@ t.test('a file, a patch or a result beyond the limit is refused', async (t) => {
   const test = await buildTestApp(t, { library: LIBRARY, env: { ROM_PATCHER_MAX_FILE_SIZE_BYTES: '30' } })
   const ids = await fill(test)
   const small = ENCODERS.ips?.(BASE, Buffer.concat([BASE, Buffer.alloc(20)])) ?? Buffer.alloc(0)
-  for (const [content, status] of [[Buffer.concat([Buffer.from('PATCH'), Buffer.alloc(40)]), 413], [small, 400]] as const) {
+  for (const content of [Buffer.concat([Buffer.from('PATCH'), Buffer.alloc(40)]), small]) {
     const reply = await patch(test, ids['Game (USA).sfc'], [sent(content, 'x.ips')])
-    t.equal(reply.statusCode, status)
+    t.equal(reply.statusCode, 400)
     t.match(reply.json<{ detail: string }>().detail, /ROM_PATCHER_MAX_FILE_SIZE_BYTES/)
   }
 })
