@@ -1,4 +1,5 @@
 import type { FastifyInstance } from 'fastify'
+import { deleteRow } from '../../core/database/delete-row.ts'
 import type { Context } from '../../core/access/context.ts'
 import { createApprise } from './host/apprise.ts'
 import type { Calls } from './host/calls.ts'
@@ -14,7 +15,7 @@ const listChannels = ({ db, caller }: Context): Promise<NotificationChannel[]> =
 
 async function deleteChannel (context: Context, id: number): Promise<void> {
   const row = await findChannel(context, id)
-  await context.db.em.nativeDelete(NotificationChannel, { id: row.id })
+  await deleteRow(context.db, NotificationChannel, row.id, `Channel '${row.name}'`)
 }
 
 /** Creates the service of users' channels. */

@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import { databaseDate } from '../../core/database/clock.ts'
+import { deleteRow } from '../../core/database/delete-row.ts'
 import { requireGrant } from '../../core/access/auth.ts'
 import type { Context } from '../../core/access/context.ts'
 import type { AnyCaller } from '../platforms/visibility.ts'
@@ -107,7 +108,7 @@ export function createSmartCollections (app: FastifyInstance) {
       const { db, caller } = context
       const { is_public: wasPublic } = await requireOwn(context, 'smart', id)
       requireGrant(caller, 'collections', 'delete', true)
-      await db.em.nativeDelete(SmartCollection, { id })
+      await deleteRow(db, SmartCollection, id, `Smart collection ${id}`)
       await announceChange(app, { kind: 'smart', id, user_id: caller.id, change: 'deleted' }, wasPublic)
     }
   }

@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { requireGrant } from '../../core/access/auth.ts'
 import type { Context } from '../../core/access/context.ts'
 import type { Db } from '../../core/database/db.ts'
+import { deleteRow } from '../../core/database/delete-row.ts'
 import { type EventDescriptions, type Publish, ownerRoom } from '../../core/sockets/sockets.ts'
 import { inTransaction } from '../../core/database/transaction.ts'
 import { lockUser } from '../users/rows.ts'
@@ -62,7 +63,7 @@ export function createDevices (app: FastifyInstance, publish: Publish<DeviceEven
       for (const listener of beforeDelete) await listener(db, id)
       await inTransaction(db, async (tx) => {
         await lockUser(tx, caller.id)
-        await tx.em.nativeDelete(Device, { id })
+        await deleteRow(tx, Device, id, `Device '${name ?? uuid}'`)
       })
       await app.sockets.end({ kind: 'device', id })
       await app.audit.record({

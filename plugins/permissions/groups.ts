@@ -1,5 +1,6 @@
 import { UniqueConstraintViolationException } from '@mikro-orm/core'
 import type { Db } from '../../core/database/db.ts'
+import { deleteRow } from '../../core/database/delete-row.ts'
 import { badRequest, notFound } from '../../core/errors.ts'
 import { inTransaction } from '../../core/database/transaction.ts'
 import { User } from '../users/entities.ts'
@@ -127,7 +128,7 @@ export const groups = {
     await withChange(db, null, async (tx) => {
       const group = await findGroup(tx, id)
       if (group.is_default) throw badRequest(`'${group.name}' is the default group; make another one the default first`)
-      await tx.em.nativeDelete(PermissionGroup, { id })
+      await deleteRow(tx, PermissionGroup, id, `Group '${group.name}'`)
     })
   },
 

@@ -4,6 +4,7 @@ import { isAdministrator } from '../../core/access/auth.ts'
 import type { Context } from '../../core/access/context.ts'
 import type { Config } from '../../core/config/config.ts'
 import type { Db } from '../../core/database/db.ts'
+import { deleteRow } from '../../core/database/delete-row.ts'
 import { badRequest, forbidden, notFound } from '../../core/errors.ts'
 import { sha256 } from '../../core/access/secrets.ts'
 import { inTransaction } from '../../core/database/transaction.ts'
@@ -53,8 +54,9 @@ async function renew (config: Config, db: Db, token: ClientToken): Promise<RawTo
   return { token, raw }
 }
 
+/** @throws ApiError NOT_FOUND if another request deleted the token first */
 async function revoke (app: FastifyInstance, db: Db, by: Actor, token: ClientToken): Promise<void> {
-  await inTransaction(db, async (tx) => { await tx.em.nativeDelete(ClientToken, { id: token.id }) })
+  await inTransaction(db, async (tx) => { await deleteRow(tx, ClientToken, token.id, `Client token '${token.name}'`) })
   await app.sockets.end({ kind: 'token', id: token.id })
   await record(app, 'token.revoked', by, token)
 }

@@ -2,6 +2,7 @@ import type { FastifyInstance } from 'fastify'
 import { isAdministrator } from '../../../core/access/auth.ts'
 import type { Context } from '../../../core/access/context.ts'
 import type { Db } from '../../../core/database/db.ts'
+import { deleteRow } from '../../../core/database/delete-row.ts'
 import { inTransaction } from '../../../core/database/transaction.ts'
 import { badRequest, forbidden } from '../../../core/errors.ts'
 import { User } from '../entities.ts'
@@ -28,7 +29,7 @@ export function createAccountDeletions (app: FastifyInstance, avatars: Avatars) 
         if (user.role === 'admin' && !isAdministrator(caller)) throw forbidden('Only an administrator may delete an administrator')
         if (isLast) throw badRequest(`'${user.username}' is the last administrator; make another user an administrator first`)
         for (const listener of deletions) await listener(tx, id)
-        await tx.em.nativeDelete(User, { id })
+        await deleteRow(tx, User, id, `User '${user.username}'`)
         return user
       })
       await app.sockets.end({ kind: 'user', id })

@@ -8,7 +8,8 @@ import { bearer, createCaller, dumpDatabase } from './support.ts'
 
 const { app, admin: adminHeaders, createUser } = await buildTestApp(t)
 const admin = createCaller(app, adminHeaders)
-const alice = createCaller(app, await createUser('alice'))
+const aliceHeaders = await createUser('alice')
+const alice = createCaller(app, aliceHeaders)
 const bob = createCaller(app, await createUser('bob'))
 const device = () => createCaller(app)
 const TOKENS = '/api/client-tokens'
@@ -22,6 +23,18 @@ const listEvents = async () => {
   const page = await admin.get('/api/audit-log?limit=1000')
   return (page.body.items as { event: string, username: string, details: Record<string, unknown> }[])
 }
+
+t.test('of concurrent deletions of one object only the first succeeds', async (t) => {
+  const { id: group } = (await admin.post('/api/permissions/groups', { name: 'Guests' })).body
+  const { id: registered } = (await alice.post('/api/devices', { name: 'deck' })).body
+  const urls = [`${TOKENS}/${(await create()).id}`, `/api/permissions/groups/${group}`, `/api/devices/${registered}`]
+  for (const url of urls) {
+    const headers = url.includes('groups') ? adminHeaders : aliceHeaders
+    const answers = await Promise.all(Array.from({ length: 6 }, () => app.inject({ method: 'DELETE', url, headers })))
+    const statuses = answers.map(({ statusCode }) => statusCode).sort()
+    t.match(statuses, [/^20[04]$/, 404, 404, 404, 404, 404], url)
+  }
+})
 
 t.test('a token has the lifetime with which it was created', async (t) => {
   for (const [lifetime, days] of [['30d', 30], ['90d', 90], ['1y', 365]] as const) {
