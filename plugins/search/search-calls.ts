@@ -18,8 +18,13 @@ export interface GameCandidate {
   url_cover: string
 }
 
-/** The reason why a provider has no answer, and whether its credentials were refused. */
-export interface Failure extends SkippedProvider { isRefused: boolean }
+/** The reason why a provider has no answer. */
+export interface Failure extends SkippedProvider {
+  /** False if the provider cannot search for this ROM. */
+  isAsked: boolean
+  /** True if it refused its credentials. */
+  isRefused: boolean
+}
 
 /** The answers of the providers, in load order. */
 export interface ProviderAnswers<Found> {

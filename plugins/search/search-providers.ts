@@ -42,13 +42,20 @@ function toFoundGame ({ id, name = '', slug = '', summary = '', min_age: minAge,
   return { id, name, slug, summary, min_age: minAge ?? null, year, url_cover: cover?.url ?? '' }
 }
 
-function explain (err: unknown): Pick<Failure, 'reason' | 'until' | 'isRefused'> {
-  const failure = (reason: string) => ({ reason, until: null, isRefused: false })
+function explain (err: unknown): Omit<Failure, 'provider'> {
+  const failure = (reason: string) => ({ reason, until: null, isAsked: true, isRefused: false })
   if (err instanceof ProviderSkippedError) return { ...failure(err.message), until: formatDate(err.retryAt) }
   if (err instanceof TimeLimitError) return failure('it did not answer in time')
   if (err instanceof RateLimitedError) return failure('it asks for a pause')
   if (err instanceof CredentialsRefusedError) return { ...failure('it refused its credentials'), isRefused: true }
   return failure('it failed; see the log of the server')
+}
+
+function explainUnasked ({ key, definition }: Provider, rom: RomForLookup): Failure {
+  const reason = rom.isSupportedBy(definition)
+    ? 'it has no games with numbers; search by name'
+    : `it does not know the platform '${rom.platform.slug}'; an administrator can choose another one for the folder at /setup`
+  return { provider: key, reason, until: null, isAsked: false, isRefused: false }
 }
 
 /** Runs work with a time limit, which includes the wait in a provider's queue. */
@@ -124,6 +131,7 @@ export function createSearcher (app: FastifyInstance, config: Config) {
     const rom = await loadRomForLookup(app, config, romId)
     if (rom === null) return noGames
     const searched = enabled.filter((provider) => rom.isSupportedBy(provider.definition) && (by === 'name' || canFindById(provider)))
+    if (searched.length === 0) return { ...noGames, failures: enabled.map((provider) => explainUnasked(provider, rom)) }
     const ask: ProviderQuestion<GameCandidate>['ask'] = async (provider, definition, ctx) => {
       const sdkRom = rom.toSdk(definition)
       const found = by === 'id'

@@ -25,9 +25,10 @@ const NO_RESULTS: Results<never> = { results: [], skipped: [] }
 
 const toSkippedProvider = ({ provider, reason, until }: Failure): SkippedProvider => ({ provider, reason, until })
 
-/** @throws ApiError if no provider answered */
-function checkAnswered ({ isEnabled, answers, failures }: ProviderAnswers<unknown>, missing: string): void {
+/** @throws ApiError if no provider answered of those that were asked */
+function checkAnswered ({ isEnabled, answers, failures: all }: ProviderAnswers<unknown>, missing: string): void {
   if (!isEnabled) throw noProvider(missing)
+  const failures = all.filter(({ isAsked }) => isAsked)
   if (answers.length > 0 || failures.length === 0) return
   const refused = failures.filter((failure) => failure.isRefused)
   if (refused.length === failures.length) {

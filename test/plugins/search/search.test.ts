@@ -276,3 +276,16 @@ t.test('without a provider that can search, clients learn that none is enabled',
   t.same(await ask(`/api/search/roms?rom_id=${romId}`), [500, { detail: 'No metadata providers enabled' }])
   t.same(await ask('/api/search/cover?search_term=x'), [500, { detail: 'No SteamGridDB enabled' }])
 })
+
+t.test('a search that no provider can do names each with the reason', async (t) => {
+  const lone = await buildScanTest(t, { providers: ['shelf'] })
+  await lone.put({ 'roms/my-console/Game.bin': 'x', 'roms/gb/Game.gb': 'x' })
+  await lone.scan()
+  const ask = async (folder: string, name: string, query = '') => {
+    const answer = await lone.app.inject({ url: `/api/search/roms?rom_id=${(await lone.rom(folder, name)).id}${query}`, headers: lone.admin })
+    t.same([answer.statusCode, answer.json()], [200, []])
+    return leftOut(answer)
+  }
+  t.match(await ask('my-console', 'Game.bin'), [{ provider: 'shelf', reason: /^it does not know the platform 'my-console'; an administrator / }])
+  t.match(await ask('gb', 'Game.gb', '&search_term=7&search_by=id'), [{ provider: 'shelf', reason: /search by name$/ }])
+})

@@ -350,6 +350,6 @@ export const rom: Messages['rom'] = {
     notThis: 'Das ist es nicht',
     notThisLabel: (provider) => `Das ist es nicht: ${provider}`,
     refused: (provider) => `${provider} ist diesem Spiel nicht mehr zugeordnet. Das bleibt beim Einlesen so.`,
-    skipped: (names) => `Keine Antwort von ${names}.`
+    skipped: (names, reason) => `Keine Antwort von ${names}: ${reason}.`
   }
 }

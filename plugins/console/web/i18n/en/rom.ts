@@ -350,6 +350,6 @@ export const rom = {
     notThis: 'Not this one',
     notThisLabel: (provider: string) => `Not this one: ${provider}`,
     refused: (provider: string) => `${provider} does not match this game any more. Scans keep that.`,
-    skipped: (names: string) => `No answer from ${names}.`
+    skipped: (names: string, reason: string) => `No answer from ${names}: ${reason}.`
   }
 }

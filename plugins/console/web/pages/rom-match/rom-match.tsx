@@ -26,22 +26,22 @@ interface Question {
 }
 interface Answer {
   games: readonly SearchedGame[]
-  skipped: readonly string[]
+  skipped: ReadonlyMap<string, readonly string[]>
 }
 
-/** Reads the providers without an answer from the header of a search. */
-function readSkipped (header: string | null): string[] {
-  if (header === null) return []
-  const list: unknown = JSON.parse(header)
-  return Array.isArray(list)
-    ? list.flatMap((one: unknown) =>
-      typeof one === 'object' && one !== null && 'provider' in one ? [String(one.provider)] : []
-    )
-    : []
+/** Reads the providers without an answer from the header of a search, by their reason. */
+function readSkipped (header: string | null): Map<string, string[]> {
+  const list: unknown = JSON.parse(header ?? '[]')
+  const skipped = new Map<string, string[]>()
+  for (const one of Array.isArray(list) ? list : []) {
+    const { provider, reason } = one as { provider: string, reason: string }
+    skipped.set(reason, [...skipped.get(reason) ?? [], provider])
+  }
+  return skipped
 }
 
 async function searchGames (romId: number, { term, by }: Question, signal: AbortSignal): Promise<Answer> {
-  let skipped: string[] = []
+  let skipped: Answer['skipped'] = new Map()
   const games = await call(
     api
       .GET('/api/search/roms', { params: { query: { rom_id: romId, search_term: term, search_by: by } }, signal })
@@ -105,9 +105,9 @@ function Results ({
       <p class='faint' role='status'>
         {answer === null ? failure === null && words.searching : words.found(candidates.length)}
       </p>
-      {answer !== null && answer.skipped.length > 0 && (
-        <Notice kind='warning'>{words.skipped(answer.skipped.join(', '))}</Notice>
-      )}
+      {answer !== null && [...answer.skipped].map(([reason, names]) => (
+        <Notice key={reason} kind='warning'>{words.skipped(names.join(', '), reason)}</Notice>
+      ))}
       {failure !== null && <SearchFailure failure={failure} />}
       {answer === null && failure === null && <Waiting />}
       {answer !== null && candidates.length === 0 && (
