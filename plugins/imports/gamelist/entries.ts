@@ -12,8 +12,8 @@ export interface Entry {
   readonly screenScraperId: string | null
 }
 
-/** A path that is no path below the system's folder. */
-export interface Refused { readonly path: string }
+/** An entry without a path to a file in the system's folder. */
+export interface Refused { readonly path: string, readonly name: string }
 
 const ABSOLUTE = /^(?:\/|~\/|[a-z]:\/)/i
 const SCREEN_SCRAPER = /^screenscraper\b/i
@@ -59,7 +59,7 @@ function toEntry (element: XmlElement): Entry | Refused {
   }
   const given = text.get('path') ?? ''
   const path = normalizePath(given)
-  if (path === null) return { path: given }
+  if (path === null) return { path: given, name: text.get('name') ?? '' }
   const { source = '', id = '' } = element.attributes
   return { path, text, screenScraperId: SCREEN_SCRAPER.test(source) && /^[1-9]\d{0,15}$/.test(id) ? id : null }
 }

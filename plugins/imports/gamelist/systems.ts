@@ -69,8 +69,9 @@ async function openGamelist (
   return null
 }
 
-function reportRefused ({ path }: Refused, system: string, { skip }: ImporterContext) {
-  skip({ kind: 'rom', id: null, name: `${system}: ${path.slice(0, 500)}`, reason: 'its path leads out of the system\'s folder' })
+function reportRefused ({ path, name }: Refused, system: string, { skip }: ImporterContext) {
+  const reason = path === '' ? 'its entry has no path' : 'its path names no file in the system\'s folder'
+  skip({ kind: 'rom', id: null, name: `${system}: ${(path || name).slice(0, 500)}`, reason })
 }
 
 /**

@@ -56,8 +56,8 @@ t.test('Batocera and RetroBat keep gamelist.xml and media beside the ROMs', asyn
   t.match(all.collection, [{ is_favorite: true, user_id: null, rom_ids: ['snes/Absolute.sfc', 'snes/Chrono.sfc'] }])
   t.equal(await readFile(importer, all.rom[1]?.cover?.file), 'box')
   t.match(context.skipped, [
-    { kind: 'rom', name: 'snes: ../psx/Away.bin', reason: /out of the system/ },
-    { kind: 'rom', name: 'snes: ', reason: /out of the system/ },
+    { kind: 'rom', name: 'snes: ../psx/Away.bin', reason: /no file in the system/ },
+    { kind: 'rom', name: 'snes: no path', reason: 'its entry has no path' },
     { kind: 'rom', name: 'snes: Hacks', reason: /has 2 games, and is one ROM here/ },
     { kind: 'play_session', id: 'snes/Chrono.sfc', name: 'snes: Chrono.sfc', reason: /^12 plays, 1 h 0 min in all/ }
   ])
