@@ -68,6 +68,6 @@ function refuse (err: Error): Error {
   if (err.message.includes('doctype declaration')) {
     return new Error('gamelist.xml has a DOCTYPE, which could pull in other files. Delete that line and export again.')
   }
-  return new Error(`gamelist.xml cannot be read: ${err.message} ` +
+  return new Error(`gamelist.xml cannot be read: ${err.message.replace(/\.$/, '')}. ` +
     'Correct it, or move the file away to have a new one written.', { cause: err })
 }

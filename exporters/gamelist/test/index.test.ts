@@ -288,7 +288,7 @@ t.test('a file that cannot be parsed is refused with a remedy', async (t) => {
     ['<!DOCTYPE gameList><gameList/>', /DOCTYPE.*Delete that line/],
     ['<?xml version="1.0"?>\n<!DOCTYPE g [<!ENTITY x SYSTEM "file:///etc/passwd">]>\n<gameList/>', /DOCTYPE/],
     ['<gameList>\n<game><name>A & B</name></game></gameList>', /2:\d+.*move the file away/],
-    ['<gameList><game>', /unclosed tag.*Correct it/],
+    ['<gameList><game>', /unclosed tag: game\. Correct it/],
     ['<gameList/> and more', /text outside.*Correct it/],
     ['<datafile><game/></datafile>', /"datafile".*Move the file away/],
     ['<?xml version="1.0" encoding="ISO-8859-1"?><gameList/>', /"ISO-8859-1".*Save it as UTF-8/],
