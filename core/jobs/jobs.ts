@@ -11,6 +11,7 @@ import { asRequest } from '../log/request-id.ts'
 import { awaitResult } from './await-result.ts'
 import { createAskingBoss, createBoss } from './boss.ts'
 import { type JobOptions, REQUEST_KEY, type StoredData, enqueue } from './enqueue.ts'
+import { createFailureLog } from './log-failures.ts'
 import { WORKER_START_MS } from './workers.ts'
 
 export interface QueueDefinition<Input extends object> {
@@ -102,10 +103,12 @@ export default fp<JobsOptions>(async (app, { url, runsJobs }) => {
   let opened: Promise<PgBoss> | undefined
   let running = 0
   let endedAt = 0
+  const closing = new AbortController()
+  const logFailure = createFailureLog({ log: app.log, ask: () => app.pg.query('select 1'), signal: closing.signal })
 
   async function openBoss (): Promise<PgBoss> {
     const boss = runsJobs ? await createBoss(url) : await createAskingBoss(app.pg)
-    boss.on('error', (err) => { app.log.error({ err }, 'job queue failed') })
+    boss.on('error', logFailure)
     await boss.start()
     await createQueues(boss, queues)
     return boss
@@ -188,5 +191,6 @@ export default fp<JobsOptions>(async (app, { url, runsJobs }) => {
       for (let slot = 0; slot < definition.concurrency; slot++) await startSlot(boss, { name, definition })
     }
   })
+  app.addHook('preClose', async () => { closing.abort() })
   app.addHook('onClose', async () => { await (await opened)?.stop({ graceful: runsJobs, timeout: 8_000, close: true }) })
 }, { name: 'jobs', fastify: '5.x', dependencies: ['database', 'workers', 'rest'] })
