@@ -10,12 +10,14 @@ import { directUrlOf } from '../../core/config/database-urls.ts'
 import type { Features } from '../../core/feature.ts'
 import { EXIT_CODES, StartError } from '../../core/errors.ts'
 import { requireFreeSpace } from '../../core/files/free-space.ts'
+import { inspectInProcess } from '../../core/loader/inspection/inspect-in-process.ts'
 import { deleteOldTarballs, installAlone, specOf, withPackages, writeTarball } from '../../core/loader/packages/install-shared.ts'
-import { linkSdk } from '../../core/loader/packages/packages.ts'
+import { linkSdk, listPluginPackages } from '../../core/loader/packages/packages.ts'
 import { type Dependencies, createPluginsFolder, pluginsFolder, readDependencies } from '../../core/loader/packages/plugins-folder.ts'
 import { NPM_FLAGS, runNpm } from '../../core/loader/packages/run-npm.ts'
 import { TARBALL_MAX_BYTES, readSharedPackages, storeSharedPackage } from '../../core/loader/packages/shared-packages.ts'
 import type { PluginRecord } from '../../core/loader/registry.ts'
+import { listExporterNames } from '../library/exporter-names.ts'
 import { readServerState } from '../../core/supervisor/server-state.ts'
 
 const UNDEFINED_TABLE = '42P01'
@@ -178,15 +180,29 @@ async function removeEverywhere (config: Config, url: string, name: string): Pro
   })
 }
 
+/** Describes the files of an installed exporter, which its removal leaves in the library; empty for other plugins. */
+async function describeLeftFiles ({ data_dir: dataDir }: Config, name: string): Promise<string> {
+  const packages = listPluginPackages(dataDir).filter((pack) => pack.name === name && pack.origin === 'community')
+  if (packages.length === 0) return ''
+  // A broken plugin can be removed, too.
+  const inspection = await inspectInProcess({ runsPlugins: false, packages }).catch(() => ({ descriptions: [] }))
+  const { files, folders } = listExporterNames(inspection)
+  const names = [...files, ...folders.map((folder) => `${folder}/`)]
+  if (names.length === 0) return ''
+  return `The platform folders keep its files: ${[...new Set(names)].join(', ')}. Delete them or exclude them from scans, ` +
+    'because a scan without the plugin may list them as games.\n'
+}
+
 /** Runs `svc plugins remove`. */
 export async function removePlugin (features: Features, name: string): Promise<number> {
   const { config } = await features.loadConfig()
+  const leftFiles = await describeLeftFiles(config, name)
   const url = directUrlOf(config)
   if (url === undefined) {
     requireAdded(Object.keys(readDependencies(pluginsFolder(config.data_dir))), name)
     await removeHere(config, name)
   } else await removeEverywhere(config, url, name)
-  process.stdout.write(`${name} was removed.\n`)
+  process.stdout.write(`${name} was removed.\n${leftFiles}`)
   printRestartHint(config)
   return 0
 }

@@ -40,11 +40,12 @@ async function isDone (
 /**
  * Assembles the chunks of an upload to a file of the library.
  *
- * @param hasWrites true if a process still writes into the file of the upload
+ * @param received the chunks, and true if a process still writes into the file of the upload
  * @throws ApiError CONFLICT if the name is taken
  */
 export async function assembleUpload (
-  staging: Staging, target: string, upload: Upload, chunks: readonly Chunk[], hasWrites: boolean
+  staging: Staging, target: string, upload: Upload,
+  { chunks, hasWrites }: { chunks: readonly Chunk[], hasWrites: boolean }
 ): Promise<void> {
   if (await isDone(staging, target, upload, chunks)) return
   if (await isPresent(target)) throw nameTaken(basename(target))

@@ -32,7 +32,7 @@ async function publish (app: FastifyInstance, folders: UploadFolders, db: Db, up
   const staging = createStaging(folder, upload.id)
   const target = join(folder, upload.file_name)
   const hasWrites = await hasOpenWrites(db, upload.id, await app.workers.listAlive())
-  await assembleUpload(staging, target, upload, chunks, hasWrites)
+  await assembleUpload(staging, target, upload, { chunks, hasWrites })
   if (await selectUpload(db, upload.id) === null) {
     await rm(target, { force: true })
     throw unknownUpload()

@@ -10,7 +10,7 @@ import { withRefusals } from '../library/write-checks.ts'
 import { isCutOff } from '../rom-files/upload.ts'
 import { createCheck } from './content-digest.ts'
 import { findUpload, pathOf } from './find-upload.ts'
-import { type Upload, deleteChunk, deleteWrite, fixChunkSize, insertWrite, upsertChunk } from './rows.ts'
+import { type ChunkWrite, type Upload, deleteChunk, deleteWrite, fixChunkSize, insertWrite, upsertChunk } from './rows.ts'
 import { type InspectBytes, createStaging, locateChunk } from './staging.ts'
 import type { UploadFolders } from './upload-folder.ts'
 import { tooLarge } from './upload-limits.ts'
@@ -37,26 +37,28 @@ function announcedBytes ({ headers }: FastifyRequest): number | null {
 }
 
 /**
+ * Runs work that writes into the file of an upload; a completion meanwhile does not publish that file.
+ *
+ * @returns false, without the work, if a process completes the upload
+ */
+async function writeShared (
+  db: Db, write: Omit<ChunkWrite, 'id'>, work: () => Promise<boolean>
+): Promise<boolean> {
+  const id = randomUUID()
+  if (!await insertWrite(db, { id, ...write })) return false
+  try {
+    return await work()
+  } finally {
+    await deleteWrite(db, id)
+  }
+}
+
+/**
  * Creates the storage of chunks, in the folder that the complete file belongs to.
  *
  * @param worker the id of this process
  */
 export function createChunkStorage (folders: UploadFolders, worker: string) {
-  /**
-   * Runs work that writes into the file of an upload; a completion meanwhile does not publish that file.
-   *
-   * @returns false, without the work, if a process completes the upload
-   */
-  async function writeShared (db: Db, uploadId: string, work: () => Promise<boolean>): Promise<boolean> {
-    const id = randomUUID()
-    if (!await insertWrite(db, { id, upload_id: uploadId, worker_id: worker })) return false
-    try {
-      return await work()
-    } finally {
-      await deleteWrite(db, id)
-    }
-  }
-
   /** Writes the body of a request. @returns true if the chunk has its own file */
   async function write (
     request: FastifyRequest, upload: Upload, number: number, inspect: InspectBytes
@@ -70,7 +72,8 @@ export function createChunkStorage (folders: UploadFolders, worker: string) {
     await requireFreeSpace(folder, size ?? CHUNK_MAX_BYTES)
     const staging = createStaging(folder, upload.id)
     const isShared = start !== null &&
-      await writeShared(request.db, upload.id, () => staging.writeToUpload(start, content, inspect))
+      await writeShared(request.db, { upload_id: upload.id, worker_id: worker }, () =>
+        staging.writeToUpload(start, content, inspect))
     if (!isShared) await staging.writeToOwnFile(number, content, inspect)
     return !isShared
   }

@@ -25,7 +25,7 @@ t.test('a plugin is added from a folder, listed and removed', async (t) => {
   t.match(added, { code: 0, output: /^svc-exporter-note 1\.0\.0: active\n$/ })
   t.notOk(existsSync(join(folder, 'data', 'plugins', 'node_modules', 'svc-exporter-note', 'node_modules')))
   const removed = await runSvc(t, ['plugins', 'remove', 'svc-exporter-note'], env).ended
-  t.match(removed, { code: 0, output: 'svc-exporter-note was removed.\n' })
+  t.match(removed, { code: 0, output: /^svc-exporter-note was removed\.\nThe platform folders keep its files: note\.txt\. Delete / })
   t.match(await runCommand(t, ['plugins', 'remove', 'svc-exporter-note'], env),
     { code: 1, output: "svc: No plugin 'svc-exporter-note' was added. There are none.\n" })
 })
