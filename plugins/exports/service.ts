@@ -5,9 +5,7 @@ import { ApiError, conflict } from '../../core/errors.ts'
 import { describeWrongSwitch } from '../../core/loader/checks/plugin-keys.ts'
 import { createCache } from '../../core/loader/plugin-cache.ts'
 import { toReason } from './files/fs-reason.ts'
-import {
-  type ReadableLibrary, findLibrariesWithPlatform, findReadableLibraries, findUnmountedHome
-} from './find-libraries.ts'
+import { findLibrariesWithPlatform, findReadableLibraries, findUnmountedHome } from './find-libraries.ts'
 import { listPlatforms } from './find-platforms.ts'
 import {
   type LoadedExporter, type PlatformRow, exportPlatform, findObstacle, listMediaFolders
@@ -45,6 +43,11 @@ function logOutcome (log: FastifyBaseLogger, { files, errors }: ExportOutcome): 
   for (const error of errors) log.warn(error, 'export failed')
 }
 
+function addOutcome (outcome: ExportOutcome, { files, errors }: ExportOutcome): void {
+  outcome.files.push(...files)
+  outcome.errors.push(...errors)
+}
+
 /** True if an exporter runs after each scan. */
 function isSwitchedOn (config: Config, log: FastifyBaseLogger, key: string): boolean {
   const problem = describeWrongSwitch(config, key)
@@ -63,6 +66,16 @@ function describeInactive ({ registry }: Pick<FastifyInstance, 'registry'>, key:
     (reason ?? 'it is not installed, so run svc plugins add, or restart the server to remove its route')
 }
 
+function pickExporters (
+  app: FastifyInstance, exporters: ReadonlyMap<string, LoadedExporter>, keys: readonly string[]
+): LoadedExporter[] {
+  return keys.map((key) => {
+    const exporter = exporters.get(key)
+    if (exporter === undefined) throw conflict(describeInactive(app, key))
+    return exporter
+  })
+}
+
 /** Returns the exporters whose files the host can write, by key. */
 function listUsable ({ registry }: Pick<FastifyInstance, 'registry'>, log: FastifyBaseLogger): Map<string, LoadedExporter> {
   return new Map([...registry.exporters].filter(([key, exporter]) => {
@@ -73,7 +86,6 @@ function listUsable ({ registry }: Pick<FastifyInstance, 'registry'>, log: Fasti
 }
 
 export function createExports (app: FastifyInstance, config: Config) {
-  const cache = createCache(app.db, 'exports')
   const log = app.log.child({ feature: 'exports' })
   let exporters = listUsable(app, log)
   app.registry.onReload(({ kind }) => { if (kind === 'exporter') exporters = listUsable(app, log) })
@@ -91,33 +103,29 @@ export function createExports (app: FastifyInstance, config: Config) {
   async function exportPlatforms (
     { exporters: keys, platformIds, renderTimeoutMs, signal }: ExportOptions
   ): Promise<ExportOutcome> {
-    const problem = keys?.map(findProblem).find((one) => one !== null)
-    if (problem !== undefined) throw conflict(problem)
-    const wanted = [...exporters.values()].filter(({ key }) => keys?.includes(key) ?? true)
-    const platforms = await listPlatforms(app.db, platformIds ?? null)
+    const { db, store } = app
+    const wanted = pickExporters(app, exporters, keys ?? [...exporters.keys()])
+    const platforms = await listPlatforms(db, platformIds ?? null)
     const outcome: ExportOutcome = { files: [], errors: [] }
     if (platforms.length === 0 || wanted.length === 0) return outcome
-    let libraries: ReadableLibrary[]
-    try {
-      libraries = await findReadableLibraries(app.library, log)
-    } catch (err) {
-      log.error({ err }, 'export failed: the library cannot be read')
-      return failAll(config.library_dir, platforms, wanted, err)
+    const libraries = await findReadableLibraries(app.library, log).catch((err: unknown) => ({ err }))
+    if ('err' in libraries) {
+      log.error(libraries, 'export failed: the library cannot be read')
+      return failAll(config.library_dir, platforms, wanted, libraries.err)
     }
     const folders = listMediaFolders(wanted, exporters.values())
-    const shared = { config, store: app.store, db: app.db, cache, hanging: new Set<string>(), renderTimeoutMs }
+    const shared = { config, store, db, cache: createCache(db, 'exports'), hanging: new Set<string>(), renderTimeoutMs }
     for (const platform of platforms) {
       const unmounted = await findUnmountedHome({ library: app.library, log }, libraries, platform)
       if (unmounted !== null) {
-        outcome.errors.push(...failAll(unmounted.root.dir, [platform], wanted, unmounted.err).errors)
+        addOutcome(outcome, failAll(unmounted.root.dir, [platform], wanted, unmounted.err))
         continue
       }
       for (const library of await findLibrariesWithPlatform(libraries, platform)) {
-        const { files, errors } = await withPlatformLock(app.databaseUrl, platform.id, signal, (running) =>
+        const part = await withPlatformLock(app.databaseUrl, platform.id, signal, (running) =>
           exportPlatform({ platform, ...library, ...shared, signal: running }, wanted, folders))
-        logOutcome(log, { files, errors })
-        outcome.files.push(...files)
-        outcome.errors.push(...errors)
+        logOutcome(log, part)
+        addOutcome(outcome, part)
       }
     }
     return outcome
@@ -131,7 +139,6 @@ export function createExports (app: FastifyInstance, config: Config) {
     /** Exports the scanned platforms at the end of a scan, with each exporter whose `scan.<key>.export` is true. */
     async exportAfterScan (platformIds: readonly number[], signal: AbortSignal): Promise<ExportOutcome> {
       const keys = [...exporters.keys()].filter((key) => isSwitchedOn(config, log, key))
-      if (keys.length === 0 || platformIds.length === 0) return { files: [], errors: [] }
       return await exportPlatforms({ exporters: keys, platformIds, signal })
     }
   }

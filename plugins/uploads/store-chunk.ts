@@ -53,6 +53,14 @@ async function writeShared (
   }
 }
 
+/** Returns the error for a chunk that was not written. @param size the bytes that arrived */
+function explainFailure (err: unknown, { fs_path: folder }: Upload, number: number, size: number): unknown {
+  if (isCutOff(err)) return badRequest(`Chunk ${number} was interrupted after ${size} bytes; send it again`)
+  // The platform folder was deleted with the last of its ROMs.
+  if (errorCode(err) === 'ENOENT') return conflict(`'${folder}' was deleted at the same moment; send chunk ${number} again`)
+  return err
+}
+
 /**
  * Creates the storage of chunks, in the folder that the complete file belongs to.
  *
@@ -101,12 +109,7 @@ export function createChunkStorage (folders: UploadFolders, worker: string) {
         check.update(piece)
       }
       const writing = withRefusals(pathOf(upload), () => write(request, upload, number, inspect))
-      const hasOwnFile = await writing.catch((err: unknown) => {
-        if (isCutOff(err)) throw badRequest(`Chunk ${number} was interrupted after ${size} bytes; send it again`)
-        // The platform folder was deleted with the last of its ROMs.
-        if (errorCode(err) === 'ENOENT') throw conflict(`'${upload.fs_path}' was deleted at the same moment; send chunk ${number} again`)
-        throw err
-      })
+      const hasOwnFile = await writing.catch((err: unknown) => { throw explainFailure(err, upload, number, size) })
       if (size === 0) throw badRequest(`Chunk ${number} is empty; send its bytes`)
       try {
         check.finish()
