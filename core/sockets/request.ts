@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { hasBody } from '../web/empty-body.ts'
 import { findHostProblem } from '../web/framework-errors.ts'
 
 /** The path of sockets for browsers and devices, below the path of the base URL. */
@@ -14,10 +15,6 @@ const BODY_MS = 85_000
 const METHODS = ['GET', 'POST']
 
 interface Fault { status: 400 | 405 | 413, detail: string }
-
-function hasBody ({ headers }: IncomingMessage): boolean {
-  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
-}
 
 /** The path of an endpoint: below the path of the base URL, and without that path, because a proxy may have cut it. */
 export interface SocketPath { readonly path: string, readonly bare: string }

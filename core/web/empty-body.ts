@@ -1,5 +1,10 @@
+import type { IncomingHttpHeaders } from 'node:http'
 import type { FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
+
+/** True if the headers announce a body. One in chunks may turn out to be empty. */
+export const hasBody = ({ headers }: { headers: IncomingHttpHeaders }): boolean =>
+  headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
 
 const URLENCODED = 'application/x-www-form-urlencoded'
 
@@ -14,8 +19,8 @@ function isForm (type: string, { server }: FastifyRequest): boolean {
  */
 export default fp(async (app) => {
   app.addHook('preParsing', (request, _reply, payload, done) => {
-    const { 'content-type': type, 'content-length': length = '0', 'transfer-encoding': coding } = request.headers
-    if (type !== undefined && length === '0' && coding === undefined && !isForm(type.toLowerCase(), request)) {
+    const { 'content-type': type } = request.headers
+    if (type !== undefined && !hasBody(request) && !isForm(type.toLowerCase(), request)) {
       delete request.headers['content-type']
     }
     done(null, payload)

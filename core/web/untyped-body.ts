@@ -1,8 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
-
-const hasBody = ({ headers }: FastifyRequest) =>
-  headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0'
+import { hasBody } from './empty-body.ts'
 
 const readsOnlyJson = ({ routeOptions: { schema } }: FastifyRequest) =>
   schema?.body !== undefined && schema.consumes === undefined
