@@ -7,35 +7,6 @@ import type { AnyCaller } from '../platforms/visibility.ts'
 import { isRomVisible } from '../roms/visibility.ts'
 import type { StoredContent } from './decide.ts'
 
-/** The values of rows, as one list per column. */
-type Columns<Row> = { [Name in keyof Row]: readonly Row[Name][] }
-
-/**
- * Selects many rows as one list of values per column, because the driver needs twice as long for ten thousand single
- * rows.
- *
- * @param toRow returns a row as a literal, because an object to which its fields are added takes six times as long
- */
-async function selectByColumn<Row extends object> (
-  db: Db, columns: readonly (keyof Row & string)[], rows: RawBuilder<unknown>,
-  toRow: (columns: Columns<Row>, at: number) => Row
-): Promise<Row[]> {
-  const [first] = columns
-  const lists = columns.map((name) => sql`coalesce(json_agg(${sql.ref(`x.${name}`)}), '[]') as ${sql.ref(name)}`)
-  const { rows: [found] } = await sql<Columns<Row>>`select ${sql.join(lists)} from (${rows}) x`.execute(db)
-  if (found === undefined || first === undefined) return []
-  const made: Row[] = []
-  for (let at = 0; at < found[first].length; at++) made.push(toRow(found, at))
-  return made
-}
-
-/** Returns a value of a column. Values of rows are null, never undefined. */
-function valueAt<Value> (values: readonly Value[], at: number): Value {
-  const value = values[at]
-  if (value === undefined) throw new TypeError(`Row ${at} has no value`)
-  return value
-}
-
 /** An asset with the sync state of this device. Times are milliseconds since 1970. */
 export interface AssetRow extends StoredContent {
   id: number
@@ -87,29 +58,9 @@ function isInScope (column: string, scope: Scope): RawBuilder<boolean> {
     : named
 }
 
-const ASSET_COLUMNS = ['id', 'kind', 'rom_id', 'file_name', 'emulator', 'slot', 'sha1', 'content_hash', 'conflict_of',
-  'missing_from_fs', 'updated_at', 'last_synced_at', 'is_untracked', 'plus_stem'] as const
-
-const toAssetRow = (columns: Columns<AssetRow>, at: number): AssetRow => ({
-  id: valueAt(columns.id, at),
-  kind: valueAt(columns.kind, at),
-  rom_id: valueAt(columns.rom_id, at),
-  file_name: valueAt(columns.file_name, at),
-  emulator: valueAt(columns.emulator, at),
-  slot: valueAt(columns.slot, at),
-  sha1: valueAt(columns.sha1, at),
-  content_hash: valueAt(columns.content_hash, at),
-  conflict_of: valueAt(columns.conflict_of, at),
-  missing_from_fs: valueAt(columns.missing_from_fs, at),
-  updated_at: valueAt(columns.updated_at, at),
-  last_synced_at: valueAt(columns.last_synced_at, at),
-  is_untracked: valueAt(columns.is_untracked, at),
-  plus_stem: valueAt(columns.plus_stem, at)
-})
-
 /** Selects the assets of the caller whose ROM is visible. */
 export async function selectAssets (db: Db, scope: Scope): Promise<AssetRow[]> {
-  return await selectByColumn<AssetRow>(db, ASSET_COLUMNS, sql`
+  const { rows } = await sql<AssetRow>`
     select a.id, a.kind, a.rom_id, a.file_name, a.emulator, a.slot, a.sha1, a.content_hash, a.conflict_of, a.missing_from_fs,
       ${selectMilliseconds('a.updated_at')} as updated_at, ${selectMilliseconds('d.last_synced_at')} as last_synced_at, d.is_untracked,
       case when position('+' in r.fs_name_no_ext) > 0 then r.fs_name_no_ext end as plus_stem
@@ -117,25 +68,18 @@ export async function selectAssets (db: Db, scope: Scope): Promise<AssetRow[]> {
     join roms r on r.id = a.rom_id
     left join device_syncs d on d.asset_id = a.id and d.device_id = ${scope.device_id}
     where a.user_id = ${scope.user_id} and a.kind = any(${scope.kinds}::text[]) and a.deleted_at is null
-      and ${isInScope('a.rom_id', scope)} and ${isRomVisible(scope.caller)}`, toAssetRow)
+      and ${isInScope('a.rom_id', scope)} and ${isRomVisible(scope.caller)}`.execute(db)
+  return rows
 }
-
-const toBaseRow = (columns: Columns<BaseRow>, at: number): BaseRow => ({
-  rom_id: valueAt(columns.rom_id, at),
-  kind: valueAt(columns.kind, at),
-  key: valueAt(columns.key, at),
-  sha1: valueAt(columns.sha1, at),
-  content_hash: valueAt(columns.content_hash, at),
-  updated_at: valueAt(columns.updated_at, at)
-})
 
 /** Selects the bases of the device whose keys have this prefix. */
 export async function selectBases (db: Db, scope: Scope, keyStart: string): Promise<BaseRow[]> {
-  return await selectByColumn<BaseRow>(db, ['rom_id', 'kind', 'key', 'sha1', 'content_hash', 'updated_at'], sql`
+  const { rows } = await sql<BaseRow>`
     select b.rom_id, b.kind, b.key, b.sha1, b.content_hash, ${selectMilliseconds('b.updated_at')} as updated_at from sync_bases b
     where b.device_id = ${scope.device_id} and b.kind = any(${scope.kinds}::text[])
       and starts_with(b.key, ${keyStart})
-      and ${scope.includes_known ? sql`true` : isInScope('b.rom_id', scope)}`, toBaseRow)
+      and ${scope.includes_known ? sql`true` : isInScope('b.rom_id', scope)}`.execute(db)
+  return rows
 }
 
 /**
