@@ -32,7 +32,7 @@ export interface Jobs {
   /**
    * Sends a job to the scan worker and waits for its result. A job that did not begin in time is canceled.
    *
-   * @throws ApiError UNAVAILABLE if no worker answered within `timeoutMs`, and seconds after its worker died.
+   * @throws ApiError UNAVAILABLE if no worker answered within `timeoutMs`, or none ran for seconds.
    */
   request (name: string, input: object, timeoutMs: number, options?: JobOptions): Promise<unknown>
   /** Runs a job at the times of a cron line (five fields, UTC). `H` is one time, which depends on queue and key. */
@@ -52,6 +52,9 @@ declare module 'fastify' {
  * notification, maybe after the first one has ended and its worker has looked for more.
  */
 const RETURNED_MS = 1_000
+
+/** The longest wait for a scan worker that does not run. A start takes two seconds, and svc start repeats it. */
+const ABSENT_MS = 10_000
 
 /** The queue through which pg-boss sends scheduled jobs. */
 const SCHEDULED = '__pgboss__send-it'
@@ -172,7 +175,8 @@ export default fp<JobsOptions>(async (app, { url, runsJobs }) => {
       // The job wakes the worker, whose start is no part of the work.
       const startMs = await app.workers.isResting() ? WORKER_START_MS : 0
       const queued = await enqueue(boss, name, input, options)
-      return await outsideRequestTime(() => awaitResult(app.workers, boss, queued, timeoutMs + startMs))
+      const limits = { timeoutMs: timeoutMs + startMs, absentMs: Math.max(ABSENT_MS, startMs) }
+      return await outsideRequestTime(() => awaitResult(app.workers, boss, queued, limits))
     },
     async schedule (name, key, cron, input) {
       const boss = await useBoss()

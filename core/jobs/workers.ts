@@ -36,6 +36,8 @@ declare module 'fastify' {
        * @throws ApiError UNAVAILABLE if there is none.
        */
       requireScanWorker(): Promise<void>
+      /** Returns the error that no scan worker runs; null if one does. A resting scan worker does not run. */
+      findAbsence (): Promise<ApiError | null>
       /** Returns the internal address of a live host; null if it has none, and undefined if it is not alive. */
       findAddress (hostId: string): Promise<string | null | undefined>
       /** Returns the ids of all live processes. */
@@ -65,7 +67,9 @@ const LOCK_MS = 2_000
 const RETRY_MS = 200
 /** The longest start of a scan worker, on a slow machine. */
 export const WORKER_START_MS = 15_000
-const NO_SCAN_WORKER = 'No scan worker is running. Start one with svc worker, or the whole server with svc start.'
+const NO_SCAN_WORKER = 'No scan worker is running.'
+const START_ONE = 'Start one with svc worker, or the whole server with svc start.'
+const STARTS_LATE = 'It did not start in time; try again later. The log of the server shows whether it cannot start, and why.'
 /** First half of the advisory locks that live processes hold: an arbitrary number reserved for this server. */
 const LOCK_CLASS = 736_413
 /**
@@ -134,20 +138,26 @@ async function finish (app: FastifyInstance): Promise<void> {
   await app.close()
 }
 
-async function isAlive (app: FastifyInstance, role: Role): Promise<boolean> {
+async function isRunning (app: FastifyInstance, role: Role): Promise<boolean> {
   const { rowCount } = await app.db.query(`${ALIVE} where w.role = $1 limit 1`, [role])
-  return rowCount === 1 || (role === 'worker' && await app.workers.isResting())
+  return rowCount === 1
 }
+
+const isAlive = async (app: FastifyInstance, role: Role): Promise<boolean> =>
+  await isRunning(app, role) || (role === 'worker' && await app.workers.isResting())
 
 async function loadAddresses (app: FastifyInstance): Promise<Map<string, string | null>> {
   const { rows } = await app.db.query<{ host_id: string, address: string | null }>(ALIVE)
   return new Map(rows.map(({ host_id: id, address }) => [id, address]))
 }
 
+const noScanWorker = (isSupervised: boolean): ApiError =>
+  new ApiError('UNAVAILABLE', `${NO_SCAN_WORKER} ${isSupervised ? STARTS_LATE : START_ONE}`)
+
 async function requireScanWorker (app: FastifyInstance, isSupervised: boolean): Promise<void> {
   const deadline = performance.now() + (isSupervised ? WORKER_START_MS : 0)
   while (!await isAlive(app, 'worker')) {
-    if (performance.now() >= deadline) throw new ApiError('UNAVAILABLE', NO_SCAN_WORKER)
+    if (performance.now() >= deadline) throw noScanWorker(isSupervised)
     await sleep(RETRY_MS)
   }
 }
@@ -206,6 +216,7 @@ export default fp<WorkersOptions>(async (app, { url, role, isSupervised, host, k
     isAlive: (role) => isAlive(app, role),
     isResting: () => app.workers.isLocked(RESTING),
     requireScanWorker: () => requireScanWorker(app, isSupervised),
+    findAbsence: async () => await isRunning(app, 'worker') ? null : noScanWorker(isSupervised),
     findAddress: createHostAddresses(() => loadAddresses(app)),
     listAlive: async () => (await app.db.query<{ id: string }>(ALIVE)).rows.map((row) => row.id),
     ...createLocks(session, app, id),

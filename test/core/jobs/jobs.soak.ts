@@ -37,6 +37,26 @@ t.test('a request whose worker was killed fails within seconds', async (t) => {
   t.ok(performance.now() - begun < LONG_MS / 2)
 })
 
+t.test('a request fails within seconds if no scan worker runs, but waits for a slow one', async (t) => {
+  const url = await createTestDatabase(t)
+  const gate = Promise.withResolvers<null>()
+  const define: Define = (jobs) => {
+    jobs.define('slow', { concurrency: 1, timeoutSeconds: LONG_SECONDS, run: async () => await gate.promise })
+  }
+  const web = await start(t, url, false, define)
+  const begun = performance.now()
+  await t.rejects(web.request('slow', {}, LONG_MS), { code: 'UNAVAILABLE', message: /^No scan worker is running\. Start one/ })
+  const refusedMs = performance.now() - begun
+  t.ok(refusedMs < LONG_MS / 2)
+  t.equal((await web.app.pg.query("select from pgboss.job where name = 'slow' and state <> 'cancelled'")).rowCount, 0)
+  await start(t, url, true, define)
+  const answers = Promise.all([1, 2].map(() => web.request('slow', {}, LONG_MS)))
+  const asked = performance.now()
+  await until(() => performance.now() - asked > refusedMs + 2_000, 'more time than without a worker')
+  gate.resolve(null)
+  t.same(await answers, [null, null], 'the second job waits for the first one')
+})
+
 t.test('fast jobs of one group that are sent at once all run soon', async (t) => {
   const url = await createTestDatabase(t)
   const define: Define = (jobs) => {

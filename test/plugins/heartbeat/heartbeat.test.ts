@@ -193,6 +193,7 @@ t.test('an unreachable database is reported without its address', async (t) => {
     isAlive: async () => (await db.query('select 1')).rowCount === 1,
     isResting: async () => false,
     requireScanWorker: async () => {},
+    findAbsence: async () => null,
     findAddress: async () => undefined,
     listAlive: async () => [],
     restart: () => {},
