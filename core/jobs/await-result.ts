@@ -21,7 +21,7 @@ const WORKER_CHECK_MS = 1_000
 const POLL_MS = [20, 30, 50, 100, 200]
 
 /** Creates a check that returns the error of a job that no worker will finish. The check is called repeatedly. */
-function watchWorker (workers: Workers, { id }: QueuedJob, absentMs: number): (state: string | undefined) => Promise<ApiError | null> {
+function watchWorker (workers: Workers, { id }: QueuedJob, absentMs: number) {
   let checkedAt = 0
   let seen = { isActive: false, at: performance.now() }
 
@@ -30,7 +30,7 @@ function watchWorker (workers: Workers, { id }: QueuedJob, absentMs: number): (s
     return await workers.isLocked(id) ? null : new ApiError('UNAVAILABLE', LOST)
   }
 
-  return async (state) => {
+  return async (state: string | undefined): Promise<ApiError | null> => {
     const now = performance.now()
     const isActive = state === 'active'
     if (isActive !== seen.isActive) seen = { isActive, at: now }

@@ -114,9 +114,10 @@ t.test('process has no signals, debugger, native code, descriptors or users', as
 
 t.test('no global opens a connection', async (t) => {
   const found = JSON.parse(await run('return JSON.stringify(Object.getOwnPropertyNames(globalThis))')) as string[]
-  t.same(found.filter((name) => !GLOBALS.includes(name)), [])
-  t.equal(await run("return ['fetch', 'WebSocket', 'EventSource', 'Response', 'BroadcastChannel'].map((name) => typeof globalThis[name]).join()"),
-    'undefined,undefined,undefined,undefined,undefined')
+  t.same(found.filter((name) => !GLOBALS.includes(name)), ['fetch'])
+  await t.rejects(run("await fetch('http://127.0.0.1:1/')"), { message: /may not call fetch.*use ctx\.http/ })
+  t.equal(await run("return ['WebSocket', 'EventSource', 'Response', 'BroadcastChannel'].map((name) => typeof globalThis[name]).join()"),
+    'undefined,undefined,undefined,undefined')
   t.equal(await run('return [WebAssembly.compileStreaming, WebAssembly.instantiateStreaming].join()'), ',')
   t.equal(await run("return Object.keys(globalThis[Symbol.for('undici.globalDispatcher.1')]).length"), '0')
 })

@@ -29,6 +29,18 @@ t.test('a plugin that hangs between two calls is killed, and restarts', async (t
   t.equal(await tell('answer here'), 'here')
 })
 
+t.test('a plugin that ends soon after each start stays failed with its last reason', async (t) => {
+  const { dataDir, packages } = install(t, ['ends-after-setup'], APART)
+  const registry = await load(t, dataDir, packages)
+  const states: string[] = []
+  registry.onChange(() => { states.push(registry.records.map(({ status, reason }) => `${status}: ${reason ?? ''}`).join()) })
+  const findFirst = (times: number) => states.findIndex((state) => state.includes(`${times} times in a row`))
+  await until(() => findFirst(4) !== -1, 'the fourth end')
+  const later = states.slice(findFirst(2))
+  t.equal(later.length, 3)
+  for (const state of later) t.match(state, /^failed: A plugin may not call fetch.*use ctx\.http, \d times in a row/)
+})
+
 t.test('the server and other plugins work on while a plugin crashes and hangs', async (t) => {
   await makeTrouble(t, 5, 1)
 })

@@ -80,6 +80,14 @@ function lockIntrinsics (): void {
   for (const type of [Array, Promise]) Object.defineProperty(type, Symbol.species, { configurable: false })
 }
 
+/** Puts a function in the place of `fetch` that names the remedy, because "fetch is not defined" names none. */
+function refuseFetch (): void {
+  const fetch = async () => {
+    throw new Error('A plugin may not call fetch, because its process has no network; use ctx.http')
+  }
+  Object.defineProperty(globalThis, 'fetch', { value: fetch, configurable: true, enumerable: true, writable: true })
+}
+
 /** Sets an inert agent, because Node's HTTP client otherwise creates one that opens connections. */
 function refuseAgent (): void {
   for (const version of [1, 2, 3]) {
@@ -108,6 +116,7 @@ export function confine (channel: Socket): void {
   refuseModules()
   removeOthers(PROCESS, process, 'process')
   removeOthers(GLOBALS, globalThis, 'globalThis')
+  refuseFetch()
   // Node's own code sets properties of objects that a setter here would be handed.
   Object.seal(Object.prototype)
   lockIntrinsics()

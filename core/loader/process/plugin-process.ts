@@ -14,7 +14,7 @@ import { PluginChild } from './plugin-child.ts'
 const PING_MS = 5_000
 /** Longer than the limit after a failed call, because an idle process may be swapped out. */
 const IDLE_PING_MS = 15_000
-/** A process that lived this long is restarted without backoff. */
+/** A process that lived this long is restarted without backoff, and works again after any number of deaths. */
 const STEADY_MS = 60_000
 
 const boots = new PQueue({ concurrency: BOOTS_AT_ONCE })
@@ -50,7 +50,10 @@ export class PluginProcess {
   #downReason = 'it was not started'
   #isClosed = false
   #crashes = 0
+  /** The deaths in a row between two calls, which the plugin's timers or promises caused. */
+  #idleCrashes = 0
   #restart: NodeJS.Timeout | undefined
+  #recovery: NodeJS.Timeout | undefined
 
   constructor (options: PluginProcessOptions) {
     this.#options = options
@@ -82,6 +85,7 @@ export class PluginProcess {
   async close (): Promise<void> {
     this.#isClosed = true
     clearTimeout(this.#restart)
+    clearTimeout(this.#recovery)
     if (this.#child !== null && this.#openContext !== null) {
       await this.#call({ method: 'close', args: [] }).finally(() => { this.end() })
     }
@@ -91,6 +95,7 @@ export class PluginProcess {
   end (): void {
     this.#isClosed = true
     clearTimeout(this.#restart)
+    clearTimeout(this.#recovery)
     this.#child?.kill()
   }
 
@@ -131,10 +136,12 @@ export class PluginProcess {
 
   #handleExit (ended: PluginChild, reason: string): void {
     if (this.#child === ended) this.#downReason = reason
+    const isIdle = ended.peer.isIdle()
     ended.peer.fail(this.#downError())
     if (this.#child !== ended) return
     this.#child = null
-    if (performance.now() - ended.startedAt > STEADY_MS) this.#crashes = 0
+    if (performance.now() - ended.startedAt > STEADY_MS) this.#crashes = this.#idleCrashes = 0
+    this.#idleCrashes = isIdle ? this.#idleCrashes + 1 : 0
     this.#scheduleRestart()
   }
 
@@ -143,7 +150,9 @@ export class PluginProcess {
     const { pack, log, onChange, restartMs = restartDelay } = this.#options
     const delayMs = restartMs(this.#crashes++)
     log.warn({ plugin: pack.name, reason: this.#downReason, restartMs: delayMs }, 'plugin process ended and is restarted')
-    onChange?.(`${this.#downReason}; it is restarted`)
+    const times = this.#idleCrashes > 1 ? `, ${this.#idleCrashes} times in a row soon after its start` : ''
+    clearTimeout(this.#recovery)
+    onChange?.(`${this.#downReason}${times}; it is restarted`)
     this.#restart = setTimeout(() => { void this.#tryAgain() }, delayMs).unref()
   }
 
@@ -151,7 +160,7 @@ export class PluginProcess {
     try {
       await this.load()
       await this.#prepare()
-      this.#options.onChange?.(null)
+      this.#reportRecovery()
     } catch (err) {
       if (this.#isClosed) return
       this.#downReason = err instanceof Error ? err.message : String(err)
@@ -162,6 +171,13 @@ export class PluginProcess {
       child.kill()
       this.#scheduleRestart()
     }
+  }
+
+  /** Reports that the process works again: at once, or once it lives longer than the former ones did. */
+  #reportRecovery (): void {
+    const report = () => { if (this.#child !== null) this.#options.onChange?.(null) }
+    if (this.#idleCrashes > 1) this.#recovery = setTimeout(report, STEADY_MS).unref()
+    else report()
   }
 
   async #prepare (): Promise<void> {
