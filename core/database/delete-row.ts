@@ -1,6 +1,9 @@
 import type { EntityName, FilterQuery } from '@mikro-orm/core'
-import { notFound } from '../errors.ts'
+import { type ApiError, notFound } from '../errors.ts'
 import type { Db } from './db.ts'
+
+/** Creates the error for an object that another request deleted after this one had read it. */
+export const alreadyDeleted = (what: string): ApiError => notFound(`${what} was already deleted by another request`)
 
 /**
  * Deletes a row that the caller has read before.
@@ -12,5 +15,5 @@ export async function deleteRow<Row extends { id: number }> (
   db: Db, entity: EntityName<Row>, id: number, what: string
 ): Promise<void> {
   const deleted = await db.em.nativeDelete(entity, { id } as FilterQuery<Row>)
-  if (deleted === 0) throw notFound(`${what} was already deleted by another request`)
+  if (deleted === 0) throw alreadyDeleted(what)
 }

@@ -3,6 +3,7 @@ import type { FastifyInstance } from 'fastify'
 import type { Context } from '../../core/access/context.ts'
 import { databaseDate } from '../../core/database/clock.ts'
 import type { Db } from '../../core/database/db.ts'
+import { deleteRow } from '../../core/database/delete-row.ts'
 import { inTransaction } from '../../core/database/transaction.ts'
 import { createAloneQueue } from '../../core/jobs/alone-queue.ts'
 import { User } from '../users/entities.ts'
@@ -66,7 +67,7 @@ export function createCollectionEdits (app: FastifyInstance, covers: Covers) {
 
     /** Deletes a collection with its pictures. */
     remove: (db: Db, id: number): Promise<void> => runAlone(id, async () => {
-      await db.em.nativeDelete(Collection, { id })
+      await deleteRow(db, Collection, id, `Collection ${id}`)
       await covers.delete(id)
     }),
 

@@ -56,16 +56,21 @@ async function lockPlatforms (tx: Db, id: number): Promise<string[] | null> {
   return dat?.platform_slugs ?? null
 }
 
-/** Deletes a DAT and has the ROMs of its platforms compared again. */
-export async function deleteDat (db: Db, id: number): Promise<void> {
-  await inTransaction(db, async (tx) => {
+/**
+ * Deletes a DAT and has the ROMs of its platforms compared again.
+ *
+ * @returns false if the DAT was already deleted
+ */
+export async function deleteDat (db: Db, id: number): Promise<boolean> {
+  return await inTransaction(db, async (tx) => {
     const slugs = await lockPlatforms(tx, id)
-    if (slugs === null) return
+    if (slugs === null) return false
     await deleteGames(tx, id)
     await dropResults(tx, id, slugs)
     await tx.query('delete from dats where id = $1', [id])
     // A file with another version of the DAT is read again.
     await tx.query('delete from dat_folder_files f where not exists (select from dats where folder_path = f.path)')
+    return true
   })
 }
 

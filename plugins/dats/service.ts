@@ -2,6 +2,7 @@ import { join, resolve } from 'node:path'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { type Context, contextOf } from '../../core/access/context.ts'
 import type { Config } from '../../core/config/config.ts'
+import { alreadyDeleted } from '../../core/database/delete-row.ts'
 import { conflict, notFound } from '../../core/errors.ts'
 import { isPresent } from '../../core/files/safe-path.ts'
 import { countEdit } from '../library-versions/version-rows.ts'
@@ -154,7 +155,7 @@ export function createDats (app: FastifyInstance, config: Config) {
       if (path !== null && await isPresent(join(datFolder(config), path))) {
         throw conflict(`The DAT comes from '${path}' in the folder of DATs; delete that file, then run the task ${FOLDER_TASK}`)
       }
-      await deleteDat(context.db, id)
+      if (!await deleteDat(context.db, id)) throw alreadyDeleted(`DAT ${id}`)
       await compareLater()
     },
 

@@ -196,6 +196,13 @@ t.test('a collection that is deleted while covers arrive leaves no file', async 
   }
 })
 
+t.test('of concurrent deletions of one collection only the first succeeds', async (t) => {
+  const { alice } = await start(t)
+  const { id } = await alice.make('Deleted at once')
+  const answers = await Promise.all(Array.from({ length: 6 }, () => alice.call('DELETE', `/api/collections/${id}`)))
+  t.same(answers.map(({ statusCode }) => statusCode).sort(), [200, 404, 404, 404, 404, 404])
+})
+
 t.test('V9, collections: hidden ROMs are in no list, count or cover of a collection', async (t) => {
   const { test, alice, bob } = await start(t)
   const genres = { genres: ['Puzzle'] }

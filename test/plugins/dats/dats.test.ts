@@ -241,6 +241,12 @@ t.test('a file of the folder comes back when the newer version is deleted', asyn
   t.equal((await sql("select from dats where folder_path = 'old.dat'")).length, 1, 'a missing folder deletes nothing')
 })
 
+t.test('of concurrent deletions of one DAT only the first succeeds', async (t) => {
+  const id = await loadDat('Sega - Pico', [toGame('Have', [file('Have.bin')])])
+  const statuses = (await Promise.all(Array.from({ length: 6 }, () => remove(id)))).map(({ statusCode }) => statusCode)
+  t.same(statuses.sort(), [204, 404, 404, 404, 404, 404])
+})
+
 t.test('a fixdat holds the missing games as they stand in the DAT', async (t) => {
   await add('saturn', { 'Have.bin': content('Have.bin') })
   const tricky = toGame('A &amp; "B"'.replaceAll('"', '&quot;'), [file('A &amp; B.bin', 'miss')], ' cloneof="Have"')
