@@ -13,9 +13,10 @@ export class ProviderSkippedError extends Error {
     this.retryAt = retryAt
   }
 
-  /** Returns the reason, and the time when calls resume. */
+  /** Returns the reason, and the time when calls resume unless they already did. */
   describe (): string {
-    return this.retryAt === null ? this.message : `${this.message}; calls resume at ${formatDate(this.retryAt)}`
+    const isOver = this.retryAt !== null && this.retryAt <= Date.now()
+    return this.retryAt === null || isOver ? this.message : `${this.message}; calls resume at ${formatDate(this.retryAt)}`
   }
 }
 

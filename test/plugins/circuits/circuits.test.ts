@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import t from 'tap'
+import { ProviderSkippedError } from '../../../plugins/circuits/check-circuit.ts'
 import {
   type Breaker, FAILURES_MAX, FIRST_COOL_DOWN_MS, LONGEST_COOL_DOWN_MS, LONGEST_PAUSE_MS, type CallOutcome,
   PROBE_WAIT_MAX_MS, type CallPermit, CircuitBreaker
@@ -177,6 +178,13 @@ t.test('too long a pause opens the circuit until its end, as does a sum of pause
   }
   take(breaker).end(paused(60_000))
   t.equal(stateOf(breaker), 'open')
+})
+
+t.test('a skipped call names the time when calls resume only while it is in the future', (t) => {
+  const describe = (retryAt: number | null) => new ProviderSkippedError({ reason: 'its allowance is used up', retryAt }).describe()
+  t.equal(describe(Date.UTC(2100, 0)), 'its allowance is used up; calls resume at 2100-01-01T00:00:00+00:00')
+  for (const retryAt of [null, Date.now() - 1]) t.equal(describe(retryAt), 'its allowance is used up')
+  t.end()
 })
 
 t.test('a senseless pause becomes the shortest or a very long one', async (t) => {
