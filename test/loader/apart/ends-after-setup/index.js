@@ -5,7 +5,7 @@ export default defineProvider({
   name: 'Ends its process soon after each start',
   id: 'string',
   async setup () {
-    setTimeout(() => { void fetch('https://games.example/') }, 50)
+    setTimeout(() => fetch('https://games.example/'), 50)
   },
   async identify () {
     return undefined
