@@ -11,7 +11,8 @@ const tags = ['search']
 const PICTURE_CACHE = 'private, max-age=86400'
 const reads: RouteAccess = { scopes: ['roms.read'] }
 const refusals = { 500: ErrorSchema, 502: ErrorSchema, 503: ErrorSchema }
-const SKIPPED_HEADER = 'Providers that did not answer are in the header `X-Left-Out`: JSON, a list of `provider`, `reason` and `until`'
+const SKIPPED_HEADER = 'Providers that did not answer are in the header `X-Left-Out`: JSON, a list of `provider`, ' +
+  '`code` (`not_called`, `timeout`, `paused`, `refused`, `failed`, `no_numbers` or `unknown_platform`), `reason` and `until`'
 
 /** Escapes all other characters, because headers are ASCII. */
 const toHeader = (value: unknown) => JSON.stringify(value)

@@ -55,5 +55,8 @@ export type CoverView = Static<typeof CoverSchema>
 export const CoverGroupSchema = Type.Object({ name: Type.String({ description: 'Name of the game at the provider' }), resources: Type.Array(CoverSchema) }, { title: 'CoverGroup' })
 export type CoverGroupView = Static<typeof CoverGroupSchema>
 
+/** The kinds of reasons why a provider has no answer. A paused or failing one is `not_called` by later searches. */
+export type SkipCode = 'not_called' | 'timeout' | 'paused' | 'refused' | 'failed' | 'no_numbers' | 'unknown_platform'
+
 /** A provider without an answer, as listed in the header. */
-export interface SkippedProvider { provider: string, reason: string, until: string | null }
+export interface SkippedProvider { provider: string, code: SkipCode, reason: string, until: string | null }

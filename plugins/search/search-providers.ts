@@ -19,6 +19,7 @@ import {
   toComparedName
 } from './search-calls.ts'
 import { checkCovers } from './check-covers.ts'
+import type { SkipCode } from './schemas.ts'
 
 type Provider = Loaded<ProviderDefinition>
 type CallOf<Kind> = Extract<SearchCall, { kind: Kind }>
@@ -43,19 +44,23 @@ function toFoundGame ({ id, name = '', slug = '', summary = '', min_age: minAge,
 }
 
 function explain (err: unknown): Omit<Failure, 'provider'> {
-  const failure = (reason: string) => ({ reason, until: null, isAsked: true, isRefused: false })
-  if (err instanceof ProviderSkippedError) return { ...failure(err.message), until: formatDate(err.retryAt) }
-  if (err instanceof TimeLimitError) return failure('it did not answer in time')
-  if (err instanceof RateLimitedError) return failure('it asks for a pause')
-  if (err instanceof CredentialsRefusedError) return { ...failure('it refused its credentials'), isRefused: true }
-  return failure('it failed; see the log of the server')
+  const failure = (code: SkipCode, reason: string) =>
+    ({ code, reason, until: null, isAsked: true, isRefused: code === 'refused' })
+  if (err instanceof ProviderSkippedError) return { ...failure('not_called', err.message), until: formatDate(err.retryAt) }
+  if (err instanceof TimeLimitError) return failure('timeout', 'it did not answer in time')
+  if (err instanceof RateLimitedError) return failure('paused', 'it asks for a pause')
+  if (err instanceof CredentialsRefusedError) return failure('refused', 'it refused its credentials')
+  return failure('failed', 'it failed; see the log of the server')
 }
 
 function explainUnasked ({ key, definition }: Provider, rom: RomForLookup): Failure {
-  const reason = rom.isSupportedBy(definition)
-    ? 'it has no games with numbers; search by name'
-    : `it does not know the platform '${rom.platform.slug}'; an administrator can choose another one for the folder at /setup`
-  return { provider: key, reason, until: null, isAsked: false, isRefused: false }
+  const why: Pick<Failure, 'code' | 'reason'> = rom.isSupportedBy(definition)
+    ? { code: 'no_numbers', reason: 'it has no games with numbers; search by name' }
+    : {
+        code: 'unknown_platform',
+        reason: `it does not know the platform '${rom.platform.slug}'; an administrator can choose another one for the folder at /setup`
+      }
+  return { provider: key, ...why, until: null, isAsked: false, isRefused: false }
 }
 
 /** Runs work with a time limit, which includes the wait in a provider's queue. */

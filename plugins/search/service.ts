@@ -23,7 +23,8 @@ const ADULT_AGE = 18
 
 const NO_RESULTS: Results<never> = { results: [], skipped: [] }
 
-const toSkippedProvider = ({ provider, reason, until }: Failure): SkippedProvider => ({ provider, reason, until })
+const toSkippedProvider = ({ provider, code, reason, until }: Failure): SkippedProvider =>
+  ({ provider, code, reason, until })
 
 /** @throws ApiError if no provider answered of those that were asked */
 function checkAnswered ({ isEnabled, answers, failures: all }: ProviderAnswers<unknown>, missing: string): void {

@@ -1,3 +1,4 @@
+import { rom as deRom } from '../../../plugins/console/web/i18n/de/rom.ts'
 import { normalizeTag, repairLanguage } from '../../../plugins/console/web/i18n/browser-language.ts'
 import { listManuals } from '../../../plugins/console/web/pages/rom/manual/manual-list.ts'
 import { pageAfter, widthAfter } from '../../../plugins/console/web/pages/rom/manual/view-keys.ts'
@@ -21,6 +22,7 @@ import {
 } from '../../../plugins/console/web/pages/rom-edit/edit-values.ts'
 import { mergeEdits } from '../../../plugins/console/web/pages/rom-edit/merge-edits.ts'
 import { listCandidates } from '../../../plugins/console/web/pages/rom-match/candidates.ts'
+import { describeSkipped, readSkipped } from '../../../plugins/console/web/pages/rom-match/skipped.ts'
 
 const now = new Date(2026, 10, 23, 12)
 const session = (start: Date, minutes: number) => ({ start: start.toISOString(), duration_seconds: minutes * 60 })
@@ -307,6 +309,21 @@ t.test('candidates name their providers and come with the most alike first', asy
     },
     { name: 'B', cover: '', ids: [{ provider: 'igdb', id: '5' }] }
   ])
+})
+
+t.test('the reason of a provider without an answer is in the language of the page', (t) => {
+  const header = JSON.stringify([
+    { provider: 'igdb', code: 'unknown_platform', reason: "it does not know the platform 'x'" },
+    { provider: 'moby', code: 'unknown_platform', reason: "it does not know the platform 'x'" },
+    { provider: 'ss', code: 'not_called', reason: 'it failed 8 times in a row' },
+    null
+  ])
+  const skipped = readSkipped(header)
+  t.same(skipped.map(({ providers }) => providers), [['igdb', 'moby'], ['ss']])
+  t.same(skipped.map((one) => describeSkipped(one, deRom.match)),
+    [deRom.match.skipReasons.unknown_platform, 'it failed 8 times in a row'])
+  t.same(readSkipped(null), [])
+  t.end()
 })
 
 t.test('the language of the browser becomes one that formats accept', async (t) => {

@@ -7,7 +7,7 @@ import { resetVault, vault } from '../fixtures/vault.ts'
 import { buildScanTest } from '../scans/support.ts'
 
 type Result = Record<string, unknown>
-interface LeftOut { provider: string, reason: string, until: string | null }
+interface LeftOut { provider: string, code: string, reason: string, until: string | null }
 
 const PICTURE = await sharp({ create: { width: 900, height: 1200, channels: 3, background: '#345' } }).png().toBuffer()
 const pictures = await startServer(t, (request, response) => {
@@ -130,20 +130,20 @@ t.test('a provider is not asked about a platform that it does not know', async (
 
 t.test('providers that fail, hang, send nonsense or pause are skipped with a reason', async (t) => {
   vault.search = () => [{ id: 5, name: 'Found' }]
-  const failures: [() => never, string][] = [
-    [() => { throw new Error('the key is open sesame') }, 'it failed; see the log of the server'],
-    [() => { throw new RateLimitedError('slow down', 60_000) }, 'it asks for a pause'],
-    [() => { throw new CredentialsRefusedError('no') }, 'it refused its credentials'],
-    [() => new Promise(() => {}) as never, 'it did not answer in time'],
-    [() => [{ id: 7, name: 'A number for a text' }] as never, 'it failed; see the log of the server'],
-    [() => 'text' as never, 'it failed; see the log of the server']
+  const failures: [() => never, string, string][] = [
+    [() => { throw new Error('the key is open sesame') }, 'failed', 'it failed; see the log of the server'],
+    [() => { throw new RateLimitedError('slow down', 60_000) }, 'paused', 'it asks for a pause'],
+    [() => { throw new CredentialsRefusedError('no') }, 'refused', 'it refused its credentials'],
+    [() => new Promise(() => {}) as never, 'timeout', 'it did not answer in time'],
+    [() => [{ id: 7, name: 'A number for a text' }] as never, 'failed', 'it failed; see the log of the server'],
+    [() => 'text' as never, 'failed', 'it failed; see the log of the server']
   ]
-  for (const [fail, reason] of failures) {
+  for (const [fail, code, reason] of failures) {
     shelf.search = fail
     const answer = await search()
     t.equal(answer.statusCode, 200, reason)
     t.match(answer.json(), [{ name: 'Found' }])
-    t.same(leftOut(answer), [{ provider: 'shelf', reason, until: null }])
+    t.same(leftOut(answer), [{ provider: 'shelf', code, reason, until: null }])
   }
 })
 
@@ -259,7 +259,7 @@ t.test('a provider with a spent allowance is skipped, and the answer says until 
   t.equal((await search()).json<Result[]>().length, 2)
   const answer = await search()
   t.match(answer.json(), [{ name: 'Shelf has it' }])
-  t.same(leftOut(answer), [{ provider: 'vault', reason: "its allowance 'day' is used up", until: '2100-01-01T00:00:00+00:00' }])
+  t.same(leftOut(answer), [{ provider: 'vault', code: 'not_called', reason: "its allowance 'day' is used up", until: '2100-01-01T00:00:00+00:00' }])
   t.match(leftOut(await covers('x')), [{ provider: 'vault', until: '2100-01-01T00:00:00+00:00' }])
   t.equal(calls, 1)
 })
@@ -286,6 +286,6 @@ t.test('a search that no provider can do names each with the reason', async (t) 
     t.same([answer.statusCode, answer.json()], [200, []])
     return leftOut(answer)
   }
-  t.match(await ask('my-console', 'Game.bin'), [{ provider: 'shelf', reason: /^it does not know the platform 'my-console'; an administrator / }])
-  t.match(await ask('gb', 'Game.gb', '&search_term=7&search_by=id'), [{ provider: 'shelf', reason: /search by name$/ }])
+  t.match(await ask('my-console', 'Game.bin'), [{ provider: 'shelf', code: 'unknown_platform', reason: /^it does not know the platform 'my-console'; an administrator / }])
+  t.match(await ask('gb', 'Game.gb', '&search_term=7&search_by=id'), [{ provider: 'shelf', code: 'no_numbers', reason: /search by name$/ }])
 })

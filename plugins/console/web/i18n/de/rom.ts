@@ -350,6 +350,15 @@ export const rom: Messages['rom'] = {
     notThis: 'Das ist es nicht',
     notThisLabel: (provider) => `Das ist es nicht: ${provider}`,
     refused: (provider) => `${provider} ist diesem Spiel nicht mehr zugeordnet. Das bleibt beim Einlesen so.`,
-    skipped: (names, reason) => `Keine Antwort von ${names}: ${reason}.`
+    skipped: (names, reason) => `Keine Antwort von ${names}: ${reason}.`,
+    skipReasons: {
+      timeout: 'keine Antwort in der erlaubten Zeit',
+      paused: 'der Anbieter verlangt eine Pause',
+      refused: 'der Anbieter lehnt die Zugangsdaten ab',
+      failed: 'ein Fehler, den das Protokoll des Servers nennt',
+      no_numbers: 'Spiele haben dort keine Nummern; suche nach dem Namen',
+      unknown_platform: 'die Plattform dieses Spiels ist dort unbekannt; wer den Server verwaltet, kann für den Ordner eine andere wählen'
+    },
+    choosePlatform: 'Plattform des Ordners wählen'
   }
 }

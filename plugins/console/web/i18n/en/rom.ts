@@ -350,6 +350,15 @@ export const rom = {
     notThis: 'Not this one',
     notThisLabel: (provider: string) => `Not this one: ${provider}`,
     refused: (provider: string) => `${provider} does not match this game any more. Scans keep that.`,
-    skipped: (names: string, reason: string) => `No answer from ${names}: ${reason}.`
+    skipped: (names: string, reason: string) => `No answer from ${names}: ${reason}.`,
+    skipReasons: {
+      timeout: 'it did not answer in time',
+      paused: 'it asks for a pause',
+      refused: 'it refused its credentials',
+      failed: 'it failed; the log of the server says why',
+      no_numbers: 'it has no games with numbers; search by name',
+      unknown_platform: 'it does not know the platform of this game; an administrator can choose another one for its folder'
+    },
+    choosePlatform: 'Choose the platform of the folder'
   }
 }

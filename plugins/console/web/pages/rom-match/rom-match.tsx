@@ -3,7 +3,7 @@ import search from 'lucide/dist/esm/icons/search.mjs'
 import { useEffect, useState } from 'preact/hooks'
 import { api, call } from '../../api/client.ts'
 import { type Failure, isCancelled, toFailure } from '../../api/failure.ts'
-import { holds } from '../../api/session.ts'
+import { holds, isAdministrator } from '../../api/session.ts'
 import { texts } from '../../i18n/language.ts'
 import { useTitle, useView } from '../../navigate.ts'
 import { Button, LinkButton } from '../../ui/button.tsx'
@@ -18,6 +18,7 @@ import { type Candidate, type SearchedGame, listCandidates } from './candidates.
 import { CandidateCard } from './candidate-card.tsx'
 import { CurrentMatches } from './current-matches.tsx'
 import { SearchFailure } from './search-failure.tsx'
+import { type Skipped, describeSkipped, readSkipped } from './skipped.ts'
 
 type By = 'name' | 'id'
 interface Question {
@@ -26,22 +27,11 @@ interface Question {
 }
 interface Answer {
   games: readonly SearchedGame[]
-  skipped: ReadonlyMap<string, readonly string[]>
-}
-
-/** Reads the providers without an answer from the header of a search, by their reason. */
-function readSkipped (header: string | null): Map<string, string[]> {
-  const list: unknown = JSON.parse(header ?? '[]')
-  const skipped = new Map<string, string[]>()
-  for (const one of Array.isArray(list) ? list : []) {
-    const { provider, reason } = one as { provider: string, reason: string }
-    skipped.set(reason, [...skipped.get(reason) ?? [], provider])
-  }
-  return skipped
+  skipped: readonly Skipped[]
 }
 
 async function searchGames (romId: number, { term, by }: Question, signal: AbortSignal): Promise<Answer> {
-  let skipped: Answer['skipped'] = new Map()
+  let skipped: Answer['skipped'] = []
   const games = await call(
     api
       .GET('/api/search/roms', { params: { query: { rom_id: romId, search_term: term, search_by: by } }, signal })
@@ -79,6 +69,18 @@ const Waiting = () => (
   </ul>
 )
 
+/** The reason why providers gave no answer, with the way to the platform of a folder if they do not know it. */
+function SkippedNotice ({ skipped }: { skipped: Skipped }) {
+  const { match: words } = texts().rom
+  const isFolder = skipped.code === 'unknown_platform' && isAdministrator()
+  return (
+    <Notice kind='warning'>
+      {words.skipped(skipped.providers.join(', '), describeSkipped(skipped, words))}
+      {isFolder && <> <a href='setup'>{words.choosePlatform}</a></>}
+    </Notice>
+  )
+}
+
 /** The games that providers offer. */
 function Results ({
   rom,
@@ -105,9 +107,7 @@ function Results ({
       <p class='faint' role='status'>
         {answer === null ? failure === null && words.searching : words.found(candidates.length)}
       </p>
-      {answer !== null && [...answer.skipped].map(([reason, names]) => (
-        <Notice key={reason} kind='warning'>{words.skipped(names.join(', '), reason)}</Notice>
-      ))}
+      {answer?.skipped.map((one) => <SkippedNotice key={one.reason} skipped={one} />)}
       {failure !== null && <SearchFailure failure={failure} />}
       {answer === null && failure === null && <Waiting />}
       {answer !== null && candidates.length === 0 && (
