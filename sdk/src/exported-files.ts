@@ -1,5 +1,6 @@
 import { posix } from 'node:path'
 import type { ExportGame, ExporterDefinition } from './exporter.ts'
+import { toSearchTerm } from './titles/index.ts'
 
 /**
  * Returns the folder of a game whose path leads to a file in it; null for any other game. Earlier exports may have
@@ -8,6 +9,14 @@ import type { ExportGame, ExporterDefinition } from './exporter.ts'
 export function gameFolder ({ path, fs_name: name }: Pick<ExportGame, 'path' | 'fs_name'>): string | null {
   const folder = posix.dirname(path)
   return posix.basename(folder) === name ? folder : null
+}
+
+/**
+ * Returns the name that the last export took from the file of a game without a name; null if that file had the same
+ * name then. An exporter replaces only this name in the existing text.
+ */
+export function formerGameName ({ former_path: path }: Pick<ExportGame, 'former_path'>): string | null {
+  return path === undefined ? null : toSearchTerm(posix.basename(path))
 }
 
 /**

@@ -33,7 +33,7 @@ export {
   defineExporter, type ExportGame, type Exporter, type ExporterDefinition, type ExportPlatform,
   type ExportResult
 } from './exporter.ts'
-export { gameFolder, isDeletedMedia } from './exported-files.ts'
+export { formerGameName, gameFolder, isDeletedMedia } from './exported-files.ts'
 export { PLATFORMS, listPlatformIds, platformIds, type PlatformFacts } from './platforms.ts'
 export { minimumAge, strictestAge } from './ages.ts'
 export { languageName, regionCode, regionName } from './regions.ts'

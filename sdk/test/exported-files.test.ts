@@ -1,5 +1,5 @@
 import t from 'tap'
-import { gameFolder, isDeletedMedia } from '../src/index.ts'
+import { formerGameName, gameFolder, isDeletedMedia } from '../src/index.ts'
 
 const FOLDERS = { cover: 'covers', video: 'videos', video_normalized: 'videos' }
 
@@ -7,6 +7,11 @@ t.test('a game has a folder if its path leads to a file in a folder of its name'
   t.equal(gameFolder({ path: 'Tide/Tide.m3u', fs_name: 'Tide' }), 'Tide')
   t.equal(gameFolder({ path: 'a/Tide/cd/1.bin', fs_name: 'cd' }), 'a/Tide/cd')
   for (const path of ['Tide', 'a/Tide', 'Tide.m3u', 'a/Tide.m3u']) t.equal(gameFolder({ path, fs_name: 'Tide' }), null, path)
+})
+
+t.test('a moved file has the name that the last export took from it', async (t) => {
+  t.equal(formerGameName({ former_path: 'Hacks/Lantern Keeper (USA).nes' }), 'Lantern Keeper')
+  t.equal(formerGameName({}), null)
 })
 
 t.test('a reference goes if the host published the file and deleted it', async (t) => {

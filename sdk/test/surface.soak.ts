@@ -16,7 +16,7 @@ const SURFACE: Readonly<Record<string, { values: readonly string[], types: reado
       'MediaSchema', 'PLATFORMS',
       'PLAY_STATUSES', 'RateLimitedError', 'SDK_VERSION', 'SearchStepSchema', 'ServiceDownError', 'SidecarStepSchema',
       'Type', 'contentHashes',
-      'defineChannel', 'defineExporter', 'defineProvider', 'gameFolder', 'isDeletedMedia', 'languageName', 'listHashKinds', 'listPlatformIds', 'minimumAge',
+      'defineChannel', 'defineExporter', 'defineProvider', 'formerGameName', 'gameFolder', 'isDeletedMedia', 'languageName', 'listHashKinds', 'listPlatformIds', 'minimumAge',
       'platformIds', 'regionCode', 'regionName', 'strictestAge'
     ],
     types: [

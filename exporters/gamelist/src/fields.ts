@@ -1,5 +1,4 @@
-import type { ExportGame } from '@svc/plugin-sdk'
-import { toSearchTerm } from '@svc/plugin-sdk/titles'
+import { type ExportGame, formerGameName } from '@svc/plugin-sdk'
 import { type MediaChoice, listMedia } from './media.ts'
 import { cleanLine, cleanText, isWritable } from './text.ts'
 
@@ -32,12 +31,7 @@ export function listFields (game: ExportGame, choice: MediaChoice): Field[] {
   const media = listMedia(game, choice).filter(({ path }) => isWritable(path))
     .map(({ name, path }) => ({ name, value: `./${path}` }))
   const fields = [{ name: 'path', value: `./${game.path}` }, ...values, ...media]
-  return game.is_named === false ? fields.map((field) => field.name === 'name' ? { ...field, replaces: formerName(game) } : field) : fields
-}
-
-/** Returns the name that the last export took from the file, if the file had another name then. */
-function formerName ({ former_path: path }: ExportGame): string | null {
-  return path === undefined ? null : toSearchTerm(path.slice(path.lastIndexOf('/') + 1))
+  return game.is_named === false ? fields.map((field) => field.name === 'name' ? { ...field, replaces: formerGameName(game) } : field) : fields
 }
 
 /** Converts 0 to 100 to 0 to 1 with two decimals. */

@@ -1,5 +1,4 @@
-import type { ExportGame, ExportPlatform } from '@svc/plugin-sdk'
-import { toSearchTerm } from '@svc/plugin-sdk/titles'
+import { type ExportGame, type ExportPlatform, formerGameName } from '@svc/plugin-sdk'
 import { listAssets } from './media.ts'
 import { findPegasusName } from './platforms.ts'
 import { cleanLine, encodeText } from './text.ts'
@@ -44,12 +43,7 @@ export function listGameFields (game: ExportGame): Field[] {
     ['x-dump-status', [game.dump_status]],
     ['x-svc-id', [String(game.rom_id)]]
   ])
-  return game.is_named === false ? fields.map((field) => field.key === 'game' ? { ...field, replaces: formerName(game) } : field) : fields
-}
-
-/** Returns the name that the last export took from the file, if the file had another name then. */
-function formerName ({ former_path: path }: ExportGame): string | null {
-  return path === undefined ? null : toSearchTerm(path.slice(path.lastIndexOf('/') + 1))
+  return game.is_named === false ? fields.map((field) => field.key === 'game' ? { ...field, replaces: formerGameName(game) } : field) : fields
 }
 
 /** Writes one line per value. */
