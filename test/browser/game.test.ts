@@ -62,6 +62,8 @@ t.test('a note that is being written survives the end of the session', async (t)
   await fill(page, 'Text', 'North, then east')
   await app.inject({ method: 'DELETE', url: '/api/sessions', headers: admin })
   await see(page, 'Your session ended.')
+  // A sign-in by OpenID loads the page again.
+  await page.reload()
   await page.locator('input[name=username]').fill('admin')
   await page.locator('input[name=password]').fill('a password')
   await page.keyboard.press('Enter')

@@ -14,6 +14,7 @@ import { LANGUAGES, type Language, chooseLanguage, languageOf, texts } from '../
 import { useView } from '../navigate.ts'
 import { THEMES, type Theme, chooseTheme, theme } from '../theme.ts'
 import { Avatar } from '../ui/avatar.tsx'
+import { deleteDrafts } from '../ui/form-drafts.ts'
 import { type MenuEntry, Menu } from '../ui/menu.tsx'
 import { tellFailure } from '../ui/toast.tsx'
 
@@ -30,6 +31,11 @@ function languageEntry (language: Language): MenuEntry {
   return { id: `language-${language}`, label, icon: languages, onSelect: () => { chooseLanguage(language).catch(tellFailure) } }
 }
 
+function leave (): void {
+  deleteDrafts()
+  signOut().catch(tellFailure)
+}
+
 /** The account of the person, appearance, language and sign-out. */
 export function AccountMenu ({ user: own }: { user: User }) {
   const { common, account, setup, upload: { title: addGames } } = texts()
@@ -42,7 +48,7 @@ export function AccountMenu ({ user: own }: { user: User }) {
   ]
   const last: MenuEntry = isGuest(own)
     ? { id: 'sign-in', label: common.signIn, icon: logIn, onSelect: () => { go('sign-in') } }
-    : { id: 'sign-out', label: common.signOut, icon: logOut, onSelect: () => { signOut().catch(tellFailure) } }
+    : { id: 'sign-out', label: common.signOut, icon: logOut, onSelect: leave }
   const entries: MenuEntry[] = [
     ...personal, ...library, ...personal.length + library.length > 0 ? [null] : [],
     common.theme.title, ...THEMES.map(themeEntry),

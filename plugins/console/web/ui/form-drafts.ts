@@ -1,26 +1,83 @@
-import { accountOf } from '../api/session.ts'
+import { effect } from '@preact/signals'
+import { accountOf, session } from '../api/session.ts'
+import { isFields } from '../read-fields.ts'
 
-/** The place of the values of one form that the end of a session closed. */
+/** The place of the values of one form that the end of a session closed. Not for secrets, because a tab stores them. */
 export interface FormDraft<Values> {
   take: () => Values | undefined
   /** Stores the values if the session ended. */
   store: (values: Values) => void
 }
 
-/** Creates the drafts of a kind of form in this tab, by account. They survive the end of a session. */
-export function createFormDrafts<Values> () {
-  const drafts = new Map<string, Values>()
+/** The drafts in this tab, which outlive the load of a page, because a sign-in by OpenID loads one. */
+const KEY = 'svc.drafts'
 
+interface Stored {
+  /** The account whose drafts these are. */
+  readonly account: number
+  readonly drafts: Readonly<Record<string, unknown>>
+}
+
+function readStored (): Stored | null {
+  try {
+    const stored: unknown = JSON.parse(sessionStorage.getItem(KEY) ?? 'null')
+    return isFields(stored) && typeof stored.account === 'number' && isFields(stored.drafts) ? stored as unknown as Stored : null
+  } catch {
+    return null
+  }
+}
+
+function writeStored (stored: Stored): void {
+  try {
+    sessionStorage.setItem(KEY, JSON.stringify(stored))
+  } catch {
+    // Without storage, the values are lost with the form.
+  }
+}
+
+const draftsOf = (account: number): Stored['drafts'] => {
+  const stored = readStored()
+  return stored?.account === account ? stored.drafts : {}
+}
+
+/** Deletes all drafts, because the person signs out, or another one signed in. */
+export function deleteDrafts (): void {
+  try {
+    sessionStorage.removeItem(KEY)
+  } catch {
+    // Without storage, there are no drafts.
+  }
+}
+
+effect(() => {
+  const account = accountOf()
+  if (account !== null && readStored()?.account !== account.id) deleteDrafts()
+})
+
+/** True if the session ended without a sign-out. */
+const hasEnded = () => session.value.state === 'signed-out' && session.value.hasEnded
+
+/**
+ * Creates the drafts of a kind of form in this tab, by account. They survive the end of a session.
+ *
+ * @param kind distinguishes the kinds of forms
+ */
+export function createFormDrafts<Values> (kind: string) {
   /** @param form distinguishes the forms of that kind */
   return (form: string): FormDraft<Values> => {
-    const key = `${accountOf()?.id} ${form}`
+    const account = accountOf()?.id
+    const name = `${kind} ${form}`
     return {
       take () {
-        const draft = drafts.get(key)
-        drafts.delete(key)
-        return draft
+        if (account === undefined) return undefined
+        const { [name]: draft, ...others } = draftsOf(account)
+        writeStored({ account, drafts: others })
+        return draft as Values | undefined
       },
-      store (values) { if (accountOf() === null) drafts.set(key, values) }
+      store (values) {
+        if (account === undefined || !hasEnded()) return
+        writeStored({ account, drafts: { ...draftsOf(account), [name]: values } })
+      }
     }
   }
 }

@@ -20,7 +20,7 @@ function usePreview (file: File | null): string | null {
 }
 
 interface EnteredPlain extends Entered { removesCover: boolean }
-const draftOf = createFormDrafts<EnteredPlain>()
+const draftOf = createFormDrafts<EnteredPlain>('collection')
 
 async function storeChanges (
   id: number, former: EnteredPlain, entered: EnteredPlain, artwork: { artwork?: File }

@@ -27,7 +27,7 @@ function LiveCount ({ view }: { view: ListView }) {
 }
 
 interface EnteredSmart extends Entered { view: ListView }
-const draftOf = createFormDrafts<EnteredSmart>()
+const draftOf = createFormDrafts<EnteredSmart>('smart collection')
 
 const criteriaOf = (view: ListView) => JSON.stringify(toListQuery(view))
 

@@ -19,7 +19,7 @@ import { type DetailedRom, reloadRom } from './rom-data.ts'
 type Note = components['schemas']['UserNote']
 type EnteredNote = Pick<Note, 'title' | 'content' | 'is_public'> & Partial<Pick<Note, 'tags'>>
 const EMPTY: EnteredNote = { title: '', content: '', is_public: false }
-const draftOf = createFormDrafts<EnteredNote>()
+const draftOf = createFormDrafts<EnteredNote>('note')
 const pick = ({ title, content, is_public: isPublic, tags }: Note) => ({ title, content, is_public: isPublic, tags })
 
 function NoteForm ({ romId, note, onClose }: { romId: number, note: Note | null, onClose: () => void }) {
