@@ -147,12 +147,19 @@ t.test('files', async (t) => {
   t.equal(await read(`${folder}/plain.sql.gz`), 'select 1;éselect 1;é', 'all members of a gzip file are read')
   await writeFile(`${folder}/windows.sql`, Buffer.from('\ufeffselect 1;é', 'utf16le'))
   t.equal(await read(`${folder}/windows.sql`), 'select 1;é', 'UTF-16 of PowerShell is read')
+  for (const text of ['\ufeffselect 1;é', 'select 1;é']) {
+    const littleEndian = Buffer.from(text, 'utf16le')
+    for (const bytes of [littleEndian, Buffer.from(littleEndian).swap16()]) {
+      await writeFile(`${folder}/utf16.sql`, bytes)
+      t.equal(await read(`${folder}/utf16.sql`), 'select 1;é', bytes.subarray(0, 4).toString('hex'))
+    }
+  }
   await writeFile(`${folder}/cut.sql.gz`, packed.subarray(0, -9))
   await t.rejects(read(`${folder}/cut.sql.gz`), /packed dump is damaged.*Copy it again/)
   await writeFile(`${folder}/custom.dump`, 'PGDMP\x01\x0e')
   await t.rejects(read(`${folder}/custom.dump`), /pg_restore --no-owner --file/)
   await writeFile(`${folder}/latin1.sql`, Buffer.from('select 1;é', 'latin1'))
-  await t.rejects(read(`${folder}/latin1.sql`), /not UTF-8.*utf8mb4/)
+  await t.rejects(read(`${folder}/latin1.sql`), /not UTF-8.*utf8mb4 --result-file=.*UTF8 --file=/)
   await t.rejects(read(`${folder}/absent.sql`), /cannot be opened: ENOENT/)
   await t.rejects(read(folder), /is no file/)
   await writeFile(`${folder}/bomb.gz`, gzipSync(Buffer.alloc(80 * 1024 * 1024)))

@@ -80,11 +80,17 @@ async function * unpack (packed: Readable, size: number): AsyncGenerator<Buffer>
   }
 }
 
-/** Decodes UTF-8, or UTF-16 with a mark at its beginning, which Windows PowerShell writes when output is redirected. */
+/** Finds UTF-16 by its mark at the beginning, or by the zero byte of its first character, which is one of ASCII. */
+function detectEncoding ([first, second]: Buffer): string {
+  if ((first === 0xff && second === 0xfe) || second === 0) return 'utf-16le'
+  return (first === 0xfe && second === 0xff) || first === 0 ? 'utf-16be' : 'utf-8'
+}
+
+/** Decodes UTF-8, or UTF-16, which Windows PowerShell writes when output is redirected. */
 async function * decode (chunks: AsyncIterable<Buffer>): AsyncGenerator<string> {
   let decoder: TextDecoder | null = null
   for await (const chunk of chunks) {
-    decoder ??= new TextDecoder(chunk[0] === 0xff && chunk[1] === 0xfe ? 'utf-16le' : 'utf-8', { fatal: true })
+    decoder ??= new TextDecoder(detectEncoding(chunk), { fatal: true })
     yield decodeChunk(decoder, chunk)
   }
   if (decoder !== null) yield decodeChunk(decoder)
@@ -95,7 +101,8 @@ function decodeChunk (decoder: TextDecoder, chunk?: Buffer): string {
   try {
     return chunk === undefined ? decoder.decode() : decoder.decode(chunk, { stream: true })
   } catch (err) {
-    throw new SourceError('The dump is not UTF-8, so that names would be damaged. ' +
-      'Make it again with --default-character-set=utf8mb4, or for PostgreSQL with --encoding=UTF8', { cause: err })
+    throw new SourceError('The dump is not UTF-8, so that names would be damaged. Make it again, and have the program itself write the ' +
+      'file, because a shell or an editor may change its encoding: ' +
+      'mariadb-dump --default-character-set=utf8mb4 --result-file=romm.sql, or for PostgreSQL pg_dump --encoding=UTF8 --file=romm.sql', { cause: err })
   }
 }
