@@ -21,6 +21,7 @@ async function listen (t: Test) {
     await promise
     return url
   })
+  app.post('/body', async ({ body }) => body)
   const connections: Socket[] = []
   app.server.on('connection', (socket) => { connections.push(socket) })
   t.teardown(() => app.close())
@@ -67,4 +68,21 @@ t.test('requests whose connection closes before their turn are not handled', asy
   await send('/other')
   await until(() => handled.length === 2, 'the request of the other connection')
   t.equal(handled[1]?.url, '/other')
+})
+
+t.test('a connection with many waiting requests is not read until they are handled', async (t) => {
+  const { connections, handled, send } = await listen(t)
+  const { socket, received } = await send('/first')
+  await until(() => handled.length === 1, 'the first request')
+  const [connection] = connections
+  const head = 'POST /body HTTP/1.1\r\nHost: svc\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n'
+  socket.write(`${head}"waiting"`.repeat(1_000))
+  await until(() => connection?.isPaused(), 'the pause')
+  // The first body is already in the buffers of the system, the second is not.
+  socket.write(`${head}"the e`)
+  handled[0]?.answer()
+  await until(() => received().endsWith('waiting'), 'the responses')
+  socket.write('nd"')
+  await until(() => received().endsWith('the end'), 'the last response')
+  t.equal(received().split('waiting').length - 1, 1_000)
 })
