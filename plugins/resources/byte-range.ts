@@ -2,7 +2,7 @@
 export interface ByteRange { start: number, end: number }
 
 const BYTES = /^\s*bytes\s*=(.*)$/is
-const SPEC = /^\s*(\d*)\s*-\s*(\d*)\s*$/
+const SPEC = /^(\d*)\s*-\s*(\d*)$/
 
 /**
  * Returns the one range of a `Range` header. Null means the whole file: other units, invalid headers such as a range
@@ -11,7 +11,7 @@ const SPEC = /^\s*(\d*)\s*-\s*(\d*)\s*$/
  * @param size size of the whole file in bytes
  */
 export function parseByteRange (header: string, size: number): ByteRange | 'unsatisfiable' | null {
-  const [, first, last] = SPEC.exec(BYTES.exec(header)?.[1] ?? '') ?? []
+  const [, first, last] = SPEC.exec(BYTES.exec(header)?.[1]?.trim() ?? '') ?? []
   if (first === undefined || last === undefined || (first === '' && last === '')) return null
   if (first !== '' && last !== '' && Number(last) < Number(first)) return null
   const start = first === '' ? Math.max(0, size - Number(last)) : Number(first)
