@@ -66,6 +66,16 @@ export async function insertNote (
   return rows[0]?.id ?? null
 }
 
+/** Measures all notes of a user about a ROM. */
+export async function measureNotes (
+  db: Db, userId: number, romId: number
+): Promise<{ notes: number, characters: number }> {
+  const { rows: [size] } = await sql<{ notes: number, characters: number }>`select count(*)::int as notes,
+      coalesce(sum(length(title) + length(content) + length(coalesce(array_to_string(tags, ''), ''))), 0)::float8 as characters
+    from notes where user_id = ${userId} and rom_id = ${romId}`.execute(db)
+  return size ?? { notes: 0, characters: 0 }
+}
+
 /** A note to change. `is_taken` is true if another note of its author about the ROM has the new title. */
 interface OwnNote { is_public: boolean, is_taken: boolean }
 

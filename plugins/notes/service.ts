@@ -1,12 +1,18 @@
 import type { FastifyInstance } from 'fastify'
 import type { Context } from '../../core/access/context.ts'
 import type { Config } from '../../core/config/config.ts'
+import type { Db } from '../../core/database/db.ts'
 import { inTransaction } from '../../core/database/transaction.ts'
 import { conflict, notFound } from '../../core/errors.ts'
+import { lockUser } from '../users/rows.ts'
 import { announceNotes } from './events.ts'
-import { deleteNote, findOwnNote, insertNote, selectNoteIds, selectNotes, updateNote } from './rows.ts'
+import { deleteNote, findOwnNote, insertNote, measureNotes, selectNoteIds, selectNotes, updateNote } from './rows.ts'
 import type { ListNotesQuery, NewNote, NoteChange, UserNoteView } from './schemas.ts'
 import { toNoteView } from './views.ts'
+
+/** Limits of one user's notes about one ROM, because the page of the ROM shows all of them to everybody. */
+const NOTES_MAX = 100
+const CHARACTERS_MAX = 1024 * 1024
 
 const notOwned = () => notFound('Note not found or not owned by user')
 const titleTaken = (title: string | undefined) =>
@@ -16,6 +22,15 @@ async function getNote (context: Context, romId: number, noteId: number): Promis
   const row = (await selectNotes(context, romId)).find(({ id }) => id === noteId)
   if (row === undefined) throw notOwned()
   return toNoteView(row)
+}
+
+/** Checks the notes that a transaction has written. @throws ApiError CONFLICT if they are too many */
+async function checkRoom (tx: Db, userId: number, romId: number): Promise<void> {
+  await lockUser(tx, userId)
+  const { notes, characters } = await measureNotes(tx, userId, romId)
+  if (notes > NOTES_MAX) throw conflict(`You have ${NOTES_MAX} notes about this ROM already; delete one first`)
+  if (characters <= CHARACTERS_MAX) return
+  throw conflict(`Your notes about this ROM would have more than ${CHARACTERS_MAX} characters; shorten or delete some`)
 }
 
 export function createNotes (app: FastifyInstance, config: Config) {
@@ -35,18 +50,22 @@ export function createNotes (app: FastifyInstance, config: Config) {
       return await selectNoteIds(context, romId)
     },
 
-    /** @throws ApiError CONFLICT for a title that another note of the caller about this ROM has */
+    /** @throws ApiError CONFLICT for a title that another note of the caller about the ROM has, or beyond the limits */
     async add (context: Context, romId: number, note: NewNote): Promise<UserNoteView> {
       const { db, caller } = context
       await checkRom(context, romId)
-      const id = await insertNote(db, caller.id, romId, note)
-      if (id === null) throw titleTaken(note.title)
+      const id = await inTransaction(db, async (tx) => {
+        const inserted = await insertNote(tx, caller.id, romId, note)
+        if (inserted === null) throw titleTaken(note.title)
+        await checkRoom(tx, caller.id, romId)
+        return inserted
+      })
       const view = await getNote(context, romId, id)
       await announce(context, romId, view.is_public)
       return view
     },
 
-    /** @throws ApiError CONFLICT for a title that another note of the caller about this ROM has */
+    /** @throws ApiError CONFLICT for a title that another note of the caller about the ROM has, or beyond the limits */
     async change (
       context: Context, romId: number, noteId: number, change: NoteChange
     ): Promise<UserNoteView> {
@@ -57,6 +76,7 @@ export function createNotes (app: FastifyInstance, config: Config) {
         if (note === null) throw notOwned()
         if (note.is_taken) throw titleTaken(change.title)
         await updateNote(tx, noteId, change)
+        await checkRoom(tx, caller.id, romId)
         return note
       })
       await announce(context, romId, former.is_public || change.is_public === true)

@@ -56,6 +56,20 @@ t.test('changes of a private note are announced to its author alone', async (t) 
   t.equal(await countAfter(call(alice, 'DELETE', `/${id}`)), 2)
 })
 
+t.test('the notes of one user about a ROM are limited in number and size', async (t) => {
+  await app.pg.query(`insert into notes (rom_id, user_id, title, content, is_public)
+    select $1, (select id from users where username = 'alice'), 'Note ' || n, '', true from generate_series(1, 99) n`, [rom])
+  const { id } = await add(alice, { title: 'Note 100', content: 'x'.repeat(256 * 1024) })
+  const more = await call(alice, 'POST', '', { title: 'One more' })
+  t.match([more.statusCode, more.json()], [409, { detail: 'You have 100 notes about this ROM already; delete one first' }])
+  t.equal((await call(bob, 'POST', '', { title: "Somebody else's" })).statusCode, 200)
+  await app.pg.query("update notes set content = repeat('x', 256 * 1024) where rom_id = $1 and title in ('Note 1', 'Note 2', 'Note 3')", [rom])
+  const longer = await call(alice, 'PUT', `/${id}`, { tags: ['boss'] })
+  t.match([longer.statusCode, longer.json()], [409, { detail: /^Your notes about this ROM would have more than 1048576 characters; / }])
+  t.equal((await call(alice, 'PUT', `/${id}`, { content: 'short' })).statusCode, 200)
+  t.same((await detail(bob)).all_user_notes.filter(({ tags }) => tags?.includes('boss')), [])
+})
+
 t.test('only the author changes or deletes a note, and no administrator does', async (t) => {
   const { id } = await add(alice, { title: 'Hers', is_public: true })
   for (const headers of [bob, admin]) {
