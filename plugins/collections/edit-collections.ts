@@ -13,6 +13,7 @@ import type { Covers, StagedCover } from './covers.ts'
 import { Collection } from './entities.ts'
 import { getCollection } from './get-collection.ts'
 import { lockCollection } from './lock-collection.ts'
+import { checkQuota } from './quota.ts'
 import { readRomIds } from './rom-ids.ts'
 import { insertMembers, restrictMembers } from './rows.ts'
 import type { CollectionForm, CollectionView } from './schemas.ts'
@@ -84,6 +85,7 @@ export function createCollectionEdits (app: FastifyInstance, covers: Covers) {
           user: tx.em.getReference(User, caller.id), name, description, url_cover: urlCover, ...switches
         })
         await tx.em.flush()
+        await checkQuota(tx, caller.id, 'plain')
         return added
       })).catch(async (err: unknown) => {
         await cover?.discard()
@@ -115,6 +117,10 @@ export function createCollectionEdits (app: FastifyInstance, covers: Covers) {
           ...(removesCover ? { path_cover_large: null, path_cover_small: null } : {}),
           updated_at: databaseDate()
         })
+        if (description !== undefined) {
+          await tx.em.flush()
+          await checkQuota(tx, caller.id, 'plain')
+        }
         if (romIds === null) return
         await restrictMembers({ db: tx, caller }, id, romIds)
         await insertMembers({ db: tx, caller }, id, romIds)

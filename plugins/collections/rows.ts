@@ -92,6 +92,17 @@ export async function selectCollectionIds ({ db, caller }: Context<AnyCaller>, k
   return rows.map((row) => row.id)
 }
 
+/** Measures the collections of a user: their number, and the characters of their descriptions and filters. */
+export async function measureCollections (
+  db: Db, userId: number, kind: Kind
+): Promise<{ count: number, characters: number }> {
+  const filter = kind === 'smart' ? sql`length(filter_criteria::text)` : sql`0`
+  const { rows: [size] } = await sql<{ count: number, characters: number }>`select count(*)::int as count,
+      coalesce(sum(length(description) + ${filter}), 0)::float8 as characters
+    from ${sql.table(TABLES[kind])} where user_id = ${userId}`.execute(db)
+  return size ?? { count: 0, characters: 0 }
+}
+
 /** Loads the owner of a collection; null if it does not exist. */
 export async function findOwner (
   db: Db, kind: Kind, id: number

@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import { databaseDate } from '../../core/database/clock.ts'
 import { deleteRow } from '../../core/database/delete-row.ts'
+import { inTransaction } from '../../core/database/transaction.ts'
 import { requireGrant } from '../../core/access/auth.ts'
 import type { Context } from '../../core/access/context.ts'
 import type { AnyCaller } from '../platforms/visibility.ts'
@@ -9,6 +10,7 @@ import { checkName, requireOwn, requireReadable, unknownCollection, withName } f
 import { announceChange } from './announce-change.ts'
 import { readCriteriaText } from './criteria-text.ts'
 import { SmartCollection } from './entities.ts'
+import { checkQuota } from './quota.ts'
 import { type SmartRow, selectCollectionIds, selectCovers, selectSmartCollections, selectVisibleIds } from './rows.ts'
 import type { SmartCollectionForm, SmartCollectionView } from './schemas.ts'
 import { toSmartView } from './views.ts'
@@ -70,18 +72,21 @@ export function createSmartCollections (app: FastifyInstance) {
 
     listIds: (context: Context<AnyCaller>): Promise<number[]> => selectCollectionIds(context, 'smart'),
 
-    /** @throws ApiError INVALID, BAD_REQUEST for invalid criteria, CONFLICT for the name */
+    /** @throws ApiError INVALID, BAD_REQUEST for invalid criteria, CONFLICT for the name and beyond the quota */
     async create (
       context: Context, form: SmartCollectionForm, isPublic: boolean
     ): Promise<SmartCollectionView> {
       const { db, caller } = context
       const name = checkName(form.name)
       const criteria = readCriteriaText(form.filter_criteria ?? '{}')
-      const collection = db.em.create(SmartCollection, {
-        user: db.em.getReference(User, caller.id), name, description: form.description ?? '', is_public: isPublic, filter_criteria: criteria
-      })
-      await withName(name, () => db.em.flush())
-      const { id } = collection
+      const { id } = await withName(name, () => inTransaction(db, async (tx) => {
+        const collection = tx.em.create(SmartCollection, {
+          user: tx.em.getReference(User, caller.id), name, description: form.description ?? '', is_public: isPublic, filter_criteria: criteria
+        })
+        await tx.em.flush()
+        await checkQuota(tx, caller.id, 'smart')
+        return collection
+      }))
       await announceChange(app, { kind: 'smart', id, user_id: caller.id, change: 'added' }, isPublic)
       return await get(context, id)
     },
@@ -99,7 +104,10 @@ export function createSmartCollections (app: FastifyInstance) {
         ...(isPublic === undefined ? {} : { is_public: isPublic }),
         updated_at: databaseDate()
       }
-      await withName(name, () => db.em.nativeUpdate(SmartCollection, { id }, changes))
+      await withName(name, () => inTransaction(db, async (tx) => {
+        await tx.em.nativeUpdate(SmartCollection, { id }, changes)
+        if (description !== undefined || text !== undefined) await checkQuota(tx, caller.id, 'smart')
+      }))
       await announceChange(app, { kind: 'smart', id, user_id: caller.id, change: 'changed' }, wasPublic || isPublic === true)
       return await get(context, id)
     },

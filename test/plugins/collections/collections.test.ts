@@ -22,7 +22,7 @@ import { awaitEarlierEvents } from '../../core/sockets-support.ts'
 import { until } from '../../until.ts'
 import { type Part, PNG } from '../assets/support.ts'
 import { addRom } from '../roms/support.ts'
-import { type Item, startCollections } from './collections-support.ts'
+import { type Fields, type Item, startCollections } from './collections-support.ts'
 
 const { start } = await startCollections(t)
 
@@ -259,6 +259,26 @@ t.test('favorite=true shows the favourites of each caller', async (t) => {
   t.same(await alice.roms('collection_id=999'), [])
   t.equal((await alice.call('GET', '/api/roms?collection_id=0')).statusCode, 422)
   t.match(await alice.get(`/api/roms?collection_id=${other.id}&with_filter_values=true`), { filter_values: { platforms: { length: 1 } } })
+})
+
+t.test('the collections of one user are limited in number and size', async (t) => {
+  const { test: { app }, alice, bob } = await start(t)
+  const fill = (table: string, columns: string, count: number) => app.pg.query(`insert into ${table} (user_id, name, is_public${columns})
+    select (select id from users where username = 'alice'), 'No. ' || n, true${columns && ", '{}'"} from generate_series(1, $1) n`, [count])
+  await fill('collections', '', 999)
+  await fill('smart_collections', ', filter_criteria', 199)
+  for (const [path, table, max] of [['', 'collections', 1_000], ['/smart', 'smart_collections', 200]] as const) {
+    const last = await alice.send('POST', path, { name: 'The last' })
+    t.equal(last.statusCode, 200, last.body)
+    const more = await alice.send('POST', path, { name: 'One more' })
+    t.match([more.statusCode, more.body], [409, new RegExp(`You have ${max} (?:smart )?collections already; delete one first`)])
+    t.equal((await bob.send('POST', path, { name: "Somebody else's" })).statusCode, 200)
+    await app.pg.query(`update ${table} set description = repeat('x', 65536) where id <= 16`)
+    const change = (fields: Fields) => alice.send('PUT', `${path}/${last.json<Item>().id}`, { rom_ids: '[]', ...fields })
+    const longer = await change({ description: 'x' })
+    t.match([longer.statusCode, longer.body], [409, /^{"detail":"The descriptions and filters of your collections would have more/])
+    t.equal((await change({ name: 'Renamed' })).statusCode, 200)
+  }
 })
 
 t.test('a smart collection follows every change, with the view of its owner', async (t) => {
