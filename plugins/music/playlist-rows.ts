@@ -18,6 +18,13 @@ export interface PlaylistRow {
   updated_at: number
 }
 
+/** Measures all playlists of a user. */
+export async function measurePlaylists (db: Db, userId: number): Promise<{ playlists: number, characters: number }> {
+  const { rows: [size] } = await sql<{ playlists: number, characters: number }>`select count(*)::int as playlists,
+    coalesce(sum(length(description)), 0)::float8 as characters from music_playlists where user_id = ${userId}`.execute(db)
+  return size ?? { playlists: 0, characters: 0 }
+}
+
 /** Loads a caller's own playlists and public ones, by name; or the one with this id. */
 export async function selectPlaylists ({ db, caller }: Context<AnyCaller>, id?: number): Promise<PlaylistRow[]> {
   const { rows } = await sql<PlaylistRow>`select c.id, c.name, c.description, c.is_public, c.user_id,

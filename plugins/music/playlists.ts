@@ -7,11 +7,16 @@ import { inTransaction } from '../../core/database/transaction.ts'
 import { badRequest, forbidden, notFound } from '../../core/errors.ts'
 import { type AnyCaller, readsPublic } from '../platforms/visibility.ts'
 import { User } from '../users/entities.ts'
+import { lockUser } from '../users/rows.ts'
 import { MusicPlaylist } from './entities.ts'
 import { possibleIds, requireTracks, withoutRepeats } from './check-tracks.ts'
-import { deleteEntries, insertEntries, orderEntries, selectEntries, selectPlaylists } from './playlist-rows.ts'
+import { deleteEntries, insertEntries, measurePlaylists, orderEntries, selectEntries, selectPlaylists } from './playlist-rows.ts'
 import type { MusicPlaylistView, NewPlaylist, PlaylistChange } from './schemas.ts'
 import { toPlaylistView } from './views.ts'
+
+/** Limits of one user's playlists, because lists show everybody all public ones. */
+const PLAYLISTS_MAX = 1_000
+const CHARACTERS_MAX = 1024 * 1024
 
 const unknownPlaylist = (id: number) => notFound(`Playlist with id '${id}' not found`)
 const refused = (id: number) => forbidden(`Permission denied for playlist with id '${id}'`)
@@ -28,6 +33,15 @@ async function withName<T> (name: string | null | undefined, work: () => Promise
     if (err instanceof UniqueConstraintViolationException) throw badRequest(`Playlist with name '${name}' already exists`)
     throw err
   }
+}
+
+/** Checks the playlists of a user after a write. @throws ApiError BAD_REQUEST beyond the limits */
+async function checkQuota (tx: Db, userId: number): Promise<void> {
+  await lockUser(tx, userId)
+  const { playlists: count, characters } = await measurePlaylists(tx, userId)
+  if (count > PLAYLISTS_MAX) throw badRequest(`You have ${PLAYLISTS_MAX} playlists already; delete one first`)
+  if (characters <= CHARACTERS_MAX) return
+  throw badRequest(`The descriptions of your playlists would have more than ${CHARACTERS_MAX} characters; shorten some`)
 }
 
 const isOpenTo = (caller: AnyCaller, playlist: MusicPlaylist): boolean =>
@@ -89,6 +103,7 @@ export const playlists = {
         user: tx.em.getReference(User, caller.id), name, description, is_public: isPublic
       })
       await tx.em.flush()
+      await checkQuota(tx, caller.id)
       return playlist.id
     }))
     return await get(context, id)
@@ -101,7 +116,11 @@ export const playlists = {
       ...(typeof given.is_public === 'boolean' ? { is_public: given.is_public } : {})
     }
     await withName(given.name, () => change(context, id, async (tx, playlist) => {
-      if (Object.keys(fields).length > 0) tx.em.assign(playlist, { ...fields, updated_at: databaseDate() })
+      if (Object.keys(fields).length === 0) return
+      tx.em.assign(playlist, { ...fields, updated_at: databaseDate() })
+      if (fields.description === undefined) return
+      await tx.em.flush()
+      await checkQuota(tx, context.caller.id)
     }))
     return await get(context, id)
   },

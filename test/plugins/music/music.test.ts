@@ -132,6 +132,20 @@ t.test('favourites are added and removed once', async (t) => {
   t.equal((await anna.ask('POST', 'favorites', {})).statusCode, 422)
 })
 
+t.test('the playlists of one user are limited in number and size', async (t) => {
+  const { test: { app }, anna, ben } = await start(t)
+  await app.pg.query(`insert into music_playlists (user_id, name, is_public)
+    select (select id from users where username = 'anna'), 'No. ' || n, true from generate_series(1, 999) n`)
+  const { id } = await anna.make('The last')
+  const more = await anna.ask('POST', 'playlists', { name: 'One more' })
+  t.match([more.statusCode, more.json()], [400, { detail: 'You have 1000 playlists already; delete one first' }])
+  await ben.make("Somebody else's")
+  await app.pg.query("update music_playlists set description = repeat('x', 65536) where id <= 16")
+  const longer = await anna.ask('PUT', `playlists/${id}`, { description: 'x' })
+  t.match([longer.statusCode, longer.json()], [400, { detail: /^The descriptions of your playlists would have more than / }])
+  t.equal((await anna.ask('PUT', `playlists/${id}`, { name: 'Renamed' })).statusCode, 200)
+})
+
 t.test('owners change their playlists, and everybody may play public ones', async (t) => {
   const { anna, ben, admin } = await start(t)
   const made = await anna.make('Mine', { description: 'calm' })
