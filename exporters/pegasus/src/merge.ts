@@ -89,7 +89,7 @@ function renameFiles (edits: LineEdits, { properties }: Block, moved: readonly E
   const paths = new Map(moved.map(({ path, former }) => [former, path]))
   for (const { line, more } of properties.filter(({ key }) => key === 'file')) {
     for (const index of [line, ...more]) {
-      const [, head = '', file = ''] = /^(\s+|[^:]*:\s*)(.*?)\s*$/.exec(edits.lines[index] ?? '') ?? []
+      const [, head = '', file = ''] = /^(\s+|[^:]*:\s*)(.*)$/.exec((edits.lines[index] ?? '').trimEnd()) ?? []
       const path = paths.get(normalizePath(file))
       if (path !== undefined) edits.replace(index, [`${head}./${path}`])
     }
