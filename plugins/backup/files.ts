@@ -6,8 +6,8 @@ import { type Store, STORE_FOLDERS } from '../../core/store/store.ts'
 /** Folders that a restore replaces as a whole. */
 export const FOLDERS = ['assets', 'resources', 'plugins'] as const
 
-/** Incomplete uploads, to which nothing refers yet. */
-const UNFINISHED = /(^|\/)(\.incoming|incoming)\/|(^|\/)\.[^/]*\.tmp$|\.part$/
+/** Incomplete uploads, to which nothing refers yet. Saves and the folders of their emulators may have any names. */
+const UNFINISHED = /^assets\/(users\/[^/]+\/)?incoming\/|^resources\/(.*\/)?\.incoming\/|(^|\/)\.[^/]*\.tmp$/
 /** Pictures and documents of ROMs that people chose or uploaded. A scan downloads all others again. */
 const USER_CONTENT = /^resources\/(collections\/|.*\/manual\/[^/]+$|(.*\/)?own-[^/]*$)/
 

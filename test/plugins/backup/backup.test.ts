@@ -4,6 +4,7 @@ import fc from 'fast-check'
 import { pino } from 'pino'
 import t from 'tap'
 import { ApiError, StartError } from '../../../core/errors.ts'
+import { createFsStore } from '../../../core/store/fs-store.ts'
 import { MANIFEST, PARTS, newManifest, readManifest } from '../../../plugins/backup/archive/manifest.ts'
 import { readArchive } from '../../../plugins/backup/archive/read-archive.ts'
 import { writeArchive } from '../../../plugins/backup/archive/write-archive.ts'
@@ -11,6 +12,7 @@ import { newDirOf } from '../../../plugins/backup/restore/journal.ts'
 import { commitSwap, resumeInterruptedSwap } from '../../../plugins/backup/restore/swap-data.ts'
 import { deleteAbandonedCheck } from '../../../plugins/backup/abandoned-check.ts'
 import { deleteOld } from '../../../plugins/backup/backup-folder.ts'
+import { listOwnFiles } from '../../../plugins/backup/files.ts'
 import { checkName, claimBackup, createBeside, readName, withClient } from '../../../plugins/backup/rows.ts'
 import { openWith } from '../../../plugins/backup/seal-secrets.ts'
 import { makeFolder } from '../../folder.ts'
@@ -83,6 +85,21 @@ t.test('a backup names the uploads of the database that are not on the disk', as
   await rm(join(folder, 'data', path))
   const result = await back(join(folder, 'b.tar.gz'), { config: { ...config, data_dir: join(folder, 'data') } })
   t.match(result, { files: 2, gone: 1, gone_files: [path] })
+})
+
+t.test('saves whose names resemble unfinished uploads are backed up', async (t) => {
+  const saves = { incoming: { incoming: { '1f-game.part': '', incoming: { '2f-game.srm': '' } } } }
+  const folder = makeFolder(t, {
+    assets: {
+      incoming: { '1.part': '' },
+      users: { x: { incoming: { '2.part': '' }, profile: { '.3.tmp': '', 'a.png': '' }, saves } }
+    },
+    resources: { collections: { '.incoming': { '4.part': '' }, 1: { cover: { 'big.png': '', '.5.tmp': '' } } } }
+  })
+  const paths: string[] = []
+  for await (const { path } of listOwnFiles(folder, createFsStore(folder))) paths.push(path)
+  t.same(paths.sort(), ['assets/users/x/profile/a.png', 'assets/users/x/saves/incoming/incoming/1f-game.part',
+    'assets/users/x/saves/incoming/incoming/incoming/2f-game.srm', 'resources/collections/1/cover/big.png'])
 })
 
 t.test('a stopped backup leaves no file', async (t) => {
