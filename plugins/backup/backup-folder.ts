@@ -12,6 +12,8 @@ const INCOMPLETE = `-incomplete${EXTENSION}`
 const DEFAULT_NAME = /^svc-\d{8}T\d{6}Z(?:-incomplete)?\.tar\.gz$/
 /** The end of the name of a backup that is being written. */
 const UNFINISHED = '.part'
+/** The end of the name of a temporary copy of an object. */
+const COPY = '.copy'
 const DAY_MS = 24 * 60 * 60 * 1_000
 
 export const backupFolder = (config: Config): string => backupConfig.of(config).dir ?? join(config.data_dir, 'backups')
@@ -35,6 +37,9 @@ export const incompletePath = (path: string): string => `${path.slice(0, -EXTENS
 /** Returns the path at which a backup is written. */
 export const unfinishedPath = (path: string): string => `${path}${UNFINISHED}`
 
+/** Returns the path of the temporary copies that a backup makes of objects. */
+export const copyPath = (path: string): string => `${path}${COPY}`
+
 /**
  * Deletes what killed backups left in a folder. Files of the last day stay, because another server may write its
  * backups there, too.
@@ -42,7 +47,8 @@ export const unfinishedPath = (path: string): string => `${path}${UNFINISHED}`
 export async function deleteUnfinished (folder: string): Promise<void> {
   const names = await readdir(folder)
   for (const name of names) {
-    if (!name.endsWith(UNFINISHED) || !DEFAULT_NAME.test(name.slice(0, -UNFINISHED.length))) continue
+    const ending = [UNFINISHED, COPY].find((one) => name.endsWith(one))
+    if (ending === undefined || !DEFAULT_NAME.test(name.slice(0, -ending.length))) continue
     const path = join(folder, name)
     const facts = await ifPresent(stat(path))
     if (facts !== null && facts.mtimeMs < Date.now() - DAY_MS) await rm(path, { force: true })

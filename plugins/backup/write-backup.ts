@@ -20,7 +20,7 @@ import {
 } from './archive/manifest.ts'
 import { storePart, partsFolder } from './archive/archive-parts.ts'
 import { type ArchiveWriter, writeArchive } from './archive/write-archive.ts'
-import { deleteUnfinished, incompletePath, unfinishedPath } from './backup-folder.ts'
+import { copyPath, deleteUnfinished, incompletePath, unfinishedPath } from './backup-folder.ts'
 import { type Checked, checkArchive } from './check-backup.ts'
 import { isRemote, listOwnFiles } from './files.ts'
 import type { Progress } from './progress.ts'
@@ -107,7 +107,7 @@ async function openCopy ({ store, job }: BackupRun, key: string): Promise<FileHa
   const object = await openIfPresent(store, key)
   if (object === null) return null
   await requireFreeSpace(dirname(job.path), object.size)
-  const path = `${job.path}.copy`
+  const path = copyPath(job.path)
   try {
     await pipeline(object.read(0, object.size), createWriteStream(path, { mode: 0o600 }))
     return await open(path)

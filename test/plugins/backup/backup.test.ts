@@ -113,10 +113,12 @@ t.test('a stopped backup leaves no file', async (t) => {
 t.test('a backup deletes what killed backups left in its folder', async (t) => {
   const folder = makeFolder(t, {
     'svc-20260101T020000Z.tar.gz.part': 'cut off', 'svc-20260101T020000Z.tar.gz': '', 'other.tar.gz.part': 'of a person',
-    'svc-20260102T010000Z.tar.gz.part': 'of another server'
+    'svc-20260101T020000Z.tar.gz.copy': 'of an object', 'svc-20260102T010000Z.tar.gz.part': 'of another server'
   })
   const old = new Date(Date.now() - 25 * 60 * 60 * 1_000)
-  for (const name of ['svc-20260101T020000Z.tar.gz.part', 'other.tar.gz.part']) await utimes(join(folder, name), old, old)
+  for (const name of ['svc-20260101T020000Z.tar.gz.part', 'svc-20260101T020000Z.tar.gz.copy', 'other.tar.gz.part']) {
+    await utimes(join(folder, name), old, old)
+  }
   await back(join(folder, 'svc-20260102T020000Z.tar.gz'), { passphrase: PASSPHRASE })
   t.same((await readdir(folder)).sort(), ['other.tar.gz.part', 'svc-20260101T020000Z.tar.gz', 'svc-20260102T010000Z.tar.gz.part',
     'svc-20260102T020000Z.tar.gz'])
