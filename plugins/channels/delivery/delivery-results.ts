@@ -14,7 +14,9 @@ const SPACING_MS = 1_000
 export interface FinishedDelivery { delivery: Delivery, failure: Failure | null }
 
 /** Converts finished deliveries to the results to store. */
-export function toResults (finished: readonly FinishedDelivery[]): DeliveryResults {
+export function toResults (
+  finished: readonly { delivery: Pick<Delivery, 'id' | 'attempts'>, failure: Failure | null }[]
+): DeliveryResults {
   const results: DeliveryResults = { delivered: [], retries: [], failed: [] }
   for (const { delivery: { id, attempts }, failure } of finished) {
     const delay = RETRY_DELAYS_MS[attempts]

@@ -147,7 +147,7 @@ export async function isAnyDue (db: Db, ms: number): Promise<boolean> {
  *
  * @returns the delivery to start, or null if all are gone
  */
-async function fold (tx: Db, channelId: number, workerId: string): Promise<FoldedDelivery | null> {
+async function fold (tx: Db, channelId: number): Promise<FoldedDelivery | null> {
   const { rows: [burst] } = await tx.query<{ ids: string[] | null, rank: number }>(BURST, [channelId])
   const [newest, ...others] = (burst?.ids ?? []).map(Number)
   if (newest === undefined) return null
@@ -160,9 +160,7 @@ async function fold (tx: Db, channelId: number, workerId: string): Promise<Folde
   const latest = [first.notification, ...rest.map((row) => row.notification)] as const
   const notification = count === 1 ? first.notification : foldNotifications(latest, count, burst?.rank ?? 0)
   await tx.query('delete from channel_deliveries where id = any($1::bigint[])', [others])
-  // Mark the delivery as begun, because it must not be folded twice.
-  await tx.query('update channel_deliveries set notification = $2, worker_id = $3 where id = $1',
-    [newest, notification, workerId])
+  await tx.query('update channel_deliveries set notification = $2 where id = $1', [newest, notification])
   return { id: newest, notification, request_id: first.request_id }
 }
 
@@ -183,7 +181,7 @@ async function begin (tx: Db, due: readonly DueDelivery[], workerId: string): Pr
     const { free, waiting, was_begun: wasBegun, channel_id: channel } = delivery
     // More deliveries wait than may start now: fold them into one.
     const isBurst = free !== null && !wasBegun && waiting > free
-    const next = isBurst ? await fold(tx, channel, workerId) : delivery
+    const next = isBurst ? await fold(tx, channel) : delivery
     if (next !== null) begun.push({ ...delivery, ...next })
   }
   const limited = due.filter(({ free }) => free !== null).map((delivery) => delivery.channel_id)
@@ -239,7 +237,6 @@ const RANKS: Readonly<Record<OutgoingNotification['level'], number>> = { info: 0
 const ENQUEUE = `insert into channel_deliveries (channel_id, notification, request_id)
   select c.id, i.notification, $5 from unnest($1::int[], $2::text[], $3::int[], $4::jsonb[]) with ordinality
     as i (user_id, topic, rank, notification, position)
-  join users u on u.id = i.user_id and u.enabled
   join notification_channels c on c.user_id = i.user_id
   where c.enabled and c.confirmed and (c.topics is null or i.topic = any(c.topics))
     and i.rank >= case c.min_level when 'info' then 0 when 'warning' then 1 else 2 end

@@ -273,6 +273,8 @@ t.test("a member's channel reaches no private address and shows no response from
   t.match((await call('POST', `/${id}/test`)).json(), { error: /inside knowledge/ })
   await app.pg.query("update notification_channels set user_id = (select id from users where username = 'alice') where id = $1", [id])
   t.match((await call('POST', `/${id}/test`, undefined, alice)).json(), { ok: false, error: /not in the public internet/ })
+  await tools.send('alice', [{}])
+  await until(async () => (await app.pg.query('select from channel_deliveries where attempts > 0')).rowCount === 1, 'a failed try')
   t.equal(receiver.arrivals.length, 1)
   await app.pg.query('delete from notification_channels')
 })

@@ -2,6 +2,9 @@ import type { ServerResponse } from 'node:http'
 import t from 'tap'
 import { until } from '../../until.ts'
 import { buildTestApp } from '../../support.ts'
+import { CRASHED } from '../../../plugins/channels/delivery/attempt-delivery.ts'
+import { toResults } from '../../../plugins/channels/delivery/delivery-results.ts'
+import type { Failure } from '../../../plugins/channels/host/channel-failures.ts'
 import { createChannelTools, packages, startReceiver } from './support.ts'
 import { told } from './delivery-support.ts'
 
@@ -155,11 +158,49 @@ t.test('a delivery whose process died is retried at once, but not forever', asyn
   await die(1)
   const next = await failed(2)
   t.ok(isPutOff(next.due_at, 120, sinceMs), 'the second one is a failure')
+  t.equal(receiver.arrivals.length, 3, 'without another try')
+  await hurry(id)
+  await failed(3)
+  t.equal(receiver.arrivals.length, 4, 'the next try is made')
   await die(3)
   const row = await waitFor(id, 'the count', ({ consecutive_failures: count }) => count === 1)
   t.match(row, { last_error: /The server crashed more than once/ })
   t.equal(await tools.count(id), 0)
   t.equal(new Set(receiver.arrivals.map(({ headers }) => headers['webhook-id'])).size, 1)
+})
+
+t.test('a pause lasts an hour at most, and retries after crashes are spaced', async (t) => {
+  const delaysOf = (failure: Failure) => {
+    const finished = { delivery: { id: 1, attempts: 0 }, failure }
+    return toResults([finished, finished]).retries.map(({ delay_ms: delay }) => delay)
+  }
+  t.same(delaysOf({ message: '', is_invalid: false, is_refused: true, retry_after_ms: 86_400_000 }), [3_600_000, 3_600_000])
+  t.same(delaysOf(CRASHED), [30_000, 31_000])
+})
+
+t.test('a disabled account gets its waiting deliveries when it is enabled again', async (t) => {
+  t.teardown(removeAll)
+  let status = 500
+  const receiver = await startReceiver(t, (_arrival, response) => response.writeHead(status).end())
+  await testApp.createUser('carol')
+  await app.pg.query("update users set role = 'admin' where username = 'carol'")
+  const { id } = await create({ type: 'unpaced', url: `${receiver.url}/carol` })
+  await app.pg.query(`update notification_channels set user_id = (select id from users where username = 'carol')
+    where id = $1`, [id])
+  await send('carol', [{}])
+  await until(async () => (await nextOf(id))?.attempts === 1, 'the failure')
+  status = 204
+  await app.pg.query("update users set enabled = false where username = 'carol'")
+  await create({ type: 'unpaced', url: `${receiver.url}/admin` })
+  await hurry(id)
+  await send('admin', [{}])
+  await until(async () => receiver.arrivals.length === 2, "the administrator's")
+  const { rows } = await app.pg.query('select attempts, worker_id from channel_deliveries where channel_id = $1', [id])
+  t.same(rows, [{ attempts: 1, worker_id: null }], 'nobody began another try')
+  await app.pg.query("update users set enabled = true where username = 'carol'")
+  await hurry(id)
+  await until(async () => receiver.arrivals.length === 3, 'the delivery')
+  t.same(receiver.arrivals.map(({ path }) => path), ['/carol', '/admin', '/carol'])
 })
 
 t.test('a retry delay that is not a number is ignored', async (t) => {
@@ -275,17 +316,23 @@ t.test("deliveries beyond a channel's rate limit are folded into one with the ne
   t.match(body?.body, /^• Title 200: Body 200\n(.*\n){9}… and 190 earlier$/)
 
   const sinceMs = Date.now()
-  await app.pg.query('update notification_channels set recent_at = array_fill(now(), array[60]) where id = $1', [id])
+  await app.pg.query(`update notification_channels set recent_at = array_fill(now() - interval '20 seconds', array[60])
+    where id = $1`, [id])
   await send('admin', [{}, {}])
   const next = await until(async () => {
     const row = await nextOf(id)
     return row !== undefined && row.due_at.getTime() > sinceMs + 30_000 && row
   }, 'a pause')
-  t.ok(isPutOff(next.due_at, 60, sinceMs))
+  t.ok(isPutOff(next.due_at, 40, sinceMs))
   await app.pg.query('update notification_channels set recent_at = recent_at[1:59] where id = $1', [id])
   await hurry(id)
   await waitFor(id, 'the next minute', (_row, waiting) => waiting === 0)
   t.match(receiver.arrivals.slice(2), [{ body: { title: '2 notifications' } }], 'both as one')
+  await send('admin', [{}])
+  await until(async () => {
+    const row = await nextOf(id)
+    return row !== undefined && row.due_at.getTime() > sinceMs + 30_000
+  }, 'a pause after it')
 })
 
 t.test('a delivery with a first try keeps its text', async (t) => {
