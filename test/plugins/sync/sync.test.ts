@@ -164,6 +164,16 @@ t.test('a file that the owner deleted is uploaded again only if the device chang
   t.match((await negotiate({ 'Game.srm': 'two' })).operations, [{ type: 'upload' }], 'the limit of a history deletes nothing on devices')
 })
 
+t.test('former and deleted content of another user decides nothing', async (t) => {
+  const { rom, add, negotiate } = await begin()
+  const { id: other } = await world.addUser(`player${++count}`)
+  await world.addAsset(other, { rom, name: 'Game.srm', content: 'one', deleted_by: 'owner' })
+  t.match((await negotiate({ 'Game.srm': 'one' })).operations, [{ type: 'upload' }])
+  await world.change(await world.addAsset(other, { rom, name: 'Game.srm', content: 'two' }), 'three', 1)
+  await add({ name: 'Game.srm', content: 'own' })
+  t.match((await negotiate({ 'Game.srm': 'two' })).operations, [{ type: 'conflict' }])
+})
+
 t.test('a deleted file stays deleted after its retention; a missing one comes back', async (t) => {
   const { user, rom, device, add, negotiate } = await begin()
   const id = await add({ name: 'Game- 2.srm', content: 'one' })
