@@ -96,6 +96,21 @@ t.test('every change updates a collection\'s time, but adding a present ROM does
   t.equal((await alice.call('GET', '/api/collections?updated_after=yesterday')).statusCode, 422)
 })
 
+t.test('the owner deletes a collection only with the grant to delete collections', async (t) => {
+  const { test, alice, admin } = await start(t)
+  const { rows: [row] } = await test.app.pg.query<{ id: number }>("select id from users where username = 'alice'")
+  const allow = (granted: boolean) => admin.call('PUT', `/api/permissions/users/${row?.id ?? 0}`, {
+    overrides: [{ entity: 'collections', action: 'delete', granted, own_only: true }]
+  })
+  const paths = [(await alice.make('Plain')).id, `smart/${(await alice.smart('Smart', {})).id}`]
+  const deleteAll = async () => await Promise.all(paths.map(async (path) =>
+    (await alice.call('DELETE', `/api/collections/${path}`)).statusCode))
+  await allow(false)
+  t.same(await deleteAll(), [403, 403])
+  await allow(true)
+  t.same(await deleteAll(), [200, 200])
+})
+
 t.test('lists are sorted by name and contain one kind', async (t) => {
   const { alice, bob } = await start(t)
   const ids = [await alice.make('beta'), await alice.make('Alpha'), await bob.make('Gamma', { is_public: true })].map(({ id }) => id)
