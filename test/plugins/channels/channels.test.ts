@@ -356,6 +356,8 @@ t.test('an Apprise channel shows its public fields and hides its secrets', async
   t.match(detailOf(moved), /new destination.*token/)
   t.equal((await call('PATCH', `/${channel.id}`, { fields: { ...open, token: '' } })).statusCode, 400, 'it is needed')
   t.equal((await call('PATCH', `/${channel.id}`, { fields: { ...fields, host: 'other.example.org' } })).statusCode, 200)
+  await app.pg.query("update notification_channels set user_id = (select id from users where username = 'alice')")
+  t.match((await call('POST', `/${channel.id}/test`, undefined, alice)).json(), { ok: false, error: /^Only administrators may have/ })
   await app.pg.query('delete from notification_channels')
 })
 
