@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Buffer } from 'node:buffer'
-import { randomInt } from 'node:crypto'
+import { randomInt, randomUUID } from 'node:crypto'
 import type { Readable } from 'node:stream'
 import bcrypt from 'bcryptjs'
 import t, { type Test } from 'tap'
@@ -152,6 +152,26 @@ t.test('an account of the same name here keeps its password, role and marks', as
   t.match(report.counts, { user: { new: 1, present: 2 } })
 })
 
+t.test('an import gives nobody more rights than in the source', async (t) => {
+  const test = await fresh(t, { library: LIBRARY })
+  const { app } = test
+  await scan(test)
+  const uuid = randomUUID()
+  await app.pg.query("insert into devices (user_id, device_id, name) select id, $1, 'Console' from users", [uuid])
+  await app.pg.query("insert into permission_groups (name) values ('Family')")
+  const grants = [{ entity: 'roms', action: 'read', own_only: false }]
+  const report = await importRecords(test, createMemoryImporter({
+    group: [make.group({ id: '1', name: 'Family', grants })],
+    user: [make.user({ id: '1', is_enabled: false, group_id: '1' })],
+    device: [make.device({ id: '1', device_id: uuid.toUpperCase() })],
+    token: [make.token({ id: '1', scopes: ['roms.read', 'nonsense'] })]
+  }))
+  t.same(reasonsOf(report), ['device 1: another user of this server has the device with this id'])
+  const { rows } = await app.pg.query(`select u.enabled, g.name, t.scopes from users u join permission_groups g on g.id = u.permission_group_id
+    join client_tokens t on t.user_id = u.id where u.username = 'user1'`)
+  t.same(rows, [{ enabled: false, name: 'Family (imported)', scopes: ['roms.read'] }])
+})
+
 t.test('an import keeps a save here and adds other content as a former version', async (t) => {
   const test = await fresh(t, { library: LIBRARY })
   await scan(test)
@@ -206,6 +226,12 @@ t.test('provider ids become matches, and values of people become field locks', a
   ])
   const { rows: [rom] } = await app.pg.query<{ id: number }>("select id from roms where fs_name = 'Game 1.sfc'")
   t.match((await app.inject({ url: `/api/roms/${rom?.id ?? 0}`, headers: admin })).json(), { igdb_id: 7, moby_id: null, is_identified: true })
+  await importRecords(test, createMemoryImporter({
+    platform: [make.platform({ id: '1' })],
+    rom: [make.rom({ id: '1', name: 'Other Game', locked: ['name'], manual_metadata: { genres: ['Action'] } })]
+  }, { identity: 'memory:2' }))
+  const { rows: [kept] } = await app.pg.query('select name, manual_metadata from roms where id = $1', [rom?.id])
+  t.same(kept, { name: 'My Game', manual_metadata: { genres: ['Puzzle'] } }, 'the values of this server stay')
 })
 
 t.test('pictures that people added are imported once', async (t) => {
