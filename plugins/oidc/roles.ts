@@ -17,7 +17,7 @@ async function storeRole (db: Db, userId: number, role: User['role']): Promise<b
 
 /** Sets an account's role to the provider's role of this sign-in. */
 export async function applyRole (
-  app: FastifyInstance, { db, ip: address }: FastifyRequest, user: User, claimed: ClaimedRole
+  app: FastifyInstance, { db, ip: address }: Pick<FastifyRequest, 'db' | 'ip'>, user: User, claimed: ClaimedRole
 ): Promise<void> {
   const { id, username, role: from } = user
   const to = claimed === 'admin' ? 'admin' : 'user'

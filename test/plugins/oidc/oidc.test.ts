@@ -9,6 +9,7 @@ import { toAuthorizationUrl } from '../../../plugins/oidc/exchange.ts'
 import { cleanUsername, readIdentity } from '../../../plugins/oidc/identity.ts'
 import { createProvider } from '../../../plugins/oidc/provider.ts'
 import { OIDC_OFF } from '../../../plugins/oidc/oidc.ts'
+import { applyRole } from '../../../plugins/oidc/roles.ts'
 import { readSettings } from '../../../plugins/oidc/settings.ts'
 import { loadConfig } from '../../load-config.ts'
 import { guestHeaders } from '../auth/support.ts'
@@ -239,6 +240,23 @@ t.test('an unverified address opens no account that has it, and is not stored', 
   await app.users.create({ username: 'owen', password: 'a password', email: 'owen@home.example', role: 'user' })
   const user = await createSignInAccounts(app, settings).find(app.db, identity, '127.0.0.1')
   t.match(user, { username: 'owen-2', email: null, oidc_subject: 'owl' })
+})
+
+t.test('without roles at the provider and registration, a sign-in changes no account', async (t) => {
+  const { settings } = readSettings(test.config)
+  if (settings === null) throw new Error('not configured')
+  const closed = { ...settings, allow_registration: false, claim_roles: undefined }
+  const claims = { sub: 'uma', email: 'uma@home.example', email_verified: true, preferred_username: 'uma' }
+  const identity = readIdentity(claims, provider.issuer, false, closed)
+  const accounts = createSignInAccounts(app, closed)
+  await t.rejects(accounts.find(app.db, identity, '127.0.0.1'), { code: 'FORBIDDEN', message: /You have no account/ })
+  await app.users.create({ username: 'uma', password: 'a password', email: 'u@home.example', role: 'admin' })
+  await app.pg.query("update users set oidc_subject = 'uma', oidc_issuer = 'https://former.example' where username = 'uma'")
+  await t.rejects(accounts.find(app.db, identity, '127.0.0.1'), { code: 'FORBIDDEN' }, 'a subject of another provider is another person')
+  await app.pg.query("update users set oidc_issuer = $1 where username = 'uma'", [provider.issuer])
+  const user = await accounts.find(app.db, identity, '127.0.0.1')
+  await applyRole(app, { db: app.db, ip: '127.0.0.1' }, user, identity.role)
+  t.match(await findUsers("username = 'uma'"), [{ role: 'admin' }])
 })
 
 t.test('the provider decides the role at each sign-in', async (t) => {
