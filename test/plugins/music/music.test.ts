@@ -147,7 +147,7 @@ t.test('the playlists of one user are limited in number and size', async (t) => 
 })
 
 t.test('owners change their playlists, and everybody may play public ones', async (t) => {
-  const { anna, ben, admin } = await start(t)
+  const { test, anna, ben, admin } = await start(t)
   const made = await anna.make('Mine', { description: 'calm' })
   t.match(made, { name: 'Mine', description: 'calm', is_public: false, owner_username: 'anna', track_count: 0 })
   await anna.make('mine')
@@ -181,6 +181,16 @@ t.test('owners change their playlists, and everybody may play public ones', asyn
     t.equal(reply.statusCode, status)
     t.match(reply.json(), body)
   }
+  const { rows: [user] } = await test.app.pg.query<{ id: number }>("select id from users where username = 'anna'")
+  const allow = (granted: boolean) => test.app.inject({
+    method: 'PUT',
+    url: `/api/permissions/users/${user?.id ?? 0}`,
+    headers: test.admin,
+    payload: { overrides: [{ entity: 'playlists', action: 'delete', granted, own_only: true }] }
+  })
+  await allow(false)
+  t.equal((await anna.ask('DELETE', `playlists/${made.id}`)).statusCode, 403, 'without the grant to delete')
+  await allow(true)
   t.equal((await anna.ask('DELETE', `playlists/${made.id}`)).statusCode, 204)
   t.equal((await anna.ask('GET', `playlists/${made.id}`)).statusCode, 404)
 })
