@@ -51,6 +51,15 @@ t.test('a start deletes the test database of a killed backup, but not of a runni
   t.same(lines, [])
 })
 
+t.test('a backup is refused while another one of the database runs', async (t) => {
+  const folder = makeFolder(t, { 'b.tar.gz.part': 'of the running one' })
+  await withClient(test.databaseUrl, async (client) => {
+    await claimBackup(client)
+    await t.rejects(back(join(folder, 'b.tar.gz')), { constructor: ApiError, code: 'CONFLICT' })
+  })
+  t.same(await readdir(folder), ['b.tar.gz.part'])
+})
+
 t.test('a backup contains secrets only encrypted by the passphrase', async (t) => {
   const secrets = new Map<string, Buffer>()
   await readArchive(archive, { secret: (name, content) => { secrets.set(name, content) } })
