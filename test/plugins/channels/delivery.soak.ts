@@ -41,3 +41,17 @@ t.test('one of two workers delivers, and the other continues after its end', asy
   t.match(lines.join(''), 'request answered')
   t.notMatch(lines.join(''), 'verysecretpath')
 })
+
+t.test('a delivery that the end of its worker cuts off stays queued', async (t) => {
+  t.teardown(removeAll)
+  const receiver = await startReceiver(t, () => { /* no answer */ })
+  await worker?.close()
+  const third = await buildApp({ config, role: 'worker', databaseUrl, logger: pino({ level: 'silent' }), features, packages: packages() })
+  t.teardown(() => third.close())
+  await third.ready()
+  await create({ type: 'unpaced', url: receiver.url })
+  await send('admin', [{}])
+  await until(async () => receiver.arrivals.length === 1, 'the try')
+  await third.close()
+  t.match((await app.pg.query('select attempts from channel_deliveries')).rows, [{ attempts: 0 }])
+})
