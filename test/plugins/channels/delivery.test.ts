@@ -174,7 +174,8 @@ t.test('a pause lasts an hour at most, and retries after crashes are spaced', as
     const finished = { delivery: { id: 1, attempts: 0 }, failure }
     return toResults([finished, finished]).retries.map(({ delay_ms: delay }) => delay)
   }
-  t.same(delaysOf({ message: '', is_invalid: false, is_refused: true, retry_after_ms: 86_400_000 }), [3_600_000, 3_600_000])
+  const pause = { message: '', is_invalid: false, is_refused: true, retry_after_ms: 86_400_000 }
+  t.same(delaysOf(pause), [3_600_000, 3_600_000])
   t.same(delaysOf(CRASHED), [30_000, 31_000])
 })
 

@@ -167,8 +167,8 @@ t.test('an import gives nobody more rights than in the source', async (t) => {
     token: [make.token({ id: '1', scopes: ['roms.read', 'nonsense'] })]
   }))
   t.same(reasonsOf(report), ['device 1: another user of this server has the device with this id'])
-  const { rows } = await app.pg.query(`select u.enabled, g.name, t.scopes from users u join permission_groups g on g.id = u.permission_group_id
-    join client_tokens t on t.user_id = u.id where u.username = 'user1'`)
+  const { rows } = await app.pg.query(`select u.enabled, g.name, t.scopes
+    from users u join permission_groups g on g.id = u.permission_group_id join client_tokens t on t.user_id = u.id where u.username = 'user1'`)
   t.same(rows, [{ enabled: false, name: 'Family (imported)', scopes: ['roms.read'] }])
 })
 
