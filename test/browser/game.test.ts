@@ -177,6 +177,37 @@ t.test('a save that fails does not stop the upload of the next one', async (t) =
   t.same((await read(tales)).user_saves.map(({ file_name: name }) => name), ['Next.srm'])
 })
 
+t.test('a button that deletes stays busy until the list has loaded without its row', async (t) => {
+  await addSave(harbor, 'Once.srm', 'once')
+  await app.inject({ method: 'POST', url: `/api/roms/${harbor}/notes`, headers: admin, payload: { title: 'Once', content: '' } })
+  for (const [view, name, notice] of [['?tab=saves', 'Delete Once.srm', '“Once.srm” is deleted.'], ['', 'Delete “Once”', '“Once” is deleted.']] as const) {
+    await page.goto(`${url}/roms/${harbor}${view}`)
+    await page.waitForSelector(`button[aria-label="${name}"]`)
+    const held: HTTPRequest[] = []
+    const deletions: string[] = []
+    let isSlow = true
+    const hold = (request: HTTPRequest) => {
+      const [method, path] = [request.method(), new URL(request.url()).pathname]
+      if (method === 'DELETE' || path.endsWith('/delete')) deletions.push(path)
+      if (isSlow && method === 'GET' && path === `/api/roms/${harbor}`) held.push(request)
+      else void request.continue()
+    }
+    page.on('request', hold)
+    await page.setRequestInterception(true)
+    await press(page, name)
+    await see(page, notice, '.toast')
+    t.equal(await page.$eval(`button[aria-label="${name}"]`, (button) => button.getAttribute('aria-busy')), 'true', name)
+    await page.keyboard.press('Enter')
+    await until(() => held.length > 0, 'the list is asked for')
+    isSlow = false
+    for (const request of held) await request.continue()
+    await page.waitForSelector(`button[aria-label="${name}"]`, { hidden: true })
+    page.off('request', hold)
+    await page.setRequestInterception(false)
+    t.equal(deletions.length, 1, `${name} is sent once`)
+  }
+})
+
 t.test('the return to a tab shows marks and saves that changed elsewhere', async (t) => {
   await page.goto(`${url}/roms/${harbor}?tab=saves`)
   await see(page, 'No status', '.rom-card option')

@@ -47,7 +47,7 @@ export function IconButton (props: IconButtonProps) {
   const { kind = 'quiet', isSmall, icon, label, isBusy = false, isBlocked = false, type = 'button', ...rest } = props
   return (
     <button
-      {...rest} {...block(isBusy || isBlocked)} type={type} aria-label={label} title={label}
+      {...rest} {...block(isBusy || isBlocked)} type={type} aria-busy={isBusy} aria-label={label} title={label}
       class={classOf({ kind, isSmall }, true)}
     >
       {isBusy ? <span class='spinner' /> : <Icon node={icon} />}

@@ -86,7 +86,7 @@ export function Marks ({ rom: { id, rom_user: stored } }: { rom: DetailedRom }) 
     )
     storeMarks(id, marks).catch((err: unknown) => {
       tellFailure(err)
-      reloadRom(id)
+      void reloadRom(id)
     })
   }
   const completion = dragged ?? stored.completion

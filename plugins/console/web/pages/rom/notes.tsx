@@ -30,7 +30,7 @@ function NoteForm ({ romId, note, onClose }: { romId: number, note: Note | null,
         ? api.POST('/api/roms/{id}/notes', { params: { path: { id: romId } }, body })
         : api.PUT('/api/roms/{id}/notes/{note_id}', { params: { path: { id: romId, note_id: note.id } }, body })
     )
-    reloadRom(romId)
+    void reloadRom(romId)
     onClose()
   }, draftOf(`${romId} ${note?.id}`))
   return (
@@ -66,19 +66,16 @@ function NoteForm ({ romId, note, onClose }: { romId: number, note: Note | null,
 }
 
 /** Deletes a note; the undo writes it again. */
-function deleteNote (romId: number, note: Note): void {
+async function deleteNote (romId: number, note: Note): Promise<void> {
   const { actions, notes: words } = texts().rom
   const writeAgain = () => {
     call(api.POST('/api/roms/{id}/notes', { params: { path: { id: romId } }, body: pick(note) }))
-      .then(() => { reloadRom(romId) })
+      .then(() => reloadRom(romId))
       .catch(tellFailure)
   }
-  call(api.DELETE('/api/roms/{id}/notes/{note_id}', { params: { path: { id: romId, note_id: note.id } } }))
-    .then(() => {
-      reloadRom(romId)
-      tellSuccess(words.deleted(note.title), { label: actions.undo, run: writeAgain })
-    })
-    .catch(tellFailure)
+  await call(api.DELETE('/api/roms/{id}/notes/{note_id}', { params: { path: { id: romId, note_id: note.id } } }))
+  tellSuccess(words.deleted(note.title), { label: actions.undo, run: writeAgain })
+  await reloadRom(romId)
 }
 
 function NoteCard ({
@@ -90,9 +87,14 @@ function NoteCard ({
   note: Note
   isOwn: boolean
   onEdit: () => void
-  onDelete: () => void
+  onDelete: () => Promise<void>
 }) {
   const { notes: words } = texts().rom
+  const [isBusy, setBusy] = useState(false)
+  const remove = () => {
+    setBusy(true)
+    onDelete().catch(tellFailure).finally(() => { setBusy(false) })
+  }
   return (
     <li class='rom-note'>
       <div class='rom-note-head'>
@@ -101,7 +103,7 @@ function NoteCard ({
         {isOwn && (
           <span class='cluster'>
             <IconButton isSmall icon={pencil} label={words.edit(note.title)} onClick={onEdit} />
-            <IconButton isSmall icon={trash} label={words.delete(note.title)} onClick={onDelete} />
+            <IconButton isSmall icon={trash} isBusy={isBusy} label={words.delete(note.title)} onClick={remove} />
           </span>
         )}
       </div>
@@ -137,7 +139,7 @@ export function Notes ({ rom }: { rom: DetailedRom }) {
             note={note}
             isOwn={mayWrite && note.user_id === account.id}
             onEdit={() => { setOpen(note) }}
-            onDelete={() => { deleteNote(rom.id, note) }}
+            onDelete={() => deleteNote(rom.id, note)}
           />
         ))}
       </ul>

@@ -32,8 +32,11 @@ export function showRom (rom: DetailedRom): void {
   cache.invalidate(sourcesKeyOf(rom.id))
 }
 
-/** Loads a ROM again after a change whose response does not contain it. */
-export function reloadRom (id: number): void {
-  cache.invalidate(keyOf(id))
+/**
+ * Loads a ROM again after a change whose response does not contain it. A button of that change stays busy until then,
+ * because a second press would change what is gone.
+ */
+export async function reloadRom (id: number): Promise<void> {
   cache.invalidate(sourcesKeyOf(id))
+  await cache.reload(keyOf(id))
 }

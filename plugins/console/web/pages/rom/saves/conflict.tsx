@@ -37,7 +37,8 @@ interface ConflictProps {
   conflict: Conflict
   /** The name of the other device; null if it is unknown. */
   device: string | null
-  onChange: () => void
+  /** Ends after the list has loaded again. */
+  onChange: () => Promise<void>
 }
 
 /** Both contents of a file that two devices changed, side by side. */
@@ -47,10 +48,7 @@ export function ConflictCard ({ conflict, device, onChange }: ConflictProps) {
   const { original, copy } = conflict
   const run = (work: Promise<unknown>) => {
     setBusy(true)
-    work.catch(tellFailure).finally(() => {
-      setBusy(false)
-      onChange()
-    })
+    void work.catch(tellFailure).then(onChange).finally(() => { setBusy(false) })
   }
   const keep = (choice: Promise<() => Promise<void>>) => {
     run(

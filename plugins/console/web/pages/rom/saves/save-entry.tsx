@@ -33,7 +33,8 @@ interface EntryProps {
   asset: Asset
   /** Returns the name of a device; null for an unknown one. */
   deviceOf: (id: string | null) => string | null
-  onChange: () => void
+  /** Ends after the list has loaded again. */
+  onChange: () => Promise<void>
 }
 
 /** The former contents of a save, each with its restore and download. */
@@ -46,9 +47,8 @@ function Versions ({ asset, deviceOf, onChange }: EntryProps) {
     const device = deviceOf(id)
     return device === null ? '' : words.fromDevice(device)
   }
-  const reload = () => {
-    cache.invalidate(versionsKeyOf(asset))
-    onChange()
+  const reload = async () => {
+    await Promise.all([cache.reload(versionsKeyOf(asset)), onChange()])
   }
   const restore = ({ id }: Version) => {
     setBusy(id)
@@ -57,8 +57,8 @@ function Versions ({ asset, deviceOf, onChange }: EntryProps) {
     }
     restoreVersion(asset, id)
       .then(() => {
-        reload()
         tellSuccess(words.restored(asset.file_name), { label: actions.undo, run: undo })
+        return reload()
       })
       .catch(tellFailure)
       .finally(() => { setBusy(null) })
@@ -136,11 +136,11 @@ export function SaveEntry ({ asset, deviceOf, onChange }: EntryProps) {
     setBusy(true)
     work
       .then(() => {
-        onChange()
         tellSuccess(done, {
           label: actions.undo,
           run: () => { undo().then(onChange).catch(tellFailure) }
         })
+        return onChange()
       })
       .catch(tellFailure)
       .finally(() => { setBusy(false) })

@@ -76,9 +76,8 @@ export function Saves ({ rom }: { rom: DetailedRom }) {
   const { conflicts, others } = splitConflicts(all)
   const listed = others.filter(({ isDeleted }) => showsDeleted || !isDeleted)
   const hasDeleted = others.some(({ isDeleted }) => isDeleted)
-  const reload = () => {
-    reloadRom(rom.id)
-    cache.invalidate(DELETED_KEY)
+  const reload = async () => {
+    await Promise.all([reloadRom(rom.id), cache.reload(DELETED_KEY)])
   }
   const deviceOf = (id: string | null): string | null => {
     const device = devices.find(({ device_id: uuid }) => uuid === id)

@@ -13,7 +13,7 @@ const STATE = /\.(?:state\d*|state\.auto|ss\d|st\d|mst|oops|savestate|sgm|p2s)$/
 const kindOf = (name: string): Kind => STATE.test(name) ? 'state' : 'save'
 
 /** Stores files that a person chooses or drops. */
-export function UploadSave ({ romId, onChange }: { romId: number, onChange: () => void }) {
+export function UploadSave ({ romId, onChange }: { romId: number, onChange: () => Promise<void> }) {
   const { saves: words } = texts().rom
   const input = useRef<HTMLInputElement>(null)
   const [isBusy, setBusy] = useState(false)
@@ -33,7 +33,7 @@ export function UploadSave ({ romId, onChange }: { romId: number, onChange: () =
     const files = [...list ?? []]
     if (files.length === 0) return
     setBusy(true)
-    void send(files).then(() => { setBusy(false); onChange() })
+    void send(files).then(() => { setBusy(false); return onChange() })
   }
   return (
     <div
