@@ -245,6 +245,23 @@ t.test('the way back to another game closes a note, which it would be stored at'
   await page.waitForFunction(() => document.querySelector('dialog[open]') === null)
 })
 
+t.test('letters that are typed while the script of the search loads are searched', async () => {
+  await page.goto(`${url}/platforms`, { waitUntil: 'networkidle0' })
+  const held: HTTPRequest[] = []
+  let isSlow = true
+  const hold = (request: HTTPRequest) => { if (isSlow) held.push(request); else void request.continue() }
+  page.on('request', hold)
+  await page.setRequestInterception(true)
+  await page.keyboard.type('/harb')
+  await until(() => held.some((request) => request.resourceType() === 'script'), 'the script is asked for')
+  await page.keyboard.type('or')
+  isSlow = false
+  for (const request of held) await request.continue()
+  await page.waitForFunction(() => document.querySelector<HTMLInputElement>('.palette-input')?.value === 'harbor')
+  page.off('request', hold)
+  await page.setRequestInterception(false)
+})
+
 t.test('a name full of markup is text, and a viewer sees nothing to edit', async (t) => {
   const id = await idOf('Tag <b>')
   await page.goto(`${url}/roms/${id}`)

@@ -71,15 +71,19 @@ function Group ({ id, group, entries, active, all, onChoose, onPoint }: GroupPro
   )
 }
 
-export interface PaletteProps { onClose: () => void }
+export interface PaletteProps {
+  /** The text that was typed before the search opened. */
+  start: string
+  onClose: () => void
+}
 
 /** The search across games, platforms, collections and, for administrators, users. Arrows move, Enter opens. */
-export function Palette ({ onClose }: PaletteProps) {
+export function Palette ({ start, onClose }: PaletteProps) {
   const { common, search: words } = texts()
   const { go } = useView()
   const id = useId()
   const dialog = useRef<HTMLDialogElement>(null)
-  const [typed, setTyped] = useState('')
+  const [typed, setTyped] = useState(start)
   const [active, setActive] = useState(0)
   const { term, entries: found, total, isLoading, failure } = useAnswers(typed)
   useLayoutEffect(() => { dialog.current?.showModal() }, [])
