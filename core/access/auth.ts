@@ -131,15 +131,10 @@ export function callerOf (request: FastifyRequest): Caller {
   return request.caller
 }
 
-function describeMissing (scopes: readonly Scope[]): string {
-  const [what, those] = scopes.length === 1 ? ['scope', 'it'] : ['scopes', 'them']
-  return `This request also needs the ${what} ${scopes.join(' and ')}; use a token that has ${those}, or sign in`
-}
-
 /** @throws ApiError FORBIDDEN unless the caller has the scope, besides those of the route */
 export function requireScope (caller: Caller, scope: Scope): void {
   if (caller.scopes.has(scope)) return
-  throw new ApiError('FORBIDDEN', describeMissing([scope]), { missingScopes: [scope] })
+  throw new ApiError('FORBIDDEN', `This request also needs the scope ${scope}; use a token that has it, or sign in`, { missingScopes: [scope] })
 }
 
 /** Checks a grant. @throws ApiError INSUFFICIENT_PERMISSIONS unless the caller's account has the grant. */
@@ -187,12 +182,8 @@ export function checkAccess (caller: Caller | null, access: RouteAccess, method:
   // Some routes that change the library need only read scopes, but a guest must not change anything.
   const mayCall = caller.credential !== 'kiosk' || SAFE_METHODS.has(method)
   if (!mayCall || !hasScopes(caller, access)) {
-    const { scopes = [] } = access
-    const missingScopes = scopes.filter((scope) => !caller.scopes.has(scope))
-    // Clients expect the fixed text of a caller that has none of the scopes.
-    const isPart = mayCall && missingScopes.length > 0 && missingScopes.length < scopes.length
-    const message = isPart ? describeMissing(missingScopes) : undefined
-    throw new ApiError(refusalOf(caller, access), message, { missingScopes })
+    const missingScopes = access.scopes?.filter((scope) => !caller.scopes.has(scope))
+    throw new ApiError(refusalOf(caller, access), undefined, { missingScopes })
   }
   if (access.admin === true && !isAdministrator(caller)) throw new ApiError('INSUFFICIENT_PERMISSIONS')
   if (access.grant !== undefined) requireGrant(caller, ...access.grant)

@@ -26,7 +26,7 @@ function send (reply: FastifyReply, status: number, detail: unknown): void {
 function sendApiError (error: ApiError, reply: FastifyReply): void {
   // Not Basic, because the browser must not show its own dialog on a sign-in page.
   if (error.statusCode === 401) reply.header('www-authenticate', 'Bearer')
-  // RFC 6750, 3.1. The body of a 403 for a single scope is fixed for clients.
+  // RFC 6750, 3.1. The body of a 403 is fixed for clients.
   if (error.statusCode === 403 && error.missingScopes.length > 0) {
     reply.header('www-authenticate', `Bearer error="insufficient_scope", scope="${error.missingScopes.join(' ')}"`)
   }

@@ -58,13 +58,8 @@ t.test('a token without the scopes for saves cannot start a sync over SSH', asyn
     const { raw_token: raw } = (await client.call('POST', '/api/client-tokens', { name: 'x', scopes })).json<{ raw_token: string }>()
     return await createOwner(test, { authorization: `Bearer ${raw}` }).ask(device)
   }
-  for (const [missing, ...scopes] of [
-    [/the scopes assets\.read and assets\.write;/, 'devices.write'],
-    [/the scope assets\.write;/, 'devices.write', 'assets.read'],
-    [/the scope assets\.read;/, 'devices.write', 'assets.write'],
-    [/"Forbidden"/, 'roms.read']
-  ] as const) {
-    t.match(await askWith([...scopes]), { statusCode: 403, body: missing }, scopes.join())
+  for (const scopes of [['devices.write'], ['devices.write', 'assets.read'], ['devices.write', 'assets.write']]) {
+    t.equal((await askWith(scopes)).statusCode, 403, scopes.join())
   }
   const accepted = [await askWith(['devices.write', 'assets.read', 'assets.write']), await ask(device)]
   t.same(accepted.map(({ statusCode }) => statusCode), [200, 200])
