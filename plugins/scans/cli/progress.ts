@@ -42,10 +42,10 @@ export function summarise (state: ScanState): string {
   ]
   if (count(state, 'failed_lookups') > 0) found.push(`${plural(count(state, 'failed_lookups'), 'lookup')} failed`)
   if (state.problem_count > 0) found.push(`${plural(state.problem_count, 'problem')}`)
-  const reason = state.error === null ? '' : ` ${state.error}`
+  const reason = state.error === null ? '' : ` ${state.error.replace(/\.$/, '')};`
   return state.status === 'finished'
     ? `Scan finished: ${found.join(', ')}.`
-    : `Scan ${state.status}:${reason === '' ? '' : `${reason};`} so far ${found.join(', ')}.`
+    : `Scan ${state.status}:${reason} so far ${found.join(', ')}.`
 }
 
 /** The most problems that are shown to a person; the log of the server has all of them. */

@@ -28,8 +28,10 @@ t.test('follow shows no end after its watcher stops', async (t) => {
 t.test('the summary of a scan is one sentence', async (t) => {
   t.equal(summarise(state('finished', { scanned_roms: 1, scanned_platforms: 2, new_roms: 1, failed_lookups: 3 })),
     'Scan finished: 1 ROM on 2 platforms, 1 new, 0 identified, 3 lookups failed.')
-  t.equal(summarise(state('failed', {}, 'The disk is gone')),
-    'Scan failed: The disk is gone; so far 0 ROMs on 0 platforms, 0 new, 0 identified.')
+  for (const reason of ['The disk is gone', 'The disk is gone.']) {
+    t.equal(summarise(state('failed', {}, reason)),
+      'Scan failed: The disk is gone; so far 0 ROMs on 0 platforms, 0 new, 0 identified.')
+  }
 })
 
 t.test('lines come at most every two seconds', async (t) => {
