@@ -24,7 +24,7 @@ t.test('an edit with a lock stays after a scan until somebody unlocks it', async
   await page.emulateTimezone()
   // By keyboard alone: the menu, its first entry, and the form.
   await press(page, 'More actions')
-  await page.waitForSelector('.menu')
+  await page.waitForSelector('.menu:focus-within')
   await page.keyboard.press('Home')
   await page.keyboard.press('Enter')
   await fill(page, 'Name', 'Chrono Harbour')
