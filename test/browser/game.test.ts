@@ -77,6 +77,26 @@ t.test('a note that is being written survives the end of the session', async (t)
   await page.keyboard.press('Escape')
 })
 
+t.test('a note that is being written is deleted when another account signs in', async (t) => {
+  await createUser('ann')
+  const shared = await signIn('ann')
+  await shared.goto(`${url}/roms/${tales}`)
+  await press(shared, 'Write a note')
+  await fill(shared, 'Title', 'Diary')
+  await fill(shared, 'Text', 'For me alone')
+  const readDrafts = () => shared.evaluate(() => sessionStorage.getItem('svc.drafts'))
+  await shared.browserContext().deleteCookie(...await shared.browserContext().cookies())
+  await press(shared, 'Save')
+  await see(shared, 'Your session ended.')
+  t.match(await readDrafts(), /For me alone/)
+  await shared.locator('input[name=username]').fill('admin')
+  await shared.locator('input[name=password]').fill('a password')
+  await shared.keyboard.press('Enter')
+  await shared.waitForSelector('.rom-head')
+  t.equal(await readDrafts(), null)
+  await shared.close()
+})
+
 t.test('the heart makes a game the first favourite, and takes that back', async (t) => {
   type Listed = { is_favorite: boolean, rom_ids: number[] }[]
   const listFavorites = async () => (await app.inject({ url: '/api/collections', headers: admin })).json<Listed>()
