@@ -13,7 +13,7 @@ import type { Covers, StagedCover } from './covers.ts'
 import { Collection } from './entities.ts'
 import { getCollection } from './get-collection.ts'
 import { lockCollection } from './lock-collection.ts'
-import { checkQuota } from './quota.ts'
+import { checkCollections } from './quota.ts'
 import { readRomIds } from './rom-ids.ts'
 import { insertMembers, restrictMembers } from './rows.ts'
 import type { CollectionForm, CollectionView } from './schemas.ts'
@@ -85,7 +85,7 @@ export function createCollectionEdits (app: FastifyInstance, covers: Covers) {
           user: tx.em.getReference(User, caller.id), name, description, url_cover: urlCover, ...switches
         })
         await tx.em.flush()
-        await checkQuota(tx, caller.id, 'plain')
+        await checkCollections(tx, caller.id, 'plain')
         return added
       })).catch(async (err: unknown) => {
         await cover?.discard()
@@ -119,7 +119,7 @@ export function createCollectionEdits (app: FastifyInstance, covers: Covers) {
         })
         if (description !== undefined) {
           await tx.em.flush()
-          await checkQuota(tx, caller.id, 'plain')
+          await checkCollections(tx, caller.id, 'plain')
         }
         if (romIds === null) return
         await restrictMembers({ db: tx, caller }, id, romIds)

@@ -5,6 +5,7 @@ import type { Db } from '../../core/database/db.ts'
 import { isChangedAfter } from '../platforms/changed-after.ts'
 import type { AnyCaller } from '../platforms/visibility.ts'
 import { isCollectionVisible, isRomVisible } from '../roms/visibility.ts'
+import type { QuotaUse } from '../users/quota.ts'
 
 /** True if a collection with this id from an address exists and the caller sees it. */
 export async function hasVisibleCollection ({ db, caller }: Context<AnyCaller>, id: string): Promise<boolean> {
@@ -95,9 +96,9 @@ export async function selectCollectionIds ({ db, caller }: Context<AnyCaller>, k
 /** Measures the collections of a user: their number, and the characters of their descriptions and filters. */
 export async function measureCollections (
   db: Db, userId: number, kind: Kind
-): Promise<{ count: number, characters: number }> {
+): Promise<QuotaUse> {
   const filter = kind === 'smart' ? sql`length(filter_criteria::text)` : sql`0`
-  const { rows: [size] } = await sql<{ count: number, characters: number }>`select count(*)::int as count,
+  const { rows: [size] } = await sql<QuotaUse>`select count(*)::int as count,
       coalesce(sum(length(description) + ${filter}), 0)::float8 as characters
     from ${sql.table(TABLES[kind])} where user_id = ${userId}`.execute(db)
   return size ?? { count: 0, characters: 0 }

@@ -10,7 +10,7 @@ import { checkName, requireOwn, requireReadable, unknownCollection, withName } f
 import { announceChange } from './announce-change.ts'
 import { readCriteriaText } from './criteria-text.ts'
 import { SmartCollection } from './entities.ts'
-import { checkQuota } from './quota.ts'
+import { checkCollections } from './quota.ts'
 import { type SmartRow, selectCollectionIds, selectCovers, selectSmartCollections, selectVisibleIds } from './rows.ts'
 import type { SmartCollectionForm, SmartCollectionView } from './schemas.ts'
 import { toSmartView } from './views.ts'
@@ -84,7 +84,7 @@ export function createSmartCollections (app: FastifyInstance) {
           user: tx.em.getReference(User, caller.id), name, description: form.description ?? '', is_public: isPublic, filter_criteria: criteria
         })
         await tx.em.flush()
-        await checkQuota(tx, caller.id, 'smart')
+        await checkCollections(tx, caller.id, 'smart')
         return collection
       }))
       await announceChange(app, { kind: 'smart', id, user_id: caller.id, change: 'added' }, isPublic)
@@ -106,7 +106,7 @@ export function createSmartCollections (app: FastifyInstance) {
       }
       await withName(name, () => inTransaction(db, async (tx) => {
         await tx.em.nativeUpdate(SmartCollection, { id }, changes)
-        if (description !== undefined || text !== undefined) await checkQuota(tx, caller.id, 'smart')
+        if (description !== undefined || text !== undefined) await checkCollections(tx, caller.id, 'smart')
       }))
       await announceChange(app, { kind: 'smart', id, user_id: caller.id, change: 'changed' }, wasPublic || isPublic === true)
       return await get(context, id)

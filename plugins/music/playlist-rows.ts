@@ -4,6 +4,7 @@ import { selectMilliseconds } from '../../core/database/columns.ts'
 import type { Db } from '../../core/database/db.ts'
 import type { AnyCaller } from '../platforms/visibility.ts'
 import { isCollectionVisible, isRomVisible } from '../roms/visibility.ts'
+import type { QuotaUse } from '../users/quota.ts'
 
 /** A playlist; times are milliseconds since 1970. */
 export interface PlaylistRow {
@@ -19,10 +20,10 @@ export interface PlaylistRow {
 }
 
 /** Measures all playlists of a user. */
-export async function measurePlaylists (db: Db, userId: number): Promise<{ playlists: number, characters: number }> {
-  const { rows: [size] } = await sql<{ playlists: number, characters: number }>`select count(*)::int as playlists,
+export async function measurePlaylists (db: Db, userId: number): Promise<QuotaUse> {
+  const { rows: [size] } = await sql<QuotaUse>`select count(*)::int as count,
     coalesce(sum(length(description)), 0)::float8 as characters from music_playlists where user_id = ${userId}`.execute(db)
-  return size ?? { playlists: 0, characters: 0 }
+  return size ?? { count: 0, characters: 0 }
 }
 
 /** Loads a caller's own playlists and public ones, by name; or the one with this id. */

@@ -7,16 +7,21 @@ import { inTransaction } from '../../core/database/transaction.ts'
 import { badRequest, forbidden, notFound } from '../../core/errors.ts'
 import { type AnyCaller, readsPublic } from '../platforms/visibility.ts'
 import { User } from '../users/entities.ts'
-import { lockUser } from '../users/rows.ts'
+import { QUOTA_CHARACTERS, type Quota, checkQuota } from '../users/quota.ts'
 import { MusicPlaylist } from './entities.ts'
 import { possibleIds, requireTracks, withoutRepeats } from './check-tracks.ts'
 import { deleteEntries, insertEntries, measurePlaylists, orderEntries, selectEntries, selectPlaylists } from './playlist-rows.ts'
 import type { MusicPlaylistView, NewPlaylist, PlaylistChange } from './schemas.ts'
 import { toPlaylistView } from './views.ts'
 
-/** Limits of one user's playlists, because lists show everybody all public ones. */
 const PLAYLISTS_MAX = 1_000
-const CHARACTERS_MAX = 1024 * 1024
+/** Limits one user's playlists, because lists show everybody all public ones. */
+const QUOTA: Quota = {
+  max: PLAYLISTS_MAX,
+  tooMany: `You have ${PLAYLISTS_MAX} playlists already; delete one first`,
+  tooLong: `The descriptions of your playlists would have more than ${QUOTA_CHARACTERS} characters; shorten some`,
+  refuse: badRequest
+}
 
 const unknownPlaylist = (id: number) => notFound(`Playlist with id '${id}' not found`)
 const refused = (id: number) => forbidden(`Permission denied for playlist with id '${id}'`)
@@ -36,13 +41,8 @@ async function withName<T> (name: string | null | undefined, work: () => Promise
 }
 
 /** Checks the playlists of a user after a write. @throws ApiError BAD_REQUEST beyond the limits */
-async function checkQuota (tx: Db, userId: number): Promise<void> {
-  await lockUser(tx, userId)
-  const { playlists: count, characters } = await measurePlaylists(tx, userId)
-  if (count > PLAYLISTS_MAX) throw badRequest(`You have ${PLAYLISTS_MAX} playlists already; delete one first`)
-  if (characters <= CHARACTERS_MAX) return
-  throw badRequest(`The descriptions of your playlists would have more than ${CHARACTERS_MAX} characters; shorten some`)
-}
+const checkPlaylists = (tx: Db, userId: number): Promise<void> =>
+  checkQuota(tx, userId, () => measurePlaylists(tx, userId), QUOTA)
 
 const isOpenTo = (caller: AnyCaller, playlist: MusicPlaylist): boolean =>
   playlist.is_public && readsPublic(caller, 'playlists')
@@ -103,7 +103,7 @@ export const playlists = {
         user: tx.em.getReference(User, caller.id), name, description, is_public: isPublic
       })
       await tx.em.flush()
-      await checkQuota(tx, caller.id)
+      await checkPlaylists(tx, caller.id)
       return playlist.id
     }))
     return await get(context, id)
@@ -120,7 +120,7 @@ export const playlists = {
       tx.em.assign(playlist, { ...fields, updated_at: databaseDate() })
       if (fields.description === undefined) return
       await tx.em.flush()
-      await checkQuota(tx, context.caller.id)
+      await checkPlaylists(tx, context.caller.id)
     }))
     return await get(context, id)
   },

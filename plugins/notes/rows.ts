@@ -3,6 +3,7 @@ import type { Context } from '../../core/access/context.ts'
 import { escapeLike, selectMilliseconds } from '../../core/database/columns.ts'
 import type { Db } from '../../core/database/db.ts'
 import type { AnyCaller } from '../platforms/visibility.ts'
+import type { QuotaUse } from '../users/quota.ts'
 import type { ListNotesQuery, NewNote, NoteChange } from './schemas.ts'
 
 /** A note with its author. Times are milliseconds since 1970. */
@@ -69,11 +70,11 @@ export async function insertNote (
 /** Measures all notes of a user about a ROM. */
 export async function measureNotes (
   db: Db, userId: number, romId: number
-): Promise<{ notes: number, characters: number }> {
-  const { rows: [size] } = await sql<{ notes: number, characters: number }>`select count(*)::int as notes,
+): Promise<QuotaUse> {
+  const { rows: [size] } = await sql<QuotaUse>`select count(*)::int as count,
       coalesce(sum(length(title) + length(content) + length(coalesce(array_to_string(tags, ''), ''))), 0)::float8 as characters
     from notes where user_id = ${userId} and rom_id = ${romId}`.execute(db)
-  return size ?? { notes: 0, characters: 0 }
+  return size ?? { count: 0, characters: 0 }
 }
 
 /** A note to change. `is_taken` is true if another note of its author about the ROM has the new title. */

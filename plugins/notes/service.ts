@@ -4,15 +4,20 @@ import type { Config } from '../../core/config/config.ts'
 import type { Db } from '../../core/database/db.ts'
 import { inTransaction } from '../../core/database/transaction.ts'
 import { conflict, notFound } from '../../core/errors.ts'
-import { lockUser } from '../users/rows.ts'
+import { QUOTA_CHARACTERS, type Quota, checkQuota } from '../users/quota.ts'
 import { announceNotes } from './events.ts'
 import { deleteNote, findOwnNote, insertNote, measureNotes, selectNoteIds, selectNotes, updateNote } from './rows.ts'
 import type { ListNotesQuery, NewNote, NoteChange, UserNoteView } from './schemas.ts'
 import { toNoteView } from './views.ts'
 
-/** Limits of one user's notes about one ROM, because the page of the ROM shows all of them to everybody. */
 const NOTES_MAX = 100
-const CHARACTERS_MAX = 1024 * 1024
+/** Limits one user's notes about one ROM, because the page of the ROM shows all of them to everybody. */
+const QUOTA: Quota = {
+  max: NOTES_MAX,
+  tooMany: `You have ${NOTES_MAX} notes about this ROM already; delete one first`,
+  tooLong: `Your notes about this ROM would have more than ${QUOTA_CHARACTERS} characters; shorten or delete some`,
+  refuse: conflict
+}
 
 const notOwned = () => notFound('Note not found or not owned by user')
 const titleTaken = (title: string | undefined) =>
@@ -25,13 +30,8 @@ async function getNote (context: Context, romId: number, noteId: number): Promis
 }
 
 /** Checks the notes that a transaction has written. @throws ApiError CONFLICT if they are too many */
-async function checkRoom (tx: Db, userId: number, romId: number): Promise<void> {
-  await lockUser(tx, userId)
-  const { notes, characters } = await measureNotes(tx, userId, romId)
-  if (notes > NOTES_MAX) throw conflict(`You have ${NOTES_MAX} notes about this ROM already; delete one first`)
-  if (characters <= CHARACTERS_MAX) return
-  throw conflict(`Your notes about this ROM would have more than ${CHARACTERS_MAX} characters; shorten or delete some`)
-}
+const checkNotes = (tx: Db, userId: number, romId: number): Promise<void> =>
+  checkQuota(tx, userId, () => measureNotes(tx, userId, romId), QUOTA)
 
 export function createNotes (app: FastifyInstance, config: Config) {
   const checkRom = (context: Context, romId: number) => app.roms.checkVisible(context, romId)
@@ -57,7 +57,7 @@ export function createNotes (app: FastifyInstance, config: Config) {
       const id = await inTransaction(db, async (tx) => {
         const inserted = await insertNote(tx, caller.id, romId, note)
         if (inserted === null) throw titleTaken(note.title)
-        await checkRoom(tx, caller.id, romId)
+        await checkNotes(tx, caller.id, romId)
         return inserted
       })
       const view = await getNote(context, romId, id)
@@ -76,7 +76,7 @@ export function createNotes (app: FastifyInstance, config: Config) {
         if (note === null) throw notOwned()
         if (note.is_taken) throw titleTaken(change.title)
         await updateNote(tx, noteId, change)
-        await checkRoom(tx, caller.id, romId)
+        await checkNotes(tx, caller.id, romId)
         return note
       })
       await announce(context, romId, former.is_public || change.is_public === true)
