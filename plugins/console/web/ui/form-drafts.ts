@@ -1,6 +1,6 @@
 import { effect } from '@preact/signals'
 import { accountOf, session } from '../api/session.ts'
-import { isFields } from '../read-fields.ts'
+import { type Fields, isFields, readFields } from '../read-fields.ts'
 
 /** The place of the values of one form that the end of a session closed. Not for secrets, because a tab stores them. */
 export interface FormDraft<Values> {
@@ -15,13 +15,13 @@ const KEY = 'svc.drafts'
 interface Stored {
   /** The account whose drafts these are. */
   readonly account: number
-  readonly drafts: Readonly<Record<string, unknown>>
+  readonly drafts: Fields
 }
 
 function readStored (): Stored | null {
   try {
-    const stored: unknown = JSON.parse(sessionStorage.getItem(KEY) ?? 'null')
-    return isFields(stored) && typeof stored.account === 'number' && isFields(stored.drafts) ? stored as unknown as Stored : null
+    const { account, drafts } = readFields(JSON.parse(sessionStorage.getItem(KEY) ?? 'null'))
+    return typeof account === 'number' && isFields(drafts) ? { account, drafts } : null
   } catch {
     return null
   }
@@ -35,7 +35,7 @@ function writeStored (stored: Stored): void {
   }
 }
 
-const draftsOf = (account: number): Stored['drafts'] => {
+const draftsOf = (account: number): Fields => {
   const stored = readStored()
   return stored?.account === account ? stored.drafts : {}
 }
@@ -71,6 +71,7 @@ export function createFormDrafts<Values> (kind: string) {
       take () {
         if (account === undefined) return undefined
         const { [name]: draft, ...others } = draftsOf(account)
+        if (draft === undefined) return undefined
         writeStored({ account, drafts: others })
         return draft as Values | undefined
       },
