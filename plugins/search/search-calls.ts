@@ -22,8 +22,6 @@ export interface GameCandidate {
 export interface Failure extends SkippedProvider {
   /** False if the provider cannot search for this ROM. */
   isAsked: boolean
-  /** True if it refused its credentials. */
-  isRefused: boolean
 }
 
 /** The answers of the providers, in load order. */

@@ -44,8 +44,7 @@ function toFoundGame ({ id, name = '', slug = '', summary = '', min_age: minAge,
 }
 
 function explain (err: unknown): Omit<Failure, 'provider'> {
-  const failure = (code: SkipCode, reason: string) =>
-    ({ code, reason, until: null, isAsked: true, isRefused: code === 'refused' })
+  const failure = (code: SkipCode, reason: string) => ({ code, reason, until: null, isAsked: true })
   if (err instanceof ProviderSkippedError) return { ...failure('not_called', err.message), until: formatDate(err.retryAt) }
   if (err instanceof TimeLimitError) return failure('timeout', 'it did not answer in time')
   if (err instanceof RateLimitedError) return failure('paused', 'it asks for a pause')
@@ -60,7 +59,7 @@ function explainUnasked ({ key, definition }: Provider, rom: RomForLookup): Fail
         code: 'unknown_platform',
         reason: `it does not know the platform '${rom.platform.slug}'; an administrator can choose another one for the folder at /setup`
       }
-  return { provider: key, ...why, until: null, isAsked: false, isRefused: false }
+  return { provider: key, ...why, until: null, isAsked: false }
 }
 
 /** Runs work with a time limit, which includes the wait in a provider's queue. */

@@ -31,7 +31,7 @@ function checkAnswered ({ isEnabled, answers, failures: all }: ProviderAnswers<u
   if (!isEnabled) throw noProvider(missing)
   const failures = all.filter(({ isAsked }) => isAsked)
   if (answers.length > 0 || failures.length === 0) return
-  const refused = failures.filter((failure) => failure.isRefused)
+  const refused = failures.filter((failure) => failure.code === 'refused')
   if (refused.length === failures.length) {
     throw keyRefused(`Invalid ${refused.map(({ provider }) => provider.toUpperCase()).join(', ')} API key`)
   }
