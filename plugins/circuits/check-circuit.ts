@@ -15,8 +15,9 @@ export class ProviderSkippedError extends Error {
 
   /** Returns the reason, and the time when calls resume unless they already did. */
   describe (): string {
-    const isOver = this.retryAt !== null && this.retryAt <= Date.now()
-    return this.retryAt === null || isOver ? this.message : `${this.message}; calls resume at ${formatDate(this.retryAt)}`
+    return this.retryAt === null || this.retryAt <= Date.now()
+      ? this.message
+      : `${this.message}; calls resume at ${formatDate(this.retryAt)}`
   }
 }
 
